@@ -17,6 +17,7 @@ const TEXT = `library Visits version '1'
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'
 parameter "Measurement Period" Interval<DateTime>
+parameter Least Integer default 1
 context Patient
 define Everybody: true
 define Women: Patient.gender = 'female'
@@ -26,6 +27,9 @@ define Visits: [Encounter] E where E.period during "Measurement Period"
 define Gender: Patient.gender
 define function Length(visit FHIR.Encounter): duration in minutes of visit.period
 define Wrong: singleton from {1, 2}
+define Frequent: Count(Visits) >= Least
+define LastVisit: Last(Visits)
+define Facts: Tuple { age: AgeInYearsAt(start of "Measurement Period"), none: null as String }
 `
 const library = {
   resourceType: 'Library',
@@ -74,9 +78,10 @@ const population = (kind: string, expression: string, more: object = {}): object
 function measure(
   scoring: string,
   populations: readonly object[],
-  more: { readonly basis?: string; readonly stratifier?: readonly object[] } = {},
+  more: { readonly basis?: string; readonly stratifier?: readonly object[]; readonly [member: string]: unknown } = {},
 ): { resourceType: string; id: string } {
-  const basis = { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-populationBasis', valueCode: more.basis ?? 'boolean' }
+  const { basis: what = 'boolean', stratifier, ...others } = more
+  const basis = { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-populationBasis', valueCode: what }
   const resource = {
     resourceType: 'Measure',
     id: 'm',
@@ -84,13 +89,22 @@ function measure(
     library: ['http://x/Library/Visits|1'],
     scoring: concept(scoring),
     extension: [basis],
-    group: [{ population: populations, ...(more.stratifier !== undefined && { stratifier: more.stratifier }) }],
+    group: [{ population: populations, ...(stratifier !== undefined && { stratifier }) }],
+    ...others,
   }
   return resource
 }
 
-async function report(definition: { resourceType: string; id: string }, more: object = {}): Promise<MeasureReport> {
-  const ctx = createContext({ ...release, types, storage: memoryStorage([library, definition, ...PEOPLE], { indexer: release.indexer }) })
+async function report(
+  definition: { resourceType: string; id: string },
+  more: object = {},
+  others: readonly object[] = [],
+): Promise<MeasureReport> {
+  const ctx = createContext({
+    ...release,
+    types,
+    storage: memoryStorage([library, definition, ...PEOPLE, ...others], { indexer: release.indexer }),
+  })
   const input = { measure: 'm', periodStart: '2020-01-01', periodEnd: '2020-12-31', ...more }
   return toMeasureReport(await evaluateMeasure(ctx, input, { languages: [createCqlLanguage({ translator })] }))
 }
@@ -153,6 +167,170 @@ it('aggregates observations', async () => {
   expect([group?.population?.[2]?.count, group?.measureScore?.value]).toEqual([3, 20])
 })
 
+const counted = ({ group = [] }: MeasureReport): readonly unknown[] =>
+  group.flatMap(({ population: all = [] }) => all.map(({ count }) => count))
+
+describe('criteria of other languages', () => {
+  const inLanguage = (language: string, expression: string): { resourceType: string; id: string } =>
+    measure('cohort', [{ code: concept('initial-population'), criteria: { language, expression } }])
+
+  it.each([
+    ['text/cql-expression', "Patient.gender = 'female' and exists [Encounter]", 2],
+    ['text/cql', 'Visits.Women and Visits.Left', 1],
+    ['text/cql', 'Women', 3],
+    ['text/cql-expression', 'exists ([Encounter] E where E.period during "Measurement Period")', 2],
+    ['text/fhirpath', "Patient.gender = 'female'", 3],
+    ['text/fhirpath', 'active.exists()', 1],
+  ])('%s: %s', async (language, expression, expected) => {
+    expect(counted(await report(inLanguage(language, expression)))).toEqual([expected])
+  })
+
+  it('FHIRPath divides the items that CQL counts', async () => {
+    const stratifier = [{ criteria: { language: 'text/fhirpath', expression: 'subject.reference' } }]
+    const visits = measure('cohort', [population('initial-population', 'Visits')], { basis: 'Encounter', stratifier })
+    const [group] = (await report(visits)).group ?? []
+    expect(group?.stratifier?.[0]?.stratum?.map(({ value, population: own }) => [value?.text, own?.[0]?.count])).toEqual([
+      ['Patient/a', 2],
+      ['Patient/c', 1],
+    ])
+  })
+
+  it.each([
+    ['CQL that is none', inLanguage('text/cql-expression', '1 +'), 'definition-invalid'],
+    ['FHIRPath that is none', inLanguage('text/fhirpath', '1 +'), 'fhirpath-invalid'],
+    ['an unknown language', inLanguage('text/x', '1'), 'not-supported'],
+  ])('%s is refused', async (_, definition, code) => {
+    await expect(report(definition)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('parameters of the library', () => {
+  const frequent = measure('cohort', [population('initial-population', 'Frequent')])
+  const given = (name: string): object => ({
+    parameters: { resourceType: 'Parameters', parameter: [{ name, valueInteger: 2 }] },
+  })
+
+  it('have the values of the request, else their defaults', async () => {
+    expect([counted(await report(frequent)), counted(await report(frequent, given('Least')))]).toEqual([[2], [1]])
+  })
+
+  it.each(['Most', 'Measurement Period'])('%s is refused', async (name) => {
+    await expect(report(frequent, given(name))).rejects.toMatchObject({ code: 'parameter-invalid' })
+  })
+
+  it('are refused where criteria are searches', async () => {
+    const searches = measure('cohort', [
+      { code: concept('initial-population'), criteria: { language: 'application/x-fhir-query', expression: 'Patient' } },
+    ])
+    await expect(report(searches, given('Least'))).rejects.toMatchObject({ code: 'parameter-unsupported' })
+  })
+})
+
+describe('supplemental data', () => {
+  const criteria = (expression: string): object => ({ language: 'text/cql-identifier', expression })
+  const definition = measure('cohort', [population('initial-population', 'Visited')], {
+    supplementalData: [
+      { id: 'sde-sex', code: { text: 'Sex' }, usage: [concept('supplemental-data')], criteria: criteria('Gender') },
+      { id: 'sde-visits', usage: [concept('supplemental-data')], criteria: criteria('Visits') },
+    ],
+  })
+  const DEQM = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition'
+
+  it('of one subject is what it is, beside what was evaluated', async () => {
+    const answer = await report(definition, { subject: 'Patient/a' })
+    expect(answer.contained).toMatchObject([
+      { resourceType: 'Observation', id: 'supplement-1-1', code: { text: 'Sex' }, valueCodeableConcept: { text: 'female' } },
+    ])
+    expect(answer.extension).toMatchObject([
+      {
+        url: `${DEQM}/extension-supplementalData`,
+        valueReference: { reference: '#supplement-1-1', extension: [{ valueString: 'sde-sex' }] },
+      },
+    ])
+    expect(answer.evaluatedResource).toEqual([
+      { reference: 'Encounter/a1', extension: [{ url: `${DEQM}/extension-criteriaReference`, valueString: 'sde-visits' }] },
+      { reference: 'Encounter/a2', extension: [{ url: `${DEQM}/extension-criteriaReference`, valueString: 'sde-visits' }] },
+    ])
+  })
+
+  it('of many subjects is how many of the initial population have each value', async () => {
+    const { contained = [] } = await report(definition)
+    expect(contained).toMatchObject([
+      { code: { text: 'female' }, valueInteger: 1 },
+      { code: { text: 'male' }, valueInteger: 1 },
+    ])
+  })
+})
+
+describe('supporting evidence', () => {
+  const evidence = (valueExpression: object): object => ({
+    url: 'http://hl7.org/fhir/StructureDefinition/cqf-supportingEvidenceDefinition',
+    valueExpression: { language: 'text/cql-identifier', ...valueExpression },
+  })
+  const withEvidence = (...extension: readonly object[]): { resourceType: string; id: string } =>
+    measure('cohort', [population('initial-population', 'Visited', { extension })])
+
+  it('is beside the population in the report of one subject', async () => {
+    const definition = withEvidence(
+      evidence({ name: 'Last', expression: 'LastVisit', description: 'The last visit' }),
+      evidence({ name: 'Facts', expression: 'Facts' }),
+    )
+    const [group] = (await report(definition, { subject: 'a' })).group ?? []
+    expect(group?.population?.[0]?.extension).toMatchObject([
+      {
+        url: 'http://hl7.org/fhir/StructureDefinition/cqf-supportingEvidence',
+        extension: [
+          { url: 'name', valueCode: 'Last' },
+          { url: 'description', valueString: 'The last visit' },
+          { url: 'value', valueReference: { reference: 'Encounter/a2' } },
+        ],
+      },
+      {
+        extension: [
+          { url: 'name', valueCode: 'Facts' },
+          { url: 'value', extension: [{ url: 'age' }, { url: 'none', extension: [{ valueCode: 'unknown' }] }] },
+        ],
+      },
+    ])
+    expect(JSON.stringify(await report(definition))).not.toContain('supportingEvidence')
+  })
+
+  it.each([
+    ['without a name', { expression: 'Facts' }, 'definition-required'],
+    ['without an expression', { name: 'Facts' }, 'definition-required'],
+    ['of a definition that does not exist', { name: 'Facts', expression: 'Nothing' }, 'definition-not-found'],
+  ])('%s is refused', async (_, expression, code) => {
+    await expect(report(withEvidence(evidence(expression)))).rejects.toMatchObject({ code })
+  })
+})
+
+it('a subject that cannot be evaluated makes a report of an error, without counts', async () => {
+  const answer = await report(measure('cohort', [population('initial-population', 'Wrong')]))
+  expect(answer).toMatchObject({ status: 'error', contained: [{ resourceType: 'OperationOutcome' }] })
+  expect(answer).not.toHaveProperty('group')
+  const [outcome] = answer.contained ?? []
+  expect(JSON.stringify(outcome)).toContain('Patient/a could not be evaluated')
+})
+
+it('a period of days is one where the library declares it so', async () => {
+  const text = `library Days version '1'
+using FHIR version '4.0.1'
+include FHIRHelpers version '4.0.1'
+parameter "Measurement Period" Interval<Date>
+context Patient
+define Until: end of "Measurement Period" = @2020-12-31 and Patient.gender = 'male'
+`
+  const days = {
+    ...library,
+    id: 'days',
+    url: 'http://x/Library/Days',
+    name: 'Days',
+    content: [{ contentType: 'text/cql', data: btoa(text) }],
+  }
+  const definition = measure('cohort', [population('initial-population', 'Until')], { library: ['http://x/Library/Days'] })
+  expect(counted(await report(definition, {}, [days]))).toEqual([1])
+})
+
 describe('what is refused', () => {
   const cohort = (expression: string): { resourceType: string; id: string } =>
     measure('cohort', [population('initial-population', expression)])
@@ -164,7 +342,40 @@ describe('what is refused', () => {
       measure('cohort', [population('initial-population', 'Women')], { basis: 'Encounter' }),
       'definition-invalid',
     ],
-    ['a run-time error', cohort('Wrong'), 'unprocessable'],
+    [
+      'an observation of subjects where resources are counted',
+      measure(
+        'continuous-variable',
+        [
+          population('initial-population', 'Visits'),
+          population('measure-population', 'Visits'),
+          population('measure-observation', 'Everybody'),
+        ],
+        { basis: 'Encounter' },
+      ),
+      'definition-invalid',
+    ],
+    [
+      'strata of resources where subjects are counted',
+      measure('cohort', [population('initial-population', 'Women')], {
+        stratifier: [{ criteria: { language: 'text/cql-identifier', expression: 'Visits' } }],
+      }),
+      'definition-invalid',
+    ],
+    [
+      'an improvement notation that does not exist',
+      measure('cohort', [population('initial-population', 'Women')], {
+        improvementNotation: {
+          coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-improvement-notation', code: 'neutral' }],
+        },
+      }),
+      'definition-invalid',
+    ],
+    [
+      'a missing library of a Measure without groups',
+      { ...cohort('Women'), group: [], library: ['http://x/Library/None'] },
+      'definition-not-found',
+    ],
     ['a library that does not exist', { ...cohort('Women'), library: ['http://x/Library/None'] }, 'definition-not-found'],
     ['no library', { ...cohort('Women'), library: [] }, 'definition-not-found'],
     ['a scoring that does not exist', measure('guess', [population('initial-population', 'Women')]), 'not-supported'],

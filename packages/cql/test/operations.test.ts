@@ -183,18 +183,20 @@ describe('Library/$evaluate', () => {
   })
 
   it.each([
-    [
-      'a retrieve in the context Unfiltered from the storage',
-      "library U\nusing FHIR version '4.0.1'\ncontext Patient\ndefine Y: 1\ncontext Unfiltered\ndefine X: Count([Observation])",
-    ],
-  ])('%s is refused by name', async (_, text) => {
+    ['in the context Unfiltered', 'context Patient\ndefine Y: 1\ncontext Unfiltered\ndefine X: Count([Observation])', 2],
+    ['in the context of another resource', 'context Patient\ndefine X: Count([Patient -> Observation])', 1],
+    ['in the context of no resource', 'context Patient\ndefine Nobody: null as Patient\ndefine X: Count([Nobody -> Observation])', 0],
+  ])('a retrieve %s reads what it is about', async (_, text, expected) => {
     const given = parameters(
-      { name: 'library', resource: library('Given', text) },
+      {
+        name: 'library',
+        resource: library('Given', `library U\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${text}`),
+      },
       { name: 'subject', valueString: 'Patient/p' },
       { name: 'expression', valueString: 'X' },
     )
-    const { status, json } = await call('POST', 'Library/$evaluate', given)
-    expect([status, json.issue[0]?.code]).toEqual([422, 'not-supported'])
+    const { json } = await call('POST', 'Library/$evaluate', given)
+    expect(json.parameter).toEqual([{ name: 'X', valueInteger: expected }])
   })
 
   it.each([

@@ -1,4 +1,4 @@
-import type { CodeableConcept, Coding, Element, Extension } from 'fhir/r4.js'
+import type { CodeableConcept, Coding, Element, Extension, Quantity } from 'fhir/r4.js'
 import { isObject, isString, type JsonObject } from '../json/index.js'
 
 /** A concept of a Measure or of what is counted, to be copied into a report unchanged; `undefined` for what is not a CodeableConcept. */
@@ -11,6 +11,11 @@ export function isConcept(value: unknown): value is CodeableConcept {
   return (
     isElement(value) && isOptional(value['text'], isString) && isOptional(value['_text'], isElement) && isListOf(value['coding'], isCoding)
   )
+}
+
+/** An amount that a criterion gives, to be copied into a report. */
+export function isQuantity(value: unknown): value is Quantity {
+  return isObject(value)
 }
 
 function isCoding(value: unknown): value is Coding {

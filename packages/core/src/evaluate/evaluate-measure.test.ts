@@ -112,9 +112,11 @@ describe('rights and limits', () => {
 test('a language of the caller evaluates its criteria', async () => {
   const constant = {
     names: ['text/x-number'],
-    evaluator: () => async (group: { readonly populations: readonly { readonly expression: string }[] }) => ({
-      populations: group.populations.map(({ expression }) => ({ count: Number(expression) })),
-      strata: [],
+    evaluator: () => async (groups: readonly { readonly populations: readonly { readonly expression: string }[] }[]) => ({
+      groups: groups.map(({ populations }) => ({
+        populations: populations.map(({ expression }) => ({ count: Number(expression) })),
+        strata: [],
+      })),
     }),
   }
   const resource = measure([

@@ -1,13 +1,13 @@
 import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { checkInput, checkOptions, FLAG, having, inputShape, listOf, needed, oneOf, TEXT, type MemberKind } from '../input/index.js'
-import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type Scope } from './languages/index.js'
+import { checkInput, checkOptions, FLAG, having, inputShape, listOf, needed, OBJECT, oneOf, TEXT, type MemberKind } from '../input/index.js'
+import { CRITERIA_LANGUAGES, type CriteriaLanguage, type GroupCounts, type MeasureCounts, type Scope } from './languages/index.js'
 import { planOf, type Criterion, type GroupPlan, type MeasurePlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
 import { canonicalOfMeasure, resultOf, type EvaluateMeasureResult } from './result.js'
 import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
 import { canonicalOf } from '../content/index.js'
-import type { JsonObject } from '../json/index.js'
+import { isObject, type JsonObject } from '../json/index.js'
 
 /** What to evaluate. */
 export interface EvaluateMeasureInput extends ExplainOption {
@@ -23,6 +23,8 @@ export interface EvaluateMeasureInput extends ExplainOption {
   readonly practitioner?: string | undefined
   /** `subject` for the report of one subject, `population` for a summary, `subject-list` for a summary with lists of who was counted. By default the first when `subject` is a patient. */
   readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
+  /** A Parameters resource with values of parameters that the Measure's libraries declare. */
+  readonly parameters?: object | undefined
 }
 
 const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
@@ -32,6 +34,7 @@ const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
   subject: TEXT,
   practitioner: TEXT,
   reportType: oneOf('subject', 'subject-list', 'population'),
+  parameters: OBJECT,
   explain: FLAG,
 })
 
@@ -74,12 +77,38 @@ async function evaluated(
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)
   const languages = languagesOf(plan, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
+  const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
+  checkParameters(input, [...languages, library])
   const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
   const type = reportTypeOf(input.reportType, subject)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
-  const scope: Scope = { period, measure, subjectType: subjectTypeOf(measure), subject, practitioner, listed: type === 'subject-list' }
+  const scope: Scope = {
+    period,
+    measure,
+    subjectType: subjectTypeOf(measure),
+    subject,
+    practitioner,
+    listed: type === 'subject-list',
+    individual: type === 'individual',
+    parameters: isObject(input.parameters) ? input.parameters : undefined,
+  }
+  await library?.evaluator(ctx, scope)([])
   const counts = await countsOf(ctx, { plan, languages, scope })
   return resultOf(ctx, { measure, plan, scope, type, counts })
+}
+
+/** A Measure without groups has nothing to count; its libraries must be there all the same, where a language knows libraries. */
+function libraryLanguage(measure: JsonObject, languages: readonly CriteriaLanguage[] = []): CriteriaLanguage | undefined {
+  const named = measure['library']
+  return Array.isArray(named) && named.length > 0 ? languages.find(({ supplements }) => supplements === true) : undefined
+}
+
+/** Parameters are those of libraries, which not every language has. */
+function checkParameters({ parameters }: EvaluateMeasureInput, languages: readonly (CriteriaLanguage | undefined)[]): void {
+  if (parameters === undefined || languages.some((language) => language?.supplements === true)) return
+  throw new OperationError('parameter-unsupported', "The Measure has no library that could take 'parameters'.", {
+    expression: ['parameters'],
+  })
 }
 
 function reportTypeOf(asked: EvaluateMeasureInput['reportType'], subject: Subject | undefined): EvaluateMeasureResult['type'] {
@@ -95,25 +124,38 @@ function reportTypeOf(asked: EvaluateMeasureInput['reportType'], subject: Subjec
 }
 
 /** The language of each group. All are looked up before anything is counted. */
-function languagesOf(plan: MeasurePlan, languages: readonly CriteriaLanguage[]): readonly (CriteriaLanguage | undefined)[] {
-  return plan.groups.map((group) => languageOf(group, languages))
+function languagesOf({ groups }: MeasurePlan, languages: readonly CriteriaLanguage[]): readonly (CriteriaLanguage | undefined)[] {
+  return groups.map((group) => languageOf(group, languages))
 }
 
-function languageOf({ populations, stratifiers }: GroupPlan, languages: readonly CriteriaLanguage[]): CriteriaLanguage | undefined {
-  const first = [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)][0]?.language
-  const language = languages.find(({ names }) => names.some((name) => name === first))
-  const { names = [], valueNames = [] } = language ?? {}
-  checkLanguages(populations, names)
-  for (const { criteria, byComponents } of stratifiers) checkLanguages(criteria, byComponents ? valueNames : [...names, ...valueNames])
-  return language
-}
-
-function checkLanguages(criteria: readonly Criterion[], known: readonly string[]): void {
-  const foreign = criteria.find(({ language }) => !known.includes(language))
-  if (foreign === undefined) return
+/** The first language that knows all criteria; what the language of the first criterion does not know is refused. */
+function languageOf(group: GroupPlan, languages: readonly CriteriaLanguage[]): CriteriaLanguage | undefined {
+  const fitting = languages.find((language) => foreignIn(group, language) === undefined)
+  if (fitting !== undefined) return fitting
+  const first = criteriaOf(group)[0]?.language
+  const foreign = foreignIn(group, languages.find(({ names }) => names.some((name) => name === first)) ?? { names: [] })
+  if (foreign === undefined) return undefined
   throw new OperationError('not-supported', `${foreign.place}: criteria in ${quoted(foreign.language)} are not supported here.`, {
     expression: [`${foreign.path}.criteria.language`],
   })
+}
+
+function criteriaOf({ populations, stratifiers }: GroupPlan): readonly Criterion[] {
+  return [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]
+}
+
+/** The first criterion of a group that a language does not know. */
+function foreignIn(
+  { populations, stratifiers }: GroupPlan,
+  { names, valueNames = [] }: Pick<CriteriaLanguage, 'names' | 'valueNames'>,
+): Criterion | undefined {
+  const isForeign = (known: readonly string[]): ((criterion: Criterion) => boolean) => {
+    return ({ language }) => !known.includes(language)
+  }
+  const strata = stratifiers.flatMap(
+    ({ criteria, byComponents }) => criteria.find(isForeign(byComponents ? valueNames : [...names, ...valueNames])) ?? [],
+  )
+  return populations.find(isForeign(names)) ?? strata[0]
 }
 
 interface Work {
@@ -122,15 +164,22 @@ interface Work {
   readonly scope: Scope
 }
 
-async function countsOf(ctx: OperationContext, { plan, languages, scope }: Work): Promise<readonly GroupCounts[]> {
-  const evaluators = new Map(languages.map((language) => [language, language?.evaluator(ctx, scope)]))
-  const counts: GroupCounts[] = []
-  for (const [index, group] of plan.groups.entries()) {
-    const evaluate = evaluators.get(languages[index])
-    counts.push(evaluate === undefined ? { populations: [], strata: [] } : await evaluate(group))
+/** The counts of each group, in its language; those of one language are counted together. */
+async function countsOf(ctx: OperationContext, { plan, languages, scope }: Work): Promise<MeasureCounts> {
+  const groups = new Map<number, GroupCounts>()
+  let shared: Omit<MeasureCounts, 'groups'> = {}
+  for (const language of new Set(languages)) {
+    if (language === undefined) continue
+    const indexes = plan.groups.flatMap((_, index) => (languages[index] === language ? [index] : []))
+    const supplements = language.supplements === true ? plan.supplements : undefined
+    const counts = await language.evaluator(ctx, { ...scope, supplements })(indexes.flatMap((index) => plan.groups[index] ?? []))
+    for (const [at, index] of indexes.entries()) groups.set(index, counts.groups[at] ?? NO_COUNTS)
+    shared = { ...shared, ...counts }
   }
-  return counts
+  return { ...shared, groups: plan.groups.map((_, index) => groups.get(index) ?? NO_COUNTS) }
 }
+
+const NO_COUNTS: GroupCounts = { populations: [], strata: [] }
 
 /**
  * The Measure that `Measure/<id>`, an id, a url or `url|version` names. Without a version: the newest that is not retired.

@@ -21,7 +21,8 @@ const REPORT_TYPES: ReadonlyMap<string, EvaluateMeasureInput['reportType']> = ne
  */
 export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
   const reader = parameterReader(request.parameters)
-  reader.refuse('lastReceivedOn', 'parameters')
+  reader.refuse('lastReceivedOn')
+  const parameters = reader.resource('parameters')
   const input = {
     periodStart: required(reader, 'periodStart'),
     periodEnd: required(reader, 'periodEnd'),
@@ -29,6 +30,7 @@ export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
     subject: referenceAt(reader, 'subject'),
     practitioner: referenceAt(reader, 'practitioner'),
     reportType: reportTypeOf(reader),
+    ...(parameters !== undefined && { parameters }),
     explain: reader.boolean('_explain'),
   }
   reader.refuseUnknown()

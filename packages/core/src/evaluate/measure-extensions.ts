@@ -32,6 +32,26 @@ export function aggregateMethodOf(population: JsonObject): string | undefined {
   return stringAt(extension, 'valueCode') ?? stringAt(extension, 'valueString')
 }
 
+/** The improvement notation of a Measure or group, a CodeableConcept. */
+export function notationOf(element: JsonObject): JsonObject | undefined {
+  const extension = extensionOf(element, ['cqfm-improvementNotation', 'cqm-improvementNotation'])
+  return objectAt(element, 'improvementNotation') ?? objectAt(extension, 'valueCodeableConcept')
+}
+
+/** Expressions whose results are reported beside a population (`cqf-supportingEvidenceDefinition`), in the form of Expression. */
+export function evidenceOf(population: JsonObject): readonly JsonObject[] {
+  return objectsAt(population, 'extension')
+    .filter((extension) => stringAt(extension, 'url')?.endsWith('/cqf-supportingEvidenceDefinition') === true)
+    .map((extension) => objectAt(extension, 'valueExpression') ?? {})
+}
+
+/** The code of supporting evidence (`cqf-expressionCode`), a CodeableConcept or Coding. */
+export function expressionCodeOf(expression: JsonObject): JsonObject | undefined {
+  const extension = extensionOf(expression, ['cqf-expressionCode'])
+  const coding = objectAt(extension, 'valueCoding')
+  return objectAt(extension, 'valueCodeableConcept') ?? (coding === undefined ? undefined : { coding: [coding] })
+}
+
 function extensionOf(element: JsonObject, names: readonly string[]): JsonObject | undefined {
   return objectsAt(element, 'extension').find((extension) => {
     const url = stringAt(extension, 'url')

@@ -1,6 +1,14 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { aggregateMethodOf, basisOf, criteriaReferenceOf, scoringOf } from './measure-extensions.js'
+import {
+  aggregateMethodOf,
+  basisOf,
+  criteriaReferenceOf,
+  evidenceOf,
+  expressionCodeOf,
+  notationOf,
+  scoringOf,
+} from './measure-extensions.js'
 
 const MAX_GROUPS = 100
 const MAX_POPULATIONS = 500
@@ -8,6 +16,14 @@ const MAX_POPULATIONS = 500
 /** What a Measure asks to be counted. */
 export interface MeasurePlan {
   readonly groups: readonly GroupPlan[]
+  /** Supplemental data and risk adjustment factors. */
+  readonly supplements: readonly Supplement[]
+}
+
+/** What is reported beside the populations, for the subjects of the initial populations. */
+export interface Supplement extends Criterion {
+  readonly id?: string
+  readonly code?: JsonObject
 }
 
 /** One group: populations that belong together. */
@@ -46,6 +62,16 @@ export interface Population extends Criterion {
   readonly criteriaReference?: string
   /** How observations are put together. */
   readonly aggregateMethod?: string
+  /** Expressions whose results are reported beside the population. */
+  readonly evidence?: readonly Evidence[]
+}
+
+/** Supporting evidence of a population: why somebody is in it. */
+export interface Evidence extends Criterion {
+  readonly name: string
+  readonly description?: string
+  /** A CodeableConcept. */
+  readonly code?: JsonObject
 }
 
 /** Divides the populations of a group. */
@@ -69,7 +95,7 @@ export interface StratifierCriterion extends Criterion {
  *
  * @throws {OperationError} `too-costly` above 100 groups or 500 populations, those of strata included; `definition-required` for a missing
  *   criteria or expression, and for a component without code; `definition-invalid` for an id that two populations of a group have, and for a
- *   stratifier with criteria and components; `not-supported` for an absent language.
+ *   stratifier with criteria and components; `definition-invalid` for an unknown improvement notation; `not-supported` for an absent language.
  * @see https://hl7.org/fhir/R4/measure.html
  */
 export function planOf(measure: JsonObject): MeasurePlan {
@@ -80,7 +106,48 @@ export function planOf(measure: JsonObject): MeasurePlan {
       expression: ['Measure.group'],
     })
   }
-  return { groups: groups.map((group, index) => groupPlan(group, { measure, index })) }
+  checkNotation(measure, 'Measure')
+  for (const [index, group] of groups.entries()) checkNotation(group, `Measure.group[${index}]`)
+  return { groups: groups.map((group, index) => groupPlan(group, { measure, index })), supplements: supplementsOf(measure) }
+}
+
+/** The codes to which R4 binds `improvementNotation`, in the Measure and in its report. */
+const NOTATIONS: ReadonlySet<string | undefined> = new Set(['increase', 'decrease'])
+const NOTATION_SYSTEM = 'http://terminology.hl7.org/CodeSystem/measure-improvement-notation'
+
+function checkNotation(holder: JsonObject, path: string): void {
+  const wrong = objectsAt(notationOf(holder), 'coding').find(
+    (coding) => stringAt(coding, 'system') === NOTATION_SYSTEM && !NOTATIONS.has(stringAt(coding, 'code')),
+  )
+  if (wrong === undefined) return
+  throw new OperationError(
+    'definition-invalid',
+    `The improvement notation must be 'increase' or 'decrease', not ${quoted(stringAt(wrong, 'code') ?? '')}.`,
+    { expression: [`${path}.improvementNotation`] },
+  )
+}
+
+function supplementsOf(measure: JsonObject): readonly Supplement[] {
+  return objectsAt(measure, 'supplementalData').map((supplement, i) => {
+    const at = { path: `Measure.supplementalData[${i}]`, place: `Supplemental data ${i + 1}`, basis: undefined }
+    return { ...headOf(supplement), ...criterion(supplement, at) }
+  })
+}
+
+function evidencePlan(expression: JsonObject, { path, place, basis }: Place): Evidence {
+  const name = stringAt(expression, 'name')
+  const at = { path, place: `${place}, supporting evidence`, basis }
+  if (name === undefined)
+    throw new OperationError('definition-required', `${at.place} has no name, by which the report refers to it.`, {
+      expression: [`${path}.extension`],
+    })
+  const [description, code] = [stringAt(expression, 'description'), expressionCodeOf(expression)]
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(code !== undefined && { code }),
+    ...criterion({ criteria: expression }, { ...at, place: `${at.place} ${quoted(name)}` }),
+  }
 }
 
 /** Every stratifier has each population again, and criteria of its own. */
@@ -133,12 +200,14 @@ function populationPlan(population: JsonObject, at: Place): Population {
   const kinds = codes.filter((code) => code !== undefined)
   const criteriaReference = criteriaReferenceOf(population)
   const aggregateMethod = aggregateMethodOf(population)
+  const evidence = evidenceOf(population).map((expression) => evidencePlan(expression, at))
   return {
     ...headOf(population),
     ...criterion(population, { ...at, place: kinds[0] === undefined ? at.place : `${at.place} (${quoted(kinds[0])})` }),
     kinds,
     ...(criteriaReference !== undefined && { criteriaReference }),
     ...(aggregateMethod !== undefined && { aggregateMethod }),
+    ...(evidence.length > 0 && { evidence }),
   }
 }
 

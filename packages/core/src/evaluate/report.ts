@@ -6,9 +6,14 @@ import type {
   MeasureReportGroupPopulation,
   MeasureReportGroupStratifier,
   MeasureReportGroupStratifierStratum,
+  Observation,
+  OperationOutcome,
+  Resource,
 } from 'fhir/r4.js'
 import { explanationExtension } from '../explain/index.js'
+import type { SubjectFailure } from './languages/index.js'
 import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMeasureResult } from './result.js'
+import { evaluatedResources, evidenceExtension, supplementOf } from './supplement-report.js'
 
 /**
  * The result as the MeasureReport that `$evaluate-measure` answers. The members of a `subject-list` are in contained Lists; an explanation is an
@@ -17,17 +22,20 @@ import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMe
  * @see https://hl7.org/fhir/R4/measurereport.html
  */
 export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
-  const { id, date, type, measure, subject, period, improvementNotation, groups, explanation } = result
-  const contained: List[] = []
+  const { id, date, type, measure, subject, period, improvementNotation, groups, explanation, failures = [] } = result
+  const contained: (List | Observation | OperationOutcome)[] = failures.length === 0 ? [] : [outcomeOfFailures(failures)]
   const group = groups.map((one) => groupOf(one, contained))
-  const extension = explanationExtension(explanation)
+  const supplements = (result.supplements ?? []).map((one, index) => supplementOf(one, { index, result }))
+  contained.push(...supplements.flatMap(({ observations }) => observations))
+  const extension = [...explanationExtension(explanation), ...supplements.flatMap(({ extensions }) => extensions)]
+  const evaluatedResource = evaluatedResources(result)
   return {
     resourceType: 'MeasureReport',
     id,
     meta: { versionId: '1', lastUpdated: date },
     ...(contained.length > 0 && { contained }),
     ...(extension.length > 0 && { extension }),
-    status: 'complete',
+    status: failures.length > 0 ? 'error' : 'complete',
     type,
     measure,
     ...(subject !== undefined && { subject: { reference: `${subject.type}/${subject.id}` } }),
@@ -35,10 +43,24 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
     period: { ...period },
     ...(improvementNotation !== undefined && { improvementNotation }),
     ...(group.length > 0 && { group }),
+    ...(evaluatedResource.length > 0 && { evaluatedResource }),
   }
 }
 
-function groupOf({ populations, score, stratifiers, ...head }: EvaluatedGroup, contained: List[]): MeasureReportGroup {
+/** Names the subjects that could not be evaluated, for which nothing was counted. */
+function outcomeOfFailures(failures: readonly SubjectFailure[]): OperationOutcome {
+  return {
+    resourceType: 'OperationOutcome',
+    id: 'failures',
+    issue: failures.map(({ subject, message }) => ({
+      severity: 'error',
+      code: 'processing',
+      details: { text: `${subject} could not be evaluated: ${message}` },
+    })),
+  }
+}
+
+function groupOf({ populations, score, stratifiers, ...head }: EvaluatedGroup, contained: Resource[]): MeasureReportGroup {
   const own = populationsOf({ populations, ...(score !== undefined && { score }) }, contained)
   const stratifier = stratifiers.map(({ id, code, strata }): MeasureReportGroupStratifier => {
     const stratum = strata.map((one) => ({ ...valuesOf(one), ...populationsOf(one, contained) }))
@@ -52,16 +74,21 @@ interface Counts {
   measureScore?: { value: number }
 }
 
-function populationsOf({ populations, score }: EvaluatedPopulations, contained: List[]): Counts {
-  const population = populations.map(({ members, ...one }) => ({ ...one, ...(members !== undefined && listed(members, contained)) }))
+function populationsOf({ populations, score }: EvaluatedPopulations, contained: Resource[]): Counts {
+  const population = populations.map(({ members, evidence = [], ...one }) => ({
+    ...one,
+    ...(evidence.length > 0 && { extension: evidence.map(evidenceExtension) }),
+    ...(members !== undefined && listed(members, contained)),
+  }))
   return { ...(population.length > 0 && { population }), ...(score !== undefined && { measureScore: { value: score } }) }
 }
 
 /** Contains a List of the members of a population, and refers to it. */
-function listed(members: readonly string[], contained: List[]): Pick<MeasureReportGroupPopulation, 'subjectResults'> {
+function listed(members: readonly string[], contained: Resource[]): Pick<MeasureReportGroupPopulation, 'subjectResults'> {
   const id = `members-${contained.length + 1}`
   const entry = members.map((reference) => ({ item: { reference } }))
-  contained.push({ resourceType: 'List', id, status: 'current', mode: 'snapshot', ...(entry.length > 0 && { entry }) })
+  const list: List = { resourceType: 'List', id, status: 'current', mode: 'snapshot', ...(entry.length > 0 && { entry }) }
+  contained.push(list)
   return { subjectResults: { reference: `#${id}` } }
 }
 

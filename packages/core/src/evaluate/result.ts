@@ -1,11 +1,11 @@
-import type { CodeableConcept, Quantity } from 'fhir/r4.js'
+import type { CodeableConcept, Extension, Quantity } from 'fhir/r4.js'
 import { formatCanonical } from '../content/index.js'
 import type { Explained, OperationContext } from '../context/index.js'
 import { quoted } from '../errors/index.js'
-import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
-import { conceptOf } from './concept.js'
-import type { GroupCounts, Scope } from './languages/index.js'
-import type { Criterion, GroupPlan, MeasurePlan, Stratifier } from './measure-plan.js'
+import { objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { conceptOf, isQuantity } from './concept.js'
+import type { GroupCounts, MeasureCounts, Scope, SubjectFailure, SupplementValues } from './languages/index.js'
+import type { Criterion, GroupPlan, MeasurePlan, Population, Stratifier } from './measure-plan.js'
 import type { Period } from './period.js'
 import type { Stratum } from './stratum.js'
 import type { Subject } from './subject.js'
@@ -27,8 +27,29 @@ export interface EvaluateMeasureResult extends Explained {
   readonly period: Period
   /** The Measure's, when it is a CodeableConcept. */
   readonly improvementNotation?: CodeableConcept
-  /** In the Measure's order. */
+  /** In the Measure's order; none when subjects could not be evaluated. */
   readonly groups: readonly EvaluatedGroup[]
+  /** Supplemental data and risk adjustment factors of the subjects of the initial populations, in the Measure's order. */
+  readonly supplements?: readonly EvaluatedSupplement[]
+  /** References (`Encounter/e1`) to what the evaluation of one subject read, where the language knows. */
+  readonly evaluatedResources?: readonly string[]
+  /** The first subjects that could not be evaluated, and why: nothing was counted then. Absent when all could. */
+  readonly failures?: readonly SubjectFailure[]
+}
+
+/** Supplemental data or a risk adjustment factor. */
+export interface EvaluatedSupplement extends SupplementValues {
+  readonly id?: string
+  readonly code?: CodeableConcept
+}
+
+/** What supports that somebody is in a population. */
+export interface EvaluatedEvidence {
+  readonly name: string
+  readonly description?: string
+  readonly code?: CodeableConcept
+  /** Extensions `value`, one for each item, in the form of `cqf-supportingEvidence`. */
+  readonly values: readonly Extension[]
 }
 
 /** The populations of a group or stratum. */
@@ -54,6 +75,8 @@ export interface EvaluatedPopulation {
   readonly count: number
   /** References (`Patient/p1`) to its members, in a `subject-list`. */
   readonly members?: readonly string[]
+  /** The supporting evidence that the Measure asks for, in a report of one subject. */
+  readonly evidence?: readonly EvaluatedEvidence[]
 }
 
 /** How the populations of a group were divided. */
@@ -85,16 +108,18 @@ export interface Evaluation {
   readonly plan: MeasurePlan
   readonly scope: Scope
   readonly type: EvaluateMeasureResult['type']
-  /** One for each group of the plan. */
-  readonly counts: readonly GroupCounts[]
+  readonly counts: MeasureCounts
 }
 
 /** The result of an evaluation, in whatever language its criteria were written. */
 export function resultOf(ctx: OperationContext, { measure, plan, scope, type, counts }: Evaluation): EvaluateMeasureResult {
   const { period, subject } = scope
   const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
-  const groups = plan.groups.map((group, index) => groupOf(group, counts[index] ?? { populations: [], strata: [] }))
-  if (ctx.explain !== undefined) explainGroups(ctx.explain, { plan, groups, measure })
+  const { failures = [], evaluatedResources = [] } = counts
+  const groups =
+    failures.length > 0 ? [] : plan.groups.map((group, index) => groupOf(group, counts.groups[index] ?? { populations: [], strata: [] }))
+  const supplements = failures.length > 0 ? [] : supplementsOf(plan, counts)
+  if (ctx.explain !== undefined && failures.length === 0) explainGroups(ctx.explain, { plan, groups, measure })
   return {
     id: ctx.newId(),
     date: ctx.now().toISOString(),
@@ -104,6 +129,31 @@ export function resultOf(ctx: OperationContext, { measure, plan, scope, type, co
     period: { start: period.start, end: period.end },
     ...(improvementNotation !== undefined && { improvementNotation }),
     groups,
+    ...(supplements.length > 0 && { supplements }),
+    ...(evaluatedResources.length > 0 && { evaluatedResources }),
+    ...(failures.length > 0 && { failures }),
+  }
+}
+
+function supplementsOf({ supplements }: MeasurePlan, { supplements: values = [] }: MeasureCounts): readonly EvaluatedSupplement[] {
+  return values.flatMap((value, index) => {
+    const supplement = supplements[index]
+    return supplement === undefined ? [] : [{ ...headOf(supplement), ...value }]
+  })
+}
+
+function evidenceIn({ evidence = [] }: Population, tally: Tally | undefined): { readonly evidence?: readonly EvaluatedEvidence[] } {
+  if (tally?.evidence === undefined) return {}
+  return {
+    evidence: evidence.map(({ name, description, code }, index) => {
+      const concept = conceptOf(code)
+      return {
+        name,
+        ...(description !== undefined && { description }),
+        ...(concept !== undefined && { code: concept }),
+        values: tally.evidence?.[index] ?? [],
+      }
+    }),
   }
 }
 
@@ -136,7 +186,12 @@ function populationsOf(group: GroupPlan, { populations: tallies, score: given }:
   const score = given ?? scoreOf(group, counts)
   const populations = group.populations.map((one, index) => {
     const members = tallies[index]?.members
-    return { ...headOf(one), count: counts[index] ?? 0, ...(members !== undefined && { members }) }
+    return {
+      ...headOf(one),
+      count: counts[index] ?? 0,
+      ...(members !== undefined && { members }),
+      ...evidenceIn(one, tallies[index]),
+    }
   })
   return { populations, ...(score !== undefined && { score }) }
 }
@@ -174,10 +229,6 @@ function valuesOf(
   const [only] = values
   const value = conceptOf(only?.concept)
   return { ...(isQuantity(only?.quantity) && { quantity: only.quantity }), ...(value !== undefined && { value }) }
-}
-
-function isQuantity(value: unknown): value is Quantity {
-  return isObject(value)
 }
 
 interface Counted {

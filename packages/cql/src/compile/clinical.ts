@@ -3,7 +3,7 @@ import { failedEvaluation, unsupportedElm } from '../problem.js'
 import { periodsBetween, unitAt } from './temporal.js'
 import { propertyOf, systemValueOf } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
-import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type Value, type Vocabulary } from '../values/value.js'
+import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
 import { literalText } from '../values/text.js'
 import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
@@ -126,12 +126,12 @@ function ageAt(born: Value, at: Value, node: ElmNode): Value {
 }
 
 function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compute {
-  if (nodeAt(node, 'context') !== undefined) throw unsupportedElm(node, 'Retrieves in the context of another resource are not supported.')
   if (nodesAt(node, 'include').length > 0) throw unsupportedElm(node, 'Retrieves with includes are not supported.')
   const type = localName(textAt(node, 'dataType') ?? '')
   if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${type} is not known.`)
   const codes = codesFor(node, scope, compiler)
   const range = optionalAt(node, 'dateRange', scope, compiler)
+  const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)
   const template = textAt(node, 'templateId')
   const request = {
     type,
@@ -144,12 +144,19 @@ function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compu
   return (evaluation) => {
     const found = evaluation.retrieve({
       ...request,
+      ...(context !== undefined && { context: contextOf(context(evaluation), node) }),
       codes: codes?.(evaluation),
       dateRange: range(evaluation),
     })
     evaluation.spend(found.length)
     return found
   }
+}
+
+/** The resource in whose context a retrieve is: a practitioner, a patient. */
+function contextOf(value: Value, node: ElmNode): FhirElement | null {
+  if (value === null || (isFhir(value) && value.type.kind === 'resource')) return value
+  throw failedEvaluation('The context of a retrieve must be one resource.', node)
 }
 
 const VOCABULARIES: ReadonlyMap<string, Vocabulary['kind']> = new Map([

@@ -14,28 +14,18 @@ export interface RetrieverOptions {
   readonly offset: number
 }
 
-/** Retrieves over resources in memory: by type, codes and date range. The resources of a type are indexed at its first use. */
-export function createRetriever(
+/** What a retrieve finds among resources of its type: those with its codes, in its date range. */
+export function selected(
   resources: readonly FhirElement[],
+  { codePath, codes, datePath, dateRange }: RetrieveRequest,
   options: RetrieverOptions,
-): (request: RetrieveRequest) => readonly FhirElement[] {
-  const byType = new Map<string, readonly FhirElement[]>()
-  const ofType = (type: string): readonly FhirElement[] => {
-    const known = byType.get(type)
-    if (known !== undefined) return known
-    const found = resources.filter((resource) => resource.type.name === type)
-    byType.set(type, found)
-    return found
-  }
-  return ({ type, codePath, codes, datePath, dateRange }) => {
-    const all = ofType(type)
-    if (codes === undefined && dateRange === null) return all
-    return all.filter(
-      (resource) =>
-        (codes === undefined || hasCode(propertyOf(resource, codePath ?? 'code', options.model, options.offset), codes, options)) &&
-        (dateRange === null || isDuring(resource, datePath, dateRange, options)),
-    )
-  }
+): readonly FhirElement[] {
+  if (codes === undefined && dateRange === null) return resources
+  return resources.filter(
+    (resource) =>
+      (codes === undefined || hasCode(propertyOf(resource, codePath ?? 'code', options.model, options.offset), codes, options)) &&
+      (dateRange === null || isDuring(resource, datePath, dateRange, options)),
+  )
 }
 
 function hasCode(value: Value, test: CodeTest, options: RetrieverOptions): boolean {

@@ -3,7 +3,7 @@ import { NODE_COMPILERS } from '../compile/registry.js'
 import type { Compiler, Compute, LibraryTerminology, References, RetrieveRequest, Scope } from '../compile/compiler.js'
 import { isOfType } from '../compile/type.js'
 import { isNode, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { readTypeSpecifier, namedType, type TypeSpecifier } from '../elm/type-specifier.js'
+import { namedType, readTypeSpecifier, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { UnitConversion } from '../values/units.js'
@@ -19,8 +19,8 @@ export interface LibraryOptions {
   readonly offset?: number
   /** The ELM of an included library by its identifier, without the namespace, and version; `undefined` when there is none. */
   readonly include?: (id: string, version: string | undefined) => unknown
-  /** Values of parameters, by name; those without value have their default. */
-  readonly parameters?: ReadonlyMap<string, Value>
+  /** The value of a parameter, by its name and the type, or point type of an interval, that it declares; `undefined` leaves its default. */
+  readonly parameters?: (name: string, type: string | undefined) => Value | undefined
   /** Value sets and code systems. Without it, what needs them is refused. */
   readonly terminology?: LibraryTerminology
   /** Learns of each retrieve while it is compiled, without codes and range. */
@@ -45,6 +45,8 @@ export interface CqlLibrary {
   readonly names: readonly string[]
   /** A definition. @throws {OperationError} `definition-invalid` when it cannot be compiled; `undefined` when there is none. */
   definition(name: string): Definition | undefined
+  /** Whether there is a definition or function with this name. */
+  has(name: string): boolean
   /** The functions with a name, by their number of operands. */
   invocable(name: string, operands: readonly Compute[]): Compute | undefined
   /** Names of the parameters that it declares. */
@@ -95,6 +97,7 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     version: textAt(nodeAt(library.node, 'identifier') ?? {}, 'version'),
     names: definitions.map((def) => textAt(def, 'name') ?? ''),
     definition: (name) => definitionOf(library, name, shared),
+    has: (name) => nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').some((def) => textAt(def, 'name') === name),
     invocable: (name, operands) => {
       const candidates = functionsOf(library, name, operands.length)
       return candidates.length === 0 ? undefined : callOf(library, candidates, operands, shared)
@@ -307,10 +310,17 @@ function vocabularyIn(def: ElmNode, kind: Vocabulary['kind']): Vocabulary {
 function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {
   const def = definedIn(target, 'parameters', node)
   const name = textAt(def, 'name') ?? ''
-  const given = shared.options.parameters?.get(name)
+  const given = shared.options.parameters?.(name, parameterType(def))
   if (given !== undefined) return () => given
   const fallback = nodeAt(def, 'default')
   return fallback === undefined ? () => null : memoised(target, `parameter ${name}`, fallback, shared)
+}
+
+/** The type that a parameter declares, of an interval that of its points: `Date`. */
+function parameterType(def: ElmNode): string | undefined {
+  const type = statedType(def, 'parameter')
+  const point = type?.kind === 'interval' ? type.point : type
+  return point?.kind === 'named' ? point.name : undefined
 }
 
 function invocationOf(node: ElmNode, operands: readonly Compute[], library: Library, shared: Shared): Compute {

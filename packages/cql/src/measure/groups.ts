@@ -1,3 +1,4 @@
+import type { Extension } from 'fhir/r4.js'
 import type { GroupCounts, GroupPlan, Stratum, StratumValue, Tally } from 'fhir-ops/evaluate'
 import type { Membership } from 'fhir-ops/internal/evaluate'
 import { aggregateOf } from './aggregate.js'
@@ -10,6 +11,8 @@ export interface SubjectResult {
   readonly observations: readonly (readonly Observed[])[]
   /** For each stratifier, the strata that members are in. */
   readonly strata: readonly StrataOfMembers[]
+  /** For each population, the values of its supporting evidence; absent where the report has none. */
+  readonly evidence?: readonly (readonly (readonly Extension[])[])[]
 }
 
 /** An observation of a member. */
@@ -42,8 +45,10 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[])
   const strata = group.stratifiers.map(
     () => new Map<string, { readonly values: readonly StratumValue[] | undefined; readonly part: Part }>(),
   )
+  let evidence: SubjectResult['evidence']
   return {
     add: (result) => {
+      evidence = result.evidence
       addTo(whole, result, () => true)
       for (const [index, divided] of result.strata.entries())
         for (const [key, { values, isIn }] of divided) {
@@ -53,7 +58,10 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[])
         }
     },
     counts: (listed) => ({
-      populations: tallies(whole, memberships, listed),
+      populations: tallies(whole, memberships, listed).map((tally, index) => ({
+        ...tally,
+        ...(evidence?.[index] !== undefined && { evidence: evidence[index] }),
+      })),
       score: scoreOf(group, memberships, whole),
       strata: strata.map((known) =>
         [...known.values()].map(({ values, part }): Stratum => ({

@@ -2,8 +2,8 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { EvaluationMessage, RetrieveRequest } from '../compile/compiler.js'
-import { createRetriever } from '../data/retrieve.js'
-import { loadRecord, type SubjectReference } from '../data/load.js'
+import { givenRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
+import type { RetrieverOptions } from '../data/retrieve.js'
 import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
 import { loadLibrary, translated, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
@@ -86,25 +86,26 @@ export async function evaluateCql(
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const offset = options.offset ?? 0
   const requests: RetrieveRequest[] = []
+  const parameters = checkedParameters(loaded.elm, input.parameters)
   const library = compileLibrary(loaded.elm, {
     model,
     convert,
     offset,
     include: (id) => loaded.includes.get(id),
-    parameters: checkedParameters(loaded.elm, input.parameters),
+    parameters: (name) => parameters.get(name),
     terminology,
     onRetrieve: (request) => requests.push(request),
   })
   const definitions = definitionsOf(library, input)
   await terminology.load()
   checkData(input, requests)
-  const record = await recordOf(ctx, input, requests)
+  const { subject, records } = await recordsOf(ctx, input, { model, convert, offset })
   const messages: EvaluationMessage[] = []
   const evaluation = createEvaluation({
-    subject: record.subject,
+    subject,
     now: ctx.now(),
     offset,
-    retrieve: createRetriever(record.resources, { model, convert, offset }),
+    retrieve: (request) => records.retrieve(request),
     onMessage: (message) => messages.push(message),
     maxSteps: options.maxSteps ?? MAX_STEPS,
   })
@@ -112,7 +113,7 @@ export async function evaluateCql(
   const failures = new Map<string, OperationError>()
   for (const { name, compute } of definitions) {
     try {
-      const value = compute(evaluation)
+      const value = await records.evaluate(() => compute(evaluation))
       evaluation.spend(sizeOf(value)) // parts that values share are written once for each
       values.set(name, value)
     } catch (error) {
@@ -163,38 +164,26 @@ function definitionsOf(library: CqlLibrary, input: EvaluateCqlInput): readonly D
 
 /** What is retrieved must be somewhere: resources of a subject in the storage, all others in the data. */
 function checkData({ subject, data }: EvaluateCqlInput, requests: readonly RetrieveRequest[]): void {
-  if (data !== undefined || requests.length === 0) return
-  if (subject === undefined)
-    throw new OperationError('parameter-required', 'A subject or data is needed, since resources are retrieved.', {
-      expression: ['subject'],
-    })
-  if (requests.some(({ unfiltered }) => unfiltered))
-    throw new OperationError('not-supported', 'Definitions in the context Unfiltered that retrieve resources need the resources as data.')
+  if (data !== undefined || subject !== undefined || requests.every(({ unfiltered }) => unfiltered)) return
+  throw new OperationError('parameter-required', 'A subject or data is needed, since resources are retrieved.', { expression: ['subject'] })
 }
 
-interface EvaluatedRecord {
-  readonly subject: FhirElement | undefined
-  readonly resources: readonly FhirElement[]
-}
-
-/** The resources that are evaluated over: those that came with the call, else the subject's in the storage. */
-async function recordOf(
+/** The records that are evaluated over: what came with the call, else what is in the storage. */
+async function recordsOf(
   ctx: OperationContext,
   { subject, data }: EvaluateCqlInput,
-  requests: readonly RetrieveRequest[],
-): Promise<EvaluatedRecord> {
-  const model = ctx.types
-  if (model === undefined) return { subject: undefined, resources: [] }
+  options: RetrieverOptions,
+): Promise<{ readonly subject: FhirElement | undefined; readonly records: Records }> {
   const reference = subject === undefined ? undefined : subjectOf(subject)
-  if (data !== undefined) {
-    const resources = data.flatMap((resource) => resourceElement(model, resource) ?? [])
-    const own = resources.find(({ type, json }) => type.name === reference?.type && isOf(json, reference.id))
-    if (reference !== undefined && own === undefined)
-      throw new OperationError('content-not-found', `${quoted(subject ?? '')} is not in the data.`, { expression: ['subject'] })
-    return { subject: own, resources }
+  if (data === undefined) {
+    const own = reference === undefined ? undefined : await readSubject(ctx, options, reference)
+    return { subject: own, records: storedRecords(ctx, options)(own) }
   }
-  if (reference === undefined) return { subject: undefined, resources: [] }
-  return await loadRecord(ctx, model, reference, [...new Set(requests.map(({ type }) => type))])
+  const resources = data.flatMap((resource) => resourceElement(options.model, resource) ?? [])
+  const own = resources.find(({ type, json }) => type.name === reference?.type && isOf(json, reference.id))
+  if (reference !== undefined && own === undefined)
+    throw new OperationError('content-not-found', `${quoted(subject ?? '')} is not in the data.`, { expression: ['subject'] })
+  return { subject: own, records: givenRecords(resources, options) }
 }
 
 function isOf(json: unknown, id: string): boolean {

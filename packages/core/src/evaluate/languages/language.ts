@@ -1,8 +1,8 @@
 import type { OperationContext } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
-import type { GroupPlan } from '../measure-plan.js'
+import type { GroupPlan, Supplement } from '../measure-plan.js'
 import type { Period } from '../period.js'
-import type { Stratum } from '../stratum.js'
+import type { Stratum, StratumValue } from '../stratum.js'
 import type { Subject } from '../subject.js'
 import type { Tally } from '../tally.js'
 
@@ -19,6 +19,39 @@ export interface Scope {
   readonly practitioner?: string | undefined
   /** Whether the members of each population are asked for, too. */
   readonly listed?: boolean | undefined
+  /** Whether the report is of one subject, with what was evaluated and supporting evidence. */
+  readonly individual?: boolean | undefined
+  /** Values of parameters of the Measure's libraries, a Parameters resource. */
+  readonly parameters?: JsonObject | undefined
+  /** What is reported beside the populations, as far as it is in this language. */
+  readonly supplements?: readonly Supplement[] | undefined
+}
+
+/** What a language gives for the groups of a Measure that are written in it. */
+export interface MeasureCounts {
+  /** In the order of the groups. */
+  readonly groups: readonly GroupCounts[]
+  /** For each of `scope.supplements`, what it is for the subjects of the initial populations. */
+  readonly supplements?: readonly SupplementValues[] | undefined
+  /** References to the resources that the evaluation of the only subject read. */
+  readonly evaluatedResources?: readonly string[] | undefined
+  /** Subjects that could not be evaluated. The counts are not reported then. */
+  readonly failures?: readonly SubjectFailure[] | undefined
+}
+
+/** What supplemental data or a risk adjustment factor is, for all subjects. */
+export interface SupplementValues {
+  /** Its values, and how many subjects have each. */
+  readonly values: readonly { readonly value: StratumValue; readonly count: number }[]
+  /** References to the resources that it consists of. */
+  readonly resources: readonly string[]
+}
+
+/** A subject whose evaluation failed. */
+export interface SubjectFailure {
+  /** `Patient/p1`. */
+  readonly subject: string
+  readonly message: string
 }
 
 /** What belongs to each population of a group, in the group's order. */
@@ -30,16 +63,18 @@ export interface GroupCounts {
   readonly score?: number | undefined
 }
 
-/** A language that criteria are written in. Adding one is a file and a line of the registry. */
+/** A language, or several that may be mixed in one group, that criteria are written in. */
 export interface CriteriaLanguage {
   /** Values of `criteria.language`. */
   readonly names: readonly string[]
   /** Values of `criteria.language` of stratifiers that divide by values, and of their components; none when absent. */
   readonly valueNames?: readonly string[]
+  /** Whether it evaluates supplemental data and supporting evidence, and takes parameters. Default false. */
+  readonly supplements?: boolean
   /**
-   * Begins one evaluation. The function that it gives counts a group; what groups have in common is worked out once.
+   * Begins one evaluation. The function that it gives counts the groups that are in this language.
    *
    * @throws {OperationError} 422 for a criterion that cannot be evaluated, naming group and population.
    */
-  readonly evaluator: (ctx: OperationContext, scope: Scope) => (group: GroupPlan) => Promise<GroupCounts>
+  readonly evaluator: (ctx: OperationContext, scope: Scope) => (groups: readonly GroupPlan[]) => Promise<MeasureCounts>
 }

@@ -3,7 +3,7 @@ import type { Criterion, GroupPlan, Stratifier } from '../../measure-plan.js'
 import { membershipsOf } from '../../membership.js'
 import type { Stratum } from '../../stratum.js'
 import type { Tally } from '../../tally.js'
-import type { CriteriaLanguage, GroupCounts, Scope } from '../language.js'
+import type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope } from '../language.js'
 import { countedQuery, namesPatient, searchOptions, type Counted } from './criterion-query.js'
 import { scopeOfPatient, withoutOwnPatient } from './per-patient.js'
 import { mapInOrder, membersTally, type Members } from './populations.js'
@@ -35,7 +35,7 @@ type Divider = (populations: Populations) => Promise<readonly Stratum[]>
  * as well is a conjunction, exclusion a negation. Equal queries are counted once. Populations with a criterion that names the patient are
  * counted for each patient. All criteria of a group are checked before anything of it is counted.
  */
-function queryEvaluator(ctx: OperationContext, scope: Scope): (group: GroupPlan) => Promise<GroupCounts> {
+function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly GroupPlan[]) => Promise<MeasureCounts> {
   const tally = membersTally(ctx, scope)
   const list = membersTally(ctx, { ...scope, listed: true })
   const isOfPatients = scope.subjectType === 'Patient'
@@ -57,7 +57,7 @@ function queryEvaluator(ctx: OperationContext, scope: Scope): (group: GroupPlan)
       return scope.listed === true ? strata : strata.map(withoutMembers)
     }
   }
-  return async (group) => {
+  const countsOf = async (group: GroupPlan): Promise<GroupCounts> => {
     const memberships = membershipsOf(group)
     const own = await mapInOrder(group.populations, queryOf)
     const dividers = await mapInOrder(group.stratifiers, dividerOf)
@@ -66,6 +66,7 @@ function queryEvaluator(ctx: OperationContext, scope: Scope): (group: GroupPlan)
     const listed = (): Promise<readonly Tally[]> => (lists ??= mapInOrder(members, list))
     return { populations: await mapInOrder(members, tally), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
   }
+  return async (groups) => ({ groups: await mapInOrder(groups, countsOf) })
 }
 
 function withoutMembers({ values, populations }: Stratum): Stratum {

@@ -1,0 +1,80 @@
+import type { Extension, Observation, Reference } from 'fhir/r4.js'
+import { conceptOf, isQuantity } from './concept.js'
+import type { EvaluatedEvidence, EvaluatedSupplement, EvaluateMeasureResult } from './result.js'
+import type { StratumValue } from './stratum.js'
+
+const DEQM = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition'
+const MEASURE_INFO = 'http://hl7.org/fhir/StructureDefinition/cqf-measureInfo'
+const SUPPORTING_EVIDENCE = 'http://hl7.org/fhir/StructureDefinition/cqf-supportingEvidence'
+
+/** Supplemental data as a report contains it. */
+export interface ReportedSupplement {
+  /** Contained: one for each value. */
+  readonly observations: readonly Observation[]
+  /** Of the report, which refer to the observations. */
+  readonly extensions: readonly Extension[]
+}
+
+/**
+ * Supplemental data of a report: in that of one subject an Observation of each value, in others an Observation of how many subjects have it.
+ *
+ * @see https://hl7.org/fhir/us/davinci-deqm/StructureDefinition-extension-supplementalData.html
+ */
+export function supplementOf(
+  { id, code, values }: EvaluatedSupplement,
+  { index, result }: { readonly index: number; readonly result: EvaluateMeasureResult },
+): ReportedSupplement {
+  const observations = values.map(({ value, count }, at): Observation => {
+    const info: Extension[] = [
+      { url: 'measure', valueCanonical: result.measure },
+      ...(id === undefined ? [] : [{ url: 'populationId', valueString: id }]),
+    ]
+    const own = code ?? { text: id ?? `Supplemental data ${index + 1}` }
+    const concept = conceptOf(value.concept)
+    return {
+      resourceType: 'Observation',
+      id: `supplement-${index + 1}-${at + 1}`,
+      extension: [{ url: MEASURE_INFO, extension: info }],
+      status: 'final',
+      ...(result.type === 'individual' ? { code: own, ...valueOf(value) } : { code: concept ?? own, valueInteger: count }),
+    }
+  })
+  return {
+    observations,
+    extensions: observations.map((observation) => ({
+      url: `${DEQM}/extension-supplementalData`,
+      valueReference: { ...criterionReference(id), reference: `#${observation.id}` },
+    })),
+  }
+}
+
+function valueOf({ concept, quantity }: StratumValue): Pick<Observation, 'valueCodeableConcept' | 'valueQuantity'> {
+  if (isQuantity(quantity)) return { valueQuantity: quantity }
+  const coded = conceptOf(concept)
+  return coded === undefined ? {} : { valueCodeableConcept: coded }
+}
+
+/** References to what the evaluation read, and to the resources of which supplemental data consists. */
+export function evaluatedResources({ evaluatedResources: read = [], supplements = [] }: EvaluateMeasureResult): Reference[] {
+  const named = new Map<string, string | undefined>(read.map((reference) => [reference, undefined]))
+  for (const { id, resources } of supplements) for (const reference of resources) named.set(reference, id)
+  return [...named].map(([reference, id]) => ({ ...criterionReference(id), reference }))
+}
+
+/** Says which supplemental data of the Measure a reference is for. */
+function criterionReference(id: string | undefined): { extension?: Extension[] } {
+  return id === undefined ? {} : { extension: [{ url: `${DEQM}/extension-criteriaReference`, valueString: id }] }
+}
+
+/** Supporting evidence as an extension of a population of the report. */
+export function evidenceExtension({ name, description, code, values }: EvaluatedEvidence): Extension {
+  return {
+    url: SUPPORTING_EVIDENCE,
+    extension: [
+      { url: 'name', valueCode: name },
+      ...(description === undefined ? [] : [{ url: 'description', valueString: description }]),
+      ...(code === undefined ? [] : [{ url: 'code', valueCodeableConcept: code }]),
+      ...values,
+    ],
+  }
+}

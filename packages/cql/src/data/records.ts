@@ -1,0 +1,201 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import { parseSearch } from 'fhir-ops/search'
+import { allMatches } from 'fhir-ops/storage'
+import type { RetrieveRequest } from '../compile/compiler.js'
+import { resourceElement } from '../model/fhir-types.js'
+import { memberOf } from '../model/property.js'
+import type { FhirElement } from '../values/value.js'
+import { selected, type RetrieverOptions } from './retrieve.js'
+
+/** The subject of an evaluation: `Patient/p1`. */
+export interface SubjectReference {
+  readonly type: string
+  readonly id: string
+}
+
+/** The resources that retrieves read: those of one subject and those of no subject. */
+export interface Records {
+  /** What a retrieve finds. @throws {MissingRecords} when its resources were not read yet. */
+  retrieve(request: RetrieveRequest): readonly FhirElement[]
+  /**
+   * Evaluates. What is needed is read when a retrieve asks for it, so an evaluation that needs no more ends early; definitions that were
+   * already evaluated are not evaluated again.
+   *
+   * @throws {OperationError} `too-costly` for more than `limits.maxExpansion` resources of a type; what `ctx.authorize` throws for a type that
+   *   the caller may not search.
+   */
+  evaluate<T>(evaluation: () => T): Promise<T>
+}
+
+/** Thrown by a retrieve whose resources must be read first. */
+class MissingRecords extends Error {
+  readonly type: string
+  /** Whose resources; all when absent. */
+  readonly holder: SubjectReference | undefined
+
+  constructor(type: string, holder: SubjectReference | undefined) {
+    super(`The resources of type ${type} were not read.`)
+    this.type = type
+    this.holder = holder
+  }
+}
+
+type Known = Map<string, readonly FhirElement[]>
+
+const PAGE = 500
+
+/** Begins the records of one subject after the other. Resources that belong to no subject are read once. */
+export function storedRecords(ctx: OperationContext, options: RetrieverOptions): (subject: FhirElement | undefined) => Records {
+  const common: Known = new Map()
+  return (subject) => {
+    const own: Known = new Map()
+    const reference = subject === undefined ? undefined : referenceOf(subject)
+    const placeOf = (type: string, holder: SubjectReference | undefined): { readonly known: Known; readonly key: string } =>
+      holder === undefined ? { known: common, key: type } : { known: own, key: `${holder.type}/${holder.id} ${type}` }
+    const retrieve = (request: RetrieveRequest): readonly FhirElement[] => {
+      if (request.context === null) return []
+      const holder = holderOf(ctx, request, reference)
+      const { known, key } = placeOf(request.type, holder)
+      const resources = known.get(key)
+      if (resources === undefined) throw new MissingRecords(request.type, holder)
+      return selected(resources, request, options)
+    }
+    return {
+      retrieve,
+      evaluate: async (evaluation) => {
+        for (;;) {
+          try {
+            return evaluation()
+          } catch (missing) {
+            if (!(missing instanceof MissingRecords)) throw missing
+            const { known, key } = placeOf(missing.type, missing.holder)
+            known.set(key, await readType(ctx, options, { type: missing.type, holder: missing.holder, subject }))
+          }
+        }
+      },
+    }
+  }
+}
+
+/** Whose resources a retrieve is about: those of the resource that it names, or of the subject; `undefined` for all. */
+function holderOf(
+  { search }: OperationContext,
+  { type, unfiltered, context }: RetrieveRequest,
+  subject: SubjectReference | undefined,
+): SubjectReference | undefined {
+  const holder = context === undefined || context === null ? (unfiltered ? undefined : subject) : referenceOf(context)
+  if (holder === undefined) return undefined
+  if (type === holder.type || type === 'Patient') return holder
+  return search !== undefined && subjectParameter(search, type, holder.type) === undefined ? undefined : holder
+}
+
+/** Records over resources that come with a call. They all belong to its subject; those of another resource refer to it. */
+export function givenRecords(resources: readonly FhirElement[], options: RetrieverOptions): Records {
+  const byType = Map.groupBy(resources, ({ type }) => type.name)
+  return {
+    retrieve: (request) => {
+      const { type, context } = request
+      const all = byType.get(type) ?? []
+      if (context === undefined) return selected(all, request, options)
+      if (context === null) return []
+      const { type: holderType, id } = referenceOf(context)
+      return selected(
+        all.filter((resource) => refersTo(resource, `${holderType}/${id}`)),
+        request,
+        options,
+      )
+    },
+    evaluate: async (evaluation) => evaluation(),
+  }
+}
+
+function refersTo({ json }: FhirElement, reference: string): boolean {
+  if (typeof json !== 'object' || json === null) return false
+  return Object.values(json).some((member) =>
+    (Array.isArray(member) ? member : [member]).some((item) => memberOf(item, 'reference') === reference),
+  )
+}
+
+/**
+ * The subject of an evaluation.
+ *
+ * @throws {OperationError} `content-not-found` when there is no such subject; what `ctx.authorize` throws.
+ */
+export async function readSubject(ctx: OperationContext, { model }: RetrieverOptions, subject: SubjectReference): Promise<FhirElement> {
+  ctx.authorize?.('read', subject.type, subject.id)
+  const stored = await ctx.storage.read(subject.type, subject.id)
+  const own = stored === undefined ? undefined : resourceElement(model, stored.resource)
+  if (own !== undefined) return own
+  throw new OperationError('content-not-found', `${subject.type}/${subject.id} does not exist.`, { expression: ['subject'] })
+}
+
+interface TypeToRead {
+  readonly type: string
+  readonly holder: SubjectReference | undefined
+  readonly subject: FhirElement | undefined
+}
+
+async function readType(
+  ctx: OperationContext,
+  options: RetrieverOptions,
+  { type, holder, subject }: TypeToRead,
+): Promise<readonly FhirElement[]> {
+  if (holder === undefined) return await searched(ctx, options, { type, parameters: [] })
+  const own = subject !== undefined && isSame(referenceOf(subject), holder) ? subject : await readSubject(ctx, options, holder)
+  if (type === holder.type) return [own]
+  if (type === 'Patient') return await patientOf(ctx, options, own)
+  const name = ctx.search === undefined ? undefined : subjectParameter(ctx.search, type, holder.type)
+  return await searched(ctx, options, { type, parameters: name === undefined ? [] : [[name, `${holder.type}/${holder.id}`]] })
+}
+
+interface TypeSearch {
+  readonly type: string
+  readonly parameters: readonly (readonly [string, string])[]
+}
+
+async function searched(
+  ctx: OperationContext,
+  { model }: RetrieverOptions,
+  { type, parameters }: TypeSearch,
+): Promise<readonly FhirElement[]> {
+  if (ctx.search === undefined) throw new OperationError('not-supported', 'Retrieves need search parameters, which are not loaded.')
+  ctx.authorize?.('search', type)
+  const { query } = await parseSearch(type, parameters, ctx.search)
+  const found: FhirElement[] = []
+  for await (const match of allMatches(ctx.storage, { ...query, limit: PAGE })) {
+    const element = resourceElement(model, match.resource)
+    if (element !== undefined) found.push(element)
+    if (found.length > ctx.limits.maxExpansion)
+      throw new OperationError('too-costly', `An evaluation reads at most ${ctx.limits.maxExpansion} resources; ${quoted(type)} has more.`)
+  }
+  return found
+}
+
+/** The patient that a subject of another type is about. */
+async function patientOf(ctx: OperationContext, options: RetrieverOptions, { json }: FhirElement): Promise<readonly FhirElement[]> {
+  const reference = memberOf(memberOf(json, 'subject') ?? memberOf(json, 'patient'), 'reference')
+  const id = typeof reference === 'string' ? /^Patient\/([A-Za-z0-9\-.]{1,64})$/.exec(reference)?.[1] : undefined
+  if (id === undefined) return []
+  ctx.authorize?.('read', 'Patient', id)
+  const element = resourceElement(options.model, (await ctx.storage.read('Patient', id))?.resource)
+  return element === undefined ? [] : [element]
+}
+
+/** The search parameter by which resources of a type refer to the subject; `undefined` for types that do not belong to one. */
+function subjectParameter(search: NonNullable<OperationContext['search']>, type: string, subjectType: string): string | undefined {
+  return [subjectType.toLowerCase(), 'subject'].find((code) => {
+    const parameter = search.parameters.find(type, code)
+    return parameter?.type === 'reference' && (parameter.targets.length === 0 || parameter.targets.includes(subjectType))
+  })
+}
+
+function referenceOf({ type, json }: FhirElement): SubjectReference {
+  const id = memberOf(json, 'id')
+  return { type: type.name, id: typeof id === 'string' ? id : '' }
+}
+
+function isSame(one: SubjectReference, other: SubjectReference): boolean {
+  return one.type === other.type && one.id === other.id
+}

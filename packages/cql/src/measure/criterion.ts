@@ -1,0 +1,92 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { Criterion } from 'fhir-ops/evaluate'
+import { compileFhirPath, PENDING, rootNode, type Item } from 'fhir-ops/fhirpath'
+import { isDecimal, isNode, isQuantity, isTemporal, textOfValue } from 'fhir-ops/internal/fhirpath'
+import { quoted } from 'fhir-ops/internal/errors'
+import type { Evaluation } from '../compile/compiler.js'
+import type { CqlLibrary } from '../libraries/library.js'
+import { decimalOfNumber } from '../values/decimal.js'
+import { parseDateTime, parseTime } from '../values/temporal.js'
+import { isFhir, quantity, type Value } from '../values/value.js'
+import { FHIRPATH_LANGUAGE } from './languages.js'
+import type { Prepared } from './prepare.js'
+
+/** A criterion that is ready to be evaluated, in whatever language it is written. */
+export interface CompiledCriterion {
+  /** Its value for the subject; absent for a function of an item. */
+  readonly ofSubject?: (evaluation: Evaluation) => Value
+  /** Its value for an item; absent when it has no items. */
+  readonly ofItem?: (evaluation: Evaluation, item: Value) => Value
+  readonly place: string
+  readonly basis: string | undefined
+}
+
+/**
+ * Compiles a criterion: a definition or function of the library, an expression, or FHIRPath.
+ *
+ * @throws {OperationError} `definition-not-found` for a name that the library does not define; `fhirpath-invalid`.
+ */
+export function compiledCriterion(criterion: Criterion, prepared: Prepared): CompiledCriterion {
+  const { language, expression, place, basis } = criterion
+  const head = { place, basis }
+  if (language === FHIRPATH_LANGUAGE) return { ...head, ...compiledPath(criterion, prepared) }
+  const inline = prepared.expressions.get(expression)
+  if (inline !== undefined) return { ...head, ...definitionOf(inline.library, inline.name) }
+  const named = prepared.library === undefined ? {} : definitionOf(prepared.library, expression)
+  if (named.ofSubject !== undefined || named.ofItem !== undefined) return { ...head, ...named }
+  throw new OperationError(
+    'definition-not-found',
+    prepared.library === undefined
+      ? `${place} is the name of a definition, while the Measure names no library.`
+      : `${place}: library ${prepared.library.id} has no definition ${quoted(expression)}.`,
+    { expression: [`${criterion.path}.criteria.expression`] },
+  )
+}
+
+function definitionOf(library: CqlLibrary, name: string): Pick<CompiledCriterion, 'ofItem' | 'ofSubject'> {
+  const ofSubject = library.definition(name)?.compute ?? library.invocable(name, [])
+  if (ofSubject !== undefined) return { ofSubject }
+  const current: { item: Value } = { item: null }
+  const call = library.invocable(name, [() => current.item])
+  if (call === undefined) return {}
+  return {
+    ofItem: (evaluation, item) => {
+      current.item = item
+      return call(evaluation)
+    },
+  }
+}
+
+/** FHIRPath of the item where there is a resource, else of the subject. */
+function compiledPath(criterion: Criterion, prepared: Prepared): Pick<CompiledCriterion, 'ofItem' | 'ofSubject'> {
+  const { model, convert, offset } = prepared
+  const path = compileFhirPath(criterion.expression, { model })
+  const valueOf = (evaluation: Evaluation, focus: Value): Value => {
+    if (focus === null || !isFhir(focus)) return null
+    const root = rootNode(model, focus.json)
+    const items = path.evaluate({ resource: root, host: { convertUnit: convert }, now: () => new Date(evaluation.now.low) }, root)
+    if (items === PENDING) throw new OperationError('not-supported', `${criterion.place}: the FHIRPath needs what is not available here.`)
+    evaluation.spend(items.length)
+    const values = items.map((item) => valueOfItem(item, offset))
+    return values.length === 1 ? (values[0] ?? null) : values
+  }
+  return { ofSubject: (evaluation) => valueOf(evaluation, evaluation.subject), ofItem: valueOf }
+}
+
+function valueOfItem(item: Item, offset: number): Value {
+  if (typeof item !== 'object') return item
+  if (isNode(item)) return { kind: 'fhir', type: item.type, json: item.value }
+  if (isDecimal(item)) return decimalOfNumber(Number(textOfValue(item))) ?? null
+  if (isTemporal(item)) {
+    const text = textOfValue(item)
+    return (item.kind === 'time' ? parseTime(text) : parseDateTime(text, offset, item.kind === 'date' ? 'date' : undefined)) ?? null
+  }
+  if (!isQuantity(item)) return null
+  const amount = decimalOfNumber(item.value.value)
+  return amount === undefined ? null : quantity(amount, item.unit)
+}
+
+/** The value of a criterion for one member. */
+export function valueFor({ ofSubject, ofItem }: CompiledCriterion, member: Value, evaluation: Evaluation): Value {
+  return ofItem === undefined ? (ofSubject?.(evaluation) ?? null) : ofItem(evaluation, member)
+}

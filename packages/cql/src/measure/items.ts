@@ -1,0 +1,37 @@
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import type { Evaluation } from '../compile/compiler.js'
+import { literalText } from '../values/text.js'
+import { isFhir, isList, type FhirElement, type Value } from '../values/value.js'
+import type { CompiledCriterion } from './criterion.js'
+
+/** The items that satisfy a criterion, by reference. */
+export type Items = ReadonlyMap<string, Value>
+
+/** What satisfies a criterion, by reference: the subject itself for true, else the items of the list. */
+export function itemsOf(population: CompiledCriterion, evaluation: Evaluation): Items {
+  const value = population.ofSubject?.(evaluation) ?? null
+  const { subject } = evaluation
+  if (value === null || value === false) return new Map()
+  if (value === true) {
+    if (population.basis !== undefined && population.basis !== 'boolean') throw misfit(population, 'gives a boolean')
+    return subject === null ? new Map() : new Map([[referenceOf(subject), subject]])
+  }
+  if (population.basis === 'boolean') throw misfit(population, `gives ${isList(value) ? 'a list' : 'a value'}`)
+  const subjectKey = subject === null ? '' : referenceOf(subject)
+  return new Map(
+    (isList(value) ? value : [value]).flatMap((item) =>
+      item === null ? [] : [[isFhir(item) ? referenceOf(item) : `${subjectKey}#${literalText(item)}`, item] as const],
+    ),
+  )
+}
+
+function misfit({ place, basis = 'boolean' }: CompiledCriterion, what: string): OperationError {
+  return new OperationError('definition-invalid', `${place} ${what}, while its basis is ${quoted(basis)}.`)
+}
+
+/** `Encounter/e1`; an element that is no resource is named by its content. */
+export function referenceOf({ type, json }: FhirElement): string {
+  const id = typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' ? json.id : JSON.stringify(json)
+  return `${type.name}/${id}`
+}

@@ -1,0 +1,90 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { StratumValue } from 'fhir-ops/evaluate'
+import type { Evaluation } from '../compile/compiler.js'
+import { isFhir, isList, type FhirElement, type Value } from '../values/value.js'
+import type { Membership } from 'fhir-ops/internal/evaluate'
+import { valueFor, type CompiledCriterion } from './criterion.js'
+import type { StrataOfMembers } from './groups.js'
+import { referenceOf, type Items } from './items.js'
+import type { Prepared } from './prepare.js'
+import { stratumValueOf } from './values.js'
+
+/** A stratifier whose criteria are compiled. */
+export interface CompiledStratifier {
+  readonly criteria: readonly CompiledCriterion[]
+  readonly byComponents: boolean
+}
+
+/** The group that is divided. */
+interface Group {
+  readonly memberships: readonly Membership[]
+  readonly prepared: Prepared
+}
+
+interface Divided {
+  readonly members: readonly (readonly string[])[]
+  readonly sets: readonly Items[]
+  readonly group: Group
+}
+
+/**
+ * The strata that the members of a subject are in: those of a list of what is counted, or those of each value.
+ *
+ * @throws {OperationError} `definition-invalid` for resources where subjects are counted, and for values that cannot name a stratum.
+ */
+export function strataOf(
+  { criteria, byComponents }: CompiledStratifier,
+  { members, sets, group }: Divided,
+  evaluation: Evaluation,
+): StrataOfMembers {
+  const [only] = criteria
+  const whole = criteria.length === 1 && only !== undefined ? (only.ofSubject?.(evaluation) ?? null) : null
+  const items = byComponents || only?.ofItem !== undefined ? undefined : resourcesIn(whole)
+  if (items !== undefined && only !== undefined) {
+    if (only.basis === 'boolean')
+      throw new OperationError('definition-invalid', `${only.place} gives resources, while subjects are counted (basis 'boolean').`)
+    const references = new Set(items.map(referenceOf))
+    return new Map([['', { values: undefined, isIn: (member: string) => references.has(member) }]])
+  }
+  const all = new Map(
+    members.flatMap((keys, index) => keys.map((key) => [key, sets[group.memberships[index]?.all[0] ?? index]?.get(key) ?? null] as const)),
+  )
+  const strata = new Map<string, { values: readonly StratumValue[]; members: Set<string> }>()
+  for (const [key, item] of all)
+    for (const values of combinations(criteria, item, { evaluation, group })) {
+      const name = JSON.stringify(values.map(({ concept }) => concept))
+      const known = strata.get(name) ?? { values, members: new Set<string>() }
+      known.members.add(key)
+      strata.set(name, known)
+    }
+  return new Map([...strata].map(([name, { values, members: inside }]) => [name, { values, isIn: (member: string) => inside.has(member) }]))
+}
+
+/** The resources of a list; `undefined` for any other value. */
+function resourcesIn(value: Value): readonly FhirElement[] | undefined {
+  if (!isList(value)) return undefined
+  const resources = value.flatMap((item) => (item !== null && isFhir(item) && item.type.kind === 'resource' ? [item] : []))
+  return resources.length === value.length ? resources : undefined
+}
+
+/** The values of a member, one for each criterion; a criterion that gives a list puts the member into a stratum for each of its values. */
+function combinations(
+  criteria: readonly CompiledCriterion[],
+  item: Value,
+  { evaluation, group }: { readonly evaluation: Evaluation; readonly group: Group },
+): readonly (readonly StratumValue[])[] {
+  return criteria.reduce<readonly (readonly StratumValue[])[]>(
+    (lists, criterion) => {
+      const value = valueFor(criterion, item, evaluation)
+      const values = (isList(value) ? value : [value]).map((one) => strataValue(one, criterion, group))
+      return lists.flatMap((list) => values.map((one) => [...list, one]))
+    },
+    [[]],
+  )
+}
+
+function strataValue(value: Value, { place }: CompiledCriterion, { prepared: { offset, model } }: Group): StratumValue {
+  const made = stratumValueOf(value, { model, offset })
+  if (made === undefined) throw new OperationError('definition-invalid', `${place} gives a value that cannot name a stratum.`)
+  return made
+}

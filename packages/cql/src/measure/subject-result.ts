@@ -1,0 +1,102 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { GroupPlan } from 'fhir-ops/evaluate'
+import { membershipsOf, type Membership } from 'fhir-ops/internal/evaluate'
+import type { Evaluation } from '../compile/compiler.js'
+import { decimalOf } from '../values/compare.js'
+import { numberOf } from '../values/decimal.js'
+import { isQuantity, type Value } from '../values/value.js'
+import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
+import { evidenceValues } from './evidence.js'
+import type { Observed, SubjectResult } from './groups.js'
+import { itemsOf, type Items } from './items.js'
+import type { Prepared } from './prepare.js'
+import { strataOf, type CompiledStratifier } from './strata.js'
+
+/** A group whose criteria are compiled. */
+export interface CompiledGroup {
+  readonly memberships: readonly Membership[]
+  readonly populations: readonly CompiledCriterion[]
+  /** For each population, its supporting evidence. */
+  readonly evidence: readonly (readonly CompiledCriterion[])[]
+  readonly stratifiers: readonly CompiledStratifier[]
+  readonly prepared: Prepared
+}
+
+/**
+ * Compiles the criteria of a group.
+ *
+ * @throws {OperationError} as `membershipsOf` and `compiledCriterion`; `definition-invalid` for observations that are not of the items which
+ *   are counted.
+ */
+export function compileGroup(group: GroupPlan, prepared: Prepared): CompiledGroup {
+  const memberships = membershipsOf(group, 'allowed')
+  const populations = group.populations.map((population) => compiledCriterion(population, prepared))
+  for (const [index, { observed }] of memberships.entries()) if (observed !== undefined) checkObservation(populations[index])
+  return {
+    memberships,
+    prepared,
+    populations,
+    evidence: group.populations.map(({ evidence = [] }) => evidence.map((one) => compiledCriterion(one, prepared))),
+    stratifiers: group.stratifiers.map(({ criteria, byComponents }) => ({
+      byComponents,
+      criteria: criteria.map((criterion) => compiledCriterion(criterion, prepared)),
+    })),
+  }
+}
+
+/** Items are observed by a function of one; only subjects need none (Quality Measure IG, CR 3.14). */
+function checkObservation(observation: CompiledCriterion | undefined): void {
+  if (observation?.basis === undefined || observation.basis === 'boolean' || observation.ofItem !== undefined) return
+  throw new OperationError(
+    'definition-invalid',
+    `${observation.place} must be a function of one ${observation.basis}, since that is what is counted.`,
+  )
+}
+
+/** What one subject contributes to a group. */
+export function subjectResult(group: CompiledGroup, evaluation: Evaluation, individual: boolean): SubjectResult {
+  const { memberships, populations } = group
+  const sets = populations.map((population, index): Items =>
+    memberships[index]?.observed === undefined ? itemsOf(population, evaluation) : new Map<string, Value>(),
+  )
+  const members = memberships.map(({ all, none, observed }) =>
+    observed === undefined
+      ? [...(sets[all[0] ?? -1] ?? new Map<string, Value>()).keys()].filter((key) => isMember(key, { all, none }, sets))
+      : [],
+  )
+  const observations = memberships.map((membership, index) =>
+    membership.observed === undefined ? [] : observed(populations[index], { membership, members, sets }, evaluation),
+  )
+  const strata = group.stratifiers.map((stratifier) => strataOf(stratifier, { members, sets, group }, evaluation))
+  const evidence = individual ? group.evidence.map((all) => all.map((one) => evidenceValues(one, evaluation))) : undefined
+  return { members, observations, strata, ...(evidence !== undefined && { evidence }) }
+}
+
+function isMember(key: string, { all, none }: Membership, sets: readonly Items[]): boolean {
+  return all.every((index) => sets[index]?.has(key) === true) && none.every((index) => sets[index]?.has(key) !== true)
+}
+
+interface Members {
+  readonly members: readonly (readonly string[])[]
+  readonly sets: readonly Items[]
+}
+
+/** The observations of the members of the observed population that are not excluded. */
+function observed(
+  population: CompiledCriterion | undefined,
+  { membership, members, sets }: Members & { readonly membership: Membership },
+  evaluation: Evaluation,
+): readonly Observed[] {
+  const index = membership.observed ?? -1
+  const excluded = new Set(membership.none.flatMap((none) => members[none] ?? []))
+  return (members[index] ?? []).flatMap((member) => {
+    if (excluded.has(member) || population === undefined) return []
+    const amount = amountOf(valueFor(population, sets[index]?.get(member) ?? null, evaluation))
+    return amount === undefined ? [] : [{ member, value: amount }]
+  })
+}
+
+function amountOf(value: Value): number | undefined {
+  const amount = isQuantity(value) ? value.value : decimalOf(value)
+  return amount === undefined ? undefined : numberOf(amount)
+}
