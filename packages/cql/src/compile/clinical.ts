@@ -72,8 +72,9 @@ function compileProperty(node: ElmNode, scope: Scope, compiler: Compiler): Compu
 }
 
 function inVocabulary(kind: Vocabulary['kind'], code: 'code' | 'codes'): NodeCompiler {
-  return (node, scope, { compile, references }) => {
-    const value = compile(nodeAt(node, code) ?? operandOf(node), scope)
+  return (node, scope, compiler) => {
+    const { references } = compiler
+    const value = compiler.compile(nodeAt(node, code) ?? operandOf(node), scope)
     const stated = nodeAt(node, kind.toLowerCase())
     if (stated === undefined) throw unsupportedElm(node, `${typeOf(node)} over an expression is not supported.`)
     const test = references.terminology(node).membership(references.vocabulary(stated, kind))

@@ -6,11 +6,11 @@ import { decimalOf } from '../values/compare.js'
 import { numberOf } from '../values/decimal.js'
 import { isQuantity, type Value } from '../values/value.js'
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
-import { evidenceValues } from './evidence.js'
 import type { Observed, SubjectResult } from './groups.js'
 import { itemsOf, type Items } from './items.js'
 import type { Prepared } from './prepare.js'
 import { strataOf, type CompiledStratifier } from './strata.js'
+import { evidenceValues } from './values.js'
 
 /** A group whose criteria are compiled. */
 export interface CompiledGroup {

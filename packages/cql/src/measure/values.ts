@@ -1,10 +1,14 @@
+import type { Extension, ParametersParameter } from 'fhir/r4.js'
 import type { StratumValue } from 'fhir-ops/evaluate'
+import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
+import { toParameterEntries } from '../results/parameters.js'
 import { decimalOf } from '../values/compare.js'
 import { numberOf, shortDecimalText } from '../values/decimal.js'
 import { plainTextOf } from '../values/text.js'
 import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type Value } from '../values/value.js'
+import type { CompiledCriterion } from './criterion.js'
 
 /** What a result is as the value of a stratum; `undefined` for resources and lists, which are more than one value. */
 export function stratumValueOf(value: Value, context: HelperContext): StratumValue | undefined {
@@ -44,4 +48,29 @@ function codingOf({ code, system, version, display }: Code): Readonly<Record<str
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What supports that a subject is in a population, as extensions `value` of `cqf-supportingEvidence`. */
+export function evidenceValues({ ofSubject, ofItem }: CompiledCriterion, evaluation: Evaluation): readonly Extension[] {
+  const value = ofSubject === undefined ? (ofItem?.(evaluation, evaluation.subject) ?? null) : ofSubject(evaluation)
+  return toParameterEntries('value', value).map(extensionOf)
+}
+
+/** A parameter as an extension: resources are referred to, parts are nested, an absent value keeps the extensions that say why. */
+function extensionOf({ name, part, resource, extension = [], ...values }: ParametersParameter): Extension {
+  if (resource !== undefined) return { url: name, valueReference: { reference: `${resource.resourceType}/${resource.id ?? ''}` } }
+  const absent = Object.entries(values).flatMap(([member, value]) => (member.startsWith('_') ? extensionsIn(value) : []))
+  const nested = [...extension, ...absent, ...(part ?? []).map(extensionOf)]
+  const present = Object.fromEntries(Object.entries(values).filter(([member]) => !member.startsWith('_')))
+  return { url: name, ...(nested.length > 0 && { extension: nested }), ...present }
+}
+
+function extensionsIn(element: unknown): readonly Extension[] {
+  return typeof element === 'object' && element !== null && 'extension' in element && Array.isArray(element.extension)
+    ? element.extension.filter(isExtension)
+    : []
+}
+
+function isExtension(value: unknown): value is Extension {
+  return typeof value === 'object' && value !== null && 'url' in value && typeof value.url === 'string'
 }
