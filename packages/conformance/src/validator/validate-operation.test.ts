@@ -270,27 +270,6 @@ describe('$validate', () => {
     expect(await severities({ level: 'error' })).toEqual(['information informational'])
   })
 
-  test.each<readonly [header: string, parameters: readonly (readonly [string, string])[] | string]>([
-    ['{"best-practice":"Warning"}', [['bestPractice', 'warning']]],
-    ['{"best-practice":"ignore"}', [['bestPractice', 'off']]],
-    [
-      '{"security-checks":true,"noHtmlInMarkdown":true,"examples":"false"}',
-      [
-        ['refuse', 'markup'],
-        ['refuse', 'examples'],
-      ],
-    ],
-    ['{"security-checks":false,"examples":true,"fetcher":"x","constructor":1}', []],
-    ['{}', []],
-    ['{"best-practice":"toString"}', 'parameter-value'],
-    ['[]', 'parameter-value'],
-    ['no JSON', 'parameter-value'],
-  ])("reads the options of HL7's validator %s", async (header, expected) => {
-    const read = async (): Promise<unknown> => validateOperation.header?.parameters(header)
-    if (typeof expected === 'string') expect(await errorOf(read())).toBe(expected)
-    else expect(await read()).toEqual(parametersFromQuery(expected))
-  })
-
   test('refuses markup and examples as asked', async () => {
     const body = {
       resourceType: 'DocumentReference',

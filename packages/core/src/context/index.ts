@@ -17,6 +17,9 @@ export { createScheduler, type Scheduler, type ThreadUse, type Waiter } from './
 export {
   checkReasonAndDay,
   type BestPractice,
+  type QuestionnaireMode,
+  type ReferenceCheck,
+  VALIDATION_MEMBERS,
   type FindingLevel,
   type HostFinding,
   type HostRule,

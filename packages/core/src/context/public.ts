@@ -12,6 +12,8 @@ export {
 export { createCache, type Cache, type CacheKind, type CacheOptions } from './cache.js'
 export type {
   BestPractice,
+  QuestionnaireMode,
+  ReferenceCheck,
   FindingLevel,
   Refusal,
   Suppression,

@@ -1,5 +1,5 @@
 import { OperationError, quoted, type IssueSeverity, type OutcomeIssue } from '../errors/index.js'
-import { inputShape, listOf, needed, OBJECT, objectWith, oneOf, TEXT, type InputShape } from '../input/index.js'
+import { FLAG, inputShape, listOf, needed, OBJECT, objectWith, oneOf, TEXT, type InputShape, type MemberKind } from '../input/index.js'
 
 /** What a host has decided about findings of validation, for every call. */
 export interface ValidationPolicy {
@@ -11,6 +11,20 @@ export interface ValidationPolicy {
   readonly refuse?: readonly Refusal[] | undefined
   /** The least severity that is reported. Default `information`. */
   readonly level?: FindingLevel | undefined
+  /** Whether references to stored resources are followed. Default `off`: their form, and the types that they name, are checked all the same. */
+  readonly validateReferences?: ReferenceCheck | undefined
+  /** Take absolute URLs in references for those of a FHIR server: the type that they name must be allowed. Default false. */
+  readonly assumeValidRestReferences?: boolean | undefined
+  /** Let JSON have comments. Default false: each is an error. */
+  readonly allowComments?: boolean | undefined
+  /** How QuestionnaireResponses are checked against their questionnaires. Default `check`. */
+  readonly questionnaire?: QuestionnaireMode | undefined
+  /** Report codes that are outside of an extensible value set. Default true. */
+  readonly extensibleBindingWarnings?: boolean | undefined
+  /** Validate contained resources. Default true. */
+  readonly validateContained?: boolean | undefined
+  /** Beginnings of urls of extensions that need no definition. Default: none. */
+  readonly extensionDomains?: readonly string[] | undefined
   /** Rules that are switched off or reported with another severity, and rules of the host's own. Default: none. */
   readonly rules?: RuleSettings | undefined
 }
@@ -68,17 +82,33 @@ export type BestPractice = 'off' | Exclude<IssueSeverity, 'fatal'>
 /** `markup`: tags of HTML in texts and markdown. `examples`: URLs of hosts that are meant for examples. */
 export type Refusal = 'markup' | 'examples'
 
+/** `exists`: what a relative reference names must be stored; `profile`: and conform to a profile that the element allows. Absolute URLs are not followed. */
+export type ReferenceCheck = 'off' | 'exists' | 'profile'
+
+/** `required`: a questionnaire that is not named or not known is an error; `check`: a warning; `off`: responses are not compared with questionnaires. */
+export type QuestionnaireMode = 'off' | 'check' | 'required'
+
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
 
 /** What each member of a policy must be. */
-export const VALIDATION_SHAPE: InputShape = inputShape<ValidationPolicy>({
+export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: MemberKind } = {
   suppress: listOf(objectWith('a suppression', { id: needed(TEXT), at: TEXT, reason: needed(TEXT), until: needed(TEXT) })),
   bestPractice: oneOf('off', 'error', 'warning', 'information'),
   refuse: listOf(oneOf('markup', 'examples')),
   level: oneOf('error', 'warning', 'information'),
+  validateReferences: oneOf('off', 'exists', 'profile'),
+  assumeValidRestReferences: FLAG,
+  allowComments: FLAG,
+  questionnaire: oneOf('off', 'check', 'required'),
+  extensibleBindingWarnings: FLAG,
+  validateContained: FLAG,
+  extensionDomains: listOf(TEXT),
   rules: OBJECT,
-})
+}
+
+/** The same, as a shape. */
+export const VALIDATION_SHAPE: InputShape = inputShape<ValidationPolicy>(VALIDATION_MEMBERS)
 
 /** Says, in a sentence, why a suppression is not complete; `undefined` when it has a reason and a last day. What it is about is not checked. */
 export function suppressionProblem({ id, reason, until }: Suppression): string | undefined {

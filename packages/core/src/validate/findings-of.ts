@@ -13,7 +13,7 @@ import { isConcrete } from './rules/structure/resource-type.js'
 import type { Definitions } from './run/definitions.js'
 import { createSink, type FindingSink, type Positions } from './run/finding-sink.js'
 import type { Finding } from './run/finding.js'
-import type { Indexes, RuleBook, Run, RunPolicy, Scheduler, Task } from './run/run.js'
+import { emptyIndexes, type RuleBook, type Run, type RunPolicy, type Scheduler, type Task } from './run/run.js'
 import type { FlawlessCheck } from './run/shape.js'
 import type { Suppressor } from './suppressor.js'
 import { flawlessCheck, isFlawless, shapesOf } from './walk/flawless.js'
@@ -112,19 +112,6 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
   visitFirstEntry(run, asked.profiles)
   await finish()
   return findings.findings()
-}
-
-function emptyIndexes(): Indexes {
-  return {
-    bundles: new Map(),
-    contained: new Map(),
-    anchors: new Map(),
-    ids: new Map(),
-    boundLists: new Map(),
-    contexts: new Map(),
-    trials: new Map(),
-    noted: new Set(),
-  }
 }
 
 interface WalkScheduler {

@@ -1,8 +1,8 @@
-import type { BestPractice, FindingLevel, Refusal } from '../context/index.js'
+import type { ValidationPolicy } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, readJsonSource, stringAt, type JsonProblem, type JsonSource } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
-import { parameterReader, parametersOf, type Parameter } from '../parameters/index.js'
+import { parameterReader, parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
 import type { Work } from '../work/index.js'
 
 /** What a call of `$validate` asks. */
@@ -13,9 +13,7 @@ export interface ValidateRequest {
   readonly profiles: readonly string[]
   /** Tell line and column of each issue in the body. */
   readonly places: boolean
-  readonly bestPractice?: BestPractice | undefined
-  readonly refuse: readonly Refusal[]
-  readonly level?: FindingLevel | undefined
+  readonly policy: Omit<ValidationPolicy, 'suppress' | 'rules'>
 }
 
 const MODES = ['create', 'update', 'delete', 'profile'] as const
@@ -26,8 +24,8 @@ const REFUSALS = ['markup', 'examples'] as const
 export type ValidateMode = (typeof MODES)[number]
 
 /**
- * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places`, `bestPractice`, `refuse` and `level`; all
- * but the first may also be in the query.
+ * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places` and the options; all but the first may also be
+ * in the query.
  *
  * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource of another type than the path's.
  */
@@ -55,14 +53,27 @@ function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 's
     mode: oneOf(MODES, 'mode', reader.text('mode')),
     profiles: reader.texts('profile'),
     places: reader.boolean('places') ?? false,
-    bestPractice: oneOf(['off', ...LEVELS], 'bestPractice', reader.text('bestPractice')),
-    refuse: reader.texts('refuse').flatMap((text) => oneOf(REFUSALS, 'refuse', text) ?? []),
-    level: oneOf(LEVELS, 'level', reader.text('level')),
+    policy: readPolicy(reader),
   }
   reader.resource('resource')
   reader.all('_format', '_pretty')
   reader.refuseUnknown()
   return options
+}
+
+function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
+  return {
+    bestPractice: oneOf(['off', ...LEVELS], 'bestPractice', reader.text('bestPractice')),
+    refuse: reader.texts('refuse').flatMap((text) => oneOf(REFUSALS, 'refuse', text) ?? []),
+    level: oneOf(LEVELS, 'level', reader.text('level')),
+    validateReferences: oneOf(['off', 'exists', 'profile'], 'validateReferences', reader.text('validateReferences')),
+    assumeValidRestReferences: reader.boolean('assumeValidRestReferences'),
+    allowComments: reader.boolean('allowComments'),
+    questionnaire: oneOf(['off', 'check', 'required'], 'questionnaire', reader.text('questionnaire')),
+    extensibleBindingWarnings: reader.boolean('extensibleBindingWarnings'),
+    validateContained: reader.boolean('validateContained'),
+    extensionDomains: reader.texts('extensionDomain'),
+  }
 }
 
 function oneOf<T extends string>(known: readonly T[], name: string, text: string | undefined): T | undefined {

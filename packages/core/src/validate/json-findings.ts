@@ -112,6 +112,7 @@ export function noSuchType(
 /** Reports the syntax errors of a text that was read in spite of them. */
 export function reportRepairs(run: Run, repairs: readonly JsonProblem[]): void {
   for (const problem of repairs) {
+    if (problem.kind === 'comment' && run.policy.allowComments) continue
     const { node, rest } = nodeAlong(run, run.root, placeOf(problem, run.root.value))
     run.findings.report(PROBLEMS[problem.kind].finding, node, {
       text: textOf(problem),

@@ -30,9 +30,9 @@ async function run(ctx: OperationContext, request: OperationRequest): Promise<Op
   const asked = await createPace(ctx).run(readRequest(request))
   const findings = await checkMode(ctx, request, asked)
   if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
-  const { source, profiles, places, bestPractice, refuse, level } = asked
+  const { source, profiles, places, policy } = asked
   const resource = source ?? (await storedText(ctx, request))
-  const result = await validate(ctx, { resource, profiles, places, bestPractice, refuse, level })
+  const result = await validate(ctx, { ...policy, resource, profiles, places })
   const valid = result.valid && findings.every(({ severity }) => severity !== 'error')
   return answer(ctx, { valid, findings: [...findings, ...result.findings] })
 }

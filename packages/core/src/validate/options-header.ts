@@ -5,44 +5,93 @@ import { parametersFromQuery, type Parameter } from '../parameters/index.js'
 
 const NAME = 'x-validator-options'
 
-/**
- * Options of HL7's validator in a header, as a JSON object: those that ask for more are read as parameters of `$validate`. All others are
- * ignored: they are about the surroundings of that validator, or take away what is checked.
- */
+/** Options of HL7's validator in a header, as a JSON object: each stands for parameters of `$validate`. Unknown ones are refused. */
 export const OPTIONS_HEADER: OperationHeader = { name: NAME, parameters }
 
-/** @throws {OperationError} `parameter-value` when the header is not a JSON object, or a severity is not known. */
+/** @throws {OperationError} `parameter-value` when the header is not a JSON object, or has an option or a value that is not known or not supported. */
 function parameters(text: string): readonly Parameter[] {
-  const options = optionsIn(text)
-  const refusals = new Set(REFUSALS.flatMap(([name, value, refusal]) => (isSaid(options[name], value) ? [refusal] : [])))
-  return parametersFromQuery([...bestPracticeIn(options), ...[...refusals].map((refusal) => ['refuse', refusal] as const)])
+  const pairs = Object.entries(optionsIn(text)).flatMap(([name, value]) => {
+    const read = OPTIONS.get(name)
+    if (read !== undefined) return read(value, name)
+    if (PASSED_OVER.has(name)) return []
+    const known = [...OPTIONS.keys()].join(', ')
+    throw new OperationError('parameter-value', `The option ${quoted(name)} in ${NAME} is not supported; supported are ${known}.`)
+  })
+  const distinct = new Map(pairs.map((pair) => [pair.join(' '), pair] as const))
+  return parametersFromQuery([...distinct.values()])
 }
 
-const REFUSALS = [
-  ['security-checks', true, 'markup'],
-  ['noHtmlInMarkdown', true, 'markup'],
-  ['examples', false, 'examples'],
-] as const
+type Pair = readonly [name: string, value: string]
+type ReadOption = (value: unknown, name: string) => readonly Pair[]
 
-/** A switch may also be a text. */
-function isSaid(option: unknown, value: boolean): boolean {
-  return option === value || option === String(value)
-}
-
-const SEVERITIES: ReadonlyMap<string, string> = new Map([
-  ['ignore', 'off'],
-  ['hint', 'information'],
-  ['warning', 'warning'],
-  ['error', 'error'],
+/** What an option means, by its name in HL7's validator. */
+const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
+  ['best-practice', choice('bestPractice', { ignore: 'off', hint: 'information', warning: 'warning', error: 'error' })],
+  ['level', choice('level', { hints: 'information', warnings: 'warning', errors: 'error' })],
+  ['questionnaire', choice('questionnaire', { none: 'off', check: 'check', required: 'required' })],
+  [
+    'validateReference',
+    choice('validateReferences', {
+      ignore: 'off',
+      check_type_if_exists: 'off',
+      check_exists: 'exists',
+      check_exists_and_type: 'exists',
+      check_valid: 'profile',
+    }),
+  ],
+  ['validateContains', choice('validateContained', { ignore: 'false', check_valid: 'true' })],
+  ['assumeValidRestReferences', flag((isOn) => [['assumeValidRestReferences', String(isOn)]])],
+  ['allow-comments', flag((isOn) => [['allowComments', String(isOn)]])],
+  ['extensible-binding-warnings', flag((isOn) => [['extensibleBindingWarnings', String(isOn)]])],
+  ['security-checks', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],
+  ['noHtmlInMarkdown', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],
+  ['examples', flag((isOn) => (isOn ? [] : [['refuse', 'examples']]))],
+  ['allowed-extension-domain', (value, name) => textsIn(value, name).map((domain) => ['extensionDomain', domain] as const)],
 ])
 
-function bestPracticeIn(options: JsonObject): readonly (readonly [string, string])[] {
-  const option = options['best-practice']
-  if (option === undefined) return []
-  const severity = typeof option === 'string' ? SEVERITIES.get(option.toLowerCase()) : undefined
-  if (severity !== undefined) return [['bestPractice', severity]]
-  const known = [...SEVERITIES.keys()].join(', ')
-  throw new OperationError('parameter-value', `best-practice in ${NAME} is ${quoted(JSON.stringify(option))}, but must be one of ${known}.`)
+/**
+ * Options that change no finding here. They are about the words of that validator (`language`, `ids-in-errors`), about where it looks things up and what
+ * it has loaded (`fetcher`, `certificate`, `sct`), or leave out findings by its own message ids (`advisor`).
+ */
+const PASSED_OVER: ReadonlySet<string> = new Set([
+  'language',
+  'ids-in-errors',
+  'fetcher',
+  'certificate',
+  'certificateContent',
+  'sct',
+  'advisor',
+  'advisorContent',
+])
+
+/** A switch may also be a text. */
+function flag(read: (isOn: boolean) => readonly Pair[]): ReadOption {
+  return (value, name) => {
+    if (value === true || value === 'true') return read(true)
+    if (value === false || value === 'false') return read(false)
+    throw wrong(name, value, 'true or false')
+  }
+}
+
+/** @param values The parameter's values by those of the option, in lower case. */
+function choice(parameter: string, values: Readonly<Record<string, string>>): ReadOption {
+  const known = new Map(Object.entries(values))
+  return (value, name) => {
+    const found = typeof value === 'string' ? known.get(value.toLowerCase()) : undefined
+    if (found === undefined) throw wrong(name, value, `one of ${[...known.keys()].join(', ')}`)
+    return [[parameter, found]]
+  }
+}
+
+function textsIn(value: unknown, name: string): readonly string[] {
+  return [value].flat().map((text) => {
+    if (typeof text !== 'string') throw wrong(name, value, 'a text or a list of texts')
+    return text
+  })
+}
+
+function wrong(name: string, value: unknown, wanted: string): OperationError {
+  return new OperationError('parameter-value', `${name} in ${NAME} is ${quoted(JSON.stringify(value))}, but must be ${wanted}.`)
 }
 
 function optionsIn(text: string): JsonObject {

@@ -1,6 +1,7 @@
 import {
   checkpoint,
   createPace,
+  VALIDATION_MEMBERS,
   type FindingLevel,
   type OperationContext,
   type ValidationPolicy,
@@ -16,7 +17,10 @@ import { NO_SETTINGS } from './rules/rule-book.js'
 import type { Checks, RunPolicy } from './run/run.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
 
-/** The input of `validate`. Suppressions and refusals add to those of the context; `bestPractice`, `level` and each of the `rules` take the place of its own. */
+/**
+ * The input of `validate`. Suppressions, refusals and domains of extensions add to those of the context; other members, and each of the `rules`, take the
+ * place of its own.
+ */
 export interface ValidateInput extends ValidationPolicy {
   /**
    * The resource as JSON text, as what `readJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
@@ -39,11 +43,8 @@ const VALIDATE_INPUT = inputShape<ValidateInput>({
   profiles: listOf(TEXT),
   places: FLAG,
   checks: oneOf('all', 'structure'),
+  ...VALIDATION_MEMBERS,
   suppress: listOf(OBJECT),
-  bestPractice: oneOf('off', 'information', 'warning', 'error'),
-  refuse: listOf(oneOf('markup', 'examples')),
-  level: oneOf('information', 'warning', 'error'),
-  rules: OBJECT,
 })
 
 /** The result of `validate`. */
@@ -94,12 +95,24 @@ function settingsOf(general: RuleSettings | undefined, own: RuleSettings | undef
   return general === undefined ? own : { ...general, ...own }
 }
 
-function policyOf(input: ValidateInput, { bestPractice = 'off', refuse = [] }: ValidationPolicy): RunPolicy {
+function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
   return {
     checks: input.checks ?? 'all',
-    bestPractice: input.bestPractice ?? bestPractice,
-    refuses: new Set([...refuse, ...(input.refuse ?? [])]),
+    bestPractice: first(input.bestPractice, general.bestPractice, 'off'),
+    refuses: new Set([...(general.refuse ?? []), ...(input.refuse ?? [])]),
+    validateReferences: first(input.validateReferences, general.validateReferences, 'off'),
+    assumeValidRestReferences: first(input.assumeValidRestReferences, general.assumeValidRestReferences, false),
+    allowComments: first(input.allowComments, general.allowComments, false),
+    questionnaire: first(input.questionnaire, general.questionnaire, 'check'),
+    extensibleBindingWarnings: first(input.extensibleBindingWarnings, general.extensibleBindingWarnings, true),
+    validateContained: first(input.validateContained, general.validateContained, true),
+    extensionDomains: [...(general.extensionDomains ?? []), ...(input.extensionDomains ?? [])],
   }
+}
+
+/** What the call says, or else the host, or else nobody. */
+function first<T>(own: T | undefined, general: T | undefined, usual: T): T {
+  return own ?? general ?? usual
 }
 
 function suppressorOf(ctx: OperationContext, { suppress = [] }: ValidateInput, rules: RuleSettings): Suppressor | undefined {

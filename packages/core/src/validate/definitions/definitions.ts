@@ -1,8 +1,11 @@
 import { canonicalOf, type RequestDefinitions } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
 import { PENDING, type Pending, type TypeModel } from '../../fhirpath/index.js'
-import type { CodeList, Definitions } from '../run/definitions.js'
-import { createQuestions, type Questions } from './answers.js'
+import { readJsonSource, type JsonSource } from '../../json/index.js'
+import { storedInstance } from '../../operation/index.js'
+import type { CodeList, Definitions, StoredResources } from '../run/definitions.js'
+import { answers, createQuestions, type Questions } from './answers.js'
 import { codeFinder } from './code-lists.js'
 import { expressionCompiler } from './expressions.js'
 import { keptAnswers } from './kept-answers.js'
@@ -21,6 +24,7 @@ async function definitionsIn(ctx: OperationContext, model: TypeModel, questions:
     ...definitionFinder(ctx, questions, kept),
     ...profileFinder(ctx, questions, { kept, model }),
     ...expressionCompiler(ctx.cache, model),
+    ...storedFinder(ctx, questions),
     settle: () => questions.settle(),
   }
   return below === undefined
@@ -53,3 +57,22 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
     baseValueSet: (canonical) => either(below.baseValueSet(canonical), () => own.baseValueSet(canonical)),
   }
 }
+
+/** Finds what references lead to in the storage. Nobody learns of what he may not read: it is as if it were not there. */
+function storedFinder(ctx: OperationContext, questions: Questions): StoredResources {
+  const find = answers(questions, (address) => readable(ctx, address))
+  return { stored: (type, id) => find(`${type}/${id}`) }
+}
+
+async function readable(ctx: OperationContext, address: string): Promise<JsonSource | undefined> {
+  const [type = '', id] = address.split('/')
+  try {
+    const stored = await storedInstance(ctx, { type, id })
+    return stored === undefined ? undefined : await createPace(ctx).run(readJsonSource(stored.text))
+  } catch (error) {
+    if (error instanceof OperationError && UNREADABLE.has(error.code)) return undefined
+    throw error
+  }
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(['not-found', 'forbidden'])

@@ -1,12 +1,12 @@
 import type { RequestDefinitions } from '../../content/index.js'
 import type { CompiledPath, Pending } from '../../fhirpath/index.js'
-import type { JsonObject } from '../../json/index.js'
+import type { JsonObject, JsonSource } from '../../json/index.js'
 import type { LinearRegex } from '../../regex/index.js'
 import type { StatusNote, SystemFamily } from '../../terminology/index.js'
 import type { Profile } from './element-rule.js'
 
 /** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
-export interface Definitions extends CodeDefinitions, ResourceDefinitions {
+export interface Definitions extends CodeDefinitions, ResourceDefinitions, StoredResources {
   /** The definition of a type of the release. */
   readonly baseType: (type: string) => Profile | undefined | Pending
   /** A StructureDefinition by canonical, with or without version; `undefined` when there is none. */
@@ -29,6 +29,12 @@ export interface ResourceDefinitions {
   readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
   /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
   readonly globalProfiles: (type: string) => readonly string[] | Pending
+}
+
+/** What references lead to. */
+export interface StoredResources {
+  /** What is stored under a type and an id, where the caller may read it; `undefined` otherwise. */
+  readonly stored: (type: string, id: string) => JsonSource | undefined | Pending
 }
 
 /** Value sets and code systems. */

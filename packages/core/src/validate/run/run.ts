@@ -1,4 +1,4 @@
-import type { BestPractice, Refusal, RuleSeverity } from '../../context/index.js'
+import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity } from '../../context/index.js'
 import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
 import type { Work } from '../../work/index.js'
 import type { CodeList, Definitions } from './definitions.js'
@@ -38,6 +38,17 @@ export interface RunPolicy {
   readonly bestPractice: BestPractice
   /** What is an error though FHIR allows it. */
   readonly refuses: ReadonlySet<Refusal>
+  /** Whether references to stored resources are followed. */
+  readonly validateReferences: ReferenceCheck
+  /** Absolute URLs in references name the type of what they lead to. */
+  readonly assumeValidRestReferences: boolean
+  readonly allowComments: boolean
+  readonly questionnaire: QuestionnaireMode
+  /** Report what is outside of an extensible value set. */
+  readonly extensibleBindingWarnings: boolean
+  readonly validateContained: boolean
+  /** Beginnings of urls of extensions that need no definition. */
+  readonly extensionDomains: readonly string[]
 }
 
 /** How much is checked: everything, or only the structure that FHIR's own types give. */
@@ -79,6 +90,20 @@ export interface Indexes {
   readonly trials: Map<string, boolean>
   /** Canonicals of what was noted and need not be again. */
   readonly noted: Set<string>
+}
+
+/** Those of a resource that nothing has been looked up in. */
+export function emptyIndexes(): Indexes {
+  return {
+    bundles: new Map(),
+    contained: new Map(),
+    anchors: new Map(),
+    ids: new Map(),
+    boundLists: new Map(),
+    contexts: new Map(),
+    trials: new Map(),
+    noted: new Set(),
+  }
 }
 
 /** An entry of a Bundle with a resource. */

@@ -20,6 +20,7 @@ import { visitMembers } from './visit-members.js'
  */
 export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (run.findings.isFull || (node.value === undefined && node.extra === undefined)) return
+  if (!run.policy.validateContained && isContained(node)) return
   run.scheduler.step()
   if (run.policy.checks === 'structure' && isFlawless(run.flawless, node, rules[0])) return
   const all = rulesOf(run, node, rules)
@@ -29,6 +30,10 @@ export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[
     checkDemands(run, node, all)
   }
   visitMembers(run, node, all)
+}
+
+function isContained({ slot, parent }: FhirNode): boolean {
+  return slot?.name === 'contained' && parent?.type.kind === 'resource'
 }
 
 /** False when the node does not have the form that further rules need. */

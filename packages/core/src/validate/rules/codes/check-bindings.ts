@@ -74,6 +74,7 @@ function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]):
 }
 
 function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): void {
+  if (binding.strength === 'extensible' && !run.policy.extensibleBindingWarnings) return
   const list = boundList(run, rule, binding.valueSet)
   if (list === PENDING) return
   if (list === undefined) {

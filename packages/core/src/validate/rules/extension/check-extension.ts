@@ -40,7 +40,7 @@ function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   if (url.includes('|')) {
     run.findings.report(EXTENSION_URL, node, { text: `The url of an extension must not include a version: ${quoted(url)}.` })
   } else if (run.definitions.profile(url) === undefined) {
-    const severity = unknownSeverity(url)
+    const severity = unknownSeverity(url, run.policy.extensionDomains)
     if (severity === undefined) return
     run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })
   }
@@ -101,7 +101,8 @@ const EXEMPTIONS: readonly Exemption[] = [
 ]
 
 /** How an extension is reported that has no definition; `undefined` when it is not. */
-function unknownSeverity(url: string): Finding['severity'] | undefined {
+function unknownSeverity(url: string, domains: readonly string[]): Finding['severity'] | undefined {
+  if (domains.some((domain) => url.startsWith(domain))) return undefined
   const exemption = EXEMPTIONS.find(({ urls }) => urls.test(url))
   return exemption === undefined ? 'error' : exemption.severity
 }

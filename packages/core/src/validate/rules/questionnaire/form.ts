@@ -58,9 +58,10 @@ const EXAMPLE = /^https?:\/\/example\.org(?:\/|$)/
 /** The questionnaire of a response: a contained one or one that is known here. Says so when there is none. */
 export function formOf(run: Run, response: FhirNode): Form | undefined {
   const canonical = textOf(response, 'questionnaire')
+  const isRequired = run.policy.questionnaire === 'required'
   if (canonical === undefined) {
     const text = 'The response has no questionnaire, so the answers are not checked.'
-    run.findings.report(QUESTIONNAIRE_UNKNOWN, response, { text, severity: 'information' })
+    run.findings.report(QUESTIONNAIRE_UNKNOWN, response, { text, severity: isRequired ? 'error' : 'information' })
     return undefined
   }
   const resource = canonical.startsWith('#')
@@ -70,7 +71,7 @@ export function formOf(run: Run, response: FhirNode): Form | undefined {
   if (resource !== undefined) return readForm(canonical, resource, containerValue(response))
   run.findings.report(QUESTIONNAIRE_UNKNOWN, response, {
     text: `The questionnaire ${quoted(canonical)} could not be found, so the answers are not checked against it.`,
-    ...(EXAMPLE.test(canonical) && { severity: 'information' }),
+    ...(isRequired ? { severity: 'error' } : EXAMPLE.test(canonical) && { severity: 'information' }),
   })
   return undefined
 }

@@ -9,6 +9,8 @@ import { conforms } from '../profile/conforms.js'
 export interface Target {
   readonly type: TypeDefinition
   readonly resource?: FhirNode
+  /** `Type/id` of what is stored, and not part of what is validated. */
+  readonly address?: string
 }
 
 /** Canonicals of the profiles of which what a Reference leads to must obey one; empty where it may be anything. */
@@ -17,13 +19,17 @@ export function targetProfilesOf({ types }: ElementRule): readonly string[] {
 }
 
 /** A profile that is not known, or not there yet, allows what it is asked. */
-export function isAllowed(run: Run, { type, resource }: Target, canonical: string): boolean {
+export function isAllowed(run: Run, { type, resource, address }: Target, canonical: string): boolean {
   const own = ownType(run, canonical)
   if (own !== undefined) return isSubtype(run.model, type, own)
   const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return true
   if (!isSubtype(run.model, type, profile.type)) return false
-  return profile.isBase || resource === undefined || conforms(run, resource, { rules: rootsOf(run, profile), key: canonical })
+  return (
+    profile.isBase ||
+    resource === undefined ||
+    conforms(run, resource, { rules: rootsOf(run, profile), key: address === undefined ? canonical : `${canonical} ${address}` })
+  )
 }
 
 /** Canonicals as people read them. */

@@ -86,7 +86,7 @@ function allows(run: Run, canonicals: readonly string[], stated: string): boolea
 const ADDRESS = /(?:^|\/)([A-Z][A-Za-z]{0,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 
 /** The type of resource that the address ends with. */
-function typeIn(run: Run, reference: string): string | undefined {
+export function typeIn(run: Run, reference: string): string | undefined {
   const name = ADDRESS.exec(reference)?.[1] ?? ''
   return run.model.type(name)?.kind === 'resource' ? name : undefined
 }

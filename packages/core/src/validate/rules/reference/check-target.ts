@@ -4,8 +4,9 @@ import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { isAllowed, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
-import { REFERENCE } from './check-reference.js'
+import { REFERENCE, typeIn } from './check-reference.js'
 import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
+import { checkStored } from './stored-target.js'
 
 const REFERENCE_TARGET: FindingDefinition = defineFinding(
   'reference-target',
@@ -35,6 +36,7 @@ function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   const target = targetOf(run, reference, resource)
   if (target === undefined) return
   const narrow = rules.filter((rule) => targetProfilesOf(rule).length > 0)
+  if (resource === undefined) checkStored(run, node, { reference, canonicals: narrow.map(targetProfilesOf) })
   for (const rule of narrow) {
     const canonicals = targetProfilesOf(rule)
     if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
@@ -65,7 +67,8 @@ const RELATIVE = /^([A-Z][A-Za-z]{0,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-
 
 function targetOf(run: Run, reference: string, resource: FhirNode | undefined): Target | undefined {
   if (resource !== undefined) return { type: resource.type, resource }
-  const type = run.model.type(RELATIVE.exec(reference)?.[1] ?? '')
+  const isAssumed = run.policy.assumeValidRestReferences && /^https?:/.test(reference)
+  const type = run.model.type((isAssumed ? typeIn(run, reference) : RELATIVE.exec(reference)?.[1]) ?? '')
   return type?.kind === 'resource' ? { type } : undefined
 }
 

@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.hl7.fhir.utilities.http.ManagedWebAccess;
 
 /**
  * Answers lines of standard input, or the files of a folder, with what HL7's Java validator finds: one line of JSON each.
@@ -42,6 +43,8 @@ public final class Oracle {
     // What the validator prints must not stand between the answers.
     PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8);
     System.setOut(System.err);
+    // It would ask registries of packages, again and again, and wait for each.
+    ManagedWebAccess.setAccessPolicy(ManagedWebAccess.WebAccessPolicy.PROHIBITED);
     long start = System.currentTimeMillis();
     Validator validator = new Validator(PackageFolder.prepare(home), packages);
     System.err.println("Ready after " + (System.currentTimeMillis() - start) + " ms.");

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import java.util.zip.GZIPInputStream;
@@ -24,6 +25,9 @@ final class PackageFolder {
       "CapabilityStatement", "CodeSystem", "CompartmentDefinition", "ConceptMap", "NamingSystem", "OperationDefinition",
       "SearchParameter", "StructureDefinition", "StructureMap", "ValueSet");
 
+  /** Loaded always, and empty where there is no archive. */
+  private static final List<String> OPTIONAL = List.of("hl7.terminology.r4", "hl7.fhir.uv.extensions.r4");
+
   private PackageFolder() {}
 
   /** Makes the packages of the archives in {@code home/archives} where they are not there yet. */
@@ -37,6 +41,12 @@ final class PackageFolder {
       }
     }
     addEmpty(packages, "hl7.fhir.xver-extensions", "0.1.0");
+    for (String optional : OPTIONAL) {
+      String[] found = packages.toFile().list((folder, name) -> name.startsWith(optional + "#"));
+      if (found == null || found.length == 0) {
+        addEmpty(packages, optional, "0.0.0");
+      }
+    }
     return packages;
   }
 
