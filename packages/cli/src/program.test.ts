@@ -44,6 +44,13 @@ describe('help', () => {
     },
   )
 
+  test('schema prints the schema of a type, and what it does not express', async () => {
+    const { status, out, err } = await command(['schema', 'HumanName'])
+    expect([status, JSON.parse(out).$ref, err]).toEqual([0, '#/$defs/HumanName', expect.stringContaining('--unexpressed lists them')])
+    expect((await command(['schema', 'Patient', '--unexpressed'])).out).toMatch(/^invariant +Patient.contact +pat-1: /m)
+    expect(await command(['schema', 'Patiant'])).toMatchObject({ status: 1, err: expect.stringContaining("'Patiant'") })
+  })
+
   test.each(['create', 'list', 'revoke'])('token %s has --help with an example', async (name) => {
     expect((await command(['token', name, '--help'])).out).toContain(`fhir-ops token ${name}`)
   })

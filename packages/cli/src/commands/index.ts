@@ -6,6 +6,7 @@ import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
 import { importCommand } from './import.js'
 import { exportCommand, loadCommand } from './load-and-export.js'
+import { schemaCommand } from './schema.js'
 import { serveCommand } from './serve.js'
 import { backupCommand, checkCommand } from './sqlite-file.js'
 import { tokenCommand } from './token.js'
@@ -27,6 +28,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   compareCommand,
   closureCommand,
   validateCommand,
+  schemaCommand,
   evaluateCommand,
   executeCommand,
   tokenCommand,

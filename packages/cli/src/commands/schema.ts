@@ -1,0 +1,46 @@
+import { Command } from 'commander'
+import { jsonSchema } from 'fhir-ops/schema'
+import { openEngine } from '../engine.js'
+import type { Io } from '../io.js'
+import { counted, table } from '../text.js'
+import { loadOption, storageOption, wholeNumber } from './options.js'
+
+interface SchemaOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly whole?: true
+  readonly maxCodes?: number
+  readonly unexpressed?: true
+}
+
+/** `fhir-ops schema`. */
+export function schemaCommand(io: Io): Command {
+  return new Command('schema')
+    .description('Print the JSON Schema (draft 2020-12) of a type or profile. What a schema cannot express is counted on standard error.')
+    .argument('<url>', 'name of a type, or canonical of a StructureDefinition')
+    .option('--whole', 'check resources inside of the resource too (contained, entries of a Bundle)')
+    .option('--max-codes <n>', 'codes of the largest value set that is written into the schema (default: 500)', wholeNumber(0))
+    .option('--unexpressed', 'print what the schema does not express, instead of the schema')
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addHelpText('after', '\nExample:\n  fhir-ops schema Patient > patient.schema.json')
+    .action((url: string, options: SchemaOptions) => printSchema(url, options, io))
+}
+
+async function printSchema(url: string, options: SchemaOptions, io: Io): Promise<void> {
+  const engine = await openEngine(options, io)
+  try {
+    const { schema, unexpressed } = await jsonSchema(engine.ctx, {
+      url,
+      resources: options.whole ? 'whole' : 'named',
+      ...(options.maxCodes !== undefined && { maxCodes: options.maxCodes }),
+    })
+    if (options.unexpressed) for (const line of table(unexpressed.map(({ kind, element, text }) => [kind, element, text]))) io.out(line)
+    else {
+      io.out(JSON.stringify(schema, null, 2))
+      io.err(`${counted(unexpressed.length, 'demand')} of the definitions cannot be expressed; --unexpressed lists them`)
+    }
+  } finally {
+    await engine.close()
+  }
+}

@@ -1,0 +1,76 @@
+import { OperationError } from '../errors/index.js'
+import { expand, type ExpansionEntry } from '../expand/index.js'
+import type { JsonObject } from '../json/index.js'
+import type { BindingRule } from '../validate/run/element-rule.js'
+import { definitionRef, type Code, type Making } from './making.js'
+
+/** The most codes that are written where they are used; more get a definition of their own. */
+const MOST_INLINE = 12
+
+/** What a required binding demands of a value of the type; `undefined` where a schema cannot say it. */
+export async function bindingSchema(making: Making, { valueSet, takesText }: BindingRule, type: string): Promise<JsonObject | undefined> {
+  const codes = await codesOf(making, valueSet)
+  if (codes === undefined || codes.length === 0) return undefined
+  const isPrimitive = making.model.type(type)?.kind === 'primitive'
+  if (isPrimitive) return shared(making, `${valueSet} code`, valueSet, { enum: [...new Set(codes.map(({ code }) => code))] })
+  const coding = codingSchema(codes)
+  if (type === 'Coding') return shared(making, `${valueSet} Coding`, `${valueSet}-Coding`, coding)
+  if (type !== 'CodeableConcept') return undefined
+  const one = shared(making, `${valueSet} Coding`, `${valueSet}-Coding`, coding)
+  const withCode: JsonObject = { required: ['coding'], properties: { coding: { contains: one } } }
+  return takesText === true ? { anyOf: [withCode, { not: { required: ['coding'] } }] } : withCode
+}
+
+/** A Coding with one of the codes, by system. */
+function codingSchema(codes: readonly Code[]): JsonObject {
+  const bySystem = Map.groupBy(codes, ({ system }) => system)
+  const alternatives = [...bySystem].map(([system, ofSystem]) => ({
+    required: ['code', ...(system === undefined ? [] : ['system'])],
+    properties: { ...(system !== undefined && { system: { const: system } }), code: { enum: ofSystem.map(({ code }) => code) } },
+  }))
+  return alternatives.length === 1 && alternatives[0] !== undefined ? alternatives[0] : { anyOf: alternatives }
+}
+
+function shared(making: Making, about: string, name: string, schema: JsonObject): JsonObject {
+  const { enum: listed } = schema
+  if (Array.isArray(listed) && listed.length <= MOST_INLINE) return schema
+  return definitionRef(making, about, `ValueSet-${lastOf(name)}`, async () => schema)
+}
+
+function lastOf(url: string): string {
+  return url.slice(url.lastIndexOf('/') + 1).replace(/\|.*$/, '')
+}
+
+/** All codes of a value set, inactive ones too; `undefined` when they cannot be listed, or are more than `maxCodes`. */
+export function codesOf(making: Making, valueSet: string): Promise<readonly Code[] | undefined> {
+  const known = making.codes.get(valueSet)
+  if (known !== undefined) return known
+  const found = listCodes(making, valueSet)
+  making.codes.set(valueSet, found)
+  return found
+}
+
+async function listCodes({ ctx, form }: Making, canonical: string): Promise<readonly Code[] | undefined> {
+  const [url = '', version] = canonical.split('|')
+  try {
+    const { contains, total } = await expand(ctx, {
+      url,
+      ...(version !== undefined && { valueSetVersion: version }),
+      count: form.maxCodes,
+      excludeNested: true,
+    })
+    if (total === undefined || total > form.maxCodes) return undefined
+    return contains.flatMap(codeIn)
+  } catch (error) {
+    // A value set that is not there, or whose code system is not, is not a reason to have no schema; the result lists it.
+    if (error instanceof OperationError && !NEVER_MEANT.has(error.code)) return undefined
+    throw error
+  }
+}
+
+/** What says nothing about the value set. */
+const NEVER_MEANT: ReadonlySet<string> = new Set(['aborted', 'computation-timeout', 'storage-unavailable', 'throttled'])
+
+function codeIn({ system, code, abstract }: ExpansionEntry): readonly Code[] {
+  return code === undefined || abstract === true ? [] : [{ system, code }]
+}

@@ -1,0 +1,70 @@
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { checkInput, COUNT, inputShape, needed, oneOf, TEXT } from '../input/index.js'
+import type { JsonObject } from '../json/index.js'
+import { TYPE_URL } from '../validate/run/element-rule.js'
+import { profileRef, startMaking, type Making, type Unexpressed } from './making.js'
+import { profileSchema, typeSchema } from './type-schema.js'
+
+/** The input of `jsonSchema`. */
+export interface JsonSchemaInput {
+  /** Canonical of a StructureDefinition, with or without version, or the name of a type: `Patient`, `HumanName`. */
+  readonly url: string
+  /**
+   * What is said of resources inside of a resource (`contained`, entries of a Bundle): `named`, that their `resourceType` exists; `whole`, all of their
+   * types, which makes the schema as large as all of R4. Default `named`.
+   */
+  readonly resources?: 'named' | 'whole' | undefined
+  /** Required bindings to value sets of more codes are not in the schema. Default 500. */
+  readonly maxCodes?: number | undefined
+}
+
+/** The result of `jsonSchema`. */
+export interface JsonSchemaResult {
+  /** A JSON Schema, draft 2020-12, that refers to nothing outside of itself. */
+  readonly schema: JsonObject
+  /** Demands of the definitions that the schema does not express, in the order in which they were met. */
+  readonly unexpressed: readonly Unexpressed[]
+}
+
+const INPUT = inputShape<JsonSchemaInput>({ url: needed(TEXT), resources: oneOf('named', 'whole'), maxCodes: COUNT })
+
+const DRAFT = 'https://json-schema.org/draft/2020-12/schema'
+const MAX_CODES = 500
+
+/**
+ * The JSON Schema of a type or a profile, for forms, inputs of programs and answers of language models. What it refuses, `validate` refuses too; what it
+ * takes may still break the demands in `unexpressed`.
+ *
+ * @throws {OperationError} `profile-not-found` when there is no such StructureDefinition; `definition-required` when the context has no types;
+ *   `parameter-required`, `aborted`, `computation-timeout`.
+ * @see https://json-schema.org/draft/2020-12
+ */
+export async function jsonSchema(ctx: OperationContext, input: JsonSchemaInput): Promise<JsonSchemaResult> {
+  checkInput(ctx, input, INPUT)
+  const { url, resources = 'named', maxCodes = MAX_CODES } = input
+  const making = startMaking(ctx, { resources, maxCodes }, { type: typeSchema, profile: profileSchema })
+  const canonical = making.model.type(url) === undefined ? url : TYPE_URL + url
+  const ref = await profileRef(making, canonical)
+  if (ref === undefined) throw notFound(url)
+  const $defs = await definitions(making)
+  return { schema: { $schema: DRAFT, $id: canonical.replace('|', '?version='), ...ref, $defs }, unexpressed: onceEach(making.unexpressed) }
+}
+
+function notFound(url: string): OperationError {
+  return new OperationError('profile-not-found', `There is no StructureDefinition or type ${quoted(url)}.`, { expression: ['url'] })
+}
+
+/** All that was referred to. A definition that is made may refer to others, which come to the end. */
+async function definitions({ waiting, pace }: Making): Promise<JsonObject> {
+  const made: [string, JsonObject][] = []
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    await pace.step()
+    made.push([next.name, await next.make()])
+  }
+  return Object.fromEntries(made)
+}
+
+function onceEach(unexpressed: readonly Unexpressed[]): readonly Unexpressed[] {
+  return [...new Map(unexpressed.map((one) => [JSON.stringify(one), one])).values()]
+}

@@ -1,0 +1,209 @@
+import type { ElementSlot } from '../fhirpath/index.js'
+import { isObject, type JsonObject } from '../json/index.js'
+import { TYPE_URL, type ElementRule, type LimitRule, type TypeRule } from '../validate/run/element-rule.js'
+import { bindingSchema } from './codes.js'
+import { note, profileRef, type Making } from './making.js'
+import { oneSchema, patternSchema } from './schema-parts.js'
+import { sliceSchemas } from './slice-schema.js'
+
+/** What rules demand of the members of an object. */
+export interface ObjectDemands {
+  readonly properties: Record<string, JsonObject | boolean>
+  readonly required: string[]
+  readonly allOf: JsonObject[]
+}
+
+/** Demands as the keywords of a schema; none where there is nothing to demand. */
+export function keywordsOf({ properties, required, allOf }: ObjectDemands): JsonObject {
+  return {
+    ...(required.length > 0 && { required }),
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(allOf.length > 0 && { allOf }),
+  }
+}
+
+/** What the children of a rule demand of an object of the type. */
+export async function demandsOf(making: Making, rule: ElementRule, type: string): Promise<ObjectDemands> {
+  const demands: ObjectDemands = { properties: {}, required: [], allOf: [] }
+  const slots = making.model.type(type)?.elements
+  for (const child of rule.children.values()) {
+    await making.pace.step()
+    const ofChild = slots?.get(child.name) ?? []
+    const [slot] = ofChild
+    if (slot === undefined) continue
+    if (slot.isChoice) await demandChoice(making, child, { slots: ofChild, demands })
+    else await demandMember(making, child, { slot, demands })
+  }
+  return demands
+}
+
+interface Member {
+  readonly slot: ElementSlot
+  readonly demands: ObjectDemands
+}
+
+async function demandMember(making: Making, rule: ElementRule, { slot, demands }: Member): Promise<void> {
+  const { properties, required, allOf } = demands
+  if (rule.max === 0) return forbid(making, slot, properties)
+  const isPrimitive = making.model.type(slot.type)?.kind === 'primitive'
+  const isNeeded = rule.min > 0 || rule.slices.some(({ min }) => min > 0)
+  if (isNeeded && (!isPrimitive || slot.jsonName === 'id')) required.push(slot.jsonName)
+  if (isNeeded && isPrimitive && slot.jsonName !== 'id') allOf.push(present([slot]))
+  const value = await valueSchema(making, rule, slot.type)
+  if (!slot.isCollection) {
+    if (value !== undefined) properties[slot.jsonName] = value
+    return
+  }
+  const list = await listSchema(making, rule, { slot, item: value, isPrimitive })
+  if (list !== undefined) properties[slot.jsonName] = list
+}
+
+/** A member, or for a primitive its sibling with an extension in place of the value. */
+function present(slots: readonly ElementSlot[]): JsonObject {
+  return { anyOf: slots.flatMap(({ jsonName, siblingName }) => [{ required: [jsonName] }, { required: [siblingName] }]) }
+}
+
+function forbid({ model }: Making, { jsonName, siblingName, type }: ElementSlot, properties: ObjectDemands['properties']): void {
+  properties[jsonName] = false
+  if (model.type(type)?.kind === 'primitive') properties[siblingName] = false
+}
+
+interface ListParts {
+  readonly slot: ElementSlot
+  readonly item: JsonObject | undefined
+  readonly isPrimitive: boolean
+}
+
+async function listSchema(making: Making, rule: ElementRule, { slot, item, isPrimitive }: ListParts): Promise<JsonObject | undefined> {
+  const slices = await sliceSchemas(making, rule, { type: slot.type, valueOf: (slice) => valueSchema(making, slice, slot.type) })
+  const list: JsonObject = {
+    ...(rule.min > 1 && { minItems: rule.min }),
+    ...(Number.isFinite(rule.max) && { maxItems: rule.max }),
+    ...(item !== undefined && { items: isPrimitive ? { anyOf: [item, { type: 'null' }] } : item }),
+    ...(slices.length > 0 && { allOf: slices }),
+  }
+  return Object.keys(list).length === 0 ? undefined : list
+}
+
+interface Choice {
+  readonly slots: readonly ElementSlot[]
+  readonly demands: ObjectDemands
+}
+
+/** A choice: its types, whether one must be there, and what each must be. */
+async function demandChoice(making: Making, rule: ElementRule, { slots, demands }: Choice): Promise<void> {
+  const { properties, allOf } = demands
+  const codes = rule.types.map(({ code }) => code)
+  const allowed = rule.max === 0 ? [] : slots.filter(({ type }) => codes.length === 0 || codes.includes(type))
+  for (const slot of slots) if (!allowed.includes(slot)) forbid(making, slot, properties)
+  if (rule.min > 0) allOf.push(present(allowed))
+  for (const slot of allowed) {
+    const value = await valueSchema(making, rule, slot.type)
+    if (value !== undefined) properties[slot.jsonName] = value
+  }
+  for (const slice of rule.slices) await demandType(making, slice, { slots: allowed, demands })
+}
+
+/** A slice of a choice: what is demanded of one of its types. */
+async function demandType(making: Making, slice: ElementRule, { slots, demands }: Choice): Promise<void> {
+  const { properties, allOf } = demands
+  const [named] = slice.path.split('.').slice(-1)
+  const codes = slice.types.map(({ code }) => code)
+  const own = slots.filter(({ type, jsonName }) => (codes.length > 0 ? codes.includes(type) : jsonName === named))
+  if (slice.min > 0 && own.length > 0) allOf.push(present(own))
+  for (const slot of own) {
+    if (slice.max === 0) forbid(making, slot, properties)
+    else await demandOfType(making, slice, { slot, properties })
+  }
+}
+
+interface TypedMember {
+  readonly slot: ElementSlot
+  readonly properties: ObjectDemands['properties']
+}
+
+async function demandOfType(making: Making, slice: ElementRule, { slot, properties }: TypedMember): Promise<void> {
+  const value = await valueSchema(making, slice, slot.type)
+  if (value === undefined) return
+  const before = properties[slot.jsonName]
+  properties[slot.jsonName] = isObject(before) ? { allOf: [before, value] } : value
+}
+
+/** What a rule demands of each value of its element; `undefined` when the type alone says it. */
+export async function valueSchema(making: Making, rule: ElementRule, type: string): Promise<JsonObject | undefined> {
+  const parts: JsonObject[] = [...fixedSchemas(rule), ...limitSchemas(making, rule)]
+  for (const binding of rule.bindings) {
+    if (binding.strength !== 'required') continue
+    const schema = await bindingSchema(making, binding, type)
+    if (schema === undefined) note(making, rule, 'binding', binding.valueSet)
+    else parts.push(schema)
+  }
+  const profiles = await typeProfiles(making, rule, type)
+  if (profiles !== undefined) parts.push(profiles)
+  for (const { key, human } of rule.constraints) note(making, rule, 'invariant', `${key}: ${human}`)
+  if (rule.children.size > 0 && !rule.isBase) {
+    const inside = keywordsOf(await demandsOf(making, rule, type))
+    if (Object.keys(inside).length > 0) parts.push(inside)
+  }
+  return oneSchema(parts)
+}
+
+function fixedSchemas({ value: { fixed, pattern } }: ElementRule): readonly JsonObject[] {
+  return [...(fixed === undefined ? [] : [{ const: fixed }]), ...(pattern === undefined ? [] : [patternSchema(pattern)])]
+}
+
+function limitSchemas(making: Making, rule: ElementRule): readonly JsonObject[] {
+  const { min, max, minLength, maxLength, units, regex, alternatives, sections, maxSize, maxDecimalPlaces } = rule.value
+  const lengths = { ...(minLength !== undefined && { minLength }), ...(maxLength !== undefined && { maxLength }) }
+  const others = Object.entries({ units, regex, alternatives, sections, maxSize, maxDecimalPlaces })
+  for (const [name, value] of others) if (value !== undefined) note(making, rule, 'limit', `${name}: ${JSON.stringify(value)}`)
+  return [
+    ...(Object.keys(lengths).length > 0 ? [lengths] : []),
+    ...limit(making, rule, ['minimum', min]),
+    ...limit(making, rule, ['maximum', max]),
+  ]
+}
+
+function limit(making: Making, rule: ElementRule, [keyword, value]: readonly [string, LimitRule | undefined]): readonly JsonObject[] {
+  if (value === undefined) return []
+  if (typeof value.value === 'number') return [{ [keyword]: value.value }]
+  note(making, rule, 'limit', `${keyword}: ${JSON.stringify(value.value)}`)
+  return []
+}
+
+/** The profiles of a type, of which a value must conform to one; for a nested resource, its type too. */
+async function typeProfiles(making: Making, rule: ElementRule, type: string): Promise<JsonObject | undefined> {
+  const about = rule.types.filter(({ code }) => code === type || (type === 'Resource' && code !== 'DomainResource'))
+  for (const { targetProfiles } of rule.isBase ? [] : about) {
+    for (const target of targetProfiles) note(making, rule, 'target', target)
+  }
+  const alternatives: JsonObject[] = []
+  for (const one of about) {
+    const schema = await typeSchemaOf(making, rule, { one, isResource: type === 'Resource' })
+    if (schema === undefined) return undefined
+    alternatives.push(schema)
+  }
+  return alternatives.length > 1 ? { anyOf: alternatives } : alternatives[0]
+}
+
+interface OneType {
+  readonly one: TypeRule
+  readonly isResource: boolean
+}
+
+/** `undefined` when a type allows everything. */
+async function typeSchemaOf(making: Making, rule: ElementRule, { one, isResource }: OneType): Promise<JsonObject | undefined> {
+  const named = isResource && one.code !== 'Resource' ? [{ properties: { resourceType: { const: one.code } } }] : []
+  const own = one.profiles.filter((canonical) => canonical !== TYPE_URL + one.code)
+  if (own.length === 0) return named[0]
+  const refs: JsonObject[] = []
+  for (const canonical of own) {
+    const ref = await profileRef(making, canonical)
+    if (ref === undefined) {
+      note(making, rule, 'profile', canonical)
+      return named[0]
+    }
+    refs.push(ref)
+  }
+  return oneSchema([...named, ...(refs.length === 1 ? refs : [{ anyOf: refs }])])
+}
