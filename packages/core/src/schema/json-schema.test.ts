@@ -228,7 +228,9 @@ describe('the schema of a profile', () => {
     },
   }
   const base = {
-    ...{ resourceType: 'Patient', active: true, name: [{ family: 'Lovell' }] },
+    resourceType: 'Patient',
+    active: true,
+    name: [{ family: 'Lovell' }],
     extension: [{ url: `${OWN}nickname`, valueString: 'Ada' }],
   }
 
