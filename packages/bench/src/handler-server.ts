@@ -1,6 +1,6 @@
 // A server process: the handler on node:http over memory. Prints its port and token as JSON.
 import { createServer } from 'node:http'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createHandler } from '@fhir-ops/handler'
 import { toNodeListener } from '@fhir-ops/handler/node'
 import { createBots } from 'fhir-ops/execute'
@@ -15,7 +15,7 @@ const { token } = await sessions.create({ user: 'bench', scopes: ['system/*.crud
 const handler = createHandler({
   context: contextWith([...largeCodeSystem(), largeMap(), BOT]),
   sessions,
-  bots: createBots({ runtime: botSandbox() }),
+  bots: createBots({ runtime: openBotSandbox() }),
   baseUrl: 'http://127.0.0.1',
   defaultPolicy: 'deny',
 })

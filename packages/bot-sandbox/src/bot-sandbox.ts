@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os'
 import { startWorker, type PooledWorker } from './pooled-worker.js'
 import { readAnswer } from './wire.js'
 
-/** What `botSandbox` takes. */
+/** What `openBotSandbox` takes. */
 export interface BotSandboxOptions {
   /** Threads, each of which runs one bot at a time. Default: one for each core, at most 8. On Linux they yield to the other threads of the process. */
   readonly workers?: number
@@ -25,8 +25,8 @@ const SHAPE: InputShape = inputShape<BotSandboxOptions>({
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  */
-export function botSandbox(options: BotSandboxOptions = {}): BotRuntime {
-  checkOptions('botSandbox', SHAPE, options)
+export function openBotSandbox(options: BotSandboxOptions = {}): BotRuntime {
+  checkOptions('openBotSandbox', SHAPE, options)
   const concurrency = options.workers ?? Math.min(availableParallelism(), MOST_WORKERS)
   const free: Promise<PooledWorker>[] = []
   const waiting: ((worker: Promise<PooledWorker>) => void)[] = []

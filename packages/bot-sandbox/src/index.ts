@@ -1,1 +1,1 @@
-export { botSandbox, type BotSandboxOptions } from './bot-sandbox.js'
+export { openBotSandbox, type BotSandboxOptions } from './bot-sandbox.js'

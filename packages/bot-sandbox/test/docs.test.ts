@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { isBotResponse } from 'fhir-ops/execute'
 import { isHl7Message, parseHl7 } from 'fhir-ops/hl7v2'
 import { afterAll, expect, test } from 'vitest'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { runCode } from './runs.js'
 
-const sandbox = botSandbox({ workers: 1 })
+const sandbox = openBotSandbox({ workers: 1 })
 afterAll(() => sandbox.close())
 
 const page = readFileSync(new URL('../../../docs/bots.md', import.meta.url), 'utf8')

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { runCode } from './runs.js'
 
-const sandbox = botSandbox({ workers: 1 })
+const sandbox = openBotSandbox({ workers: 1 })
 afterAll(() => sandbox.close())
 
 const HOST_NAMES = [

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { runCode } from './runs.js'
 
-const sandbox = botSandbox({ workers: 1 })
+const sandbox = openBotSandbox({ workers: 1 })
 beforeAll(() => runCode(sandbox, 'export const handler = () => 1'))
 afterAll(() => sandbox.close())
 

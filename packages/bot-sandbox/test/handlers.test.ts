@@ -2,10 +2,10 @@ import { isBotResponse } from 'fhir-ops/execute'
 import { isHl7Message, parseHl7 } from 'fhir-ops/hl7v2'
 import { OperationError } from 'fhir-ops/errors'
 import { afterAll, describe, expect, test } from 'vitest'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { runCode } from './runs.js'
 
-const sandbox = botSandbox({ workers: 1 })
+const sandbox = openBotSandbox({ workers: 1 })
 afterAll(() => sandbox.close())
 
 describe('a handler may be', () => {

@@ -1,11 +1,11 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createRealm } from '../src/realm.js'
 import { runCode as runIn } from '../src/run-code.js'
 import { LIMITS, prelude, runCode } from './runs.js'
 
-const sandbox = botSandbox({ workers: 1 })
+const sandbox = openBotSandbox({ workers: 1 })
 afterAll(() => sandbox.close())
 
 const nobody = { read: async () => ({ from: 'nobody' }), search: async () => [], write: async () => ({}) }

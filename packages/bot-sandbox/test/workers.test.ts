@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { rounds } from '../../../test/effort.js'
 import { runCode } from './runs.js'
 
@@ -14,7 +14,7 @@ const codeOf = (run: Promise<unknown>) =>
 
 describe('when a thread is killed', () => {
   test('that run fails, no other is affected, and another thread takes its place', async () => {
-    const sandbox = botSandbox({ workers: 2 })
+    const sandbox = openBotSandbox({ workers: 2 })
     await Promise.all([runCode(sandbox, 'export const handler = () => 1'), runCode(sandbox, 'export const handler = () => 1')])
     const killed = runCode(sandbox, UNSTOPPABLE, { limits: { timeoutMs: 100 } })
     const other = runCode(sandbox, 'export const handler = async () => { for (let i = 0; i < 1e6; i++); return "other" }')
@@ -28,7 +28,7 @@ describe('when a thread is killed', () => {
   const deaths = rounds({ quick: 10, all: 100 })
 
   test(`${deaths} deaths in a row leave the sandbox right`, async () => {
-    const sandbox = botSandbox({ workers: 1 })
+    const sandbox = openBotSandbox({ workers: 1 })
     for (let death = 0; death < deaths; death++) {
       const caller = new AbortController()
       const dying = `export const handler = async (event, { storage }) => { await storage.read('', ''); return new Array(2 ** 32 - 1).join('x') }`
@@ -41,14 +41,14 @@ describe('when a thread is killed', () => {
 })
 
 test('more bots than threads wait for each other', async () => {
-  const sandbox = botSandbox({ workers: 1 })
+  const sandbox = openBotSandbox({ workers: 1 })
   const runs = Array.from({ length: 12 }, (_, n) => runCode(sandbox, `export const handler = () => ${n}`))
   expect(await Promise.all(runs)).toEqual(Array.from({ length: 12 }, (_, n) => n))
   await sandbox.close()
 })
 
 test('eight bots run at once', async () => {
-  const sandbox = botSandbox({ workers: 8 })
+  const sandbox = openBotSandbox({ workers: 8 })
   const met = Promise.withResolvers<void>()
   let arrived = 0
   const read = async () => {
@@ -65,7 +65,7 @@ test('eight bots run at once', async () => {
 })
 
 test('the event loop of the host goes on while bots loop', async () => {
-  const sandbox = botSandbox({ workers: 1 })
+  const sandbox = openBotSandbox({ workers: 1 })
   const [caller, looping] = [new AbortController(), Promise.withResolvers<void>()]
   const read = async () => {
     looping.resolve()
@@ -82,7 +82,7 @@ test('the event loop of the host goes on while bots loop', async () => {
 })
 
 test('a caller that goes ends the run, and not its time limit', async () => {
-  const sandbox = botSandbox({ workers: 1 })
+  const sandbox = openBotSandbox({ workers: 1 })
   await runCode(sandbox, 'export const handler = () => 1')
   const caller = new AbortController()
   const run = codeOf(runCode(sandbox, 'export const handler = () => { for (;;); }', { signal: caller.signal }))
@@ -93,7 +93,7 @@ test('a caller that goes ends the run, and not its time limit', async () => {
 })
 
 test('a closed sandbox runs nothing', async () => {
-  const sandbox = botSandbox({ workers: 1 })
+  const sandbox = openBotSandbox({ workers: 1 })
   await sandbox.close()
   expect(await codeOf(runCode(sandbox, 'export const handler = () => 1'))).toBe('unavailable')
 })

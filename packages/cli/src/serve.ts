@@ -1,19 +1,18 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
-import { createCqlLanguage, createCqlOperations } from '@fhir-ops/cql'
-import { createWorkerTranslator } from '@fhir-ops/cql/node'
+import { cqlLanguage, cqlOperations } from '@fhir-ops/cql'
+import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createPlayground } from '@fhir-ops/playground'
-import { createEvaluateMeasureOperation } from 'fhir-ops/evaluate'
-import { evaluateMeasureOperation } from 'fhir-ops/internal/evaluate'
+import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import type { Operation } from 'fhir-ops/operation'
 import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
-import { auditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
+import { openAuditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
 import { callerTokens, operationsOf, type DelegationOptions } from './delegation.js'
 import { devTokenVerifier } from './demo-user.js'
 import { openEngine, type Engine, type EngineOptions } from './engine.js'
@@ -100,8 +99,8 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const operations = operationsOf(options, callers?.current)
   const identity = await identityOf(options, io)
   const engine = await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io)
-  const translator = createWorkerTranslator({ model: engine.ctx.types })
-  const runtime = botSandbox()
+  const translator = openWorkerTranslator({ model: engine.ctx.types })
+  const runtime = openBotSandbox()
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
@@ -141,9 +140,9 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
 
 /** The operations with CQL: those of CQL itself, and measures whose criteria are in it. */
 function withCql(operations: readonly Operation[], translator: CqlTranslator): readonly Operation[] {
-  const evaluate = createEvaluateMeasureOperation({ languages: [createCqlLanguage({ translator })] })
-  const own = operations.map((operation) => (operation === evaluateMeasureOperation ? evaluate : operation))
-  return [...own, ...createCqlOperations({ translator })]
+  const evaluate = evaluateMeasureOperation({ languages: [cqlLanguage({ translator })] })
+  const own = operations.map((operation) => (operation.name === evaluate.name ? evaluate : operation))
+  return [...own, ...cqlOperations({ translator })]
 }
 
 function engineOptions({ storage, load, words, suppress, maxExpansion }: ServeOptions, baseUrl: string): EngineOptions {
@@ -167,7 +166,7 @@ interface Parts {
   readonly engine: Engine
   readonly io: Io
   readonly baseUrl: string
-  readonly runtime: ReturnType<typeof botSandbox>
+  readonly runtime: ReturnType<typeof openBotSandbox>
   readonly sessions: Sessions
 }
 
@@ -191,7 +190,7 @@ function handlerOptions({ options, engine, io, baseUrl, runtime, sessions }: Par
 /** Where audit events go: to the log, to the storage, to both or nowhere. */
 function auditing({ log, audit }: ServeOptions, { ctx, indexer }: Engine, io: Io): AuditStore {
   const onFailure = (_error: unknown, lost: number): void => io.err(JSON.stringify({ level: 'error', lostAuditEvents: lost }))
-  const store = audit === true ? auditStore({ storage: ctx.storage, indexer, onFailure }) : undefined
+  const store = audit === true ? openAuditStore({ storage: ctx.storage, indexer, onFailure }) : undefined
   return {
     onAudit(event) {
       if (log === 'all') io.err(JSON.stringify({ audit: event }))

@@ -4,7 +4,7 @@ import { evaluateMeasure, toMeasureReport } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { MeasureReport } from 'fhir/r4.js'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createCqlLanguage } from '../src/index.js'
+import { cqlLanguage } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 
 const { types, ...release } = r4()
@@ -106,7 +106,7 @@ async function report(
     storage: memoryStorage([library, definition, ...PEOPLE, ...others], { indexer: release.indexer }),
   })
   const input = { measure: 'm', periodStart: '2020-01-01', periodEnd: '2020-12-31', ...more }
-  return toMeasureReport(await evaluateMeasure(ctx, input, { languages: [createCqlLanguage({ translator })] }))
+  return toMeasureReport(await evaluateMeasure(ctx, input, { languages: [cqlLanguage({ translator })] }))
 }
 
 const PROPORTION = [

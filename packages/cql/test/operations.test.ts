@@ -4,7 +4,7 @@ import { createContext, forRequest } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createCqlOperations, evaluateCql } from '../src/index.js'
+import { cqlOperations, evaluateCql } from '../src/index.js'
 import { createTranslator } from '../src/translator/index.js'
 
 type Handler = ReturnType<typeof createHandler>
@@ -18,7 +18,7 @@ beforeAll(async () => {
     auth: 'off',
     defaultPolicy: 'allow-authenticated',
     indexer,
-    operations: createCqlOperations({ translator: await createTranslator({ model: release.types }) }),
+    operations: cqlOperations({ translator: await createTranslator({ model: release.types }) }),
   })
   const coding = { system: 'http://loinc.example/s', code: 'glucose' }
   for (const resource of [

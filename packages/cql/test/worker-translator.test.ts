@@ -1,7 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { createWorkerTranslator } from '../dist/node/index.js'
+import type { openWorkerTranslator as Open } from '../src/node/index.js'
 
-const translator = createWorkerTranslator({ timeoutMs: 1500 })
+// The build, since a thread needs a file; typed as the sources are.
+const { openWorkerTranslator }: { readonly openWorkerTranslator: typeof Open } = await import(
+  new URL('../dist/node/index.js', import.meta.url).href
+)
+
+const translator = openWorkerTranslator({ timeoutMs: 1500 })
 afterAll(() => translator.close())
 
 const library = (expression: string): string => `library T version '1'\ndefine X: ${expression}`

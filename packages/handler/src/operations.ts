@@ -1,6 +1,6 @@
 import { closureOperation } from 'fhir-ops/internal/closure'
 import { compareOperation } from 'fhir-ops/internal/compare'
-import { evaluateMeasureOperation } from 'fhir-ops/internal/evaluate'
+import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { expandOperation } from 'fhir-ops/internal/expand'
 import { lookupOperation } from 'fhir-ops/internal/lookup'
 import type { Operation } from 'fhir-ops/operation'
@@ -35,7 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   closureOperation,
   codeSystemValidateCodeOperation,
   compareOperation,
-  evaluateMeasureOperation,
+  evaluateMeasureOperation(),
   expandOperation,
   lookupOperation,
   subsumesOperation,

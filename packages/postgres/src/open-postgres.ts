@@ -94,7 +94,7 @@ const POOL = having('a pool', ['connect', 'on', 'end'])
 function checkPool(pool: object): void {
   const is = (...members: readonly string[]): boolean => members.every((member) => member in Object(pool))
   if (is('execProtocol', 'waitReady'))
-    throw new TypeError('openPostgres: the pool is a PGlite, which is one connection. Pass createPglitePool(db) of @fhir-ops/postgres.')
+    throw new TypeError('openPostgres: the pool is a PGlite, which is one connection. Pass pglitePool(db) of @fhir-ops/postgres.')
   if (is('connectionParameters', 'escapeIdentifier'))
     throw new TypeError('openPostgres: the pool is a connection (Client of pg). Pass a pool: new Pool(config) of pg.')
   if (!POOL.is(pool)) throw new TypeError(`openPostgres: the pool must be ${POOL.words}; Pool of pg is one.`)

@@ -1,6 +1,6 @@
 import type { PostgresClient, PostgresPool } from './database/pool.js'
 
-/** The part of a PGlite (`@electric-sql/pglite`) that `createPglitePool` calls. */
+/** The part of a PGlite (`@electric-sql/pglite`) that `pglitePool` calls. */
 export interface PgliteDatabase {
   query(text: string, values: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
@@ -9,7 +9,7 @@ export interface PgliteDatabase {
  * A pool over the one connection of a PGlite, which is lent to one caller after the other. `openPostgres` needs `notify: false` with it, as one
  * connection cannot listen and work, and `allowLossyCommits: true`. The PGlite stays open when the pool ends.
  */
-export function createPglitePool(db: PgliteDatabase): PostgresPool {
+export function pglitePool(db: PgliteDatabase): PostgresPool {
   let free = Promise.resolve()
   return {
     async connect() {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import { createPglitePool, type PostgresPool } from '../src/index.js'
+import { pglitePool, type PostgresPool } from '../src/index.js'
 import { testServer } from './test-server.js'
 
 /** A database for tests, with room for any number of storages beside each other. */
@@ -76,7 +76,7 @@ async function inProcess(): Promise<TestDatabase> {
     name: 'PGlite in the process, as no PostgreSQL server could be had',
     async schema() {
       await db.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
-      return { pool: () => createPglitePool(db), drop: async () => {} }
+      return { pool: () => pglitePool(db), drop: async () => {} }
     },
     remove: () => db.close(),
   }

@@ -1,4 +1,4 @@
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createBots } from 'fhir-ops/execute'
 import { memoryStorage } from 'fhir-ops/memory'
 import { translate } from 'fhir-ops/translate'
@@ -104,7 +104,7 @@ describe('a service', () => {
   })
 
   test('takes options of context and handler, and a storage of its own', async () => {
-    const runtime = botSandbox()
+    const runtime = openBotSandbox()
     const code = 'export const handler = (event) => event.input.toUpperCase()'
     const storage = memoryStorage([{ resourceType: 'Bot', id: 'shout', code }])
     await using service = await testService({ storage, handler: { bots: createBots({ runtime }) }, context: { limits: { maxIssues: 1 } } })

@@ -4,7 +4,7 @@ import { translate } from 'fhir-ops/translate'
 import { validate } from 'fhir-ops/validate'
 import { validateCode } from 'fhir-ops/validate-code'
 import { createBots, execute } from 'fhir-ops/execute'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { BOT, LARGE_SYSTEM, largeCodeSystem, largeMap, MINIMAL_PATIENT, NAMED_PATIENT, OBSERVATION, PATIENT } from '../content/content.js'
 import { contextWith } from '../context.js'
 import { markdownTable } from '../markdown.js'
@@ -13,7 +13,7 @@ import { timed, type Timing } from '../timing.js'
 /** Microseconds of each operation as a function call, over memory, one after the other. */
 export async function inProcess(): Promise<string> {
   const ctx = contextWith([...largeCodeSystem(), largeMap(), BOT])
-  const runtime = botSandbox()
+  const runtime = openBotSandbox()
   const bots = createBots({ runtime })
   const coding = { system: LARGE_SYSTEM, code: 'c77777' }
   const url = 'http://example.org/bench/all'

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { evaluateMeasureOperation } from 'fhir-ops/internal/evaluate'
+import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Io } from '../io.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
@@ -40,7 +40,7 @@ export function evaluateCommand(io: Io): Command {
 async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, reportType } = options
   const call = {
-    operation: evaluateMeasureOperation,
+    operation: evaluateMeasureOperation(),
     type: 'Measure',
     id: idOf('Measure', measure),
     values: { periodStart, periodEnd, subject, practitioner, reportType },

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { Command, Option } from 'commander'
 import { forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
@@ -35,7 +35,7 @@ export function executeCommand(io: Io): Command {
 async function runBot(bot: string, options: ExecuteOptions, io: Io): Promise<void> {
   const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await readFile(options.input)
   const { input, contentType } = readBotInput(options.contentType, bytes, parseJson)
-  const runtime = botSandbox()
+  const runtime = openBotSandbox()
   const engine = await openEngine(options, io)
   try {
     const limits = options.timeout === undefined ? {} : { limits: { timeoutMs: options.timeout } }

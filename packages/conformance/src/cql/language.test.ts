@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCqlOperations } from '@fhir-ops/cql'
+import { cqlOperations } from '@fhir-ops/cql'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { createHandler } from '@fhir-ops/handler'
 import { toNodeListener } from '@fhir-ops/handler/node'
@@ -43,7 +43,7 @@ async function languageSuite(): Promise<ReadonlyMap<string, boolean>> {
     auth: 'off',
     defaultPolicy: 'allow-authenticated',
     indexer,
-    operations: createCqlOperations({ translator: await createTranslator() }),
+    operations: cqlOperations({ translator: await createTranslator() }),
   })
   server.on('request', toNodeListener(handler))
   const folder = mkdtempSync(join(tmpdir(), 'cql-suite-'))

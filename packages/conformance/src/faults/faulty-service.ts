@@ -1,4 +1,4 @@
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createHandler } from '@fhir-ops/handler'
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
@@ -22,7 +22,7 @@ export type Token = 'own' | 'other'
 const BASE = 'http://fhir.example.org'
 const NOW = new Date('2026-01-01T00:00:00Z')
 const { indexer, ...release } = r4()
-const runtime = botSandbox({ workers: 1 })
+const runtime = openBotSandbox({ workers: 1 })
 const bots = createBots({ runtime })
 
 /** Ends what all services share. */

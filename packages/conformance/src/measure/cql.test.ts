@@ -1,6 +1,6 @@
-import { createCqlLanguage } from '@fhir-ops/cql'
+import { cqlLanguage } from '@fhir-ops/cql'
 import { OPERATIONS } from '@fhir-ops/handler'
-import { createEvaluateMeasureOperation } from 'fhir-ops/evaluate'
+import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import { it } from 'vitest'
 import { comparePassing } from '../../../../test/passing.js'
@@ -8,7 +8,7 @@ import { describeSuite } from '../../../../test/suites.js'
 import { measureSuite } from './measure-suite.js'
 
 const operations = OPERATIONS.map((operation) =>
-  operation.name === '$evaluate-measure' ? createEvaluateMeasureOperation({ languages: [createCqlLanguage()] }) : operation,
+  operation.name === '$evaluate-measure' ? evaluateMeasureOperation({ languages: [cqlLanguage()] }) : operation,
 )
 
 describeSuite('measure-tests', 'measure-tests with published ELM', () => {

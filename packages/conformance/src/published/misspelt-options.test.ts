@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { botSandbox } from '@fhir-ops/bot-sandbox'
-import { createCqlLanguage, createCqlOperations, evaluateCql } from '@fhir-ops/cql'
-import { createWorkerTranslator } from '@fhir-ops/cql/node'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
+import { cqlLanguage, cqlOperations, evaluateCql } from '@fhir-ops/cql'
+import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, introspectionVerifier, jwtVerifier, logoutTokenVerifier } from '@fhir-ops/handler'
 import { configureServer } from '@fhir-ops/handler/node'
@@ -15,8 +15,8 @@ import { importSnomed } from '@fhir-ops/snomed/import'
 import { openSqlite, openSqliteToFill, sqliteStorage } from '@fhir-ops/sqlite'
 import { packLayer } from 'fhir-ops/content'
 import { createCache, createContext } from 'fhir-ops/context'
-import { createEvaluateMeasureOperation, evaluateMeasure } from 'fhir-ops/evaluate'
-import { auditStore, createSessions } from 'fhir-ops/sessions'
+import { evaluateMeasureOperation, evaluateMeasure } from 'fhir-ops/evaluate'
+import { openAuditStore, createSessions } from 'fhir-ops/sessions'
 import { botResponse, createBots } from 'fhir-ops/execute'
 import { compileFhirPath } from 'fhir-ops/fhirpath'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
@@ -44,22 +44,22 @@ const capabilities = { url: 'http://x', version: '1', name: 'X', title: 'X', dat
 
 /** Every published function that takes options. */
 const TABLE: Readonly<Record<string, Row>> = {
-  auditStore: { make: auditStore, options: { storage, indexer: () => [], onFailure: progress } },
+  openAuditStore: { make: openAuditStore, options: { storage, indexer: () => [], onFailure: progress } },
   botResponse: { make: botResponse },
-  botSandbox: { make: botSandbox },
+  openBotSandbox: { make: openBotSandbox },
   compileFhirPath: { make: compileFhirPath, before: ['true'] },
   configureServer: { make: configureServer, before: [{}] },
   createBots: { make: createBots },
   createCache: { make: createCache },
   createContext: { make: createContext, options: { storage } },
-  createCqlLanguage: { make: createCqlLanguage },
-  createCqlOperations: { make: createCqlOperations },
-  createEvaluateMeasureOperation: { make: createEvaluateMeasureOperation },
+  cqlLanguage: { make: cqlLanguage },
+  cqlOperations: { make: cqlOperations },
+  evaluateMeasureOperation: { make: evaluateMeasureOperation },
   createHandler: { make: createHandler, options: { context, sessions, baseUrl: 'http://x/fhir/R4', defaultPolicy: 'deny' } },
   createIndexer: { make: createIndexer, before: [{}] },
   createSessions: { make: createSessions, options: { store } },
   createTranslator: { make: createTranslator },
-  createWorkerTranslator: { make: createWorkerTranslator },
+  openWorkerTranslator: { make: openWorkerTranslator },
   delegated: { make: delegated, before: [[]], options: { baseUrl: 'https://x', delegate: [] } },
   evaluateCql: { make: evaluateCql, before: [context, { expression: '1' }] },
   evaluateMeasure: { make: evaluateMeasure, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },

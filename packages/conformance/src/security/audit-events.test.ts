@@ -1,7 +1,15 @@
 import { createContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { parseSearch } from 'fhir-ops/search'
-import { auditStore, createSessions, toAuditEvent, type AuditEvent, type AuditStoreOptions, type AuditType } from 'fhir-ops/sessions'
+import {
+  openAuditStore,
+  createSessions,
+  toAuditEvent,
+  type AuditEvent,
+  type AuditStore,
+  type AuditStoreOptions,
+  type AuditType,
+} from 'fhir-ops/sessions'
 import type { Storage } from 'fhir-ops/storage'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
@@ -84,12 +92,9 @@ function slowStorage(): { readonly storage: Storage; readonly sizes: number[]; l
   return { storage, sizes, letGo }
 }
 
-const storeOver = (
-  storage: Storage,
-  options: Partial<AuditStoreOptions> = {},
-): ReturnType<typeof auditStore> & { readonly failures: unknown[] } => {
+const storeOver = (storage: Storage, options: Partial<AuditStoreOptions> = {}): AuditStore & { readonly failures: unknown[] } => {
   const failures: unknown[] = []
-  const store = auditStore({
+  const store = openAuditStore({
     storage,
     indexer: release.indexer,
     onFailure: (error, lost) => failures.push([String(error), lost]),

@@ -1,4 +1,4 @@
-import { botSandbox } from '@fhir-ops/bot-sandbox'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createHandler, type HandlerOptions } from '@fhir-ops/handler'
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
@@ -9,7 +9,7 @@ import { createSessions } from 'fhir-ops/sessions'
 /** The whole service over memory, called without a socket. */
 export function wholeService(resources: readonly object[] = [], options: Partial<HandlerOptions> = {}) {
   const { indexer, ...release } = r4()
-  const runtime = botSandbox()
+  const runtime = openBotSandbox()
   const handler = createHandler({
     context: createContext({ storage: memoryStorage(resources, { indexer }), ...release }),
     sessions: createSessions({ store: memorySessionStore() }),

@@ -1,7 +1,7 @@
 export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './evaluate-measure.js'
 export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
 export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion } from './measure-plan.js'
-export { createEvaluateMeasureOperation, evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
+export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
 export { toMeasureReport } from './report.js'
 export type {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../json/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
 import { parametersFromQuery, parametersOf } from '../parameters/index.js'
-import { createEvaluateMeasureOperation, evaluateMeasureOperation } from './index.js'
+import { evaluateMeasureOperation } from './index.js'
 import { INDEXER, measure, population, wardContext } from './ward.fixture.js'
 
 const ctx = wardContext([measure([{ population: [population('measure-population', 'Patient')] }])])
@@ -10,7 +10,7 @@ const ctx = wardContext([measure([{ population: [population('measure-population'
 function post(
   parameter: readonly object[],
   id: string | undefined = 'm',
-  operation: Operation = evaluateMeasureOperation,
+  operation: Operation = evaluateMeasureOperation(),
 ): Promise<OperationResponse> {
   const body: JsonObject = { resourceType: 'Parameters', parameter }
   return operation.run(ctx, { type: 'Measure', id, method: 'POST', strict: false, parameters: parametersOf(body), body })
@@ -18,7 +18,7 @@ function post(
 
 function get(query: string, id?: string): Promise<OperationResponse> {
   const parameters = parametersFromQuery(new URLSearchParams(query))
-  return evaluateMeasureOperation.run(ctx, { type: 'Measure', id, method: 'GET', strict: false, parameters })
+  return evaluateMeasureOperation().run(ctx, { type: 'Measure', id, method: 'GET', strict: false, parameters })
 }
 
 const start = { name: 'periodStart', valueDate: '2020-01-01' }
@@ -51,7 +51,7 @@ describe('$evaluate-measure', () => {
   })
 
   test.each(['http://example.org/Measure/m', 'Measure/m', 'm'])('POST and GET at type level, with measure=%s', async (name) => {
-    const answer = await evaluateMeasureOperation.run(ctx, {
+    const answer = await evaluateMeasureOperation().run(ctx, {
       type: 'Measure',
       method: 'POST',
       strict: false,
@@ -115,7 +115,7 @@ describe('what is refused', () => {
 })
 
 describe('storing reports', () => {
-  const storing = createEvaluateMeasureOperation({ storeReports: INDEXER })
+  const storing = evaluateMeasureOperation({ storeReports: INDEXER })
 
   test('answers 201 with the place of the report, which can be read there', async () => {
     const answer = await post([start, end], 'm', storing)
@@ -125,7 +125,7 @@ describe('storing reports', () => {
 
   test('is not offered by GET, which changes nothing', () => {
     expect(storing.methods).toEqual(['POST'])
-    expect(evaluateMeasureOperation.methods).toEqual(['GET', 'POST'])
+    expect(evaluateMeasureOperation().methods).toEqual(['GET', 'POST'])
   })
 })
 

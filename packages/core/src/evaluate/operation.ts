@@ -27,8 +27,8 @@ const SHAPE: InputShape = inputShape<EvaluateMeasureOperationOptions>({
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
  */
-export function createEvaluateMeasureOperation(given: EvaluateMeasureOperationOptions = {}): Operation {
-  checkOptions('createEvaluateMeasureOperation', SHAPE, given)
+export function evaluateMeasureOperation(given: EvaluateMeasureOperationOptions = {}): Operation {
+  checkOptions('evaluateMeasureOperation', SHAPE, given)
   const { storeReports, ...options } = given
   return {
     name: '$evaluate-measure',
@@ -43,9 +43,6 @@ export function createEvaluateMeasureOperation(given: EvaluateMeasureOperationOp
     },
   }
 }
-
-/** The operation as it is by default: nothing is stored. */
-export const evaluateMeasureOperation: Operation = createEvaluateMeasureOperation()
 
 async function storedReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
   ctx.authorize?.('create', 'MeasureReport')

@@ -1,5 +1,5 @@
 export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './evaluate-measure.js'
-export { createEvaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
+export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope, SubjectFailure, SupplementValues } from './languages/index.js'
 export type { Criterion, Evidence, GroupPlan, Population, Stratifier, StratifierCriterion, Supplement } from './measure-plan.js'
 export type { Period } from './period.js'

@@ -23,7 +23,7 @@ export interface BotLogEntry {
 export interface BotOptions {
   /** They hide stored bots of the same id. */
   readonly hostBots?: readonly HostBot[]
-  /** Runs stored bots, for example `botSandbox()`; without one they answer `not-supported`. */
+  /** Runs stored bots, for example `openBotSandbox()`; without one they answer `not-supported`. */
   readonly runtime?: BotRuntime
   readonly limits?: Partial<BotLimits>
   /** How many bots run at once; stored ones never more than the runtime's `concurrency`. Default 8. */

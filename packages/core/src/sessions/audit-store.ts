@@ -46,8 +46,8 @@ const SHAPE: InputShape = inputShape<AuditStoreOptions>({
  *
  * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
-export function auditStore(options: AuditStoreOptions): AuditStore {
-  checkOptions('auditStore', SHAPE, options)
+export function openAuditStore(options: AuditStoreOptions): AuditStore {
+  checkOptions('openAuditStore', SHAPE, options)
   const { storage, onFailure, maxWaiting = DEFAULT_MAX_WAITING } = options
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined

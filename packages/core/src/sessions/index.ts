@@ -13,4 +13,4 @@ export {
   type AuditEntry,
   type AuditOptions,
 } from './audit.js'
-export { auditStore, toAuditEvent, type AuditStore, type AuditStoreOptions } from './audit-store.js'
+export { openAuditStore, toAuditEvent, type AuditStore, type AuditStoreOptions } from './audit-store.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
-import { bindingChecker } from './binding.js'
+import { createBindingChecker } from './binding.js'
 
 const ctx = contextOf(
   LIVING,
@@ -35,7 +35,7 @@ describe('a binding', () => {
     ['circle', living('cat'), undefined],
     ['gone', living('cat'), undefined],
   ])('to %s of %j is %s', async (set, value, expected) => {
-    const checker = bindingChecker(ctx)
+    const checker = createBindingChecker(ctx)
     expect(await checker.memberOf(vs(set), value)).toBe(expected)
     expect((await checker.test(vs(set)))(value)).toBe(expected)
   })

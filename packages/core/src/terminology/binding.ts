@@ -30,7 +30,7 @@ export interface BindingChecker {
 }
 
 /** Makes the checker of one run. */
-export function bindingChecker(ctx: OperationContext): BindingChecker {
+export function createBindingChecker(ctx: OperationContext): BindingChecker {
   const tests = new Map<string, Promise<MemberTest>>()
   const test = (valueSet: string): Promise<MemberTest> => {
     const known = tests.get(valueSet) ?? memberTest(ctx, valueSet)

@@ -1,4 +1,4 @@
-export { bindingChecker, type BindingChecker, type BoundValue, type MemberTest } from './binding.js'
+export { createBindingChecker, type BindingChecker, type BoundValue, type MemberTest } from './binding.js'
 export { and, andNot, bitmapFrom, bitmapOf, fleetingAnd, members, or, type Bitmap } from '../bits/index.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
 export { cachedWork, longKind, type CachedKind, type LongKind, type Pending } from './cached-work.js'

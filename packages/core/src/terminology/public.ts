@@ -1,4 +1,4 @@
-export { bindingChecker, type BindingChecker, type BoundValue, type MemberTest } from './binding.js'
+export { createBindingChecker, type BindingChecker, type BoundValue, type MemberTest } from './binding.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
 export type { CodeSystem, ComputedSystem, ImportedSystem, ImplicitType, OpenRelease } from '../code-system/code-system.js'
 export type {

@@ -29,7 +29,7 @@ const MAX_STEPS = 1_000_000
 const MAX_FAILURES = 20
 
 /**
- * Criteria in CQL, for `evaluateMeasure` and `createEvaluateMeasureOperation`: names of definitions of the Measure's library, expressions,
+ * Criteria in CQL, for `evaluateMeasure` and `evaluateMeasureOperation`: names of definitions of the Measure's library, expressions,
  * and FHIRPath beside them.
  *
  * A criterion gives a boolean (basis `boolean`) or a list, whose items are counted; observations are functions. Definitions and value sets
@@ -39,8 +39,8 @@ const MAX_FAILURES = 20
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/us/cqfmeasures/measure-conformance.html
  */
-export function createCqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage {
-  checkOptions('createCqlLanguage', SHAPE, options)
+export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage {
+  checkOptions('cqlLanguage', SHAPE, options)
   return {
     names: NAMES,
     valueNames: NAMES,

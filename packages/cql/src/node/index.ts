@@ -1,1 +1,1 @@
-export { createWorkerTranslator, type WorkerTranslator, type WorkerTranslatorOptions } from './worker-translator.js'
+export { openWorkerTranslator, type WorkerTranslator, type WorkerTranslatorOptions } from './worker-translator.js'

@@ -46,8 +46,8 @@ const MAX_WAIT_MS = 5000
  * `translate` rejects with an `OperationError`: `too-costly` for texts that are too long or take too long, `throttled` when too many wait,
  * `not-supported` when the package `@cqframework/cql` is not installed.
  */
-export function createWorkerTranslator(options: WorkerTranslatorOptions = {}): WorkerTranslator {
-  checkOptions('createWorkerTranslator', SHAPE, options)
+export function openWorkerTranslator(options: WorkerTranslatorOptions = {}): WorkerTranslator {
+  checkOptions('openWorkerTranslator', SHAPE, options)
   const { model, timeoutMs = 4000, maxLength = 500_000, maxMemory = 256 } = options
   const limiter = createLimiter({
     concurrency: 1,

@@ -25,8 +25,8 @@ const REFUSED = ['dataEndpoint', 'contentEndpoint', 'terminologyEndpoint', 'pref
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/uv/cql/operations.html
  */
-export function createCqlOperations(options: EvaluateCqlOptions = {}): readonly Operation[] {
-  checkOptions('createCqlOperations', CQL_OPTIONS, options)
+export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operation[] {
+  checkOptions('cqlOperations', CQL_OPTIONS, options)
   const offset = options.offset ?? 0
   return [
     {

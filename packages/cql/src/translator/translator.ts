@@ -59,7 +59,7 @@ export function modelTexts(model: TypeModel): ModelTexts {
  * The reference translator, from the optional package `@cqframework/cql`, in this thread.
  *
  * Loading it takes a tenth of a second, the first library with FHIR about a second more, and it does not give way while it works: a server uses
- * `createWorkerTranslator` of `@fhir-ops/cql/node`.
+ * `openWorkerTranslator` of `@fhir-ops/cql/node`.
  *
  * @throws {Error} when the package is not installed. @throws {TypeError} for an option that is unknown or of another type.
  */

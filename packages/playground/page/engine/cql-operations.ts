@@ -1,14 +1,14 @@
-import { createCqlLanguage, createCqlOperations } from '@fhir-ops/cql'
+import { cqlLanguage, cqlOperations } from '@fhir-ops/cql'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { OPERATIONS } from '@fhir-ops/handler'
 import type { Release } from '@fhir-ops/r4'
-import { createEvaluateMeasureOperation } from 'fhir-ops/evaluate'
+import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import type { Operation } from 'fhir-ops/operation'
 
 /** The operations of the library, those of CQL, and measures with criteria in CQL. */
 export async function withCql(model: Release['types']): Promise<readonly Operation[]> {
   const translator = await createTranslator({ model })
-  const evaluate = createEvaluateMeasureOperation({ languages: [createCqlLanguage({ translator })] })
+  const evaluate = evaluateMeasureOperation({ languages: [cqlLanguage({ translator })] })
   const others = OPERATIONS.filter(({ name }) => name !== evaluate.name)
-  return [...others, evaluate, ...createCqlOperations({ translator })]
+  return [...others, evaluate, ...cqlOperations({ translator })]
 }

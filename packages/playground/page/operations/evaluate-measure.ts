@@ -73,12 +73,12 @@ function measureProgram(input: Input): string {
   return program({
     imports: {
       'fhir-ops/evaluate': 'evaluateMeasure',
-      '@fhir-ops/cql': 'createCqlLanguage',
+      '@fhir-ops/cql': 'cqlLanguage',
       '@fhir-ops/cql/translator': 'createTranslator',
     },
     content,
     lines: [
-      'const languages = [createCqlLanguage({ translator: await createTranslator({ model: release.types }) })]',
+      'const languages = [cqlLanguage({ translator: await createTranslator({ model: release.types }) })]',
       `const result = await evaluateMeasure(ctx, ${literal(given)}, { languages })`,
       'console.log(result)',
     ],

@@ -55,13 +55,13 @@ export const executePage: OperationPage = {
   }),
   code: (input) =>
     [
-      "import { botSandbox } from '@fhir-ops/bot-sandbox'",
+      "import { openBotSandbox } from '@fhir-ops/bot-sandbox'",
       "import { createContext } from 'fhir-ops/context'",
       "import { createBots, execute } from 'fhir-ops/execute'",
       "import { openSqlite } from '@fhir-ops/sqlite'",
       '',
       "const { storage } = await openSqlite('content.db')",
-      'const ctx = { ...createContext({ storage }), bots: createBots({ runtime: botSandbox() }) }',
+      'const ctx = { ...createContext({ storage }), bots: createBots({ runtime: openBotSandbox() }) }',
       `const input = ${JSON.stringify(textOf(input, BODY))}`,
       `const { value } = await execute(ctx, { bot: { id: '${fieldOf(input, 'bot')}' }, input: ${fieldOf(input, 'type').includes('json') ? 'JSON.parse(input)' : 'input'} })`,
       'console.log(value)',

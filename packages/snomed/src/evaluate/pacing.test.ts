@@ -9,7 +9,7 @@ import { codeFinder } from '../../../core/src/validate/definitions/code-lists.js
 import { keptAnswers } from '../../../core/src/validate/definitions/kept-answers.js'
 import { createQuestions } from '../../../core/src/validate/definitions/answers.js'
 import { validateCode } from 'fhir-ops/validate-code'
-import { bindingChecker } from 'fhir-ops/terminology'
+import { createBindingChecker } from 'fhir-ops/terminology'
 import { SCT, SNOMED } from '../sctid.js'
 import { ID, importSynthetic } from '../synthetic.fixture.js'
 import { snomed } from '../snomed.js'
@@ -74,7 +74,7 @@ describe('ECL that takes long', () => {
 
   it('ends at its time limit when it is a binding', async () => {
     const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
-    await expect(bindingChecker(hurried).test(urlOf(`* : ${times(300, '*=<<*', ',')}`))).rejects.toMatchObject({
+    await expect(createBindingChecker(hurried).test(urlOf(`* : ${times(300, '*=<<*', ',')}`))).rejects.toMatchObject({
       code: 'computation-timeout',
     })
   })
