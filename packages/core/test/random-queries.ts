@@ -40,11 +40,26 @@ const comparison: fc.Arbitrary<Comparison> = fc.oneof(
   fc.record({ field: fc.constantFrom('system', 'value', 'text', 'low', 'high'), op: fc.constant('absent') }),
 )
 
+/** What identifiers, codes and references ask for. */
+const exact: fc.Arbitrary<Condition> = fc.record({
+  kind: fc.constant('entry'),
+  param,
+  all: fc.oneof(
+    fc.tuple(fc.record({ field: fc.constant('value'), op: fc.constant('eq'), operand: fc.constantFrom(...TEXTS) })),
+    fc.tuple(
+      fc.record({ field: fc.constant('system'), op: fc.constant('eq'), operand: type }),
+      fc.record({ field: fc.constant('value'), op: fc.constant('eq'), operand: id }),
+    ),
+  ),
+})
+
 const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
   condition: fc.oneof(
     { maxDepth: 3 },
     fc.record({ kind: fc.constant('entry'), param, all: fc.array(comparison, { maxLength: 3 }) }),
     fc.record({ kind: fc.constant('entry'), param, all: fc.tuple(comparison) }),
+    exact,
+    fc.record({ kind: fc.constant('and'), conditions: fc.array(fc.oneof(exact, tie('condition')), { minLength: 1, maxLength: 3 }) }),
     fc.record({ kind: fc.constant('id'), ids: fc.array(id, { maxLength: 3 }) }),
     fc.record({ kind: fc.constant('lastUpdated'), from: fc.nat(20), to: fc.nat(20) }, { requiredKeys: ['kind'] }),
     fc.record({ kind: fc.constantFrom('and', 'or'), conditions: fc.array(tie('condition'), { maxLength: 3 }) }),

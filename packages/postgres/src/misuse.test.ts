@@ -21,6 +21,10 @@ test('a misspelt option is a TypeError', async () => {
   )
 })
 
+test('transactionPooling without notify: false is a TypeError', async () => {
+  await expect(open(new pg.Pool(), { transactionPooling: true })).rejects.toThrow('notify must be false')
+})
+
 test('a PGlite is refused by name, and works behind its pool', async () => {
   const db = await PGlite.create()
   await expect(open(db)).rejects.toThrow('Pass pglitePool(db) of @fhir-ops/postgres.')

@@ -25,6 +25,12 @@ export interface OpenPostgresOptions {
    * (`sessionCacheMs`) then stays off.
    */
   readonly notify?: boolean
+  /**
+   * The connections go through a pooler that shares them between transactions, such as pgbouncer with `pool_mode = transaction`. Then nothing is
+   * kept in a connection: no statement is prepared by name, `notify` must be false, and the time limit is what the server has for the role
+   * (`ALTER ROLE ... SET statement_timeout`), in place of `statementTimeoutMs`. Default false.
+   */
+  readonly transactionPooling?: boolean
   /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
   readonly history?: boolean
   /**
@@ -52,14 +58,17 @@ export interface PostgresDatabase {
  * @param pool It is ended by `close`.
  * @throws {OperationError} `storage-unavailable` when the server cannot be reached, has another encoding than UTF-8, or may lose
  *   acknowledged writes; `storage-damaged` when a newer version of this adapter wrote the database.
+ *   With `transactionPooling`, `storage-unavailable` also when the role has no `statement_timeout`.
  * @throws {TypeError} when `pool` is anything but a pool, such as a connection (`pg.Client`) or a PGlite, and for an option that is unknown or of
  *   another type.
  */
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
   checkPool(pool)
   checkOptions('openPostgres', SHAPE, options)
-  const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false } = options
-  const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits })
+  const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false, transactionPooling = false } = options
+  if (transactionPooling && options.notify !== false)
+    throw new TypeError('openPostgres: with transactionPooling, notify must be false, as nobody can listen on a shared connection.')
+  const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits, transactionPooling })
   const db = databaseOver(pool, connections)
   await migrate(db)
   const news = listeningNews(connections)
@@ -84,6 +93,7 @@ const SHAPE: InputShape = inputShape<OpenPostgresOptions>({
   statementTimeoutMs: AMOUNT,
   allowLossyCommits: FLAG,
   notify: FLAG,
+  transactionPooling: FLAG,
   history: FLAG,
   cacheCharacters: AMOUNT,
 })

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { PostgresClient, PostgresPool } from './pool.js'
 import { rowsOf, type Row } from './row.js'
-import { queryOf, sql, type Statement } from './sql.js'
+import { createQueries, sql, type Queries, type Statement } from './sql.js'
 
 /** How connections are used. */
 export interface ConnectionOptions {
@@ -11,6 +11,8 @@ export interface ConnectionOptions {
   readonly statementTimeoutMs: number
   /** Accept a server that acknowledges commits before they are on disk. */
   readonly allowLossyCommits: boolean
+  /** Keep nothing in a connection, as somebody else has it after each transaction. Default false. */
+  readonly transactionPooling?: boolean
 }
 
 /** A connection of the pool, set up for this adapter. */
@@ -33,12 +35,13 @@ const ANSWER_GRACE_MS = 1_000
 /** Puts the seam over a pool. */
 export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): Connections {
   const known = new WeakSet<PostgresClient>()
+  const queries = createQueries(options.transactionPooling !== true)
   // What breaks while nobody uses it is replaced by the pool; without a listener the process would end.
   pool.on('error', () => {})
   return {
     async take() {
       const client = await inTime(pool, options.connectTimeoutMs)
-      const connection = connectionOf(client, options.statementTimeoutMs + ANSWER_GRACE_MS)
+      const connection = connectionOf(client, queries, options.statementTimeoutMs + ANSWER_GRACE_MS)
       if (known.has(client)) return connection
       client.on('error', () => {})
       await setUp(connection, options)
@@ -48,9 +51,9 @@ export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): C
   }
 }
 
-function connectionOf(client: PostgresClient, timeoutMs: number): Connection {
+function connectionOf(client: PostgresClient, queries: Queries, timeoutMs: number): Connection {
   return {
-    rows: async (statement) => rowsOf((await client.query(queryOf(statement, timeoutMs))).rows),
+    rows: async (statement) => rowsOf((await client.query(queries(statement, timeoutMs))).rows),
     release: (state) => client.release(state === 'broken'),
     onNotification: (listener) => void client.on('notification', listener),
     onEnd: (listener) => void client.on('end', listener),
@@ -77,11 +80,22 @@ async function inTime(pool: PostgresPool, timeoutMs: number): Promise<PostgresCl
   }
 }
 
-async function setUp(connection: Connection, { statementTimeoutMs, allowLossyCommits }: ConnectionOptions): Promise<void> {
+async function setUp(
+  connection: Connection,
+  { statementTimeoutMs, allowLossyCommits, transactionPooling = false }: ConnectionOptions,
+): Promise<void> {
   try {
-    const [row] = await connection.rows(sql`SELECT set_config('statement_timeout', ${String(statementTimeoutMs)}, false) AS timeout,
+    const timeout = transactionPooling
+      ? sql`current_setting('statement_timeout')`
+      : sql`set_config('statement_timeout', ${String(statementTimeoutMs)}, false)`
+    const [row] = await connection.rows(sql`SELECT ${timeout} AS timeout,
       current_setting('synchronous_commit') AS commits, current_setting('fsync', true) AS flushes, current_setting('server_encoding') AS encoding`)
     if (row?.['encoding'] !== 'UTF8') throw new OperationError('storage-unavailable', 'The encoding of the database must be UTF8.')
+    if (transactionPooling && row['timeout'] === '0')
+      throw new OperationError(
+        'storage-unavailable',
+        'The role of the database has no statement_timeout, which transactionPooling relies on.',
+      )
     if (allowLossyCommits || (row['commits'] !== 'off' && row['flushes'] !== 'off')) return
     throw new OperationError(
       'storage-unavailable',

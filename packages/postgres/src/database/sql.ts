@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { sqlTag, type Sql as AnySql, type SqlTag } from '@fhir-ops/sql'
 import type { PostgresQuery, PostgresValue } from './pool.js'
 
@@ -19,15 +20,61 @@ export function prepared(name: string, { text, values }: Sql): Statement {
   return { name: `fhir_ops_${name}`, text, values }
 }
 
-/** The statement as the driver takes it: numbered placeholders, values that PostgreSQL can keep. No SQL here has a `?` of its own. */
-export function queryOf({ name, text, values, timeoutMs: own }: Statement, timeoutMs: number): PostgresQuery {
-  let count = 0
-  return {
-    ...(name !== undefined && { name }),
-    text: text.replaceAll('?', () => `$${++count}`),
-    values: values.map(keepable),
-    query_timeout: own ?? timeoutMs,
+/** A whole number that is part of the statement, so that the planner knows it: how many rows are wanted, never what a caller sends. */
+export function literal(number: number): Sql {
+  return { text: String(Math.max(-1, Math.min(Math.trunc(number), 2 ** 31 - 1))), values: [] }
+}
+
+/** Makes of statements what the driver takes. */
+export type Queries = (statement: Statement, timeoutMs: number) => PostgresQuery
+
+/** Statements that are remembered. */
+const MAX_KNOWN = 1_000
+/** Statements that are prepared beside those that have a name of their own: each takes memory of every connection. */
+const MAX_PREPARED = 200
+/** Uses after which a statement is prepared. */
+const USES = 3
+
+interface Known {
+  /** With numbered placeholders. */
+  readonly text: string
+  name: string | undefined
+  uses: number
+}
+
+/**
+ * Numbered placeholders, values that PostgreSQL can keep, and a name for what is asked again and again, so that each connection plans it once. No
+ * SQL here has a `?` of its own.
+ *
+ * @param prepares False where connections are shared between transactions: then nothing has a name.
+ */
+export function createQueries(prepares: boolean): Queries {
+  const known = new LRUCache<string, Known>({ max: MAX_KNOWN })
+  let named = 0
+  const lookUp = ({ text, name }: Statement): Known => {
+    const found = known.get(text)
+    if (found !== undefined) return found
+    const fresh = { text: numbered(text), name: prepares ? name : undefined, uses: 0 }
+    known.set(text, fresh)
+    return fresh
   }
+  return (statement, timeoutMs) => {
+    const found = lookUp(statement)
+    found.uses++
+    if (prepares && found.name === undefined && found.uses === USES && named < MAX_PREPARED) found.name = `fhir_ops_q${named++}`
+    const { text, name } = found
+    return {
+      ...(name !== undefined && { name }),
+      text,
+      values: statement.values.map(keepable),
+      query_timeout: statement.timeoutMs ?? timeoutMs,
+    }
+  }
+}
+
+function numbered(text: string): string {
+  let count = 0
+  return text.replaceAll('?', () => `$${++count}`)
 }
 
 /**

@@ -1,7 +1,7 @@
 import { joined, orderTerms, sortColumn } from '@fhir-ops/sql'
 import type { SearchQuery } from 'fhir-ops/storage'
 import { sortColumns } from './sort-sql.js'
-import { sql, type Sql } from '../database/sql.js'
+import { literal, sql, type Sql } from '../database/sql.js'
 
 /** Bytes of text after which a page ends, where the query has no bound of its own. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
@@ -26,14 +26,14 @@ export interface Found extends Page {
 /** Rows in order. Those behind the first that make a long page do not fit. */
 export function pageSql(query: SearchQuery, { after, limit, textBelow, found, filled }: Found): Sql {
   const order = orderTerms(query, filled)
-  const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${limit}`
+  const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${literal(limit)}`
   const sized = sql`SELECT *, sum(octet_length(text)) OVER (ORDER BY ${order} ROWS UNBOUNDED PRECEDING) - octet_length(text) AS bytes_before FROM (${page}) AS page`
   const keys = joined(
     (query.sort ?? []).map((_, index) => sql`, ${sortColumn(index)}`),
     '',
   )
-  const fits = sql`bytes_before <= ${query.maxBytes ?? MAX_PAGE_BYTES}`
-  const text = sql`CASE WHEN ${fits} AND octet_length(text) < ${textBelow} THEN text END AS text`
+  const fits = sql`bytes_before <= ${literal(query.maxBytes ?? MAX_PAGE_BYTES)}`
+  const text = sql`CASE WHEN ${fits} AND octet_length(text) < ${literal(textBelow)} THEN text END AS text`
   return sql`SELECT id, version, updated, ${fits} AS fits, ${text}${keys} FROM (${sized}) AS sized ORDER BY ${order}`
 }
 

@@ -5,6 +5,7 @@ import type { Executor } from '../database/database.js'
 import { idsWhere, repeatsIds } from './ids-sql.js'
 import { meets } from './meets-sql.js'
 import { FEW, narrowest } from './narrowest.js'
+import { lookedUpCount, lookedUpPage } from './look-up.js'
 import { LARGE, withLargeTexts } from '../resources/large-texts.js'
 import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
@@ -44,12 +45,17 @@ async function pageOf(db: Executor, query: SearchQuery, { few, textBelow }: Read
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const position = query.after === undefined ? undefined : readCursor(query.after, query)
   const page = { after: position === undefined ? sql`TRUE` : isAfter(query, position), limit: limit + 1, textBelow }
-  const narrow = await narrowest(db, query, few)
-  const near = narrow === undefined ? await rowsNear(db, query, { ...page, position, few }) : undefined
-  const found = near ?? (await db.rows(pageSql(query, { ...page, found: matchesSql(query, matches(query, page, narrow)), filled: 0 })))
+  const found = (await lookedUpPage(db, query, { ...page, position, few })) ?? (await searchedRows(db, query, { ...page, position, few }))
   const rows = found.slice(0, limit).filter((row) => row['fits'] === true)
   const last = rows.at(-1)
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorAt(last, query) }
+}
+
+/** The rows of a page, after looking at how many resources meet each condition. */
+async function searchedRows(db: Executor, query: SearchQuery, { position, few, ...page }: InTurn): Promise<readonly Row[]> {
+  const narrow = await narrowest(db, query, few)
+  const near = narrow === undefined ? await rowsNear(db, query, { ...page, position, few }) : undefined
+  return near ?? db.rows(pageSql(query, { ...page, found: matchesSql(query, matches(query, page, narrow)), filled: 0 }))
 }
 
 /** Several conditions that many meet may be met together by few, so that none of them is near. */
@@ -60,7 +66,10 @@ async function rowsNear(db: Executor, query: SearchQuery, page: InTurn): Promise
 
 /** The exact number of matches; the text of no resource is read. */
 export async function countMatches(db: Executor, query: SearchQuery, few: number = FEW): Promise<number> {
-  const narrow = conjuncts(query.where).length > 1 ? await narrowest(db, query, few) : undefined
+  const areSeveral = conjuncts(query.where).length > 1
+  const lookedUp = areSeveral ? await lookedUpCount(db, query, { few }) : undefined
+  if (lookedUp !== undefined) return lookedUp
+  const narrow = areSeveral ? await narrowest(db, query, few) : undefined
   const counted = narrow === undefined ? distinctIds(query) : sql`SELECT 1 FROM fhir_resource r WHERE ${fewMatches(query, narrow)}`
   const [row] = await db.rows(sql`SELECT count(*) AS count FROM (${counted}) AS matches`)
   return numberAt(row ?? {}, 'count')
