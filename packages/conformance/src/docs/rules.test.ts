@@ -27,7 +27,6 @@ test('what is covered names a kind, and what is not offered a reason', () => {
 
 /** Kinds that the public suite and R4's examples test, and no test by name. One that gets a test leaves this list; none is added. */
 const WITHOUT_OWN_TEST = [
-  'code-system-version',
   'json-duplicate',
   'markdown-html',
   'profile-applied',

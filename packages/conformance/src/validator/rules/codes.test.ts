@@ -170,3 +170,66 @@ describe('the value set of a profile', () => {
     expect(await findingsOf(resource, [system, listing, profile], /^code-not/)).toEqual(expected)
   })
 })
+
+describe('what is nearly a code', () => {
+  const property = [{ code: 'status', uri: 'http://hl7.org/fhir/concept-properties#status', type: 'code' }]
+  const lax = codeSystem({
+    caseSensitive: false,
+    property,
+    concept: [
+      { code: 'Abc', display: 'A  B' },
+      { code: 'dep', property: [{ code: 'status', valueCode: 'deprecated' }] },
+    ],
+  })
+  const AT = 'Basic.code.coding[0]'
+  test.each<[string, JsonObject, readonly string[]]>([
+    ['the code itself', { code: 'Abc', display: 'a  b' }, []],
+    ['another case', { code: 'abc' }, [`information code-case ${AT}.code`]],
+    ['a deprecated code', { code: 'dep' }, [`warning concept-inactive ${AT}`]],
+    ['a display with other white space', { code: 'Abc', display: 'A B' }, [`error display-wrong ${AT}.display`]],
+  ])('%s', async (_, coding, expected) => {
+    expect(await findingsOf(basic({ ...known('x'), ...coding }), [lax], /^(code-|concept|display)/)).toEqual(expected)
+  })
+
+  test('a system that names the one that it supplements is a supplement, whatever it says of its content', async () => {
+    const said = [`error code-system-unknown ${AT}.system`]
+    const supplements = 'http://codes.test/other'
+    expect(await findingsOf(basic(known('a')), [codeSystem({ supplements })], /^code-/)).toEqual(said)
+    expect(await findingsOf(basic(known('a')), [codeSystem({ supplements, content: 'supplement' })], /^code-/)).toEqual(said)
+  })
+
+  test.each([
+    ['http://terminology.hl7.org/CodeSystem/v2-0203', 'NNESP', []],
+    ['http://terminology.hl7.org/CodeSystem/v2-0203', 'NNQQQ', [`error code-unknown ${AT}.code`]],
+    [
+      'https://terminology.hl7.org/CodeSystem/v2-0203',
+      'MR',
+      [`information coding-system-form ${AT}.system`, `warning code-system-unknown ${AT}.system`],
+    ],
+  ])('%s#%s', async (system, code, expected) => {
+    expect(await findingsOf(basic({ system, code }), [], /^cod/)).toEqual(expected)
+  })
+
+  test.each([
+    ['1', []],
+    ['5', ['error code-version-mismatch Basic.code.coding[0].version', 'warning code-system-version Basic.code.coding[0].system']],
+    ['9', ['error code-version-mismatch Basic.code.coding[0].version', 'error code-not-in-value-set Basic.code']],
+  ])('the version %s of a bound code', async (version, expected) => {
+    const list = {
+      resourceType: 'ValueSet',
+      url: 'http://codes.test/vs',
+      status: 'active',
+      compose: { include: [{ system: 'http://codes.test/cs', version: '1' }] },
+    }
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: list.url } })
+    const resource = { ...basic({ ...known('a'), version }), meta: { profile: ['http://codes.test/p'] } }
+    expect(await findingsOf(resource, [codeSystem({}), codeSystem({ version: '9' }), list, profile], /^code-/)).toEqual(expected)
+  })
+
+  test('a binding of a date means nothing', async () => {
+    const valueSet = 'http://hl7.org/fhir/ValueSet/administrative-gender'
+    const profile = basicProfile({ path: 'Basic.created', binding: { strength: 'required', valueSet } })
+    const resource = { resourceType: 'Basic', meta: { profile: ['http://codes.test/p'] }, code: { text: 'x' }, created: '2020-01-01' }
+    expect(await findingsOf(resource, [profile], /^code-/)).toEqual([])
+  })
+})

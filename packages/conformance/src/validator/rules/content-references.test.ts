@@ -55,3 +55,19 @@ test('a slice of items that have items may be missing', async () => {
   expect(await findingsOf(questionnaire(group('a', group('b'))), [sliced], /^too-few$/)).toEqual([])
   expect(await findingsOf(questionnaire(group('b', group('a'))), [sliced], /^too-few$/)).toEqual(['error too-few Questionnaire'])
 })
+
+test.each<readonly [reference: string, places: readonly string[]]>([
+  ['#Questionnaire.item', ['error too-few Questionnaire.item[0].item[0]']],
+  ['http://hl7.org/fhir/StructureDefinition/Questionnaire#Questionnaire.item', []],
+])('a snapshot that refers to %s means the items of that definition', async (contentReference, places) => {
+  const snapshot = {
+    element: [
+      { id: 'Questionnaire', path: 'Questionnaire', min: 0, max: '*' },
+      { id: 'Questionnaire.item', path: 'Questionnaire.item', min: 0, max: '*' },
+      { id: 'Questionnaire.item.prefix', path: 'Questionnaire.item.prefix', min: 1, max: '1' },
+      { id: 'Questionnaire.item.item', path: 'Questionnaire.item.item', min: 0, max: '*', contentReference },
+    ],
+  }
+  const resource = questionnaire(group('1', { linkId: '1.1', type: 'string' }))
+  expect(await findingsOf(resource, [{ ...profile({ path: 'Questionnaire' }), snapshot }], /^too-few$/)).toEqual(places)
+})

@@ -50,6 +50,8 @@ describe('ids of elements', () => {
   })
 })
 
+const DATA_ABSENT = 'http://hl7.org/fhir/StructureDefinition/data-absent-reason'
+
 test.each<[JsonObject, readonly string[]]>([
   [{ system: 'http://x.org/ids', value: 'x' }, []],
   [{ system: 'x/ids', value: 'x' }, ['error identifier Patient.identifier[0]']],
@@ -68,6 +70,11 @@ test.each<[JsonObject, readonly string[]]>([
   [{ contentType: 'image/png' }, []],
   [{ title: 'x' }, ['warning attachment Patient.photo[0]']],
   [{ data: 'AAAA', size: 4 }, ['error attachment Patient.photo[0]']],
+  [{ _contentType: { extension: [{ url: `${DATA_ABSENT}`, valueCode: 'unknown' }] } }, []],
+  [{ data: 'YWJj', hash: 'qZk+NkcGgWq6PiVxeFDCbJzQ2J0=' }, []],
+  [{ data: 'YW\nJj', hash: 'qZk+NkcGgWq6PiVxeFDCbJzQ2J0=' }, []],
+  [{ data: 'YWJj', hash: 'AAAA' }, ['error attachment Patient.photo[0]']],
+  [{ data: 'YWJj', hash: 'a9993e364706816aba3e25717850c26c9cd0d89d' }, ['warning attachment Patient.photo[0]']],
 ])('the attachment %j', async (attachment, expected) => {
   expect(await findingsOf(patient({ photo: [attachment] }), [], /^attachment$/)).toEqual(expected)
 })
@@ -99,3 +106,10 @@ test.each<[JsonObject, readonly string[]]>([
 function standing(valueCode: string): JsonObject {
   return { url: 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status', valueCode }
 }
+
+test('a security label is there once', async () => {
+  const label = (code: string): JsonObject => ({ system: 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality', code })
+  const labelled = (...codes: readonly string[]): JsonObject => ({ resourceType: 'Patient', meta: { security: codes.map(label) } })
+  expect(await findingsOf(labelled('N', 'R'), [], /^security/)).toEqual([])
+  expect(await findingsOf(labelled('N', 'R', 'N'), [], /^security/)).toEqual(['error security-label-repeated Patient.meta.security[2]'])
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { findingsOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 const URL = 'http://extensions.test/e'
@@ -22,14 +23,27 @@ const valueSet = { resourceType: 'ValueSet', status: 'draft', extension }
 const patient = { resourceType: 'Patient', extension }
 
 const crossVersion = (release: string, path: string): string => `http://hl7.org/fhir/${release}/StructureDefinition/extension-${path}`
+const NO_SUCH = 'error extension-release Patient.extension[0]'
 const UNKNOWN = 'error extension-unknown Patient.extension[0]'
 
 test.each<readonly [what: string, extension: JsonObject, said: readonly string[]]>([
   ['a value of another type', { url: URL, valueString: 'x' }, ['error type-not-allowed Patient.extension[0]']],
   ['a value of its type', { url: URL, valueBoolean: true }, []],
   ['a relative url', { url: 'relative', valueString: 'x' }, ['error extension-url Patient.extension[0]']],
-  ['the url of an element of another release', { url: crossVersion('5.0', 'Patient.foo'), valueString: 'x' }, []],
-  ['the url of no release', { url: crossVersion('9.0', 'Patient.foo'), valueString: 'x' }, [UNKNOWN]],
+  ['an empty url', { url: '', valueString: 'x' }, ['error extension-url-missing Patient.extension[0]']],
+  ['no url', { valueString: 'x' }, ['error extension-url-missing Patient.extension[0]']],
+  ['the url of an element of another release', { url: crossVersion('3.0', 'Patient.animal'), valueString: 'x' }, []],
+  ['the url of an element that both have', { url: crossVersion('5.0', 'Patient.contact.name'), valueString: 'x' }, []],
+  ['the url of an element of a type that R4 has not', { url: crossVersion('5.0', 'Transport.status'), valueCode: 'x' }, []],
+  ['the url of a choice of another release', { url: crossVersion('5.0', 'Patient.deceased'), valueString: 'x' }, []],
+  ['the url of no release', { url: crossVersion('9.0', 'Patient.foo'), valueString: 'x' }, [NO_SUCH]],
+  ['the url of an element that the release has not', { url: crossVersion('5.0', 'Patient.foo'), valueString: 'x' }, [NO_SUCH]],
+  ['the url of an element of no type', { url: crossVersion('5.0', 'Paitent.animal'), valueString: 'x' }, [NO_SUCH]],
+  [
+    'the url of an element of another type',
+    { url: crossVersion('5.0', 'Observation.triggeredBy'), valueString: 'x' },
+    ['error extension-context Patient'],
+  ],
   ['the url of no element', { url: crossVersion('5.0', 'Patient'), valueString: 'x' }, [UNKNOWN]],
 ])('an extension with %s', async (_, one, said) => {
   const typed = {
@@ -70,5 +84,27 @@ test.each<readonly [what: string, stated: JsonObject]>([
   const twice = { resourceType: 'Patient', extension: [...extension, ...extension] }
   expect(await findingsOf(twice, [{ ...definition('Patient'), ...stated }], /^extension-/)).toEqual([
     'information extension-outdated Patient.extension[0]',
+  ])
+})
+
+test.each<readonly [what: string, extension: JsonObject, severity: string]>([
+  ['an element of another release', { url: crossVersion('5.0', 'Appointment.status'), valueCode: 'x' }, 'warning'],
+  ['a reason for its absence', { url: `${BASE}data-absent-reason`, valueCode: 'unknown' }, 'error'],
+])('a required code in whose place there is %s', async (_, one, severity) => {
+  const resource = { resourceType: 'Appointment', _status: { extension: [one] }, participant: [{ status: 'accepted' }] }
+  expect(await findingsOf(resource, [], /^code-not-in-value-set/)).toEqual([`${severity} code-not-in-value-set Appointment.status`])
+})
+
+test('what is in no slice of extensions that a profile has is noted', async () => {
+  const profile = {
+    ...profileOn('Patient', 'http://extensions.test/p', [
+      { path: 'Patient.extension', slicing: { discriminator: [{ type: 'value', path: 'url' }], rules: 'open' } },
+      { path: 'Patient.extension', sliceName: 'e', type: [{ code: 'Extension', profile: [URL] }] },
+    ]),
+  }
+  const other = { url: `${BASE}patient-birthPlace`, valueAddress: { city: 'Rome' } }
+  const resource = { resourceType: 'Patient', meta: { profile: ['http://extensions.test/p'] }, extension: [other, ...extension] }
+  expect(await findingsOf(resource, [profile, definition('Patient')], /^slice-/)).toEqual([
+    'information slice-unmatched Patient.extension[0]',
   ])
 })

@@ -40,7 +40,9 @@ test.each<readonly [where: string, aggregation: readonly string[], resource: Jso
   ['not in the Bundle', ['bundled', 'referenced'], bundled('Patient/q'), []],
   ['contained', ['contained'], encounter('#p', contained), []],
   ['contained', ['bundled'], encounter('#p', contained), ['error reference Encounter.subject']],
-  ['elsewhere, where there is no Bundle', ['bundled'], encounter('Patient/p'), []],
+  ['elsewhere, where there is no Bundle', ['bundled'], encounter('Patient/p'), ['error reference Encounter.subject']],
+  ['elsewhere, where there is no Bundle', ['contained'], encounter('Patient/p'), ['error reference Encounter.subject']],
+  ['elsewhere, where there is no Bundle', ['contained', 'referenced'], encounter('Patient/p'), []],
 ])('a target that is %s, where it must be %j', async (_, aggregation, resource, said) => {
   expect(await findingsOf(resource, [aggregated(aggregation)], /^reference/)).toEqual(said)
 })
@@ -62,4 +64,39 @@ test.each([
 ])('a reference to a Patient that is stated as %s', async (type, said) => {
   const resource = encounter('Patient/p', { meta: undefined, subject: { reference: 'Patient/p', type } })
   expect(await findingsOf(resource, [], /^reference/)).toEqual(said)
+})
+
+test.each<readonly [what: string, targets: readonly string[], resource: JsonObject, said: readonly string[]]>([
+  ['is not known, and the target is contained', ['nobody'], encounter('#p', contained), ['error reference Encounter.subject']],
+  ['is not known, and the target is in the Bundle', ['nobody'], bundled('Patient/p'), [IN_BUNDLE]],
+  ['is not known, and the target is elsewhere', ['nobody'], encounter('Patient/p'), []],
+  ['is one of two, of which one is not known', ['nobody', 'Patient'], encounter('#p', contained), ['error reference Encounter.subject']],
+  ['is known', ['Patient'], encounter('#p', contained), []],
+])('a reference whose target profile %s', async (_, targets, resource, said) => {
+  const targetProfile = targets.map((name) => BASE + name)
+  const profile = profileOn('Encounter', PROFILE, [{ path: 'Encounter.subject', type: [{ code: 'Reference', targetProfile }] }])
+  expect(await findingsOf(resource, [profile], /^reference/)).toEqual(said)
+})
+
+test.each<readonly [reference: string, type: string, said: readonly string[]]>([
+  ['Patient/ID', 'Group', ['error bundle-reference-missing Bundle.entry[0].resource.subject']],
+  ['Group/ID', 'Group', ['warning bundle-reference-open Bundle.entry[0].resource.subject']],
+  ['urn:uuid:ID', 'Patient', []],
+])('%s among URNs, whose entry is a %s', async (reference, type, said) => {
+  const ids = ['a', 'b'].map((digit) => `1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c1${digit}`)
+  const target = { resourceType: type, id: ids[1], ...(type === 'Group' && { type: 'person', actual: true }) }
+  const entry = [encounter(reference.replace('ID', ids[1] ?? '')), target].map((resource, index) => ({
+    fullUrl: `urn:uuid:${ids[index]}`,
+    resource,
+  }))
+  expect(await findingsOf({ resourceType: 'Bundle', type: 'collection', entry }, [], /^bundle-reference/)).toEqual(said)
+})
+
+test.each<readonly [what: string, canonical: string, said: readonly string[]]>([
+  ['a ValueSet', 'http://hl7.org/fhir/ValueSet/administrative-gender', []],
+  ['a CodeSystem', 'http://hl7.org/fhir/administrative-gender', ['error canonical-type Questionnaire.item[0].answerValueSet']],
+  ['nothing that is known', 'http://a.org/nothing', []],
+])('a canonical of a ValueSet that leads to %s', async (_, answerValueSet, said) => {
+  const item = [{ linkId: '1', type: 'choice', answerValueSet }]
+  expect(await findingsOf({ resourceType: 'Questionnaire', status: 'draft', item }, [], /^canonical/)).toEqual(said)
 })

@@ -51,7 +51,7 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   }
   const pick = (version: string | undefined): Definition | undefined =>
     version === undefined ? newestOf(systems) : bestVersion(systems, version)
-  const supplement = found.find((definition) => contentOf(definition) === 'supplement')
+  const supplement = found.find(isSupplement)
   return {
     url,
     versions: [...systems.flatMap((definition) => definition.version ?? []), ...stored.versions].toSorted(compareVersions),
@@ -153,8 +153,12 @@ function contentOf(definition: Definition): string | undefined {
 }
 
 function hasContent(definition: Definition): boolean {
-  const content = contentOf(definition)
-  return content !== 'supplement' && content !== 'not-present'
+  return !isSupplement(definition) && contentOf(definition) !== 'not-present'
+}
+
+/** What names a system that it supplements is a supplement, whatever it says of its content. */
+function isSupplement(definition: Definition): boolean {
+  return contentOf(definition) === 'supplement' || stringAt(definition.resource, 'supplements') !== undefined
 }
 
 function isNamed(definition: Definition, asked: string): boolean {

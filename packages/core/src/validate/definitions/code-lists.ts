@@ -118,6 +118,10 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       notes.set(system, known)
       return known
     },
+    versions: (system) => ({
+      known: providersOf(plan, system).flatMap(({ header }) => header.version ?? []),
+      areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
+    }),
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
     lasts: () => families.every((family) => family.lasts()),

@@ -59,8 +59,14 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
     bindings: [...bindingsOf(objectAt(element, 'binding')), ...unitBindings(element)],
     constraints: constraintsOf(element, source),
     slicing: slicingOf(objectAt(element, 'slicing')),
-    contentReference: reference?.slice(reference.indexOf('#') + 1),
+    contentReference: reference === undefined ? undefined : ownElement(reference, source),
   }
+}
+
+/** The id of the element of the same definition that a content reference means; one with the url of another definition means that one's element. */
+function ownElement(reference: string, { url }: ProfileSource): string | undefined {
+  const end = reference.indexOf('#')
+  return end <= 0 || reference.slice(0, end) === url ? reference.slice(end + 1) : undefined
 }
 
 /** A rule that demands nothing, for an element that has none of its own. */

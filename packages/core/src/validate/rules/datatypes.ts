@@ -1,6 +1,8 @@
+import { sha1 } from '@noble/hashes/legacy.js'
 import { quoted } from '../../errors/index.js'
 import type { FhirNode } from '../../fhirpath/index.js'
 import { isObject, stringAt } from '../../json/index.js'
+import type { Work } from '../../work/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { textOf } from '../run/nodes.js'
 import type { Run, NodeRule } from '../run/run.js'
@@ -64,15 +66,41 @@ function checkAttachment(run: Run, node: FhirNode): void {
   const { value } = node
   const { size } = value
   const data = stringAt(value, 'data')
-  if (!CONTENT.some((name) => Object.hasOwn(value, name)))
+  if (!CONTENT.some((name) => Object.hasOwn(value, name) || Object.hasOwn(value, `_${name}`)))
     run.findings.report(ATTACHMENT, node, {
       text: 'An attachment should have data or a url, or at least a contentType or language.',
       severity: 'warning',
     })
-  if (data === undefined || typeof size !== 'number' || isInvalidBase64(data)) return
+  if (data === undefined || isInvalidBase64(data)) return
+  const stated = stringAt(value, 'hash')
+  if (stated !== undefined && !isInvalidBase64(stated)) run.scheduler.later(() => checkHash(run, node, { data, stated }))
+  if (typeof size !== 'number') return
   const length = base64Length(data)
   if (length !== size)
     run.findings.report(ATTACHMENT, node, { text: `The stated size ${size} does not match the actual size of ${length} bytes.` })
+}
+
+/** Characters that are hashed in one go: groups of four. */
+const PIECE = 100_000
+
+/** How other programs write a SHA-1; so does an example of R4, whose data is abridged. */
+const HEXADECIMAL = /^[0-9a-f]{40}$/i
+
+/** The hash is the SHA-1 of the data. */
+function* checkHash(run: Run, node: FhirNode, { data, stated }: { data: string; stated: string }): Work<void> {
+  const hash = sha1.create()
+  const text = data.replace(/\s/g, '')
+  for (let start = 0; start < text.length; start += PIECE) {
+    hash.update(Uint8Array.from(atob(text.slice(start, start + PIECE)), (character) => character.charCodeAt(0)))
+    yield
+  }
+  if (HEXADECIMAL.test(stated)) {
+    run.findings.report(ATTACHMENT, node, { text: 'The hash is in hexadecimal digits, but must be base64.', severity: 'warning' })
+    return
+  }
+  const actual = btoa(String.fromCharCode(...hash.digest()))
+  if (actual !== stated.replace(/\s/g, ''))
+    run.findings.report(ATTACHMENT, node, { text: `The hash does not match the data: stated ${quoted(stated)}, actual ${quoted(actual)}.` })
 }
 
 const CONTENT = ['data', 'url', 'contentType', 'language']

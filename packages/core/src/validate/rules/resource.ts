@@ -1,6 +1,6 @@
 import { quoted } from '../../errors/index.js'
 import { pushChildren, type FhirNode } from '../../fhirpath/index.js'
-import { extensionAt, isObject, stringAt, type JsonObject } from '../../json/index.js'
+import { extensionAt, isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import type { Run, NodeRule } from '../run/run.js'
 import { readNarrative } from './narrative/read-narrative.js'
@@ -13,6 +13,12 @@ const CONTAINED: FindingDefinition = defineFinding(
   'invalid',
   'Give the contained resource an id, refer to it, and contain nothing inside it.',
 )
+const SECURITY_REPEATED: FindingDefinition = defineFinding(
+  'security-label-repeated',
+  'error',
+  'business-rule',
+  'Keep one of the security labels.',
+)
 const DEFINITION_STATUS: FindingDefinition = defineFinding(
   'definition-status',
   'warning',
@@ -23,7 +29,7 @@ const DEFINITION_STATUS: FindingDefinition = defineFinding(
 /** What holds for every resource. */
 export const resourceRule: NodeRule = {
   on: ['Resource'],
-  finds: [ID_EXTENSION, URI_FORM, DEFINITION_STATUS, CONTAINED],
+  finds: [ID_EXTENSION, URI_FORM, SECURITY_REPEATED, DEFINITION_STATUS, CONTAINED],
   check: checkResource,
 }
 
@@ -33,8 +39,21 @@ function checkResource(run: Run, node: FhirNode): void {
   if (Object.hasOwn(node.value, '_id'))
     run.findings.report(ID_EXTENSION, node, { text: 'The id of a resource must not have extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
+  checkSecurity(run, node, objectsAt(objectAt(node.value, 'meta'), 'security'))
   checkStatus(run, node)
   checkContained(run, node)
+}
+
+function checkSecurity(run: Run, node: FhirNode, labels: readonly JsonObject[]): void {
+  const seen = new Set<string>()
+  for (const [index, label] of labels.entries()) {
+    const [system, code] = [stringAt(label, 'system'), stringAt(label, 'code')]
+    if (code === undefined) continue
+    const key = `${system ?? ''}#${code}`
+    if (seen.has(key))
+      run.findings.report(SECURITY_REPEATED, node, { text: `Duplicate security label ${quoted(key)}.`, at: `meta.security[${index}]` })
+    seen.add(key)
+  }
 }
 
 /** The url of a definition is its identity. */

@@ -26,6 +26,7 @@ import { PROFILE_CHOICE } from './profile/chosen-profile.js'
 import { PROFILE_APPLIED } from './profile/vital-signs.js'
 import { questionnaireRule } from './questionnaire/check-questionnaire.js'
 import { questionnaireResponseRule } from './questionnaire/check-response.js'
+import { canonicalRule } from './reference/check-canonical.js'
 import { referenceRule } from './reference/check-reference.js'
 import { targetRule } from './reference/check-target.js'
 import { resourceRule } from './resource.js'
@@ -64,6 +65,7 @@ export const NODE_RULES: readonly NodeRule[] = [
   extensionRule,
   extensionContextRule,
   referenceRule,
+  canonicalRule,
   identifierRule,
   attachmentRule,
   narrativeRule,

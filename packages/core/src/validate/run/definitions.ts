@@ -67,6 +67,8 @@ export interface CodeList {
   readonly has: (code: GivenCode) => Verdict
   /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
   readonly notes: (system: string) => readonly StatusNote[]
+  /** The versions of a code system that it takes codes from, as far as these have versions, and whether it states them itself. */
+  readonly versions: (system: string) => { readonly known: readonly string[]; readonly areStated: boolean }
   /** Displays that it gives a code where it lists its codes one by one. */
   readonly displays: (code: GivenCode) => readonly string[]
   /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */

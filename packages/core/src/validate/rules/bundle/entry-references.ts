@@ -102,6 +102,8 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   }
   if (isNeeded)
     run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: `Can't find ${quoted(target)} in the bundle${hint(check, target)}.` })
+  const other = otherTypeOf(check, entry, target)
+  if (other !== undefined) run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: other, code: 'required' })
   const warning = entriesFor(run, node, target).length > 0 ? undefined : warningOn(check, target)
   if (warning !== undefined) run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text: warning })
 }
@@ -113,6 +115,16 @@ function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: stri
     return { text: `${quoted(target)} is a relative reference, but its entry has no fullUrl to resolve it against.`, code: 'required' }
   if (fullUrl === undefined || addressOf(target) !== undefined) return undefined
   return { text: `${quoted(target)} must consist of a type and an id, as it is relative to the fullUrl of its entry.`, code: 'invalid' }
+}
+
+/** A relative reference beside URNs means the entry whose URN has its id, which must be of its type. */
+function otherTypeOf({ index }: BundleCheck, { fullUrl }: BundleEntry, target: string): string | undefined {
+  const address = addressOf(target)
+  if (address === undefined || target.includes(':') || fullUrl?.startsWith('urn:uuid:') !== true) return undefined
+  const [type = '', id = ''] = address.split('/')
+  const [entry] = index.byFullUrl.get(`urn:uuid:${id}`) ?? []
+  if (entry === undefined || entry.resource.type.name === type) return undefined
+  return `${quoted(target)} means the entry 'urn:uuid:${id}', which is a ${entry.resource.type.name}.`
 }
 
 function warningOn({ index }: BundleCheck, target: string): string | undefined {

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../text/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
@@ -8,6 +8,7 @@ import type { Help } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
 import type { Run, DemandRule } from '../../run/run.js'
+import { otherReleaseElement } from '../extension/other-releases.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
 
 const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
@@ -28,6 +29,13 @@ const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
   'error',
   'not-found',
   'Use a code from the value set.',
+)
+
+const CODE_VERSION_MISMATCH: FindingDefinition = defineFinding(
+  'code-version-mismatch',
+  'error',
+  'invalid',
+  'Use the version of the code system that the value set has, or leave the version out.',
 )
 
 /** Whether a bare code is in all value sets to which a rule binds it; what cannot be known is not. */
@@ -53,14 +61,18 @@ const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>>
 /** Bindings. */
 export const bindingRule: DemandRule = {
   name: 'binding',
-  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED],
+  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH],
   appliesTo: ({ bindings }) => bindings.length > 0,
   isMet: isInAll,
   check: checkBindings,
 }
 
+/** What a binding has a meaning for, beside the complex types with codes. */
+const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'url', 'canonical'])
+
 /** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */
 function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
   const required = bound.filter(({ binding }) => binding.strength === 'required')
   const codes = codesOf(node)
@@ -82,8 +94,40 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
     return
   }
   if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
-  const isOut = codes.every((code) => list.has(code) === 'out')
+  for (const [index, code] of codes.entries()) checkVersion(run, node, { binding, rule, list, code, index })
+  const isOut = codes.every((code) => isOutside(run, list, code))
   if (isOut && !isBeyond(run, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
+}
+
+interface VersionedCode extends BoundRule {
+  readonly list: CodeList
+  readonly code: GivenCode
+  readonly index: number
+}
+
+/** A code may be in the value set, but of another version of its code system. */
+function checkVersion(run: Run, node: FhirNode, { rule, list, code, index }: VersionedCode): void {
+  if (!isOtherVersion(list, code)) return
+  run.findings.report(CODE_VERSION_MISMATCH, node, {
+    text: `${shown(code)} is in the value set ${quoted(list.title)}, but not with the version ${quoted(code.version ?? '')} of its code system.`,
+    at: node.type.name === 'CodeableConcept' ? `coding[${index}].version` : 'version',
+    ...(!list.versions(code.system ?? '').areStated && { severity: 'warning' }),
+    ...from(rule),
+  })
+}
+
+function isOtherVersion(list: CodeList, code: GivenCode): boolean {
+  if (code.version === undefined || code.system === undefined || list.has({ ...code, version: undefined }) !== 'in') return false
+  const { known } = list.versions(code.system)
+  return known.length > 0 && !known.includes(code.version)
+}
+
+/** A code of a version that exists, and that is not the one that the value set states, is not in it. */
+function isOutside(run: Run, list: CodeList, code: GivenCode): boolean {
+  if (list.has(code) === 'out') return true
+  if (code.version === undefined || !isOtherVersion(list, code) || !list.versions(code.system ?? '').areStated) return false
+  const family = run.definitions.codeSystem(`${code.system}|${code.version}`)
+  return family !== PENDING && family.has(code.version)
 }
 
 function reportOut(
@@ -137,11 +181,26 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
   const isMissing =
     node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
   if (!isMissing || binding.strength === 'preferred' || binding.takesText === true) return
+  const other = node.value === undefined ? alternativeCode(node) : undefined
+  if (other !== undefined) {
+    run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
+      text: `In place of a code there is ${quoted(other)} in an extension for an element of another release, which many systems do not understand.`,
+      severity: 'warning',
+      ...from(rule),
+    })
+    return
+  }
   run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
     text: `No code is provided, and a code from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
     ...from(rule),
   })
+}
+
+/** The code of an extension that is an element of another release. */
+function alternativeCode({ extra }: FhirNode): string | undefined {
+  const found = objectsAt(extra, 'extension').find(({ url }) => typeof url === 'string' && otherReleaseElement(url) !== undefined)
+  return found && stringAt(found, 'valueCode')
 }
 
 function demand({ strength }: BindingRule): string {

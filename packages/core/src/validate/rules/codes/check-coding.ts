@@ -12,6 +12,7 @@ import { pointerOf } from '../../run/patch.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundLists, codesOf } from './bound-codes.js'
+import { EXTERNAL, isExampleUrl, isNationalIdentifierType } from './special-systems.js'
 
 const CODE_UNKNOWN: FindingDefinition = defineFinding(
   'code-unknown',
@@ -44,6 +45,7 @@ const CODING_SYSTEM_FORM: FindingDefinition = defineFinding(
   'Use the absolute canonical URL of the code system.',
 )
 const CONCEPT_INACTIVE: FindingDefinition = defineFinding('concept-inactive', 'warning', 'business-rule', 'Use an active code.')
+const CODE_CASE: FindingDefinition = defineFinding('code-case', 'information', 'business-rule', 'Write the code as the code system does.')
 const DISPLAY_WRONG: FindingDefinition = defineFinding(
   'display-wrong',
   'error',
@@ -67,6 +69,7 @@ export const codingRule: NodeRule = {
     CODE_SYSTEM_VERSION,
     CODE_UNKNOWN,
     CONCEPT_INACTIVE,
+    CODE_CASE,
     DISPLAY_WRONG,
   ],
   check: checkCoding,
@@ -119,6 +122,7 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }
     return
   }
   const concept = provider.find(code)
+  if (concept === undefined && isNationalIdentifierType(family.url, code)) return
   if (concept === undefined) reportUnknownCode(run, node, { code, provider })
   else checkConcept(run, node, { coding, concept, provider, rules })
 }
@@ -128,7 +132,7 @@ function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: st
   const valueSet = run.definitions.valueSet(url)
   const definition = run.definitions.definition('CodeSystem', url)
   if (valueSet === PENDING || definition === PENDING) return
-  if (definition?.['content'] === 'supplement') {
+  if (definition?.['content'] === 'supplement' || definition?.['supplements'] !== undefined) {
     const text = `${quoted(url)} is a code system supplement, so it cannot be used as a system.`
     run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', severity: 'error' })
     return
@@ -143,13 +147,23 @@ function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: st
 function reportUnknownUrl(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
   const isUnbound = isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
   if (isUnbound && isExampleUrl(url)) return
+  checkScheme(run, node, url)
   const text = `The code system ${quoted(url)} could not be found, so the code is not checked.`
   run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
 }
 
-/** True for the url of a code system that only examples have. */
-export function isExampleUrl(url: string): boolean {
-  return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
+/** A URL names a code system, and is not one to load it from: the scheme is a part of the name. */
+function checkScheme(run: Run, node: FhirNode, url: string): void {
+  if (!url.startsWith('https:')) return
+  const other = `http:${url.slice('https:'.length)}`
+  const family = run.definitions.codeSystem(other)
+  if (family === PENDING || family.unknown) return
+  run.findings.report(CODING_SYSTEM_FORM, node, {
+    text: `The code system ${quoted(other)} is known: change https: to http:.`,
+    at: 'system',
+    severity: 'information',
+    code: 'informational',
+  })
 }
 
 /** Says that a code system lacks the code of a Coding or Quantity. */
@@ -182,15 +196,18 @@ function checkConcept(
     rules,
   }: { coding: JsonObject; concept: number; provider: CodeSystemProvider; rules: readonly ElementRule[] },
 ): void {
-  if (provider.status(concept).inactive) {
-    run.findings.report(CONCEPT_INACTIVE, node, {
-      text: `${quoted(provider.code(concept))} is inactive and should not be used.`,
+  noteStatus(run, node, { concept, provider })
+  const own = provider.code(concept)
+  const code = stringAt(coding, 'code')
+  if (code !== own && code?.toLowerCase() === own.toLowerCase())
+    run.findings.report(CODE_CASE, node, {
+      text: `The code ${quoted(code)} differs from ${quoted(own)} by case, which this code system allows and others may not.`,
+      at: 'code',
     })
-  }
   const display = stringAt(coding, 'display')
   const texts = conceptTexts(provider, concept).map(({ value }) => value)
-  if (display === undefined || texts.length === 0 || texts.some((text) => folded(text) === folded(display))) return
-  if (displaysInLists(run, node, rules).some((text) => folded(text) === folded(display))) return
+  if (display === undefined || texts.length === 0 || texts.some((text) => isSame(text, display))) return
+  if (displaysInLists(run, node, rules).some((text) => isSame(text, display))) return
   run.findings.report(DISPLAY_WRONG, node, {
     text: `Wrong display name ${quoted(display)} for ${quoted(provider.code(concept))}; valid displays: ${texts.slice(0, 5).map(quoted).join(', ')}.`,
     at: 'display',
@@ -204,29 +221,18 @@ function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]
   return lists.flatMap((list) => codesOf(node).flatMap((code) => list.displays(code)))
 }
 
-function folded(text: string): string {
-  return text.toLowerCase().replace(/\s+/g, ' ').trim()
+function isSame(text: string, display: string): boolean {
+  return text === display || text.toLowerCase() === display.toLowerCase()
 }
 
-/** Code systems whose content nobody has without a licence or a service: silence is all that can be said. */
-export const EXTERNAL: ReadonlySet<string> = new Set([
-  'http://snomed.info/sct',
-  'http://loinc.org',
-  'http://www.nlm.nih.gov/research/umls/rxnorm',
-  'http://unitsofmeasure.org',
-  'http://hl7.org/fhir/sid/cvx',
-  'http://hl7.org/fhir/sid/ndc',
-  'http://hl7.org/fhir/sid/icd-10',
-  'http://hl7.org/fhir/sid/icd-10-cm',
-  'http://hl7.org/fhir/sid/icd-9-cm',
-  'http://www.ama-assn.org/go/cpt',
-  'http://dicom.nema.org/resources/ontology/DCM',
-  'urn:ietf:bcp:13',
-  'urn:ietf:bcp:47',
-  'urn:iso:std:iso:3166',
-  'urn:iso:std:iso:4217',
-  'http://unstats.un.org/unsd/methods/m49/m49.htm',
-])
+/** A concept may be inactive, or deprecated while it can still be used. */
+function noteStatus(run: Run, node: FhirNode, { concept, provider }: { concept: number; provider: CodeSystemProvider }): void {
+  const { inactive, status } = provider.status(concept)
+  const name = quoted(provider.code(concept))
+  if (inactive) run.findings.report(CONCEPT_INACTIVE, node, { text: `${name} is inactive and should not be used.` })
+  else if (status === 'deprecated')
+    run.findings.report(CONCEPT_INACTIVE, node, { text: `${name} is deprecated; its use should be reviewed.` })
+}
 
 const UCUM = 'http://unitsofmeasure.org'
 const ANNOTATED_UNIT = /^[^{]+\{/

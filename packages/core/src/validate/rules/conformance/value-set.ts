@@ -3,7 +3,7 @@ import { parseFhirPath, PENDING, type FhirNode } from '../../../fhirpath/index.j
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run, type ResourceRule } from '../../run/run.js'
-import { EXTERNAL, isExampleUrl } from '../codes/check-coding.js'
+import { EXTERNAL, isExampleUrl } from '../codes/special-systems.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { checkFilter, VALUE_SET_FILTER } from './value-set-filter.js'
 

@@ -6,6 +6,8 @@ import { defineFinding, type Finding, type FindingDefinition } from '../../run/f
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { extensionUrl } from '../slicing/slice-match.js'
+import { EXTENSION_CONTEXT, namesAround } from './extension-context.js'
+import { elementProblem, isUpTo, otherReleaseElement, type OtherReleaseElement } from './other-releases.js'
 
 const EXTENSION_UNKNOWN: FindingDefinition = defineFinding(
   'extension-unknown',
@@ -19,31 +21,54 @@ const EXTENSION_URL: FindingDefinition = defineFinding(
   'invalid',
   'Use the absolute url of the extension, without version.',
 )
+const EXTENSION_RELEASE: FindingDefinition = defineFinding(
+  'extension-release',
+  'error',
+  'invalid',
+  'Use the url of an element that the other release has.',
+)
 const EXTENSION_URL_MISSING: FindingDefinition = defineFinding('extension-url-missing', 'error', 'invalid', 'Add the url of the extension.')
 
 /** Extensions by their url. */
 export const extensionRule: NodeRule = {
   on: ['Extension'],
-  finds: [EXTENSION_URL_MISSING, EXTENSION_URL, EXTENSION_UNKNOWN],
+  finds: [EXTENSION_URL_MISSING, EXTENSION_URL, EXTENSION_UNKNOWN, EXTENSION_RELEASE, EXTENSION_CONTEXT],
   check: checkExtension,
 }
 
 /** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */
 function checkExtension(run: Run, node: FhirNode): void {
   const url = isObject(node.value) ? stringAt(node.value, 'url') : undefined
-  if (url === undefined) run.findings.report(EXTENSION_URL_MISSING, node, { text: 'The extension must have a url.' })
+  if (url === undefined || url === '') run.findings.report(EXTENSION_URL_MISSING, node, { text: 'The extension must have a url.' })
   else if (url.includes(':')) checkAbsolute(run, node, url)
-  else if (url !== '') checkPart(run, node, url)
+  else checkPart(run, node, url)
 }
 
 function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   if (url.includes('|')) {
     run.findings.report(EXTENSION_URL, node, { text: `The url of an extension must not include a version: ${quoted(url)}.` })
   } else if (run.definitions.profile(url) === undefined) {
+    const element = otherReleaseElement(url)
+    if (element !== undefined) return checkOtherRelease(run, node, { url, element })
     const severity = unknownSeverity(url, run.policy.extensionDomains)
     if (severity === undefined) return
     run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })
   }
+}
+
+/** An extension for an element of another release is one for what that release has, on the type that has it there. */
+function checkOtherRelease(run: Run, node: FhirNode, { url, element }: { url: string; element: OtherReleaseElement }): void {
+  const problem = elementProblem(run, element)
+  if (problem !== undefined) {
+    run.findings.report(EXTENSION_RELEASE, node, { text: `The extension ${quoted(url)} is not valid: ${problem}.` })
+    return
+  }
+  const { parent } = node
+  const isKnownType = run.model.type(element.type) !== undefined
+  if (parent === undefined || !isKnownType || namesAround(run, parent).some((name) => isUpTo(element.path, name))) return
+  run.findings.report(EXTENSION_CONTEXT, parent, {
+    text: `The extension ${quoted(url)} is not allowed at this point; it is for ${element.path} of FHIR ${element.release}.`,
+  })
 }
 
 /** What is inside an extension that is not known, or inside a part of one, cannot be known by itself. */
@@ -91,11 +116,6 @@ const EXEMPTIONS: readonly Exemption[] = [
   { urls: /^https?:\/\/(?:[a-z0-9.-]+\.)?(?:example\.org|acme\.com|nema\.org)(?:\/|$)/, severity: undefined },
   // What the tools write that publish FHIR; HL7's validator allows it. Its definitions are in a package of its own that definitions do not depend on.
   { urls: /^https?:\/\/hl7\.org\/fhir\/tools\//, severity: undefined },
-  // Elements of other releases: they follow from those releases (https://hl7.org/fhir/R4/versions.html#extensions) and are not published one by one.
-  {
-    urls: /^http:\/\/hl7\.org\/fhir\/(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)\/StructureDefinition\/extension-[A-Z][A-Za-z]+\.[a-z]/,
-    severity: undefined,
-  },
   // R4's own examples use extensions of US Core, whose definitions R4 does not include.
   { urls: /^http:\/\/hl7\.org\/fhir\/us\/core\//, severity: 'warning' },
 ]

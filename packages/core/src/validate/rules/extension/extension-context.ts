@@ -6,7 +6,8 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { expressionContext } from '../constraint/expression-context.js'
 
-const EXTENSION_CONTEXT: FindingDefinition = defineFinding(
+/** An extension where its definition does not allow it. */
+export const EXTENSION_CONTEXT: FindingDefinition = defineFinding(
   'extension-context',
   'error',
   'structure',
@@ -114,7 +115,7 @@ function isWithin({ type, value }: FhirNode, url: string): boolean {
 function isElement(run: Run, parent: FhirNode, expression: string): boolean {
   const path = expression.replace(/\[x\]/g, '')
   if (path === 'CanonicalResource' || path === 'MetadataResource') return isCanonical(parent)
-  return path === 'Element' || namesOf(run, parent).has(path)
+  return path === 'Element' || namesAround(run, parent).includes(path)
 }
 
 /** R5 has names for resources with a url and a status, and extensions for R4 use them. */
@@ -126,14 +127,15 @@ function isCanonical({ type }: FhirNode): boolean {
   )
 }
 
-function namesOf(run: Run, node: FhirNode): ReadonlySet<string> {
+/** The names by which contexts can mean an element: its type, what that derives from, and its path from each type around it. */
+export function namesAround(run: Run, node: FhirNode): readonly string[] {
   const names = new Set<string>(typeNames(run, node.type.name))
   const steps: string[] = []
   for (let current = node; current.parent !== undefined && current.slot !== undefined; current = current.parent) {
     steps.unshift(current.slot.name)
     for (const type of typeNames(run, current.parent.type.name)) names.add([type, ...steps].join('.'))
   }
-  return names
+  return [...names]
 }
 
 /** A type and all that it specialises. */

@@ -1,6 +1,7 @@
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { FindingDefinition } from '../../run/finding.js'
+import { INVARIANT } from '../constraint/invariant.js'
 import { numberTextOf } from '../../run/nodes.js'
 import { itemRemoval, removal, replacement, type JsonPatch } from '../../run/patch.js'
 import { PRIMITIVE_TYPE, PRIMITIVE_EMPTY, type PrimitiveCheck, type PrimitiveProblem } from '../../run/primitive-problem.js'
@@ -43,6 +44,8 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
   if (problem === undefined) return true
   const severity = MARKUP.has(problem.finding) && run.policy.refuses.has('markup') ? 'error' : problem.severity
   run.findings.report(problem.finding, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
+  if (value === '' && run.policy.checks === 'all')
+    run.findings.report(INVARIANT, node, { text: 'ele-1: All FHIR elements must have a @value or children' })
   return problem.severity !== undefined
 }
 

@@ -56,14 +56,14 @@ const WHOLE_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>/
 const NO_MARKUP = /\\.|`[^`]*`/g
 const CODE_SPACE = /[\t\n\r]|\s\s/
 
-/** string: any text up to a megabyte that is not blank; white space around it is a warning, a tag of HTML is noted. */
+/** string: any text up to a megabyte ; one that is blank and white space around it are warnings, a tag of HTML is noted. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
   const isTrim = (isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1))) || text.trim().length === text.length
   if (isTrim && !text.includes('<')) return textProblem(text)
   return textProblem(text) ?? (isTrim ? markupProblem(text) : AROUND)
 }
 
-const BLANK: PrimitiveProblem = { finding: PRIMITIVE_EMPTY, text: 'A value must not be blank.' }
+const BLANK: PrimitiveProblem = { finding: PRIMITIVE_EMPTY, text: 'A value should not be only white space.', severity: 'warning' }
 const AROUND: PrimitiveProblem = {
   finding: PRIMITIVE_SPACE,
   text: 'The text should not start or finish with white space.',

@@ -1,3 +1,4 @@
+import { canonicalOf } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import type { ElementRule, Profile } from '../../run/element-rule.js'
@@ -51,7 +52,8 @@ function onlyRoots(
     return []
   }
   if (profile === PENDING) return []
-  const isOfType = profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
+  const isElement = canonicalOf(canonical).fragment !== undefined
+  const isOfType = isElement || profile.root.path !== profile.type || isSubtype(run.model, node.type, profile.type)
   if (!isOfType) {
     run.findings.report(PROFILE_TYPE, node, {
       text: `This element must conform to ${quoted(profile.url)}, which is a profile on ${profile.type}, not on ${node.type.name}.`,

@@ -32,6 +32,11 @@ export function isAllowed(run: Run, { type, resource, address }: Target, canonic
   )
 }
 
+/** True for the canonical of a profile that nobody here knows. */
+export function isUnknown(run: Run, canonical: string): boolean {
+  return ownType(run, canonical) === undefined && run.definitions.profile(canonical) === undefined
+}
+
 /** Canonicals as people read them. */
 export function namesOf(canonicals: readonly string[]): string {
   return canonicals.map((canonical) => canonical.replace(TYPE_URL, '')).join(', ')

@@ -3,9 +3,9 @@ import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, DemandRule } from '../../run/run.js'
-import { isAllowed, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
+import { isAllowed, isUnknown, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
 import { REFERENCE, typeIn } from './check-reference.js'
-import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
+import { containerOf, referenceOf, resolveLocally } from './resolve-locally.js'
 import { checkStored } from './stored-target.js'
 
 const REFERENCE_TARGET: FindingDefinition = defineFinding(
@@ -39,6 +39,12 @@ function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   if (resource === undefined) checkStored(run, node, { reference, canonicals: narrow.map(targetProfilesOf) })
   for (const rule of narrow) {
     const canonicals = targetProfilesOf(rule)
+    const unknown = resource === undefined ? undefined : canonicals.find((canonical) => isUnknown(run, canonical))
+    if (unknown !== undefined)
+      run.findings.report(REFERENCE, node, {
+        text: `The profile ${quoted(unknown)}, which the target of the reference may have, could not be found.`,
+        profile: rule.profile,
+      })
     if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
     run.findings.report(REFERENCE, node, {
       text: `The target of the reference ${quoted(reference)} is of type ${target.type.name}, which is not a valid target; valid targets: ${namesOf(canonicals)}.`,
@@ -73,15 +79,13 @@ function targetOf(run: Run, reference: string, resource: FhirNode | undefined): 
 }
 
 /**
- * Checks that what a Reference leads to is where the rules want it: contained, in the Bundle, or elsewhere. What must be in a Bundle is asked for
- * only where there is one.
+ * Checks that what a Reference leads to is where the rules want it: contained, in the Bundle, or elsewhere.
  *
  * @see https://hl7.org/fhir/R4/valueset-resource-aggregation-mode.html
  */
 function checkAggregation(run: Run, node: FhirNode, { rules, reference, resource }: Referred): void {
   const [mode = '', other = mode] = modesOf(reference, resource)
   const code = mode === 'referenced' ? 'required' : 'structure'
-  if (code === 'required' && entryAround(node) === undefined) return
   for (const rule of rules) {
     const aggregation = aggregationOf(rule)
     if (aggregation.length === 0 || aggregation.includes(mode) || aggregation.includes(other)) continue

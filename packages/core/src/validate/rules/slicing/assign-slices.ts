@@ -166,10 +166,9 @@ function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly Sl
   }
 }
 
-/** Every extension list is sliced by url and every choice by type: nobody need know what is in no slice there. */
+/** Every choice is sliced by type: nobody need know what is in no slice there. */
 function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
-  if (second !== undefined) return false
-  return only?.path === 'url' || (only?.type === 'type' && only.path === '$this')
+  return second === undefined && only?.type === 'type' && only.path === '$this'
 }
 
 /** Reports a node that is in several slices of one profile. */

@@ -117,9 +117,9 @@ export function nullItems(run: Run, { slot, holder }: Member): readonly number[]
   if (!run.checksTypes || !slot.isCollection) return NONE
   const values = listOf(holder, slot.jsonName)
   const extras = listOf(holder, slot.siblingName)
-  const items = values.length > 0 ? values : extras
-  if (!items.includes(null)) return NONE
-  return items.flatMap((item, index) => (item !== null || (values.length > 0 && (extras[index] ?? null) !== null) ? [] : [index]))
+  const [longer, other] = values.length < extras.length ? [extras, values] : [values, extras]
+  if (!longer.includes(null)) return NONE
+  return longer.flatMap((item, index) => (item === null && (other[index] ?? null) === null ? [index] : []))
 }
 
 function listOf(holder: JsonObject, name: string): readonly unknown[] {
@@ -129,11 +129,12 @@ function listOf(holder: JsonObject, name: string): readonly unknown[] {
 
 const NONE: readonly never[] = []
 
-/** Reports an item that is null. */
+/** Reports an item that is null. Of primitive values it is the two lists together that are wrong. */
 export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot: ElementSlot; index: number }): void {
+  const isPrimitive = run.model.type(slot.type)?.kind === 'primitive'
   run.findings.report(NULL_NOT_ALLOWED, node, {
     text: `Item ${index} of '${slot.jsonName}' is null and has no extensions.`,
-    at: `${slot.jsonName}[${index}]`,
+    at: isPrimitive ? slot.jsonName : `${slot.jsonName}[${index}]`,
     fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index),
   })
 }

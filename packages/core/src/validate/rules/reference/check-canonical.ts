@@ -1,0 +1,78 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { TYPE_URL, type ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import type { NodeRule, Run } from '../../run/run.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
+
+const CANONICAL_TYPE: FindingDefinition = defineFinding(
+  'canonical-type',
+  'error',
+  'invalid',
+  'Refer to a definition of a type that the element allows.',
+)
+
+/** Canonicals by what they lead to. */
+export const canonicalRule: NodeRule = {
+  on: ['canonical'],
+  finds: [CANONICAL_TYPE],
+  check: checkCanonical,
+}
+
+/** Types of definitions, those first that are referred to most. */
+const DEFINITIONS = [
+  'ValueSet',
+  'StructureDefinition',
+  'Questionnaire',
+  'CodeSystem',
+  'Library',
+  'Measure',
+  'PlanDefinition',
+  'ActivityDefinition',
+  'ConceptMap',
+  'SearchParameter',
+  'OperationDefinition',
+  'CapabilityStatement',
+  'ImplementationGuide',
+  'MessageDefinition',
+  'CompartmentDefinition',
+  'GraphDefinition',
+  'NamingSystem',
+  'StructureMap',
+]
+
+/** Names of examples, of what code systems define by rules, and of elements in what contains them are not looked up. */
+const NOT_LOOKED_UP =
+  /^#|\?|^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.com)(?:[:/|?#]|$)|^http:\/\/(?:snomed\.info|loinc\.org)\//
+
+/** Refuses a canonical that leads to a definition of another type than its element allows. One that leads to nothing that is known here may be right. */
+function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+  const { value } = node
+  if (typeof value !== 'string' || NOT_LOOKED_UP.test(value) || !isAbsoluteUri(value) || isReportedElsewhere(node)) return
+  const allowed = allowedTypes(rules)
+  if (allowed === undefined) return
+  const found = allowed.map((type) => run.definitions.definition(type, value))
+  if (found.some((one) => one !== undefined)) return
+  const others = DEFINITIONS.filter((type) => !allowed.includes(type))
+  const other = others.find((type) => run.definitions.definition(type, value) !== undefined)
+  if (other !== undefined && run.definitions.definition(other, value) !== PENDING)
+    run.findings.report(CANONICAL_TYPE, node, {
+      text: `${quoted(value)} is a ${other}, but the element takes ${allowed.join(' or ')}.`,
+    })
+}
+
+/** The profiles of a resource and of definitions, and the questionnaire or measure that is answered, have findings of their own. */
+function isReportedElsewhere({ slot, parent }: FhirNode): boolean {
+  return ELSEWHERE.has(`${parent?.type.name}.${slot?.name}`)
+}
+
+const ELSEWHERE: ReadonlySet<string> = new Set(['Meta.profile', 'QuestionnaireResponse.questionnaire', 'MeasureReport.measure'])
+
+/** The types of definitions that every rule allows; `undefined` where any resource may be meant. */
+function allowedTypes(rules: readonly ElementRule[]): readonly string[] | undefined {
+  const targets = rules.map(({ types }) => types.find(({ code }) => code === 'canonical')?.targetProfiles ?? [])
+  const narrow = targets
+    .find((one) => one.length > 0 && one.every((url) => url.startsWith(TYPE_URL)))
+    ?.map((url) => url.slice(TYPE_URL.length))
+  return narrow === undefined || narrow.includes('Resource') ? undefined : narrow
+}
