@@ -2,7 +2,8 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
-import { chromium, installedTools, TOOLS } from './tools.js'
+import { chromium } from '../../../test/chromium.js'
+import { installedTools, TOOLS } from './tools.js'
 
 const tools = installedTools()
 const browser = tools === undefined ? undefined : chromium()

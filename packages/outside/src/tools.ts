@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 
 /** Where they are, with the programs that use them. */
 export const TOOLS: string = join(import.meta.dirname, '../tools')
@@ -19,22 +19,4 @@ export function installedTools(): Tools | undefined {
     if (status !== 0) return undefined
   }
   return { file: (path) => join(modules, path) }
-}
-
-const CHROMIUM = ['chromium', 'chromium-browser', 'google-chrome']
-
-/** A Chromium of the machine, or of Debian where this may be installed; `undefined` where neither is possible. */
-export function chromium(): string | undefined {
-  const there = process.env['CHROMIUM'] ?? onPath()
-  if (there !== undefined || process.getuid?.() !== 0) return there
-  for (const args of [['update'], ['install', '--yes', '--no-install-recommends', 'chromium']]) {
-    const { status } = spawnSync('apt-get', ['-qq', ...args], { timeout: 300_000 })
-    if (status !== 0) return undefined
-  }
-  return onPath()
-}
-
-function onPath(): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
-  return CHROMIUM.flatMap((program) => folders.map((folder) => join(folder, program))).find((file) => existsSync(file))
 }

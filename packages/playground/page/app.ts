@@ -4,6 +4,8 @@ import { element } from './dom/element.js'
 import { browserRunner } from './engine/browser-runner.js'
 import type { Call, Runner } from './engine/call.js'
 import { serverRunner } from './engine/server-runner.js'
+import { storeCall } from './engine/store-call.js'
+import { issuesIn } from './fhir/outcome.js'
 import { createForm, type Form } from './form.js'
 import { createHeader, keepToken, type Header } from './header.js'
 import { inputSection } from './input-section.js'
@@ -87,7 +89,8 @@ function open(desk: Desk, page: OperationPage, input: Input | Sample): void {
   document.title = `${page.title} · fhir-ops playground`
   const section = inputSection(opened, {
     openSample: (sample) => open(desk, page, sample),
-    run: () => void run(desk),
+    run: () => void run(desk).then(() => showResult(desk)),
+    store: page.stored === undefined ? undefined : () => void store(desk, opened, page.stored),
     copyLink: async (at) => copyText(new URL(await addressOf(opened), location.href).href, at),
   })
   desk.workplace.replaceChildren(section)
@@ -140,6 +143,23 @@ async function run(desk: Desk): Promise<void> {
     if (!signal.aborted) result.showAnswer({ page: opened.page, answer, place: desk.runner().place, host: hostOf(desk, opened) })
   } catch (error) {
     if (!signal.aborted) result.showProblem(`No answer: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** In a narrow window the result is below what was put in. */
+function showResult({ result }: Desk): void {
+  const { top } = result.element.getBoundingClientRect()
+  if (top > innerHeight * 0.7) result.element.scrollIntoView({ block: 'start' })
+}
+
+/** Stores what the operation counts on the server, and runs it then. */
+async function store(desk: Desk, { form }: Opened, editor = ''): Promise<void> {
+  try {
+    const answer = await desk.runner().run(storeCall(form.input().texts[editor] ?? ''), new AbortController().signal)
+    if (answer.status < 400) return await run(desk)
+    desk.result.showProblem(`Not stored: ${issuesIn(answer.json)?.[0]?.text ?? `status ${answer.status}`}`)
+  } catch (error) {
+    desk.result.showProblem(`Not stored: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

@@ -34,9 +34,15 @@ export function createHeader(server: string | undefined, onChange: () => void): 
       ? [element('p', { class: 'where', title: 'The engines run in this page. Nothing that you type leaves it.' }, 'Runs in this browser')]
       : [
           element('div', { class: 'where' }, element('label', { for: place.id }, 'Runs on'), place),
-          element('div', { class: 'where' }, element('label', { for: token.id }, 'Token'), token),
+          // A form, so that nobody takes the field for a loose password.
+          element(
+            'form',
+            { class: 'where', onsubmit: (event) => event.preventDefault() },
+            element('label', { for: token.id }, 'Token'),
+            token,
+          ),
         ]
-  return {
+  const header: Header = {
     element: element(
       'header',
       { class: 'top' },
@@ -53,6 +59,12 @@ export function createHeader(server: string | undefined, onChange: () => void): 
     place: () => (server === undefined || place.value === 'browser' ? 'browser' : 'server'),
     token: () => token.value.trim(),
   }
+  const showPlace = (): void => {
+    document.documentElement.dataset['place'] = header.place()
+  }
+  place.addEventListener('change', showPlace)
+  showPlace()
+  return header
 }
 
 /** Takes a token out of the address (`#token=...`) and keeps it for this tab. It is in the fragment, so that no server logs it. */

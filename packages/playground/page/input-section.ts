@@ -2,10 +2,15 @@ import { button, element, freshId } from './dom/element.js'
 import type { Form } from './form.js'
 import type { OperationPage, Sample } from './operations/operation-page.js'
 
+/** Where the pages of the operations are. */
+const DOCS = 'https://github.com/fhir-ops/fhir-ops/blob/main/docs/operations/'
+
 /** What is done from the input. */
 export interface InputActions {
   readonly openSample: (sample: Sample) => void
   readonly run: () => void
+  /** Absent where nothing has to be stored. */
+  readonly store: (() => void) | undefined
   readonly copyLink: (at: HTMLButtonElement) => Promise<void>
 }
 
@@ -18,7 +23,7 @@ export interface OpenedOperation {
 }
 
 /** The left side: what the operation is, its samples, and what goes in. */
-export function inputSection({ page, form, sample }: OpenedOperation, { openSample, run, copyLink }: InputActions): HTMLElement {
+export function inputSection({ page, form, sample }: OpenedOperation, { openSample, run, store, copyLink }: InputActions): HTMLElement {
   const samples = element(
     'select',
     { id: freshId('sample') },
@@ -34,12 +39,18 @@ export function inputSection({ page, form, sample }: OpenedOperation, { openSamp
   return element(
     'section',
     { class: 'input', 'aria-label': 'Input' },
-    element('header', { class: 'title' }, element('h1', {}, page.title), element('p', {}, page.purpose)),
+    element(
+      'header',
+      { class: 'title' },
+      element('h1', {}, page.title),
+      element('p', {}, `${page.purpose} `, element('a', { href: `${DOCS}${page.id}.md` }, 'Documentation')),
+    ),
     element(
       'div',
       { class: 'actions' },
       element('div', { class: 'field' }, element('label', { for: samples.id }, 'Sample'), samples),
       button('Run', run, { class: 'button primary', title: 'Ctrl+Enter' }),
+      store !== undefined && button('Store on the server', store, { class: 'button only-server' }),
       link,
     ),
     form.element,

@@ -7,7 +7,7 @@ import { explanationIn } from './fhir/explanation.js'
 import { issuesIn } from './fhir/outcome.js'
 import type { OperationPage, PictureHost } from './operations/operation-page.js'
 import { findingsPicture } from './pictures/findings.js'
-import { stepsPicture } from './pictures/steps.js'
+import { similarPicture, stepsPicture } from './pictures/steps.js'
 import { verdict } from './pictures/verdict.js'
 
 /** Where an answer is shown, and the call beside it. */
@@ -51,7 +51,7 @@ export function createResultView(base: string | undefined): ResultView {
       status.textContent = `${answer.status} · ${duration(answer.ms)} · ${place}`
       const explanation = explanationIn(answer.json)
       showTabs([
-        { title: 'Result', panel: answer.status < 400 ? page.picture(answer, host) : refusal(answer) },
+        { title: 'Result', panel: answer.status < 400 ? page.picture(answer, host) : refusal(answer, host) },
         ...(explanation === undefined ? [] : [{ title: 'Why', panel: stepsPicture(explanation), note: String(explanation.steps.length) }]),
         { title: 'Response', panel: codeBlock('response', written(answer)) },
       ])
@@ -73,10 +73,12 @@ export function createResultView(base: string | undefined): ResultView {
   }
 }
 
-function refusal(answer: Answer): HTMLElement {
+function refusal(answer: Answer, { input, runWith }: PictureHost): HTMLElement {
   const issues = issuesIn(answer.json) ?? []
   const text = answer.status === 401 ? 'The server wants an access token: put it in above.' : 'The operation was refused.'
-  return element('div', {}, verdict('bad', text), findingsPicture(issues))
+  const nearest = explanationIn(answer.json)?.nearest ?? []
+  const take = 'code' in input.fields ? (code: string): void => runWith({ code }) : undefined
+  return element('div', {}, verdict('bad', text), findingsPicture(issues), similarPicture(nearest, take))
 }
 
 function written({ json, text }: Answer): string {

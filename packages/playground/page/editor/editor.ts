@@ -108,7 +108,8 @@ function stateOf({ label, language, text, onChange, onRun }: EditorOptions): Edi
       LANGUAGES[language],
       editorLook,
       keymap.of([runKey, ...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap]),
-      EditorView.contentAttributes.of({ 'aria-label': label }),
+      // Without the index, tools do not see that what scrolls can be reached by keyboard.
+      EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
       EditorView.updateListener.of(({ docChanged, transactions }) => {
         if (docChanged && transactions.some((one) => one.annotation(Transaction.userEvent) !== undefined)) onChange()
       }),

@@ -104,9 +104,10 @@ function inserted(text: string, { parent, value, index }: Insertion): string {
   const next = parts[index]
   // What stands before the first part (a line break, an indentation) stands before each.
   const space = text.slice(parent.from + 1, parts[0]?.from ?? parent.from + 1)
-  if (next !== undefined) return spliced(text, { from: next.from, to: next.from }, `${value},${space === '' ? ' ' : space}`)
+  const gap = space === '' ? ' ' : space
+  if (next !== undefined) return spliced(text, { from: next.from, to: next.from }, `${value},${gap}`)
   const end = parts.at(-1)?.to ?? parent.from + 1
-  return spliced(text, { from: end, to: end }, parts.length === 0 ? value : `,${space}${value}`)
+  return spliced(text, { from: end, to: end }, parts.length === 0 ? value : `,${gap}${value}`)
 }
 
 function partsIn(parent: SyntaxNode): readonly SyntaxNode[] {

@@ -2,7 +2,6 @@ import { answerOf, type Answer, type Call, type Runner } from './call.js'
 import type { WorkerMessage, WorkerRequest } from './messages.js'
 
 interface Waiting {
-  readonly started: number
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: Error) => void
 }
@@ -24,7 +23,7 @@ export function browserRunner(): BrowserRunner {
     if (data.kind === 'ready') return ready.resolve(data.ms)
     const one = data.id === undefined ? undefined : waiting.get(data.id)
     if (data.id !== undefined) waiting.delete(data.id)
-    if (data.kind === 'answer') return one?.resolve(answerOf({ ...data, ms: performance.now() - one.started }))
+    if (data.kind === 'answer') return one?.resolve(answerOf(data))
     const error = new Error(data.message)
     if (data.id === undefined) failAll(error)
     else one?.reject(error)
@@ -40,7 +39,7 @@ export function browserRunner(): BrowserRunner {
   function run(call: Call, signal: AbortSignal): Promise<Answer> {
     const id = (last += 1)
     return new Promise((resolve, reject) => {
-      waiting.set(id, { started: performance.now(), resolve, reject })
+      waiting.set(id, { resolve, reject })
       signal.addEventListener('abort', () => reject(new DOMException('Aborted', 'AbortError')))
       worker.postMessage({ id, call } satisfies WorkerRequest)
     })

@@ -17,7 +17,7 @@ export interface Answer {
   readonly text: string
   /** The body when it is JSON. */
   readonly json: unknown
-  /** From the call to the last byte. */
+  /** How long it took: in the browser the operation by itself, with a server from the call to the last byte. */
   readonly ms: number
 }
 
@@ -30,8 +30,8 @@ export interface Runner {
 }
 
 /** An answer from its parts. */
-export function answerOf(parts: Omit<Answer, 'json'>): Answer {
-  return { ...parts, type: parts.type.split(';', 1)[0]?.trim() ?? '', json: jsonIn(parts.text, parts.type) }
+export function answerOf({ status, text, ms, type }: Omit<Answer, 'json'>): Answer {
+  return { status, text, ms, type: type.split(';', 1)[0]?.trim() ?? '', json: jsonIn(text, type) }
 }
 
 function jsonIn(text: string, type: string): unknown {

@@ -9,5 +9,12 @@ export interface WorkerRequest {
 /** What the worker says: once that it is ready, and then an answer to each request. */
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly ms: number }
-  | { readonly kind: 'answer'; readonly id: number; readonly status: number; readonly type: string; readonly text: string }
+  | {
+      readonly kind: 'answer'
+      readonly id: number
+      readonly status: number
+      readonly type: string
+      readonly text: string
+      readonly ms: number
+    }
   | { readonly kind: 'failed'; readonly id: number | undefined; readonly message: string }

@@ -27,9 +27,10 @@ async function start(): Promise<void> {
 async function answer({ id, call }: WorkerRequest): Promise<void> {
   try {
     const handler = await handlerFor(call.stored ?? '', needsCql(call))
+    const started = performance.now()
     const response = await handler(requestOf(call))
     const type = response.headers.get('content-type') ?? ''
-    say({ kind: 'answer', id, status: response.status, type, text: await response.text() })
+    say({ kind: 'answer', id, status: response.status, type, text: await response.text(), ms: performance.now() - started })
   } catch (error) {
     say({ kind: 'failed', id, message: messageOf(error) })
   }

@@ -96,7 +96,7 @@ function codeList(title: string, codes: readonly string[]): HTMLElement {
   return element(
     'section',
     {},
-    element('h4', { class: 'small-title' }, `${title} (${codes.length})`),
+    element('h2', { class: 'small-title' }, `${title} (${codes.length})`),
     element('ul', { class: 'chips' }, ...codes.map((code) => element('li', { class: 'chip plain' }, code))),
   )
 }

@@ -40,8 +40,8 @@ export const cqlPage: OperationPage = {
     },
     {
       id: 'observations',
-      title: "A patient's observations",
-      fields: { subject: 'Patient/ben' },
+      title: 'The observations of a Bundle',
+      fields: {},
       texts: { expression: "from [Observation] O\n  where O.status = 'final'\n  return (O.value as Quantity)", data: patients },
     },
   ],
@@ -103,6 +103,15 @@ function valueElement(parameter: Parameter): HTMLElement {
   const { resource } = parameter
   const parts = partsOf(parameter)
   const value = resource ?? valueOf(parameter) ?? (parts.length > 0 ? parts : null)
-  if (typeof value !== 'object' || value === null) return element('code', { class: 'value' }, JSON.stringify(value))
+  const line = lineOf(value)
+  if (line !== undefined) return element('code', {}, line)
   return element('pre', { class: 'value' }, JSON.stringify(value, null, 1))
+}
+
+/** A value that fits on a line: a primitive, or a quantity as CQL writes it. */
+function lineOf(value: unknown): string | undefined {
+  if (!isObject(value)) return Array.isArray(value) ? undefined : JSON.stringify(value)
+  const { value: amount } = value
+  const unit = stringAt(value, 'code') ?? stringAt(value, 'unit') ?? '1'
+  return typeof amount === 'number' ? `${amount} '${unit}'` : undefined
 }

@@ -27,9 +27,10 @@ export const evaluateMeasurePage: OperationPage = {
       name: CONTENT,
       label: 'Stored resources',
       language: 'json',
-      hint: 'The measure and what it counts. In the browser they are stored for the call; a server counts what it has.',
+      hint: 'The measure and what it counts. In the browser they are stored for the call; a server counts what it has, and stores these when you ask it to.',
     },
   ],
+  stored: CONTENT,
   samples: [
     {
       id: 'blood-pressure',
@@ -57,6 +58,7 @@ export const evaluateMeasurePage: OperationPage = {
         .map(([name, value]) => [name, value]),
     )
     if (fieldOf(input, 'subject') === '') query.set('reportType', 'subject-list')
+    query.set('_explain', 'true')
     return { method: 'GET', path: `/Measure/$evaluate-measure?${query}`, stored: textOf(input, CONTENT) }
   },
   code: measureProgram,
@@ -111,7 +113,7 @@ function groupPicture(report: JsonObject, group: JsonObject, host: PictureHost):
     ...objectsAt(group, 'stratifier').map((stratifier) => {
       const title = stringAt(objectsAt(stratifier, 'code')[0], 'text') ?? 'Strata'
       const strata = objectsAt(stratifier, 'stratum').map((stratum) =>
-        element('div', { class: 'stratum' }, element('h5', {}, stratumTitle(stratum)), bars(stratum)),
+        element('div', { class: 'stratum' }, element('h2', {}, stratumTitle(stratum)), bars(stratum)),
       )
       return element('details', { class: 'strata', open: true }, element('summary', {}, `By ${title}`), ...strata)
     }),

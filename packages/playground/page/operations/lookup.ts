@@ -62,7 +62,7 @@ function conceptPicture(parameters: JsonObject, host: PictureHost): HTMLElement 
     element(
       'header',
       { class: 'concept-head' },
-      element('h3', {}, textAt(parameters, 'display') ?? code),
+      element('h2', {}, textAt(parameters, 'display') ?? code),
       element('code', {}, code),
       element('p', {}, textAt(parameters, 'definition') ?? ''),
     ),
@@ -98,7 +98,7 @@ function relatives(title: string, properties: readonly JsonObject[], { runWith }
   return element(
     'section',
     { class: 'relatives' },
-    element('h4', { class: 'small-title' }, title),
+    element('h2', { class: 'small-title' }, title),
     element('ul', { class: 'chips' }, ...chips),
   )
 }

@@ -64,6 +64,8 @@ export interface OperationPage {
   readonly fields: readonly Field[]
   readonly editors: readonly EditorField[]
   readonly samples: readonly Sample[]
+  /** Name of the editor with what must be stored where the operation runs. A server stores it when it is asked to. */
+  readonly stored?: string
   /** Does something each time, so it runs when it is asked to, and not while somebody types. */
   readonly isManual?: boolean
   /** Why it does not run in the browser; absent when it does. */

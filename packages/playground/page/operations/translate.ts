@@ -23,7 +23,7 @@ export const translatePage: OperationPage = {
     { name: 'source', label: 'Source value set', placeholder: 'every map from it', wide: true },
     { name: 'system', label: 'Code system', wide: true },
     { name: 'code', label: 'Code' },
-    { name: 'targetsystem', label: 'Only into this system' },
+    { name: 'targetsystem', label: 'Target system' },
     { name: 'reverse', label: 'In reverse', kind: 'check' },
   ],
   editors: [DEFINITIONS],

@@ -1,8 +1,10 @@
 import { isObject, objectAt } from 'fhir-ops/internal/json'
 import { element } from '../dom/element.js'
+import { explanationIn } from '../fhir/explanation.js'
 import { issuesIn } from '../fhir/outcome.js'
 import { partAt, textAt } from '../fhir/parameters.js'
 import { findingsPicture } from '../pictures/findings.js'
+import { similarPicture } from '../pictures/steps.js'
 import { facts } from '../pictures/table.js'
 import { verdict } from '../pictures/verdict.js'
 import visitPriority from '../samples/visit-priority.json?raw'
@@ -48,7 +50,7 @@ export const validateCodePage: OperationPage = {
       entry: 'fhir-ops/validate-code',
       fields: { url: ['url'], system: ['system'], code: ['code'], display: ['display'] },
     }),
-  picture: ({ json }) => {
+  picture: ({ json }, { runWith }) => {
     const parameters = isObject(json) ? json : {}
     const isValid = textAt(parameters, 'result') === 'true'
     const issues = issuesIn(objectAt(partAt(parameters, 'issues'), 'resource')) ?? []
@@ -63,6 +65,7 @@ export const validateCodePage: OperationPage = {
         ['Version', textAt(parameters, 'version')],
       ]),
       issues.length > 0 && findingsPicture(issues),
+      similarPicture(explanationIn(json)?.nearest ?? [], (code) => runWith({ code })),
     )
   },
 }

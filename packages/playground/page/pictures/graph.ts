@@ -15,8 +15,8 @@ export interface GraphEdge {
 
 /** Distance between rows, and size of a box. */
 const ROW = 76
-const BOX = { width: 206, height: 56 }
-const COLUMNS = { source: 0, map: 252, target: 574 }
+const BOX = { width: 196, height: 58 }
+const COLUMNS = { source: 0, map: 226, target: 524 }
 const WIDTH = COLUMNS.target + BOX.width
 
 /** A source on the left, maps in the middle, targets on the right. The same is said as a table for those who do not see it. */
@@ -69,8 +69,8 @@ function box({ title, detail }: GraphNode, { x, y, kind }: Position): SVGElement
     { class: `node ${kind}` },
     svg('rect', { x: x + 1, y: top, width: BOX.width - 2, height: BOX.height, rx: 10 }),
     svg('title', {}, `${title} ${detail}`),
-    svg('text', { x: x + 14, y: y - 4, class: 'node-title' }, shortened(title, 26)),
-    svg('text', { x: x + 14, y: y + 15, class: 'node-detail' }, shortened(detail, 29)),
+    svg('text', { x: x + 14, y: y - 4, class: 'node-title' }, shortened(title, 21)),
+    svg('text', { x: x + 14, y: y + 15, class: 'node-detail' }, shortened(detail, 26)),
   )
 }
 

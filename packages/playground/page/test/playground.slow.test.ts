@@ -1,0 +1,309 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { chromium as launcher, type Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chromium, CHROMIUM_ARGS } from '../../../../test/chromium.js'
+import { OPERATION_PAGES } from '../operations/index.js'
+import { difference, differenceFrom } from './looks-alike.js'
+import { openPage } from './opened-page.js'
+import { demoSite, staticSite, type Site } from './sites.js'
+
+const program = chromium()
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const samples = OPERATION_PAGES.flatMap((page) => page.samples.map((sample) => ({ id: page.id, sample: sample.id, page })))
+
+/** What the first sample of each operation shows. */
+const SHOWN: Readonly<Record<string, RegExp>> = {
+  expand: /105 codes.*FAMMEMB.*sibling/s,
+  lookup: /parent \(PRN\).*mother.*stepmother/s,
+  'validate-code': /not valid.*Similar codes.*female/s,
+  subsumes: /FAMMEMB is above MTHFOST/,
+  compare: /overlapping.*mon.*thu.*fri/s,
+  translate: /3 translations.*EM · emergency.*1 · Level 1.*relatedto/s,
+  validate: /7 errors.*Did you mean 'birthDate'/s,
+  'evaluate-measure': /75 %.*Denominator.*4.*female.*100 %/s,
+  cql: /1 value.*return.*83/s,
+  execute: /"bmi": 21.8/,
+}
+/** Pictures with a smaller difference are the same page. */
+const ALIKE = 0.05
+/** Operations whose answer is a refusal that the sample is about. */
+const REFUSED = new Set(['lookup/typo'])
+
+let browser: Browser
+let alone: Site
+let demo: Site
+
+describe.skipIf(program === undefined)('the playground in Chromium (needs Chromium)', () => {
+  beforeAll(async () => {
+    browser = await launcher.launch({ executablePath: program ?? '', args: [...CHROMIUM_ARGS] })
+    ;[alone, demo] = [await staticSite(), await demoSite()]
+  })
+  afterAll(async () => {
+    await browser.close()
+    await Promise.all([alone.close(), demo.close()])
+  })
+
+  describe('by itself', () => {
+    test.each(OPERATION_PAGES.filter(({ needsServer }) => needsServer === undefined).map(({ id }) => id))(
+      '%s runs in the browser',
+      async (id) => {
+        await using opened = await openPage(browser, alone)
+        await opened.open(`#/${id}`)
+        expect(await opened.answered()).toMatch(/^200 · .* · this browser$/)
+        expect(await opened.page.locator('.shown').innerText()).toMatch(SHOWN[id] ?? '')
+        expect(opened.problems).toEqual([])
+      },
+    )
+
+    test('every sample has the answer that it is about, and nothing leaves the browser', async () => {
+      await using opened = await openPage(browser, alone)
+      for (const { id, sample, page } of samples.filter(({ page: { needsServer } }) => needsServer === undefined)) {
+        await opened.open(`#/${id}/${sample}`)
+        const status = await opened.answered()
+        expect(status, `${page.title} ${sample}`).toMatch(REFUSED.has(`${id}/${sample}`) ? /^404/ : /^200/)
+      }
+      expect(opened.problems).toEqual([])
+      const parts = new RegExp(`^${alone.url}(assets/[\\w-]+\\.(js|css|svg|bin))?$`)
+      expect(opened.requests.filter((url) => !parts.test(url))).toEqual([])
+    })
+
+    test('execute says where bots run', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/execute')
+      await opened.page.getByText('Bots run on a server').waitFor()
+    })
+
+    test('what is typed into the search is searched while it is typed', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/expand/search')
+      await opened.page.getByText('18 codes found').waitFor()
+      await opened.page.getByLabel('Search').fill('medicationst')
+      await opened.page.getByText('1 code found').waitFor()
+      expect(await opened.page.getByRole('tree').innerText()).toContain('MedicationStatement')
+      expect(await opened.page.locator('mark').allTextContents()).toContain('MedicationSt')
+    })
+
+    test('a finding is fixed by its button, and the fixes of all by one', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/validate/patient')
+      await opened.answered()
+      const findings = opened.page.locator('.finding')
+      const before = await findings.count()
+      await opened.page.getByRole('button', { name: /^Fix: Invalid additional property/ }).click()
+      await expect.poll(() => findings.count()).toBeLessThan(before)
+      expect(await opened.page.locator('.cm-content').first().innerText()).toContain('"birthDate": "1980-12-10"')
+      await opened.page.getByRole('button', { name: /^Fix \d findings/ }).click()
+      await expect.poll(() => opened.page.getByRole('button', { name: /^Fix/ }).count()).toBe(0)
+      expect(await opened.page.locator('.cm-content').first().innerText()).toContain('"active": true')
+    })
+
+    test('a finding is underlined where it is, with its fix in the editor', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/validate/patient')
+      await opened.answered()
+      await opened.page.locator('.cm-lintRange-error').first().hover()
+      await opened.page.locator('.cm-tooltip').getByRole('button', { name: 'Fix' }).click()
+      await expect.poll(() => opened.page.locator('.cm-content').first().innerText()).toContain('"active": true')
+      expect(opened.problems).toEqual([])
+    })
+
+    test('a population opens to its subjects, and a subject to the resource', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/evaluate-measure')
+      await opened.page
+        .getByRole('button', { name: /^Numerator/ })
+        .first()
+        .click()
+      await opened.page.getByRole('button', { name: 'Patient/ada' }).first().click()
+      await opened.page.locator('.member pre').filter({ hasText: '"family": "Lovell"' }).waitFor()
+    })
+
+    test('a similar code is one click away', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/lookup/typo')
+      await opened.page.getByRole('button', { name: /^MTH/ }).click()
+      await opened.page.getByRole('heading', { name: 'mother' }).waitFor()
+    })
+
+    test('a copied link opens what was put in', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/expand/own')
+      await opened.answered()
+      await opened.page.getByLabel('Search').fill('notf')
+      await opened.page.getByText('1 code found').waitFor()
+      await opened.page.getByRole('button', { name: 'Copy link' }).click()
+      await opened.page.getByRole('button', { name: 'Copied' }).waitFor()
+      const link = await opened.page.evaluate(() => navigator.clipboard.readText())
+      await using other = await openPage(browser, { ...alone, start: link })
+      await other.page.getByText('1 code found').waitFor()
+      expect(await other.page.getByLabel('Search').inputValue()).toBe('notf')
+      expect(await other.page.getByRole('tree').innerText()).toContain('Notfall, sofort')
+    })
+
+    test('input that makes no request is said so, and the page goes on', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/expand/own')
+      await opened.answered()
+      await opened.page.locator('.cm-content').first().fill('{ "resourceType": ')
+      await opened.page.locator('.verdict.warn').filter({ hasText: 'JSON' }).waitFor()
+      await opened.page.locator('.cm-content').first().fill('')
+      await opened.page.locator('.finding').filter({ hasText: 'http://example.org/fhir/ValueSet/visit-priority' }).waitFor()
+      expect(opened.problems).toEqual([])
+    })
+  })
+
+  describe('served by the demo', () => {
+    test.each(OPERATION_PAGES.map(({ id }) => id))('%s runs on the server', async (id) => {
+      await using opened = await openPage(browser, demo)
+      await opened.open(`#/${id}`)
+      if (id === 'evaluate-measure') {
+        expect(await opened.answered()).toMatch(/^404/)
+        opened.problems.length = 0
+        await opened.page.getByRole('button', { name: 'Store on the server' }).click()
+        await opened.page.locator('.bars').first().waitFor()
+      }
+      if (id === 'execute') await opened.page.getByRole('button', { name: 'Run', exact: true }).click()
+      expect(await opened.answered()).toMatch(/^200 · .* · 127\.0\.0\.1:\d+$/)
+      expect(await opened.page.locator('.shown').innerText()).toMatch(SHOWN[id] ?? '')
+      expect(opened.problems).toEqual([])
+      expect(opened.requests.filter((url) => !url.startsWith(demo.url))).toEqual([])
+    })
+
+    test('the token is taken out of the address, and kept for the tab only', async () => {
+      await using opened = await openPage(browser, demo)
+      await opened.answered()
+      expect(opened.page.url()).not.toContain('token')
+      await opened.page.reload()
+      expect(await opened.answered()).toMatch(/^200/)
+      await using other = await openPage(browser, { ...demo, start: demo.url })
+      expect(await other.answered()).toMatch(/^401/)
+      await other.page.getByText('The server wants an access token').waitFor()
+    })
+
+    test('the same page runs operations in the browser, too', async () => {
+      await using opened = await openPage(browser, { ...demo, start: demo.url })
+      await opened.page.getByLabel('Runs on').selectOption('browser')
+      await opened.page.locator('.verdict').filter({ hasText: '105 codes' }).waitFor()
+      expect(await opened.answered()).toContain('this browser')
+    })
+  })
+
+  describe('for everybody', () => {
+    test.each(['light', 'dark'] as const)('axe has no findings: %s', async (colorScheme) => {
+      await using opened = await openPage(browser, alone, { colorScheme })
+      await opened.page.evaluate(AXE)
+      for (const { id } of OPERATION_PAGES) {
+        await opened.open(`#/${id}`)
+        if (id === 'execute') await opened.page.getByText('Bots run on a server').waitFor()
+        else await opened.answered()
+        expect(await violations(opened.page), id).toEqual([])
+        const why = opened.page.getByRole('tab', { name: /^Why/ })
+        if ((await why.count()) > 0) await why.click()
+        expect(await violations(opened.page), `${id}, why`).toEqual([])
+        if ((await why.count()) > 0) await opened.page.getByRole('tab', { name: 'Result' }).click()
+      }
+    })
+
+    test('axe has no findings on a phone, with the fields of a server', async () => {
+      await using opened = await openPage(browser, demo, { width: 390, height: 844 })
+      await opened.page.evaluate(AXE)
+      await opened.answered()
+      expect(await violations(opened.page)).toEqual([])
+    })
+
+    test('nothing is wider than a phone', async () => {
+      await using opened = await openPage(browser, alone, { width: 360, height: 780 })
+      for (const { id } of OPERATION_PAGES) {
+        await opened.open(`#/${id}`)
+        if (id !== 'execute') await opened.answered()
+        expect(await opened.page.evaluate(() => document.documentElement.scrollWidth), id).toBe(360)
+      }
+    })
+
+    test('the keyboard is enough: from the top to a result, along the tree, over tabs, and out of the editor', async () => {
+      await using opened = await openPage(browser, alone)
+      const { page } = opened
+      await opened.open('#/expand')
+      await opened.answered()
+      const focused = (): Promise<string> => page.evaluate(() => document.activeElement?.textContent ?? '')
+      await tabTo(opened, /^\$validate$/)
+      await page.keyboard.press('Enter')
+      await page.getByRole('heading', { name: '$validate', exact: true }).waitFor()
+      await opened.answered()
+      await page.locator('.cm-content').focus()
+      await page.keyboard.press('F8')
+      await page.keyboard.press('Control+Enter')
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate(() => document.activeElement?.shadowRoot === null)).toBe(true)
+      await opened.open('#/expand')
+      await opened.answered()
+      await page.getByRole('treeitem').first().focus()
+      for (const key of ['ArrowDown', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key)
+      expect(await focused()).toContain('adopted child')
+      await page.keyboard.press('ArrowLeft')
+      await page.keyboard.press('ArrowLeft')
+      expect(await page.getByRole('treeitem', { name: 'CHILD' }).first().getAttribute('aria-expanded')).toBe('false')
+      await page.getByRole('tab', { name: 'Result' }).focus()
+      await page.keyboard.press('End')
+      expect(await page.getByRole('tab', { name: 'Response' }).getAttribute('aria-selected')).toBe('true')
+    })
+  })
+
+  describe('its looks', () => {
+    test.each<[name: string, address: string, view: Parameters<typeof openPage>[2]]>([
+      ['expand', '#/expand', {}],
+      ['translate', '#/translate', {}],
+      ['validate', '#/validate', {}],
+      ['evaluate-measure-dark', '#/evaluate-measure', { colorScheme: 'dark' }],
+      ['compare-dark', '#/compare', { colorScheme: 'dark' }],
+      ['lookup-phone', '#/lookup', { width: 390, height: 844 }],
+    ])('%s is as in the committed picture', async (name, address, view) => {
+      await using opened = await openPage(browser, alone, view)
+      await opened.open(address)
+      await opened.answered()
+      expect(await differenceFrom(browser, name, await opened.page.screenshot({ animations: 'disabled' }))).toBeLessThan(ALIKE)
+    })
+
+    test('a machine with other fonts has the same pictures', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/translate')
+      await opened.answered()
+      const before = await opened.page.screenshot()
+      await opened.page.evaluate(() => document.documentElement.style.setProperty('--sans', 'serif'))
+      expect(await difference(browser, before, await opened.page.screenshot())).toBeLessThan(ALIKE)
+    })
+
+    test('another page, or one without its style, would be noticed', async () => {
+      await using opened = await openPage(browser, alone)
+      await opened.open('#/expand')
+      await opened.answered()
+      const before = await opened.page.screenshot()
+      await opened.open('#/validate')
+      await opened.answered()
+      expect(await difference(browser, before, await opened.page.screenshot())).toBeGreaterThan(ALIKE)
+      await opened.page.evaluate(() => document.querySelector('link[rel=stylesheet]')?.remove())
+      expect(await difference(browser, before, await opened.page.screenshot())).toBeGreaterThan(ALIKE)
+    })
+  })
+})
+
+interface AxeFinding {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+async function violations(page: Awaited<ReturnType<typeof openPage>>['page']): Promise<readonly string[]> {
+  const result: unknown = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
+  const found = (result as { readonly violations: readonly AxeFinding[] }).violations
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
+}
+
+/** Presses Tab until the focus is on something with this text. */
+async function tabTo({ page }: Awaited<ReturnType<typeof openPage>>, text: RegExp): Promise<void> {
+  for (let presses = 0; presses < 60; presses += 1) {
+    await page.keyboard.press('Tab')
+    if (text.test(await page.evaluate(() => document.activeElement?.textContent ?? ''))) return
+  }
+  throw new Error(`Tab does not come to ${text}.`)
+}
