@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { BotRuntime, BotTask } from 'fhir-ops/execute'
+import type { BotRuntime } from 'fhir-ops/execute'
+import type { BotTask } from 'fhir-ops/internal/execute'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { availableParallelism } from 'node:os'
 import { startWorker, type PooledWorker } from './pooled-worker.js'

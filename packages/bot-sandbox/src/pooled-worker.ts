@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { isObject } from 'fhir-ops/internal/json'
-import type { BotCapabilities, BotTask } from 'fhir-ops/execute'
+import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { Worker } from 'node:worker_threads'
 import type { CallMessage, DoneMessage, Failure, FromWorker, ReplyMessage, ToWorker } from './protocol.js'
 import { timedOut } from './run-state.js'

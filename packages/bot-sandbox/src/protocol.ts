@@ -1,4 +1,5 @@
-import type { BotLimits, BotLogLevel } from 'fhir-ops/execute'
+import type { BotLimits } from 'fhir-ops/execute'
+import type { BotLogLevel } from 'fhir-ops/internal/execute'
 
 /** One run, as it is sent to a worker. */
 export interface RunMessage {

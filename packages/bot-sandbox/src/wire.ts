@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
-import { botResponse, type BotCapabilities, type BotEvent } from 'fhir-ops/execute'
+import { botResponse, type BotEvent } from 'fhir-ops/execute'
+import type { BotCapabilities } from 'fhir-ops/internal/execute'
 import { isHl7Message, parseHl7 } from 'fhir-ops/hl7v2'
 import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Answered, Grants, WireEvent } from './protocol.js'

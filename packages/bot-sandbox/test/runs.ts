@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { DEFAULT_BOT_LIMITS, type BotCapabilities, type BotEvent, type BotLimits, type BotRuntime } from 'fhir-ops/execute'
+import { DEFAULT_BOT_LIMITS, type BotEvent, type BotLimits, type BotRuntime } from 'fhir-ops/execute'
+import type { BotCapabilities } from 'fhir-ops/internal/execute'
 
 /** Limits of a run that only an endless one reaches. */
 export const LIMITS: BotLimits = { ...DEFAULT_BOT_LIMITS, timeoutMs: 100_000 }

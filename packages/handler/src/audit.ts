@@ -1,5 +1,5 @@
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
-import type { AuditEntry, AuditType } from 'fhir-ops/sessions'
+import type { AuditEntry, AuditType } from 'fhir-ops/internal/sessions'
 import type { Exchange } from './exchange.js'
 import type { Service } from './service.js'
 

@@ -1,5 +1,6 @@
 import { createContext } from 'fhir-ops/context'
-import { botResponse, createBots, type BotContext, type BotEvent, type BotRuntime, type BotTask } from 'fhir-ops/execute'
+import { botResponse, createBots, type BotContext, type BotEvent, type BotRuntime } from 'fhir-ops/execute'
+import type { BotTask } from 'fhir-ops/internal/execute'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import { createSessions, type AuditEvent } from 'fhir-ops/sessions'

@@ -1,17 +1,10 @@
-import {
-  type CodeSystemProvider,
-  type ConceptSet,
-  type Filter,
-  type ImplicitType,
-  type ImportedSystem,
-  bitmapFrom,
-} from 'fhir-ops/terminology'
+import { type CodeSystemProvider, type ConceptSet, type Filter, type ImportedSystem, bitmapFrom } from 'fhir-ops/terminology'
+import { type ImplicitType, makeProvider, versionFits, listable } from 'fhir-ops/internal/terminology'
 import { compareVersions } from 'fhir-ops/internal/content'
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, objectAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { SystemSections } from 'fhir-ops/storage'
 import { finished, sharedWork, type Work } from 'fhir-ops/internal/work'
-import { makeProvider, versionFits, listable } from 'fhir-ops/internal/terminology'
 import { LISTED_FORMAT } from './store-concepts.js'
 import { checkOptions, FUNCTION, inputShape, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 

@@ -1,4 +1,4 @@
-import type { ImplicitType } from 'fhir-ops/terminology'
+import type { ImplicitType } from 'fhir-ops/internal/terminology'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { snomedVersion, SNOMED } from './sctid.js'
 import type { SnomedIndex } from './release/snomed-index.js'

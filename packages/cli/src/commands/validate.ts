@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
-import { forRequest, type BestPractice, type FindingLevel } from 'fhir-ops/context'
+import { forRequest } from 'fhir-ops/context'
+import type { BestPractice, FindingLevel } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
 import { counted } from '../text.js'

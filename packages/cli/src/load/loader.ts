@@ -1,4 +1,4 @@
-import type { PackageManifest } from 'fhir-ops/packages'
+import type { PackageManifest } from 'fhir-ops/internal/packages'
 import { allMatches, type PutEntry, stampedText, type Storage, type StoredResource } from 'fhir-ops/storage'
 import { batchWriter, type BatchWriter } from './batch-writer.js'
 import type { Prepare, Prepared, Refusal } from './prepare.js'

@@ -1,4 +1,4 @@
-import type { PackageManifest } from 'fhir-ops/packages'
+import type { PackageManifest } from 'fhir-ops/internal/packages'
 import { entriesIn, type PackagePlace, type Source, type SourceFile } from './sources.js'
 
 /** Files on their way into a storage. */

@@ -1,4 +1,5 @@
-import { openDependencies, type OpenDependency } from 'fhir-ops/packages'
+import { openDependencies } from 'fhir-ops/packages'
+import type { OpenDependency } from 'fhir-ops/internal/packages'
 import { counted } from '../text.js'
 import type { Io } from '../io.js'
 import type { LoadProgress, LoadSummary } from './loader.js'

@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
-import { type FhirPackage, type PackageFile, type PackageManifest, readPackage } from 'fhir-ops/packages'
+import { type FhirPackage, readPackage } from 'fhir-ops/packages'
+import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { finished } from 'fhir-ops/internal/work'
 
 /** What a definition is in its package. */

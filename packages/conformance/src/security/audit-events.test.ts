@@ -1,15 +1,8 @@
 import { createContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { parseSearch } from 'fhir-ops/search'
-import {
-  openAuditStore,
-  createSessions,
-  toAuditEvent,
-  type AuditEvent,
-  type AuditStore,
-  type AuditStoreOptions,
-  type AuditType,
-} from 'fhir-ops/sessions'
+import { openAuditStore, createSessions, toAuditEvent, type AuditEvent, type AuditStore, type AuditStoreOptions } from 'fhir-ops/sessions'
+import type { AuditType } from 'fhir-ops/internal/sessions'
 import type { Storage } from 'fhir-ops/storage'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'

@@ -30,3 +30,4 @@ export {
   type Suppression,
   type ValidationPolicy,
 } from './validation-policy.js'
+export type { ExplainedCoding, ExplanationKind, ExplanationOutcome, ExplanationReason } from '../explain/explanation.js'

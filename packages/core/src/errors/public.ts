@@ -1,3 +1,2 @@
 export { OperationError, ERRORS, type ErrorCode, type ErrorDetail } from './operation-error.js'
 export { outcomeOf } from './outcome.js'
-export type { IssueSeverity, OutcomeIssue } from './outcome-issue.js'

@@ -1,6 +1,6 @@
 export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './evaluate-measure.js'
-export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
-export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion } from './measure-plan.js'
+export type { CriteriaLanguage, GroupCounts, Scope, MeasureCounts, SubjectFailure, SupplementValues } from './languages/index.js'
+export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion, Evidence, Supplement } from './measure-plan.js'
 export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
 export { toMeasureReport } from './report.js'
@@ -12,6 +12,8 @@ export type {
   EvaluatedStratum,
   EvaluateMeasureResult,
   StratumComponent,
+  EvaluatedEvidence,
+  EvaluatedSupplement,
 } from './result.js'
 export type { Stratum, StratumValue } from './stratum.js'
 export type { Subject } from './subject.js'

@@ -1,5 +1,4 @@
 export { expand, expandStream, openExpansion, type StreamedExpansion } from './expand.js'
 export type { ExpandInput, ExpandOptions } from './input.js'
-export { type EntryProperty, type ExpandResult, type ExpansionEntry, type ExpansionParameter, toValueSet, toContains } from './result.js'
+export { type ExpandResult, type ExpansionEntry, toValueSet, toContains } from './result.js'
 export { searchCodes } from './search-codes.js'
-export type { ExpansionFrame } from './frame.js'

@@ -1,4 +1,2 @@
 export { isHl7Message, parseHl7, type Hl7Message } from './message.js'
-export type { Hl7AckOptions } from './ack.js'
-export type { Hl7Component, Hl7Field, Hl7Repetition, Hl7Segment } from './segment.js'
-export type { Hl7Separators } from './separators.js'
+export type { Hl7Segment } from './segment.js'

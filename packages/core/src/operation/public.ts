@@ -1,2 +1,2 @@
-export type { Operation, OperationHeader, OperationNeeds, OperationRequest, OperationResponse, Action } from './operation.js'
+export type { Operation, OperationNeeds, OperationRequest, OperationResponse, Action } from './operation.js'
 export type { Parameter } from '../parameters/parameter.js'

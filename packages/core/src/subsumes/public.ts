@@ -1,10 +1,1 @@
-export {
-  subsumes,
-  toParameters,
-  type SubsumesInput,
-  type SubsumesOptions,
-  type SubsumesResult,
-  type SubsumptionOutcome,
-  type TwoCodes,
-  type TwoCodings,
-} from './subsumes.js'
+export { subsumes, toParameters, type SubsumesInput, type SubsumesOptions, type SubsumesResult } from './subsumes.js'

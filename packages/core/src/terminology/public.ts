@@ -1,6 +1,6 @@
-export { createBindingChecker, type BindingChecker, type BoundValue, type MemberTest } from './binding.js'
+export { createBindingChecker } from './binding.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
-export type { CodeSystem, ComputedSystem, ImportedSystem, ImplicitType, OpenRelease } from '../code-system/code-system.js'
+export type { CodeSystem, ComputedSystem, ImportedSystem } from '../code-system/code-system.js'
 export type {
   CodeGrammar,
   CodeSystemProvider,
@@ -8,14 +8,9 @@ export type {
   ConceptSet,
   ConceptSource,
   ConceptStatus,
-  ConceptText,
-  DisplayOrder,
   Filter,
-  FilterWord,
   Hierarchy,
-  PlaceOrder,
-  StandInValueSet,
   SystemHeader,
 } from '../code-system/provider.js'
 export { type Bitmap, and, andNot, or, members, bitmapFrom, bitmapOf } from '../bits/bitmap.js'
-export type { CodeableConceptInput, CodeInput, CodeOrCoding, CodingInput, SystemAndCode, LooseCodeInput } from '../input/code-input.js'
+export type { CodeableConceptInput, CodeInput, CodingInput } from '../input/code-input.js'

@@ -1,12 +1,5 @@
 export { validateCode } from './validate-code.js'
 export { validateCodeInSystem } from './validate-code-in-system.js'
 export { toParameters, type ValidateCodeResult } from './result.js'
-export type {
-  CodeWithoutSystem,
-  NamedSystem,
-  ValidateCodeInput,
-  ValidateCodeInSystemInput,
-  ValidateCodeOptions,
-  ValueSetOptions,
-} from './input.js'
+export type { ValidateCodeInput, ValidateCodeInSystemInput, ValidateCodeOptions } from './input.js'
 export type { ValidationIssue } from './issue.js'

@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { Population } from 'fhir-ops/evaluate'
+import type { Population } from 'fhir-ops/internal/evaluate'
 import { quoted } from 'fhir-ops/internal/errors'
 
 const AGGREGATES: Readonly<Record<string, (values: readonly number[]) => number | undefined>> = {

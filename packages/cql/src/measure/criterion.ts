@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { Criterion } from 'fhir-ops/evaluate'
+import type { Criterion } from 'fhir-ops/internal/evaluate'
 import { compileFhirPath, PENDING, rootNode, type Item } from 'fhir-ops/fhirpath'
 import { isDecimal, isNode, isQuantity, isTemporal, textOfValue } from 'fhir-ops/internal/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'

@@ -1,6 +1,6 @@
 import type { Extension } from 'fhir/r4.js'
-import type { GroupCounts, GroupPlan, Stratum, StratumValue, Tally } from 'fhir-ops/evaluate'
-import type { Membership } from 'fhir-ops/internal/evaluate'
+import type { GroupCounts, GroupPlan } from 'fhir-ops/evaluate'
+import type { Stratum, StratumValue, Tally, Membership } from 'fhir-ops/internal/evaluate'
 import { aggregateOf } from './aggregate.js'
 
 /** What one subject contributes to a group. */

@@ -1,4 +1,4 @@
-import type { SupplementValues } from 'fhir-ops/evaluate'
+import type { SupplementValues } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { literalText } from '../values/text.js'
 import { isFhir, isList, type Value } from '../values/value.js'

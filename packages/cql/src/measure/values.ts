@@ -1,5 +1,5 @@
 import type { Extension, ParametersParameter } from 'fhir/r4.js'
-import type { StratumValue } from 'fhir-ops/evaluate'
+import type { StratumValue } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'

@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { stringAt } from 'fhir-ops/internal/json'
-import type { EndedLogin } from 'fhir-ops/sessions'
+import type { EndedLogin } from 'fhir-ops/internal/sessions'
 import { jwtVerify, type JWTPayload } from 'jose'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys } from './issuer-keys.js'
 import { checkHeader, jwtShape } from './jwt-claims.js'

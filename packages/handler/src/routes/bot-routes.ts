@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
-import { execute, type BotAddress, type BotInput, type BotQuery, type Bots } from 'fhir-ops/execute'
-import { QUERY_CONTENT_TYPE, readBotInput, readBotQuery, writeBotOutput } from 'fhir-ops/internal/execute'
+import { execute, type BotInput, type Bots } from 'fhir-ops/execute'
+import { type BotAddress, type BotQuery, QUERY_CONTENT_TYPE, readBotInput, readBotQuery, writeBotOutput } from 'fhir-ops/internal/execute'
 import { authorize } from '../auth/caller.js'
 import { botStorage } from '../content/bots.js'
 import type { Answer } from '../http/answer.js'

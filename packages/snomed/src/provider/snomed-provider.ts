@@ -1,14 +1,12 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { CONCEPT_PROPERTIES, foldTerm, placeOfWord } from 'fhir-ops/internal/terminology'
+import { CONCEPT_PROPERTIES, foldTerm, placeOfWord, type ConceptText, type FilterWord } from 'fhir-ops/internal/terminology'
 import {
   type CodeGrammar,
   type CodeSystemProvider,
-  type ConceptText,
   type Filter,
   type SystemHeader,
   type Hierarchy,
   type ConceptIndex,
-  type FilterWord,
   and,
   bitmapFrom,
   or,

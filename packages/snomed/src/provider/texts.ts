@@ -1,5 +1,5 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
-import type { ConceptText } from 'fhir-ops/terminology'
+import type { ConceptText } from 'fhir-ops/internal/terminology'
 import { dialectTag } from '../dialects.js'
 import { ACCEPTABILITY, KINDS, type DescriptionTable } from '../release/descriptions.js'
 import type { SnomedHeader } from '../release/header.js'

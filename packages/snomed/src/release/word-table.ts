@@ -1,6 +1,6 @@
 import { gatheredBitmap, firstWhere } from 'fhir-ops/internal/bits'
-import type { Bitmap, DisplayOrder } from 'fhir-ops/terminology'
-import { keptLately, once, orderOver, type OrderedTexts } from 'fhir-ops/internal/terminology'
+import type { Bitmap } from 'fhir-ops/terminology'
+import { type DisplayOrder, keptLately, once, orderOver, type OrderedTexts } from 'fhir-ops/internal/terminology'
 import type { SectionReader } from './section-reader.js'
 
 /** Words in alphabetic order. */

@@ -1,5 +1,5 @@
-import { cached } from 'fhir-ops/internal/context'
-import type { CacheKind, OperationContext } from 'fhir-ops/context'
+import { cached, type CacheKind } from 'fhir-ops/internal/context'
+import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt } from 'fhir-ops/internal/json'
 import type { Condition } from 'fhir-ops/storage'

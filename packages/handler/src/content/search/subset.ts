@@ -1,5 +1,4 @@
-import { cached } from 'fhir-ops/internal/context'
-import type { CacheKind } from 'fhir-ops/context'
+import { cached, type CacheKind } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
 import { jsonItems, jsonMembers, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
