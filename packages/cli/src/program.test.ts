@@ -98,6 +98,7 @@ describe('wrong use', () => {
       2,
       'there are batch-validate-code, closure',
     ],
+    ['an origin with a path', ['serve', '--cors', 'https://a.example/x'], 2, 'without a path'],
     ['a misspelt option of a subcommand', ['token', 'create', '--nothing'], 2, 'add --help'],
     ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 2, 'sqlite:FILE'],
   ])('%s is told with what helps', async (_, args, status, hint) => {

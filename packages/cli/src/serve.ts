@@ -40,6 +40,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly open?: boolean
   /** Serves the playground at the base address. */
   readonly ui?: boolean
+  /** Origins whose pages may call the service; `*` for all. */
+  readonly cors?: readonly string[]
   readonly botTimeout?: number
   readonly maxExpansion?: number
   /** What is written to `io.err` as JSON lines: failures (default), or also every request and every audit event. */
@@ -180,6 +182,7 @@ function handlerOptions({ options, engine, io, baseUrl, runtime, sessions }: Par
     baseUrl,
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',
+    ...(options.cors !== undefined && { cors: { origins: options.cors } }),
     ...(options.validateWrites !== undefined && { validateWrites: options.validateWrites }),
     log: (entry) => {
       if (options.log === 'all' || entry.level === 'error') io.err(JSON.stringify(entry))

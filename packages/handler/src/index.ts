@@ -15,7 +15,7 @@ export { logoutTokenVerifier, type LogoutTokenOptions, type LogoutTokenVerifier 
 export type { IssuerAddress } from './auth/issuer-json.js'
 export type { Replays } from './auth/token-verifier.js'
 export type { TokenVerifier } from './auth/token-verifier.js'
-export type { CorsOptions } from './http/cors.js'
+export { isOrigin, type CorsOptions } from './http/cors.js'
 export type { Answer } from './http/answer.js'
 export type { Connection, HttpRequest } from './http/http-request.js'
 export type { Family, Interaction, Method, Route } from './exchange.js'

@@ -19,7 +19,7 @@ import type { LogoutTokenVerifier } from './auth/logout-token.js'
 import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import { createExecutor, type Executor } from './executor.js'
-import type { CorsOptions } from './http/cors.js'
+import { checkOrigins, type CorsOptions } from './http/cors.js'
 import { observerOf, type LogEntry, type Observe } from './observe.js'
 import { OPERATIONS } from './operations.js'
 import { HANDLER_OPTIONS, type HandlerOptions } from './options.js'
@@ -68,7 +68,8 @@ export const FHIR_PATH = '/fhir/R4'
 /** @throws {TypeError} for an option that is missing, unknown, of another type, or impossible. */
 export function createService(options: HandlerOptions): Service {
   checkOptions('createHandler', HANDLER_OPTIONS, options)
-  const { context, sessions, defaultPolicy, policy } = options
+  const { context, sessions, defaultPolicy, policy, cors } = options
+  if (cors !== undefined) checkOrigins(cors)
   const baseUrl = baseUrlOf(options.baseUrl)
   const limits = { ...DEFAULT_HANDLER_LIMITS, ...options.limits }
   return {
@@ -90,7 +91,7 @@ export function createService(options: HandlerOptions): Service {
     realm: checkRealm(options.realm ?? 'fhir-ops'),
     isTokenRequiredAtUserInfo: options.userinfoMissingToken === 'invalid_request',
     isTrusted: trustedNetworks(options.trustProxy ?? []),
-    cors: options.cors,
+    cors,
     readiness: options.readiness ?? (() => context.storage.read('Basic', 'ready')),
     log: loggerOf(options),
     observe: options.telemetry && observerOf(options.telemetry),

@@ -6,10 +6,11 @@ import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
 import { emptyAnswer } from './http/answer.js'
 import { checkBodyHead, parsingBody, PATCH_TYPES, readBytesOf } from './http/body.js'
+import { isPreflight } from './http/cors.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { onlyValue, parseTarget, type Target } from './http/target.js'
 import { limitsForBody } from './limits.js'
-import { allowOf, routeFor, type Router } from './routes/router.js'
+import { allowOf, METHODS, routeFor, type Router } from './routes/router.js'
 import { FHIR_PATH, type Service } from './service.js'
 
 /** A service whose routes are known. */
@@ -55,14 +56,18 @@ function findRoute(server: Server, exchange: Exchange): void {
   if (whole !== undefined && request.method === 'POST' && exchange.route?.interaction === 'batch')
     throw new OperationError('not-supported', 'A Bundle of requests cannot contain another.')
   if (whole !== undefined || request.method !== 'OPTIONS') return
-  if (match === undefined) throw nothingAt(server, target)
+  if (match === undefined && !isPreflight(request, server.cors)) throw nothingAt(server, target)
+  exchange.match = match ?? NOWHERE
   exchange.route = optionsRoute(match)
 }
 
+/** A browser tells a page of no answer whose preflight was refused: so a page learns that there is nothing from the request itself. */
+const NOWHERE: Match = { routes: new Map(), params: new Map() }
+
 /** OPTIONS needs no token, so that browsers can ask before they send one. */
-function optionsRoute(match: Match): Route {
-  const acceptPatch = match.routes.has('PATCH') ? [['Accept-Patch', PATCH_TYPES.join(', ')] as const] : []
-  const answer = emptyAnswer(204, [['Allow', allowOf(match)], ...acceptPatch])
+function optionsRoute(match: Match | undefined): Route {
+  const acceptPatch = match?.routes.has('PATCH') === true ? [['Accept-Patch', PATCH_TYPES.join(', ')] as const] : []
+  const answer = emptyAnswer(204, [['Allow', match === undefined ? METHODS.join(', ') : allowOf(match)], ...acceptPatch])
   const words = { path: '', needs: 'nothing', summary: 'The methods of a path' } as const
   return { ...words, method: 'GET', access: 'public', body: 'none', negotiates: true, run: async () => answer }
 }

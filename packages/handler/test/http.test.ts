@@ -299,10 +299,72 @@ describe('pages of other origins', () => {
       'Origin',
     ])
     expect(preflight.headers['access-control-allow-methods']).toBe('GET, HEAD')
+    expect(evil.headers['access-control-allow-methods']).toBeUndefined()
     expect(
       (await send(`${running.base}/fhir/R4/metadata`, { headers: { origin: 'https://app.example' } })).headers[
         'access-control-allow-origin'
       ],
     ).toBe(undefined)
+  })
+  it('are told that they may send every method and header, and what they may read', async () => {
+    const other = await startServer({ cors: { origins: ['*'] } })
+    const preflight = (path: string, headers: Record<string, string>): Promise<Reply> =>
+      send(`${other.base}${path}`, { method: 'OPTIONS', headers: { origin: 'https://app.example', ...headers } })
+    const asked = {
+      'access-control-request-method': 'PATCH',
+      'access-control-request-headers': 'authorization,content-type,x-medplum, b d,é',
+    }
+    const reply = await preflight('/fhir/R4/Patient/1', { ...asked, 'access-control-request-private-network': 'true' })
+    const nowhere = await preflight('/fhir/R4/Patient/1/$everything', asked)
+    const plain = await send(`${other.base}/fhir/R4/Patient/1/$everything`, {
+      method: 'OPTIONS',
+      headers: { origin: 'https://app.example' },
+    })
+    const refused = await send(`${other.base}/auth/me`, { headers: { origin: 'https://app.example' } })
+    await other.stop()
+    expect([reply.status, nowhere.status, plain.status, refused.status]).toEqual([204, 204, 404, 401])
+    expect(reply.headers).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD, PUT, PATCH, DELETE',
+      'access-control-allow-headers': 'authorization, content-type, x-medplum',
+      'access-control-allow-private-network': 'true',
+      vary: 'Origin, Access-Control-Request-Headers',
+    })
+    expect(refused.headers['access-control-expose-headers']).toContain('WWW-Authenticate')
+    expect(JSON.stringify([reply.headers, refused.headers])).not.toContain('credentials')
+  })
+})
+
+describe('XML', () => {
+  it.each([
+    ['GET', { accept: 'application/fhir+xml' }, 406, 'XML is not offered.'],
+    ['GET', { accept: 'application/xml, text/xml' }, 406, 'XML is not offered.'],
+    ['PUT', { 'content-type': 'application/fhir+xml' }, 415, 'XML is not read.'],
+  ])('%s with %j is %i, and says so', async (method, headers, status, text) => {
+    const reply = await ask('/Patient/p', { method, headers, ...(method === 'PUT' && { body: '<Patient/>' }) })
+    expect([reply.status, at(reply.json, 'issue', 0, 'details', 'text')]).toEqual([status, expect.stringContaining(text)])
+  })
+})
+
+describe('what is not offered', () => {
+  it.each(['/$export', '/Patient/$export', '/Group/g/$export', '/Patient/p/$everything', '/Patient/p/$summary', '/$graphql'])(
+    '%s is 404 by its name',
+    async (path) => {
+      const reply = await ask(path)
+      expect([reply.status, at(reply.json, 'issue', 0, 'details', 'text')]).toEqual([
+        404,
+        expect.stringContaining(`'${path.slice(path.lastIndexOf('/') + 1)}'`),
+      ])
+    },
+  )
+})
+
+describe('an operation without a body', () => {
+  it('takes its parameters from the URL by POST, too', async () => {
+    const { status } = await send(`${running.base}/fhir/R4/ValueSet/$expand?url=http://x.example/none`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${running.token}` },
+    })
+    expect(status).toBe(404)
   })
 })

@@ -278,6 +278,10 @@ describe('options that cannot be', () => {
     [{ ...given, sessions: Promise.resolve(sessions) }, 'createHandler: sessions is a promise that was not awaited.'],
     [{ ...given, corse: { origins: ['*'] } }, "createHandler: there is no option 'corse'. Did you mean 'cors'?"],
     [{ ...given, cors: '*' }, 'createHandler: cors must be an object.'],
+    [
+      { ...given, cors: { origins: ['https://a.example/'] } },
+      "createHandler: cors.origins has \"https://a.example/\", which is no origin such as 'https://app.example', nor '*'.",
+    ],
     [{ ...given, cors: { origins: '*' } }, 'createHandler: cors.origins must be a list, with a text in each place.'],
     [{ ...given, cors: { origin: ['*'], origins: [] } }, "createHandler: there is no option 'cors.origin'. Did you mean 'origins'?"],
     [{ ...given, limits: { bodyByte: 1 } }, "createHandler: there is no option 'limits.bodyByte'. Did you mean 'bodyBytes'?"],

@@ -47,7 +47,7 @@ export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise
   await mkdir(dirname(file), { recursive: true })
   if (!existsSync(file)) await writeFile(unfilled, '')
   const server = await serve(
-    { host: '127.0.0.1', port, storage: `sqlite:${file}`, ui: true, load: existsSync(unfilled) ? [SAMPLE_FOLDER] : [] },
+    { host: '127.0.0.1', port, storage: `sqlite:${file}`, ui: true, cors: ['*'], load: existsSync(unfilled) ? [SAMPLE_FOLDER] : [] },
     io,
   )
   await rm(unfilled, { force: true })

@@ -1,4 +1,4 @@
-import { parseScope } from '@fhir-ops/handler'
+import { isOrigin, parseScope } from '@fhir-ops/handler'
 import { InvalidArgumentError, Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { isPlainAddress } from '../storage.js'
@@ -74,6 +74,17 @@ function unrepeated(message: string, isRight: (text: string) => boolean): (text:
     if (!isRight(text)) throw new OperationError('parameter-value', message)
     return text
   }
+}
+
+/** `--cors`, repeatable. */
+export function corsOption(): Option {
+  return new Option(
+    '--cors <origin>',
+    'let pages of this origin (https://app.example), or of all (*), call the server from a browser; repeatable',
+  ).argParser<readonly string[]>((origin, before: readonly string[] | undefined) => {
+    if (origin === '*' || isOrigin(origin)) return repeated(origin, before)
+    throw new InvalidArgumentError('It must be an origin, such as https://app.example or http://localhost:5173, without a path; or *.')
+  })
 }
 
 /** A port to listen on; 0 for a free one. */

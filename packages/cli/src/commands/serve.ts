@@ -6,6 +6,7 @@ import type { IdentityOptions } from '../identity.js'
 import { serve, type RunningServer } from '../serve.js'
 import {
   addressOption,
+  corsOption,
   loadOption,
   portNumber,
   repeated,
@@ -26,6 +27,7 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly devToken?: string
   readonly auth: boolean
   readonly ui?: true
+  readonly cors?: readonly string[]
   readonly validateWrites?: 'all' | 'structure'
   readonly botTimeout?: number
   readonly maxExpansion?: number
@@ -54,6 +56,7 @@ export function serveCommand(io: Io): Command {
     .option('--no-auth', 'serve FHIR without authentication (loopback only)')
     .option('--ui', 'serve the playground, a page to try the operations, at /')
     .addOption(new Option('--validate-writes <checks>', 'refuse to store resources with validation errors').choices(['all', 'structure']))
+    .addOption(corsOption())
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'maximum number of codes in an expansion without count', wholeNumber(1))
     .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))

@@ -21,7 +21,8 @@ export interface Body {
 interface BodyReading {
   /** Allowed media types. */
   readonly mediaTypes: readonly string[]
-  readonly optional?: boolean
+  /** `untyped` where a stated type announces a body. */
+  readonly optional?: boolean | 'untyped'
   readonly json?: boolean
 }
 
@@ -32,13 +33,14 @@ const FORM = 'application/x-www-form-urlencoded'
 export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ...FHIR_TYPES]
 
 /**
- * What a route does with its body: `fhir` is a resource, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads, `patch`
+ * What a route does with its body: `fhir` is a resource, `optional-fhir` one that need not be there, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads, `patch`
  * a list or an object; `none` leaves it unread.
  */
-export type BodyKind = 'none' | 'fhir' | 'fhir-text' | 'patch' | 'optional-json' | 'form' | 'optional-form' | 'bot'
+export type BodyKind = 'none' | 'fhir' | 'optional-fhir' | 'fhir-text' | 'patch' | 'optional-json' | 'form' | 'optional-form' | 'bot'
 
 const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   fhir: { mediaTypes: FHIR_TYPES, json: true },
+  'optional-fhir': { mediaTypes: FHIR_TYPES, json: true, optional: 'untyped' },
   'fhir-text': { mediaTypes: FHIR_TYPES },
   patch: { mediaTypes: PATCH_TYPES },
   'optional-json': { mediaTypes: FHIR_TYPES, json: true, optional: true },
@@ -88,8 +90,9 @@ function readingOf(kind: BodyKind): BodyReading | undefined {
   return kind === 'none' ? undefined : BODY_KINDS[kind]
 }
 
-function isAbsent(request: HttpRequest, reading: BodyReading): boolean {
-  return reading.optional === true && (!request.hasBody || request.header('content-length') === '0')
+function isAbsent(request: HttpRequest, { optional }: BodyReading): boolean {
+  const isEmpty = !request.hasBody || request.header('content-length') === '0'
+  return isEmpty && (optional === true || (optional === 'untyped' && request.header('content-type') === undefined))
 }
 
 /** Servers of web-standard requests give a stream also where nothing was sent. An empty body has no type that could be wrong. */

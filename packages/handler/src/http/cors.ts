@@ -3,24 +3,53 @@ import type { HttpRequest } from './http-request.js'
 
 /** Which pages of other origins may call the service. Credentials of the browser are never asked for. */
 export interface CorsOptions {
-  /** Exact origins, or `*` for all. */
+  /** Exact origins (`https://app.example`, with the port where it is not that of the scheme), or `*` for all. */
   readonly origins: readonly string[]
 }
 
-const EXPOSED = 'ETag, Location, Last-Modified, WWW-Authenticate, Retry-After, X-Request-Id'
-const ALLOWED = 'Authorization, Content-Type, Accept, Accept-Language, If-Match, If-None-Match, Prefer, X-Request-Id'
+/** What scripts may read of an answer, beside what all may. */
+const EXPOSED = [
+  'Accept-Patch',
+  'Allow',
+  'Content-Disposition',
+  'Content-Location',
+  'ETag',
+  'Last-Modified',
+  'Location',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Request-Id',
+].join(', ')
 
 /** What a browser needs to hand the answer to an allowed origin's page. Without `cors`, nothing. */
 export function corsHeaders(answer: Answer, request: HttpRequest, cors: CorsOptions | undefined): Answer['headers'] {
   if (cors === undefined) return []
   const allowed = allowedOrigin(request.header('origin'), cors)
-  if (allowed === undefined) return [['Vary', 'Origin']]
-  return [
-    ['Vary', 'Origin'],
-    ['Access-Control-Allow-Origin', allowed],
-    ['Access-Control-Expose-Headers', EXPOSED],
-    ...preflight(answer, request),
-  ]
+  const vary = ['Vary', request.method === 'OPTIONS' ? 'Origin, Access-Control-Request-Headers' : 'Origin'] as const
+  if (allowed === undefined) return [vary]
+  return [vary, ['Access-Control-Allow-Origin', allowed], ['Access-Control-Expose-Headers', EXPOSED], ...preflight(answer, request)]
+}
+
+/** Whether a browser asks what a page of an allowed origin may send. */
+export function isPreflight(request: HttpRequest, cors: CorsOptions | undefined): boolean {
+  const isAsked = request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined
+  return isAsked && cors !== undefined && allowedOrigin(request.header('origin'), cors) !== undefined
+}
+
+/** @throws {TypeError} for what no browser sends as an origin: it would never be allowed. */
+export function checkOrigins({ origins }: CorsOptions): void {
+  const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
+  if (wrong !== undefined)
+    throw new TypeError(
+      `createHandler: cors.origins has ${JSON.stringify(wrong)}, which is no origin such as 'https://app.example', nor '*'.`,
+    )
+}
+
+/** Whether a browser can send the text as an origin: scheme, host and port, no path. */
+export function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { origin, protocol, host } = new URL(text)
+  return origin === 'null' ? text === `${protocol}//${host}` : text === origin
 }
 
 function allowedOrigin(origin: string | undefined, { origins }: CorsOptions): string | undefined {
@@ -34,7 +63,25 @@ function preflight(answer: Answer, request: HttpRequest): Answer['headers'] {
   const methods = answer.headers.find(([name]) => name === 'Allow')?.[1] ?? 'GET'
   return [
     ['Access-Control-Allow-Methods', methods],
-    ['Access-Control-Allow-Headers', ALLOWED],
+    ['Access-Control-Allow-Headers', allowedHeaders(request)],
     ['Access-Control-Max-Age', '600'],
+    // Asked by Chromium where a page of the internet calls a service of the local network.
+    ...(request.header('access-control-request-private-network') === 'true'
+      ? [['Access-Control-Allow-Private-Network', 'true'] as const]
+      : []),
   ]
+}
+
+const USUAL =
+  'Authorization, Content-Type, Accept, Accept-Language, If-Match, If-None-Match, If-None-Exist, If-Modified-Since, Prefer, X-Request-Id'
+const MOST_HEADERS = 64
+
+/**
+ * Clients send headers of their own, which are ignored. The list is what was asked for: what is secret comes in a header that a page sets itself, so
+ * naming one more gives it nothing.
+ */
+function allowedHeaders(request: HttpRequest): string {
+  const asked = (request.header('access-control-request-headers') ?? '').split(',').map((name) => name.trim())
+  const names = asked.filter((name) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name)).slice(0, MOST_HEADERS)
+  return names.length === 0 ? USUAL : names.join(', ')
 }

@@ -24,7 +24,7 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
   if (!allowed.includes(mediaTypeOf(contentType))) {
     throw new OperationError(
       'media-type-unsupported',
-      `The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`,
+      `${/xml/i.test(contentType ?? '') ? 'XML is not read. ' : ''}The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`,
     )
   }
   if (!isUtf8(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The charset must be UTF-8.')
@@ -66,7 +66,8 @@ function valuesOf(type: string, parameter: string): readonly string[] {
 export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly [string, string])[]): void {
   const format = onlyValue(query, '_format')
   if (format === undefined ? acceptsJson(request.header('accept')) : isJsonFormat(format)) return
-  throw new OperationError('not-acceptable', 'Only JSON of FHIR R4 is available: application/fhir+json or application/json.')
+  const reason = /xml/i.test(format ?? request.header('accept') ?? '') ? 'XML is not offered. ' : ''
+  throw new OperationError('not-acceptable', `${reason}Only JSON of FHIR R4 is available: application/fhir+json or application/json.`)
 }
 
 /** True when the caller asks for NDJSON by name, by `_format` or else by `Accept`. */

@@ -67,7 +67,7 @@ function wishFor({ action, type }: { action: Wish['action']; type?: string }, ex
 }
 
 function bodyKindOf(operation: Operation): Route['body'] {
-  return operation.body === 'text' ? 'fhir-text' : 'fhir'
+  return operation.body === 'text' ? 'fhir-text' : 'optional-fhir'
 }
 
 async function runOperation(

@@ -65,7 +65,8 @@ export function routeFor({ routes }: Match, method: string): Route | undefined {
   return method === 'HEAD' && route?.withoutHead === true ? undefined : route
 }
 
-const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+/** In the order of `Allow`. */
+export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** The value of `Allow`. */
 export function allowOf({ routes }: Match): string {
