@@ -4,7 +4,7 @@ import { getSystemErrorMessage } from 'node:util'
 import { cqlLanguage, cqlOperations } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
-import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier } from '@fhir-ops/handler'
+import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier, type WriteChecks } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createPlayground } from '@fhir-ops/playground'
@@ -32,8 +32,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly words?: boolean
   /** File with findings of validation that are accepted. */
   readonly suppress?: string
-  /** Refuses to store resources with errors: all that `$validate` finds, or those of FHIR's own types. */
-  readonly validateWrites?: 'all' | 'structure'
+  /** What is checked of resources before they are stored. */
+  readonly validateWrites?: WriteChecks
   /** Text that is accepted as a token with every scope. */
   readonly devToken?: string
   /** Opens the FHIR part to everybody. */

@@ -1,5 +1,5 @@
 export { createHandler, type Handler } from './handler.js'
-export type { HandlerOptions, SmartConfiguration } from './options.js'
+export type { HandlerOptions, SmartConfiguration, WriteChecks } from './options.js'
 export { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
 export type { LogEntry } from './observe.js'
 export { OPERATIONS } from './operations.js'

@@ -21,7 +21,6 @@ import type { Operation } from 'fhir-ops/operation'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
 import type { Telemetry } from 'fhir-ops/telemetry'
-import type { Checks } from 'fhir-ops/validate'
 import type { AccessPolicy } from './auth/caller.js'
 import type { DpopOptions } from './auth/dpop.js'
 import type { LogoutTokenVerifier } from './auth/logout-token.js'
@@ -32,6 +31,9 @@ import type { LogEntry } from './observe.js'
 
 /** Members of a SMART configuration, by their names there. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
 export type SmartConfiguration = Readonly<Record<string, string | boolean | readonly string[]>>
+
+/** What is checked of a resource before it is stored. */
+export type WriteChecks = 'none' | 'structure' | 'full'
 
 /** What `createHandler` is made of. */
 export interface HandlerOptions extends AccessPolicy {
@@ -63,10 +65,10 @@ export interface HandlerOptions extends AccessPolicy {
   /** Gives bots `context.storage`, with the rights of their caller. Default false. */
   readonly grantBotStorage?: boolean
   /**
-   * Validates resources before they are stored, as `$validate` does (`all`) or by FHIR's own types only (`structure`), and refuses those
-   * with errors. Default: type, id and form only.
+   * What is checked of a resource before it is stored, which is refused with errors: by FHIR's own types (`structure`), as `$validate` does (`full`), or type, id
+   * and form only (`none`). Default `structure` where the context has the types of FHIR, else `none`.
    */
-  readonly validateWrites?: Checks
+  readonly validateWrites?: WriteChecks
   readonly limits?: Partial<HandlerLimits>
   /** Realm of the challenges. Default `fhir-ops`. */
   readonly realm?: string
@@ -117,7 +119,7 @@ export const HANDLER_OPTIONS: InputShape = inputShape<HandlerOptions>({
   indexer: FUNCTION,
   bots: having('bots', ['host', 'limits']),
   grantBotStorage: FLAG,
-  validateWrites: oneOf('all', 'structure'),
+  validateWrites: oneOf('none', 'structure', 'full'),
   limits: optionsOf(LIMITS_SHAPE),
   realm: TEXT,
   userinfoMissingToken: oneOf('unauthorized', 'invalid_request'),

@@ -8,7 +8,6 @@ import { checkOptions } from 'fhir-ops/internal/input'
 import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
-import type { Checks } from 'fhir-ops/validate'
 import { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
 import type { AccessPolicy } from './auth/caller.js'
 import type { ScopeReading } from './auth/rights.js'
@@ -22,7 +21,7 @@ import { createExecutor, type Executor } from './executor.js'
 import { checkOrigins, type CorsOptions } from './http/cors.js'
 import { observerOf, type LogEntry, type Observe } from './observe.js'
 import { OPERATIONS } from './operations.js'
-import { HANDLER_OPTIONS, type HandlerOptions } from './options.js'
+import { HANDLER_OPTIONS, type HandlerOptions, type WriteChecks } from './options.js'
 
 /** The options of a handler, checked and completed. */
 export interface Service {
@@ -46,7 +45,7 @@ export interface Service {
   readonly bots: Bots | undefined
   readonly grantBotStorage: boolean
   /** What is checked of a resource before it is stored, beside type, id and form. */
-  readonly validateWrites: Checks | undefined
+  readonly validateWrites: WriteChecks
   readonly limits: HandlerLimits
   readonly realm: string
   readonly isTokenRequiredAtUserInfo: boolean
@@ -86,7 +85,7 @@ export function createService(options: HandlerOptions): Service {
     indexer: options.indexer ?? indexerOf(context, baseUrl),
     bots: options.bots,
     grantBotStorage: options.grantBotStorage ?? false,
-    validateWrites: options.validateWrites,
+    validateWrites: writeChecksOf(options),
     limits,
     realm: checkRealm(options.realm ?? 'fhir-ops'),
     isTokenRequiredAtUserInfo: options.userinfoMissingToken === 'invalid_request',
@@ -99,6 +98,12 @@ export function createService(options: HandlerOptions): Service {
     startedAt: context.now().toISOString(),
     writeLock: createKeyedLock(),
   }
+}
+
+function writeChecksOf({ context, validateWrites }: HandlerOptions): WriteChecks {
+  const isPossible = context.types !== undefined
+  if (isPossible || validateWrites === undefined || validateWrites === 'none') return validateWrites ?? (isPossible ? 'structure' : 'none')
+  throw new TypeError('createHandler: validateWrites needs the types of FHIR, such as those of r4(), in the context.')
 }
 
 function foreignTokensOf({

@@ -286,7 +286,8 @@ describe('options that cannot be', () => {
     [{ ...given, cors: { origin: ['*'], origins: [] } }, "createHandler: there is no option 'cors.origin'. Did you mean 'origins'?"],
     [{ ...given, limits: { bodyByte: 1 } }, "createHandler: there is no option 'limits.bodyByte'. Did you mean 'bodyBytes'?"],
     [{ ...given, auth: 'none' }, 'createHandler: auth must be required or off.'],
-    [{ ...given, validateWrites: true }, 'createHandler: validateWrites must be all or structure.'],
+    [{ ...given, validateWrites: true }, 'createHandler: validateWrites must be none or structure or full.'],
+    [{ ...given, validateWrites: 'full' }, 'createHandler: validateWrites needs the types of FHIR, such as those of r4(), in the context.'],
   ])('%o', (options, message) => {
     expect(() => Reflect.apply(createHandler, undefined, [options])).toThrow(new TypeError(message))
   })

@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
+import type { WriteChecks } from '@fhir-ops/handler'
 import type { Io } from '../io.js'
 import type { DelegationOptions } from '../delegation.js'
 import type { IdentityOptions } from '../identity.js'
@@ -28,7 +29,7 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly auth: boolean
   readonly ui?: true
   readonly cors?: readonly string[]
-  readonly validateWrites?: 'all' | 'structure'
+  readonly validateWrites?: WriteChecks
   readonly botTimeout?: number
   readonly maxExpansion?: number
   readonly log: 'failures' | 'all'
@@ -55,7 +56,12 @@ export function serveCommand(io: Io): Command {
     .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
     .option('--no-auth', 'serve FHIR without authentication (loopback only)')
     .option('--ui', 'serve the playground, a page to try the operations, at /')
-    .addOption(new Option('--validate-writes <checks>', 'refuse to store resources with validation errors').choices(['all', 'structure']))
+    .addOption(
+      new Option(
+        '--validate-writes <checks>',
+        'what is checked of a resource before it is stored, or refused with its errors: nothing, the types of FHIR (default), or all that $validate checks',
+      ).choices(['none', 'structure', 'full']),
+    )
     .addOption(corsOption())
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'maximum number of codes in an expansion without count', wholeNumber(1))

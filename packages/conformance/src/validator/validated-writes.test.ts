@@ -9,9 +9,10 @@ const MISCODED = { resourceType: 'Patient', id: 'p', gender: 'lady' }
 const BOT = { resourceType: 'Bot', id: 'p', runtime: 'sandbox', code: 'export const handler = () => 1' }
 
 describe.each([
-  ['nothing', undefined, [200, 200]],
-  ['structure', 'structure', [422, 200]],
-  ['all', 'all', [422, 422]],
+  ['nothing', 'none', [200, 200]],
+  ['the structure, as by default,', undefined, [422, 200]],
+  ['the structure', 'structure', [422, 200]],
+  ['all', 'full', [422, 422]],
 ] as const)('a service that validates %s of what it stores', (_, validateWrites, [misshapen, miscoded]) => {
   const { call, close } = wholeService([GOOD], { ...(validateWrites !== undefined && { validateWrites }) })
   const put = async (resource: object): Promise<number> => (await call('PUT', '/Patient/p', JSON.stringify(resource))).status
@@ -25,10 +26,19 @@ describe.each([
   })
 })
 
+test('numbers are judged as they are written', async () => {
+  const { call, close } = wholeService([])
+  const put = async (rank: string): Promise<number> =>
+    (await call('PUT', '/Patient/p', `{"resourceType":"Patient","id":"p","telecom":[{"system":"phone","value":"1","rank":${rank}}]}`))
+      .status
+  expect([await put('1'), await put('1.0'), await put('1e0')]).toEqual([201, 422, 422])
+  await close()
+})
+
 describe('a service that validates all of what it stores', () => {
   const run = (event: BotEvent, { storage }: BotContext): unknown => isObject(event.input) && storage?.write(event.input)
   const bots = createBots({ hostBots: [{ id: 'writes', run }] })
-  const { call, close } = wholeService([], { validateWrites: 'all', bots, grantBotStorage: true })
+  const { call, close } = wholeService([], { validateWrites: 'full', bots, grantBotStorage: true })
   const read = async (answer: Response): Promise<JsonObject> => {
     const body: unknown = await answer.json()
     return isObject(body) ? body : {}

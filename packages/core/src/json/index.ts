@@ -2,6 +2,7 @@ export { extensionAt, isObject, isString, objectAt, objectsAt, stringAt, type Js
 export { jsonItems, jsonMembers, type JsonMember } from './members.js'
 export { parseInPieces } from './parse.js'
 export { placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'
+export { measureJson } from './scan.js'
 export { readStrictJson, readStrictValue, type StrictJsonOptions } from './strict.js'
 export { writeInPieces } from './write.js'
 export type { JsonProblem, JsonProblemKind } from './source-tokens.js'

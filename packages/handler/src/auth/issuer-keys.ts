@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, stringAt } from 'fhir-ops/internal/json'
 import { createLocalJWKSet, errors, type CryptoKey, type JSONWebKeySet, type JWK, type JWSHeaderParameters } from 'jose'
 import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
-import { FLAG, FUNCTION, listOf, OBJECT, TEXT } from 'fhir-ops/internal/input'
+import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 
 /** Where the keys of an issuer come from: exactly one of these, and the algorithms that go with it. */
 export type JwtKeys = (
@@ -23,7 +23,7 @@ export type JwtKeys = (
 }
 
 /** Where keys come from, in plain JavaScript. */
-export const KEY_OPTIONS = {
+export const KEY_OPTIONS: Readonly<Record<'jwksUri' | 'allowInsecureLoopback' | 'fetch' | 'keys' | 'secret' | 'algorithms', MemberKind>> = {
   jwksUri: ADDRESS,
   allowInsecureLoopback: FLAG,
   fetch: FUNCTION,

@@ -75,7 +75,7 @@ async function write(service: Service, { ctx, caller }: Exchange, given: JsonObj
   const named = stringAt(resource, 'id')
   const id = named ?? ctx.newId()
   authorize(caller, named === undefined ? { action: 'create', type } : { action: 'update', type, id })
-  await checkValid(service, ctx, { type, source: resource })
+  await checkValid(service, ctx, { type, resource })
   const put = { type, id, source: resource, ifVersion: named === undefined ? null : undefined }
   const entry = await pace.run(puttingResource(put, service.indexer))
   const [result] = await ctx.storage.write([entry])

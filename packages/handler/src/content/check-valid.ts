@@ -1,25 +1,37 @@
+import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { JsonObject } from 'fhir-ops/internal/json'
+import { measureJson, type JsonObject } from 'fhir-ops/internal/json'
 import { issueOfFinding } from 'fhir-ops/internal/validate'
 import { validate } from 'fhir-ops/validate'
 import type { Service } from '../service.js'
+
+/** A resource that is to be stored. */
+interface ToStore {
+  readonly type: string
+  /** JSON text; absent for what comes from a bot. */
+  readonly text?: string
+  /** The same, parsed. */
+  readonly resource: JsonObject
+}
 
 /**
  * Refuses a resource with errors, where the service validates what it stores. Bots, which R4 does not define, have checks of their own.
  *
  * @throws {OperationError} `validation-failed` with all errors that `$validate` finds.
  */
-export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, source }: ToStore): Promise<void> {
-  if (validateWrites === undefined || type === 'Bot') return
-  const { valid, findings } = await validate(ctx, { resource: source, checks: validateWrites })
+export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, ...given }: ToStore): Promise<void> {
+  if (validateWrites === 'none' || type === 'Bot') return
+  const checks = validateWrites === 'full' ? 'all' : 'structure'
+  const { valid, findings } = await validate(ctx, { resource: await sourceOf(ctx, given), checks })
   if (valid) return
   const issues = findings.filter(({ severity }) => severity === 'error' || severity === 'fatal').map(issueOfFinding)
   throw new OperationError('validation-failed', `The ${type} is not valid, so it is not stored.`, { issues })
 }
 
-interface ToStore {
-  readonly type: string
-  /** JSON text, or an object. */
-  readonly source: string | JsonObject
+/** The parsed resource, which spares a second reading of the text, unless it has numbers that JavaScript writes differently. */
+async function sourceOf(ctx: OperationContext, { text, resource }: Omit<ToStore, 'type'>): Promise<string | JsonObject> {
+  if (text === undefined) return resource
+  const { numbers } = await createPace(ctx).run(measureJson(text, { numbers: true }))
+  return numbers.size === 0 ? resource : text
 }

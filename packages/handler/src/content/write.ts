@@ -116,7 +116,7 @@ export async function planText(
   exchange: Exchange,
   { type, id, ifVersion, text, resource }: PlacedText,
 ): Promise<WritePlan> {
-  await checkValid(service, exchange.ctx, { type, source: text })
+  await checkValid(service, exchange.ctx, { type, text, resource })
   if (type === 'Bot') checkBot({ ...resource, id }, exchange.caller, service.bots?.limits)
   const entry = (source: string): ReturnType<typeof puttingResource> => puttingResource({ type, id, source, ifVersion }, service.indexer)
   return { kind: 'put', type, id, text, entry }
