@@ -8,16 +8,24 @@ import { openEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { sourcesIn, type Source } from '../load/sources.js'
+import { githubReport, junitReport } from '../validate/annotation-reports.js'
+import { fixAll, writeFixed } from '../validate/fix-source.js'
+import { htmlReport } from '../validate/html-report.js'
 import { jsonReport, sarifReport } from '../validate/machine-reports.js'
 import type { Checked, Report } from '../validate/report.js'
 import { textReport } from '../validate/text-report.js'
+import { changedFiles } from '../validate/watch-files.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
+import { interrupted } from './serve.js'
 
 /** How findings are printed. A new format is a line here. */
 const REPORTS = {
   text: textReport,
   json: jsonReport,
   sarif: sarifReport,
+  html: htmlReport,
+  junit: junitReport,
+  github: githubReport,
 } as const satisfies Readonly<Record<string, (io: Io) => Report>>
 
 interface ValidateOptions {
@@ -29,7 +37,11 @@ interface ValidateOptions {
   readonly profile?: readonly string[]
   readonly format: keyof typeof REPORTS
   readonly json?: true
+  readonly fix?: true
+  readonly watch?: true
 }
+
+type Asked = Omit<ValidateInput, 'resource'>
 
 /** `fhir-ops validate`. */
 export function validateCommand(io: Io): Command {
@@ -39,6 +51,8 @@ export function validateCommand(io: Io): Command {
     .option('--profile <canonical>', 'profile to validate against, repeatable', repeated)
     .addOption(new Option('--format <format>', 'output format of findings').choices(Object.keys(REPORTS)).default('text'))
     .addOption(new Option('--json', 'the same as --format json'))
+    .addOption(new Option('--fix', 'apply the fixes of findings to the files, show what was changed, and report what is left'))
+    .addOption(new Option('--watch', 'go on, and validate files again when they change').conflicts('fix'))
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())
@@ -61,22 +75,70 @@ async function validateAll(
   { profile = [], bestPractice, level, ...options }: ValidateOptions,
   io: Io,
 ): Promise<void> {
-  const report = REPORTS[options.json ? 'json' : options.format](io)
+  if (options.watch && paths.length === 0) throw new OperationError('parameter-value', '--watch needs files or folders.')
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
-  const progress = progressOn(io)
-  let invalid = 0
+  const asked = { profiles: profile, bestPractice, level }
+  const reported = (on: AsyncIterable<Source>): Promise<number> => reportOn(on, { engine, asked, options, io })
   try {
-    for await (const source of inputs(paths, io)) {
-      const checked = await check(source, engine, { profiles: profile, bestPractice, level })
-      report.add(checked)
-      invalid += Number(!checked.result.valid)
-      progress()
-    }
+    const invalid = await reported(inputs(paths, io))
+    if (options.watch) await watchAll(paths, reported, io)
+    else if (invalid > 0) throw new Exit(1)
   } finally {
     await engine.close()
   }
+}
+
+interface Reporting {
+  readonly engine: Engine
+  readonly asked: Asked
+  readonly options: Omit<ValidateOptions, 'profile' | 'bestPractice' | 'level'>
+  readonly io: Io
+}
+
+/** Validates and reports; gives the number of resources with errors. */
+async function reportOn(sources: AsyncIterable<Source>, { engine, asked, options, io }: Reporting): Promise<number> {
+  const report = REPORTS[options.json ? 'json' : options.format](io)
+  const progress = progressOn(io)
+  const fixed: { source: Source; text: string }[] = []
+  let invalid = 0
+  for await (const source of sources) {
+    const checked = options.fix ? await fix(source, engine, { asked, fixed, io }) : await check(source, engine, asked)
+    report.add(checked)
+    invalid += Number(!checked.result.valid)
+    progress()
+  }
+  await writeFixed(fixed)
   report.end()
-  if (invalid > 0) throw new Exit(1)
+  return invalid
+}
+
+/** Until the user ends it. */
+async function watchAll(paths: readonly string[], reported: (sources: AsyncIterable<Source>) => Promise<number>, io: Io): Promise<void> {
+  const end = new AbortController()
+  void interrupted().then(() => end.abort())
+  io.err('watching for changes')
+  for await (const files of changedFiles(paths, end.signal)) {
+    await reported(inputs(files, io)).catch((error: unknown) => {
+      // A file that has gone, or is being written, is no reason to end.
+      if (!(error instanceof OperationError)) throw error
+      io.err(`error: ${error.message}`)
+    })
+  }
+}
+
+/** Applies fixes to a resource, and says which. */
+async function fix(
+  source: Source,
+  engine: Engine,
+  { asked, fixed, io }: { asked: Asked; fixed: { source: Source; text: string }[]; io: Io },
+): Promise<Checked> {
+  const { text, diffs, result } = await fixAll(
+    source.text,
+    async (current) => (await check({ ...source, text: current }, engine, asked)).result,
+  )
+  if (diffs.length > 0) fixed.push({ source, text })
+  for (const diff of diffs) io.out(`${source.place}\n${diff}`)
+  return { source: { ...source, text }, result }
 }
 
 /** Tells about once a second how many resources were checked. */
@@ -104,7 +166,7 @@ async function* inputs(paths: readonly string[], io: Io): AsyncGenerator<Source>
   }
 }
 
-async function check(source: Source, { ctx }: Engine, asked: Omit<ValidateInput, 'resource'>): Promise<Checked> {
+async function check(source: Source, { ctx }: Engine, asked: Asked): Promise<Checked> {
   const { valid, findings } = await validate(forRequest(ctx, {}), { ...asked, resource: source.text, places: true })
   return { source, result: { valid, findings: findings.map((finding) => inFile(finding, source)) } }
 }

@@ -3,26 +3,32 @@ import { FINDING_KINDS, type Finding } from 'fhir-ops/validate'
 import { counted } from '../text.js'
 import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
-import type { Source } from '../load/sources.js'
+import { profileSummary } from './profile-summary.js'
+import { sourceLines } from './source-lines.js'
 
 type Style = Parameters<typeof styleText>[0]
 type Paint = (style: Style, text: string) => string
 
 const STYLES: Readonly<Record<Finding['severity'], Style>> = { fatal: 'red', error: 'red', warning: 'yellow', information: 'blue' }
 
-/** Each finding with its place, the line of the file that it is about and what to do; at the end how many there were. */
+/** Each finding with its place, the line of the file that it is about and what to do; at the end how many there were, by profile where there are several. */
 export function textReport(io: Io): Report {
   const paint: Paint = (style, text) => (io.isTerminal ? styleText(style, text, { validateStream: false }) : text)
   const counts = { resources: 0, invalid: 0, errors: 0, warnings: 0 }
+  const profiles = profileSummary()
   return {
     add: (checked) => {
       for (const finding of checked.result.findings) for (const line of linesOf(checked, finding, paint)) io.out(line)
+      profiles.add(checked)
       counts.resources++
       counts.invalid += Number(!checked.result.valid)
       counts.errors += countOf(checked, /error|fatal/)
       counts.warnings += countOf(checked, /warning/)
     },
-    end: () => io.err(summary(counts)),
+    end: () => {
+      for (const line of profiles.lines()) io.err(line)
+      io.err(summary(counts))
+    },
   }
 }
 
@@ -60,18 +66,4 @@ function countOf({ result }: Checked, severities: RegExp): number {
 /** Without control characters, which a terminal would obey. */
 function visible(text: string): string {
   return text.replace(/\p{Cc}/gu, ' ')
-}
-
-const WIDTH = 100
-const BEFORE = 50
-
-/** The line of the text that a place in a file is in, and a line with a caret below the place. Of a long line the part around it. */
-function sourceLines({ text, line: first }: Source, { line, column }: { line: number; column: number }): readonly string[] {
-  const whole = text.split('\n', line - first + 1)[line - first]
-  if (whole === undefined) return []
-  const start = whole.length <= WIDTH ? 0 : Math.max(0, column - 1 - BEFORE)
-  const part = `${start > 0 ? '…' : ''}${whole.slice(start, start + WIDTH)}${whole.length > start + WIDTH ? '…' : ''}`
-  const number = String(line).padStart(5)
-  const caret = column - 1 - start + (start > 0 ? 1 : 0)
-  return [`${number} | ${part}`, `${' '.repeat(number.length)} | ${' '.repeat(caret)}^`]
 }

@@ -1,0 +1,141 @@
+import type { JsonPatch, PatchOperation } from 'fhir-ops/validate'
+
+/** JSON as it is written, with all white space, so that a change leaves the rest as it was. */
+type Value = Plain | Container
+
+interface Plain {
+  readonly kind: 'plain'
+  readonly text: string
+}
+
+interface Container {
+  readonly kind: 'object' | 'list'
+  readonly members: Member[]
+  /** White space in an empty one. */
+  readonly empty: string
+}
+
+interface Member {
+  /** White space before the name, or before the item of a list. */
+  readonly before: string
+  /** Name in quotes, colon and white space; empty in a list. */
+  name: string
+  value: Value
+  /** White space up to the comma or bracket. */
+  after: string
+}
+
+/**
+ * Applies a fix to a text: removes, replaces, renames, and puts values into lists or takes them out. Digits and layout of all else stay as they are.
+ *
+ * @param text JSON that can be parsed.
+ * @throws {RangeError} when the text has nothing at a pointer of the fix.
+ */
+export function fixText(text: string, fix: JsonPatch): string {
+  const root: Container = { kind: 'list', members: [readJson(text)], empty: '' }
+  const wrapped = listedBy(fix)
+  if (wrapped === undefined) for (const operation of fix) change(root, operation)
+  else wrap(memberAt(root, wrapped))
+  return root.members.map(written).join('')
+}
+
+/** Where a fix puts a value into a list: it moves the value aside, adds an empty list, and moves the value there. */
+function listedBy(fix: JsonPatch): string | undefined {
+  const [first, second] = fix
+  return first?.op === 'move' && second?.op === 'add' && first.from === second.path && Array.isArray(second.value) ? first.from : undefined
+}
+
+function wrap(member: Member): void {
+  member.value = { kind: 'list', members: [{ before: '', name: '', value: member.value, after: '' }], empty: '' }
+}
+
+function change(root: Container, operation: PatchOperation): void {
+  if (operation.op === 'remove') remove(root, operation.path)
+  else if (operation.op === 'move') move(root, operation)
+  else memberAt(root, operation.path).value = { kind: 'plain', text: JSON.stringify(operation.value) }
+}
+
+function remove(root: Container, pointer: string): void {
+  const { members } = containerOf(root, pointer)
+  const index = members.indexOf(memberAt(root, pointer))
+  const last = members.at(index - 1)
+  const [removed] = members.splice(index, 1)
+  if (last !== undefined && removed !== undefined && index === members.length) last.after = removed.after
+}
+
+/** A member gets another name, or the item of a list takes the place of the list. */
+function move(root: Container, { from, path }: Extract<PatchOperation, { op: 'move' }>): void {
+  const member = memberAt(root, from)
+  if (from === `${path}/0`) memberAt(root, path).value = member.value
+  else member.name = member.name.replace(/^"(?:[^"\\]|\\.)*"/, JSON.stringify(keysOf(path).at(-1)))
+}
+
+function keysOf(pointer: string): readonly string[] {
+  return pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
+
+function containerOf(root: Container, pointer: string): Container {
+  const { value } = memberAt(root, pointer.slice(0, pointer.lastIndexOf('/')))
+  if (value.kind === 'plain') throw new RangeError(`There is nothing in ${pointer}.`)
+  return value
+}
+
+/** The empty pointer is that of the only member of the root. */
+function memberAt(root: Container, pointer: string): Member {
+  let found = root.members[0]
+  for (const key of keysOf(pointer).slice(1)) {
+    const inner: Container | undefined = found?.value.kind === 'plain' ? undefined : found?.value
+    found = inner?.kind === 'list' ? inner.members[Number(key)] : inner?.members.find(({ name }) => nameIn(name) === key)
+  }
+  if (found === undefined) throw new RangeError(`There is nothing at ${pointer}.`)
+  return found
+}
+
+function nameIn(name: string): unknown {
+  return JSON.parse(name.slice(0, name.lastIndexOf(':')))
+}
+
+function written({ before, name, value, after }: Member): string {
+  return `${before}${name}${textOf(value)}${after}`
+}
+
+function textOf(value: Value): string {
+  if (value.kind === 'plain') return value.text
+  const inner = value.members.length === 0 ? value.empty : value.members.map(written).join(',')
+  return value.kind === 'object' ? `{${inner}}` : `[${inner}]`
+}
+
+const SPACE = /[ \t\r\n]*/y
+const STRING = /"(?:[^"\\]|\\.)*"/y
+const WORD = /[^ \t\r\n,\]}]+/y
+
+/** The whole text, as a member without a name. */
+function readJson(text: string): Member {
+  let at = 0
+  const take = (pattern: RegExp): string => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)?.[0] ?? ''
+    at += found.length
+    return found
+  }
+  const value = (): Value => {
+    const opening = text[at]
+    if (opening === '{' || opening === '[') return container(opening === '{' ? 'object' : 'list')
+    return { kind: 'plain', text: opening === '"' ? take(STRING) : take(WORD) }
+  }
+  const container = (kind: Container['kind']): Container => {
+    const members: Member[] = []
+    let before = ''
+    do {
+      at++
+      before = take(SPACE)
+      if (members.length === 0 && /[\]}]/.test(text[at] ?? '')) break
+      const name = kind === 'object' ? take(STRING) + take(SPACE) + text.slice(at, ++at) + take(SPACE) : ''
+      members.push({ before, name, value: value(), after: take(SPACE) })
+    } while (text[at] === ',')
+    at++
+    return { kind, members, empty: members.length === 0 ? before : '' }
+  }
+  const before = take(SPACE)
+  return { before, name: '', value: value(), after: text.slice(at) }
+}
