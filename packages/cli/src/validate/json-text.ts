@@ -1,4 +1,6 @@
-import type { JsonPatch, PatchOperation } from 'fhir-ops/validate'
+import type { JsonPatch } from 'fhir-ops/validate'
+
+type PatchOperation = JsonPatch[number]
 
 /** JSON as it is written, with all white space, so that a change leaves the rest as it was. */
 type Value = Plain | Container
