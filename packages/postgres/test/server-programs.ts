@@ -17,13 +17,21 @@ function found(): string | undefined {
   return folders.find((folder) => folder !== '' && existsSync(join(folder, 'initdb')))
 }
 
-const INSTALL = `ls ${DEBIAN}/*/bin/initdb 2>/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends postgresql; }`
-
-/** Takes half a minute. Of several test files one installs while the others wait. */
 function installed(): string | undefined {
-  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined
-  process.stdout.write('PostgreSQL is installed for the tests (apt-get install postgresql)\n')
+  return installDebian('postgresql', `ls ${DEBIAN}/*/bin/initdb`) ? found() : undefined
+}
+
+/**
+ * Installs a package where the tests run as root on a Debian; false where they do not. Takes half a minute. Of several test files one installs while
+ * the others wait.
+ *
+ * @param isThere A command of the shell that succeeds when it is there.
+ */
+export function installDebian(name: 'postgresql' | 'pgbouncer', isThere: string): boolean {
+  if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return false
+  process.stdout.write(`${name} is installed for the tests (apt-get install ${name})\n`)
+  const install = `${isThere} 2>/dev/null || { apt-get update -q && RUNLEVEL=1 apt-get install -y -q --no-install-recommends ${name}; }`
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  spawnSync('flock', [join(tmpdir(), 'fhir-ops-install-postgresql.lock'), 'sh', '-c', INSTALL], { env, stdio: 'inherit', timeout: 300_000 })
-  return found()
+  const lock = join(tmpdir(), `fhir-ops-install-${name}.lock`)
+  return spawnSync('flock', [lock, 'sh', '-c', install], { env, stdio: 'inherit', timeout: 300_000 }).status === 0
 }

@@ -1,12 +1,15 @@
-import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { execFile, execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import pg from 'pg'
 import { freePort } from './free-port.js'
 import { serverPrograms } from './server-programs.js'
+
+const execFileAsync = promisify(execFile)
 
 /** How a server is stopped: in order, at once, or by killing every process of it. */
 export type Stop = 'fast' | 'immediate' | 'kill'
@@ -27,11 +30,15 @@ export interface TestServer {
  * Starts a server; `undefined` where none can be had.
  *
  * @param settings Of the server, as in `postgresql.conf`.
+ * @param followed Another of these servers, which this one follows as a standby.
  */
-export async function testServer(settings: Readonly<Record<string, string>> = {}): Promise<TestServer | undefined> {
+export async function testServer(
+  settings: Readonly<Record<string, string>> = {},
+  followed?: Pick<TestServer, 'url'>,
+): Promise<TestServer | undefined> {
   const bin = serverPrograms()
   const account = accountOfServer()
-  return bin === undefined || account === undefined ? undefined : serverIn(bin, account, settings)
+  return bin === undefined || account === undefined ? undefined : serverIn(bin, account, { settings, followed })
 }
 
 interface Account {
@@ -46,12 +53,19 @@ function accountOfServer(): Account | undefined {
   return uid?.status === 0 ? { uid: Number(uid.stdout), gid: Number(gid?.stdout) } : undefined
 }
 
-async function serverIn(bin: string, account: Account, settings: Readonly<Record<string, string>>): Promise<TestServer> {
+interface Content {
+  readonly settings: Readonly<Record<string, string>>
+  readonly followed: Pick<TestServer, 'url'> | undefined
+}
+
+async function serverIn(bin: string, account: Account, { settings, followed }: Content): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-postgres-'))
   if (account.uid !== undefined && account.gid !== undefined) chownSync(folder, account.uid, account.gid)
   const options = { ...account, cwd: folder, env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' } }
   const data = join(folder, 'data')
-  execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'fhir', '-A', 'trust', '-E', 'UTF8', '--no-sync'], { ...options, stdio: 'pipe' })
+  if (followed === undefined)
+    execFileSync(join(bin, 'initdb'), ['-D', data, '-U', 'fhir', '-A', 'trust', '-E', 'UTF8', '--no-sync'], { ...options, stdio: 'pipe' })
+  else await execFileAsync(join(bin, 'pg_basebackup'), [...copyArgs(followed.url), '-D', data], options)
   const port = await freePort()
   const url = `postgres://fhir@127.0.0.1:${port}/postgres`
   const run = (): ChildProcess =>
@@ -75,6 +89,12 @@ async function serverIn(bin: string, account: Account, settings: Readonly<Record
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Of a copy that is made while the other server works, and follows it from there. */
+function copyArgs(url: string): readonly string[] {
+  const { hostname, port, username } = new URL(url)
+  return ['-h', hostname, '-p', port, '-U', username, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']
 }
 
 function settingArgs(settings: Readonly<Record<string, string>>): readonly string[] {

@@ -169,7 +169,8 @@ function findLines(text: string): Hl7Lines {
 
 /** The message inside MLLP framing (VT before, FS and CR after); a text without framing as it is. */
 function withoutFraming(text: string): string {
-  const start = text.startsWith('\u000b') ? 1 : 0
-  const end = [text.length, text.length - 1].find((at) => text.charAt(at - 1) === '\u001c')
-  return text.slice(start, end === undefined ? text.length : end - 1)
+  const start = text.charCodeAt(0) === 0x0b ? 1 : 0
+  const { length } = text
+  if (text.charCodeAt(length - 1) === 0x1c) return text.slice(start, length - 1)
+  return text.slice(start, text.charCodeAt(length - 2) === 0x1c ? length - 2 : length)
 }

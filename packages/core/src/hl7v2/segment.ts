@@ -111,25 +111,40 @@ const PATH = /^([A-Z][A-Z0-9]{2})(?:\[(\d{1,5})\])?[-.](\d{1,4})(?:\[(\d{1,4})\]
  * @throws {TypeError} When the path has another form or a number is 0.
  */
 export function readPath(path: string): Hl7Path {
-  const match = PATH.exec(path)
-  const [occurrence = 1, field = 1, repetition = 1, component = 1, subcomponent = 1] = (match ?? [])
-    .slice(2)
-    .map((part) => Number(part ?? 1))
-  const numbers = { occurrence, field, repetition, component, subcomponent }
-  if (match?.[1] === undefined || Object.values(numbers).includes(0))
-    throw new TypeError(`${JSON.stringify(path)} is not an HL7 path like PID-3[2].4.1.`)
-  return { segment: match[1], ...numbers }
+  const [, segment, occurrence = 1, field = 1, repetition = 1, component = 1, subcomponent = 1] = PATH.exec(path) ?? []
+  const least = Math.min(Number(occurrence), Number(field), Number(repetition), Number(component), Number(subcomponent))
+  if (segment === undefined || least === 0) throw new TypeError(`${JSON.stringify(path)} is not an HL7 path like PID-3[2].4.1.`)
+  return {
+    segment,
+    occurrence: Number(occurrence),
+    field: Number(field),
+    repetition: Number(repetition),
+    component: Number(component),
+    subcomponent: Number(subcomponent),
+  }
 }
 
 /** The decoded text of one leaf of a segment; `undefined` when it is absent or empty. */
 export function leafOf(segment: string, path: Hl7Path, separators: Hl7Separators): string | undefined {
   const isHeader = HEADERS.has(path.segment)
-  const field = fieldTexts(segment, separators.field, isHeader)[path.field]
-  if (isHeader && path.field <= 2) return isFirst(path) ? field : undefined
-  const repetition = field?.split(separators.repetition)[path.repetition - 1]
-  const component = repetition?.split(separators.component)[path.component - 1]
-  const leaf = component?.split(separators.subcomponent)[path.subcomponent - 1]
-  return leaf === undefined || leaf === '' ? undefined : decodeEscapes(leaf, separators)
+  if (isHeader && path.field <= 2) return isFirst(path) ? fieldTexts(segment, separators.field, isHeader)[path.field] : undefined
+  const field = partOf(segment, separators.field, isHeader ? path.field : path.field + 1)
+  const repetition = partOf(field, separators.repetition, path.repetition)
+  const component = partOf(repetition, separators.component, path.component)
+  const leaf = partOf(component, separators.subcomponent, path.subcomponent)
+  return leaf === '' ? undefined : decodeEscapes(leaf, separators)
+}
+
+/** One of the parts of a text, counted from 1; empty when there are fewer. The parts before it are passed over, not made. */
+function partOf(text: string, separator: string, at: number): string {
+  let start = 0
+  for (let left = at; left > 1; left--) {
+    const end = text.indexOf(separator, start)
+    if (end < 0) return ''
+    start = end + 1
+  }
+  const end = text.indexOf(separator, start)
+  return end < 0 ? text.slice(start) : text.slice(start, end)
 }
 
 /** The segment's text with one leaf replaced; missing fields, repetitions, components and subcomponents before it are added empty. */

@@ -14,6 +14,10 @@ const DECLARED = 5
 /** HL7 2.7 allows one more character in MSH-2, the truncation mark. It divides nothing. */
 const WITH_TRUNCATION = 6
 
+/** What nearly every message declares, and how it does so. */
+const COMMON = 'MSH|^~\\&|'
+const COMMON_SEPARATORS: Hl7Separators = { field: '|', component: '^', repetition: '~', escape: '\\', subcomponent: '&' }
+
 /**
  * Reads the separators that follow the letters `MSH`.
  *
@@ -21,6 +25,7 @@ const WITH_TRUNCATION = 6
  * @see HL7 v2.9 chapter 2.5.4 "Message delimiters"
  */
 export function readSeparators(text: string): Hl7Separators {
+  if (text.startsWith(COMMON)) return COMMON_SEPARATORS
   if (!text.startsWith('MSH')) throw new OperationError('body-invalid', 'The HL7 message does not begin with an MSH segment.')
   const marks = declaration(text).split('')
   const [field, component, repetition, escape, subcomponent] = marks
