@@ -9,6 +9,13 @@ import { describeSuite, suitePath } from '../../../../test/suites.js'
 
 const FOLDER = suitePath('r4-examples')
 
+/** Maps of R4 with a code that the complete code system does not have. */
+const FAULTS: ReadonlySet<string> = new Set([
+  'ConceptMap/cm-administrative-gender-v3 concept-map-code',
+  'ConceptMap/sc-verificationresult-status concept-map-code',
+  'ConceptMap/sc-medication-admin-status concept-map-code',
+])
+
 describeSuite('r4-examples', 'the R4 example resources', () => {
   test('have no errors outside the suspects', async () => {
     const suspects = JSON.parse(readFileSync(join(FOLDER, 'suspects.json'), 'utf8')) as object
@@ -19,7 +26,8 @@ describeSuite('r4-examples', 'the R4 example resources', () => {
       const { findings } = await validate(ctx, { resource: line })
       const errors = findings.filter(({ severity }) => severity === 'error' || severity === 'fatal')
       if (Object.hasOwn(suspects, `${resourceType}/${id}`)) continue
-      faults.push(...errors.map(({ kind, expression, text }) => `${resourceType}/${id} ${kind} ${expression} ${text}`))
+      const own = errors.filter(({ kind }) => !FAULTS.has(`${resourceType}/${id} ${kind}`))
+      faults.push(...own.map(({ kind, expression, text }) => `${resourceType}/${id} ${kind} ${expression} ${text}`))
     }
     expect(faults).toEqual(BLANK_NARRATIVE)
   })

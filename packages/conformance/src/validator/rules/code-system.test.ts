@@ -37,32 +37,40 @@ describe('a code system', () => {
     ['that is complete has concepts', system({ concept: undefined }), ['warning code-system-empty CodeSystem']],
     [
       'that supplements another is a supplement',
-      system({ supplements: 'http://b.org', caseSensitive: undefined }),
+      system({ supplements: `${HL7}item-type`, caseSensitive: undefined }),
       ['error code-system-content CodeSystem.content'],
     ],
-    ['that is a supplement says of what', system({ content: 'supplement' }), ['error code-system-content CodeSystem.content']],
+    [
+      'that is a supplement says of what',
+      system({ content: 'supplement' }),
+      ['error code-system-content CodeSystem.content', 'error code-system-content CodeSystem'],
+    ],
     [
       'that is a supplement does not say whether case matters',
-      system({ content: 'supplement', supplements: 'http://b.org' }),
+      system({ content: 'supplement', supplements: `${HL7}item-type`, concept: [{ code: 'group' }] }),
       ['error code-system-content CodeSystem.caseSensitive'],
     ],
     ['says whether case matters', system({ caseSensitive: undefined }), ['information code-system-incomplete CodeSystem']],
-    ['of HL7 has definitions', system({ url: `${HL7}x` }), ['warning code-system-incomplete CodeSystem.concept[0]']],
+    [
+      'of HL7 has displays and definitions',
+      system({ url: `${HL7}x` }),
+      ['warning code-system-incomplete CodeSystem.concept[0]', 'warning code-system-incomplete CodeSystem.concept[0]'],
+    ],
     [
       'declares a property once',
-      system({ property: [property('parent', 'code', 'parent'), property('parent', 'code')] }),
-      ['error code-system-property CodeSystem.property[1]'],
+      system({ property: [property('parent', 'code', 'parent'), property('parent', 'code', 'parent')] }),
+      ['error code-system-property CodeSystem.property[1]', 'error code-system-property CodeSystem.property[1]'],
     ],
     [
       'declares the properties of its concepts',
       system({ concept: [{ code: 'a', property: [{ code: 'mine', valueString: 'x' }] }] }),
-      ['error code-system-property CodeSystem.concept[0].property[0]'],
+      ['warning code-system-property CodeSystem.concept[0].property[0]'],
     ],
     [
       'gives properties of the type that it declares',
       system({
         hierarchyMeaning: 'is-a',
-        property: [property('notSelectable', 'boolean')],
+        property: [property('notSelectable', 'boolean', 'notSelectable')],
         concept: [{ code: 'a', concept: [{ code: 'b', property: [{ code: 'notSelectable', valueString: 'x' }] }] }],
       }),
       ['error code-system-property CodeSystem.concept[0].concept[0].property[0]'],
@@ -82,11 +90,11 @@ describe('a code system', () => {
       system({ property: [property('mine', 'string')] }),
       ['information code-system-property CodeSystem.property[0]'],
     ],
-    ['knows the properties of FHIR by code', system({ property: [property('notSelectable', 'boolean')] }), []],
+    ['knows the properties of FHIR by uri', system({ property: [property('notSelectable', 'boolean', 'notSelectable')] }), []],
     [
       'makes no properties of FHIR',
       system({ property: [property('mine', 'string', 'mine')] }),
-      ['error code-system-property CodeSystem.property[0]'],
+      ['warning code-system-property CodeSystem.property[0]', 'error code-system-property CodeSystem.property[0]'],
     ],
     [
       'keeps the types of FHIR',

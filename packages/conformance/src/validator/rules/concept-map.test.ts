@@ -12,14 +12,17 @@ describe('a concept map', () => {
       element: [{ code: 'male', target: [{ code: 'x', equivalence: 'equal' }] }, { code: 'horse' }],
     }
     const map = { resourceType: 'ConceptMap', status: 'active', group: [group] }
-    expect(await findingsOf(map, [], /^concept-map/)).toEqual(['warning concept-map-code ConceptMap.group[0].element[1].code'])
+    expect(await findingsOf(map, [], /^concept-map/)).toEqual([
+      'warning concept-map-system ConceptMap.group[0].target',
+      'error concept-map-code ConceptMap.group[0].element[1].code',
+    ])
   })
 
   const gender = `${HL7}administrative-gender`
   const mapping = (element: JsonObject, members: JsonObject = {}): JsonObject => ({
     resourceType: 'ConceptMap',
     status: 'active',
-    group: [{ source: gender, target: 'http://b.org', element: [element] }],
+    group: [{ source: gender, target: gender, element: [element] }],
     ...members,
   })
   const few = {
@@ -39,7 +42,7 @@ describe('a concept map', () => {
     [
       'is from nothing else',
       mapping({ code: 'female' }, { sourceCanonical: few.url }),
-      ['warning concept-map-code ConceptMap.group[0].element[0].code'],
+      ['error concept-map-code ConceptMap.group[0].element[0].code'],
     ],
     ['tells code systems', mapping({}, { group: [{ source: gender, element: [] }] }), ['warning concept-map-code ConceptMap.group[0]']],
   ])('%s', async (_, map, expected) => {

@@ -18,6 +18,14 @@ export async function findingsOf(
   return findings.filter(({ kind }) => kinds.test(kind)).map(shown)
 }
 
+/** The same with the issue type: `severity|code kind expression`. */
+export async function issuesOf(resource: JsonObject, definitions: readonly JsonObject[], kinds: RegExp): Promise<readonly string[]> {
+  const { findings } = await validate(forRequest(ctx, { resources: definitions }), { resource: JSON.stringify(resource) })
+  return findings
+    .filter(({ kind }) => kinds.test(kind))
+    .map(({ severity, code, kind, expression = '' }) => `${severity}|${code} ${kind} ${expression}`)
+}
+
 function shown({ severity, kind, expression }: Finding): string {
   return `${severity} ${kind} ${expression ?? ''}`
 }

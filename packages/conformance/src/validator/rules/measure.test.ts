@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { findingsOf } from './findings-of.js'
+import { findingsOf, issuesOf } from './findings-of.js'
 
 const KINDS = /^measure-/
 const MEASURE = 'http://example.org/Measure/m'
@@ -144,10 +144,18 @@ describe('a report', () => {
     const entry = ['Patient/1', 'Patient/2'].map((reference) => ({ item: { reference } }))
     const contained = [{ resourceType: 'List', id: 'list', status: 'current', mode: 'snapshot', entry }]
     const population = [
-      { ...coded('a'), count: 1, subjectResults: { reference: 'List/1' } },
+      { ...coded('a'), count: 1, subjectResults: { reference: 'Patient/1' } },
       { ...coded('b'), count, subjectResults: { reference: '#list' } },
     ]
     expect(await findingsOf(report([{ population }], { type: 'subject-list', contained }), [cohort], KINDS)).toEqual(expected)
+  })
+
+  test('cannot be counted where a list is elsewhere', async () => {
+    const population = [{ ...coded('a'), count: 1, subjectResults: { reference: 'List/1' } }]
+    const MEASURE = 'information|business-rule measure-count MeasureReport.group[0].population[0]'
+    expect(
+      (await issuesOf(report([{ population }], { type: 'subject-list' }), [cohort], KINDS)).filter((one) => one.includes('-count ')),
+    ).toEqual([MEASURE])
   })
 
   test('of a measure that is not known is not checked against it', async () => {
@@ -156,7 +164,15 @@ describe('a report', () => {
 })
 
 describe('a measure', () => {
-  const library = { resourceType: 'Library', url: 'http://example.org/Library/l', name: 'Lib', status: 'active', type: { text: 'x' } }
+  const elm = btoa(JSON.stringify({ library: { statements: { def: [{ name: 'Define' }] } } }))
+  const library = {
+    resourceType: 'Library',
+    url: 'http://example.org/Library/l',
+    name: 'Lib',
+    status: 'active',
+    type: { text: 'x' },
+    content: [{ contentType: 'application/elm+json', data: elm }],
+  }
   const using = (expression: string): JsonObject =>
     measure({ library: [library.url], group: [{ population: [{ ...coded('a'), criteria: { language: 'text/cql', expression } }] }] })
 
@@ -169,5 +185,9 @@ describe('a measure', () => {
 
   test('is not checked against a library that is not known', async () => {
     expect(await findingsOf(using('Other.Define'), [], KINDS)).toEqual(['information measure-library-unknown Measure'])
+  })
+
+  test('may have CQL that stands for itself', async () => {
+    expect(await findingsOf(using('Count([Device])'), [library], KINDS)).toEqual([])
   })
 })

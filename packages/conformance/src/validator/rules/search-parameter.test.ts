@@ -25,7 +25,7 @@ describe('a search parameter', () => {
     ],
     [
       'follows elements that there are',
-      parameter({ expression: 'Patient.name.given | Patient.deceased.exists() | Patient.name.where(use = 1).nothing' }),
+      parameter({ expression: 'Patient.name.given | Patient.deceased.exists() | Patient.name.where(use = 1).text' }),
       [],
     ],
     [

@@ -123,6 +123,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
     }),
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
+    members: () => membersOf(plan, (code) => find(code) === 'in'),
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
     lasts: () => families.every((family) => family.lasts()),
     restsOn: (fromRequest) =>
@@ -185,6 +186,12 @@ function suggestedCodes(plan: ValueSetPlan, { system, code }: GivenCode, isMembe
   const codes = [...codesNamed(plan, system)]
   const near = nearest(code, codes).filter(isMember)
   return near.length > 0 || codes.length > SHORT_LIST ? near : codes.filter(isMember)
+}
+
+/** The members among the codes that the value set and those that it imports list, or that short code systems have. */
+function membersOf(plan: ValueSetPlan, isMember: (code: GivenCode) => boolean): readonly GivenCode[] {
+  const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
+  return [...systems].flatMap((system) => [...codesNamed(plan, system)].map((code) => ({ system, code })).filter(isMember))
 }
 
 /** The codes that the value set and those that it imports list, or that short code systems have. */

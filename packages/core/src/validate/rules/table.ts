@@ -8,6 +8,7 @@ import { codingRule, unitRule } from './codes/check-coding.js'
 import { terminologyStatusRule } from './codes/check-status.js'
 import { codeSystemRule } from './conformance/code-system.js'
 import { conceptMapRule } from './conformance/concept-map.js'
+import { implementationGuideRule } from './conformance/implementation-guide.js'
 import { operationDefinitionRule } from './conformance/operation-definition.js'
 import { capabilityRule, searchParameterRule } from './conformance/search-parameter.js'
 import { valueSetRule } from './conformance/value-set.js'
@@ -83,6 +84,7 @@ export const RESOURCE_RULES: readonly ResourceRule[] = [
   searchParameterRule,
   capabilityRule,
   operationDefinitionRule,
+  implementationGuideRule,
   structureDefinitionRule,
   questionnaireRule,
   questionnaireResponseRule,

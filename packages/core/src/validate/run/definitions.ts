@@ -71,6 +71,8 @@ export interface CodeList {
   readonly versions: (system: string) => { readonly known: readonly string[]; readonly areStated: boolean }
   /** Displays that it gives a code where it lists its codes one by one. */
   readonly displays: (code: GivenCode) => readonly string[]
+  /** Its codes, as far as they are listed one by one or come from a code system of at most a thousand. */
+  readonly members: () => readonly GivenCode[]
   /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
   readonly suggestions: (code: GivenCode) => readonly string[]
   /** False once a code system of it has become one for a single request. */

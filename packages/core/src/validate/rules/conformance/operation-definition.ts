@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { isObject, stringAt } from '../../../json/index.js'
 import type { ElementRule, Profile, TypeRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -25,14 +25,20 @@ export const operationDefinitionRule: ResourceRule = {
  * number, type and target profiles.
  */
 function checkOperation(run: Run, node: FhirNode): void {
+  checkBases(run, node)
   checkUse(run, node, { use: 'in', name: 'inputProfile' })
   checkUse(run, node, { use: 'out', name: 'outputProfile' })
 }
 
 function checkUse(run: Run, node: FhirNode, { use, name }: { use: string; name: string }): void {
   const canonical = textOf(node, name)
-  const profile = canonical === undefined ? undefined : run.definitions.profile(canonical)
-  if (profile === undefined || profile === PENDING) return
+  const profile = canonical === undefined ? PENDING : run.definitions.profile(canonical)
+  if (profile === PENDING) return
+  const say = (text: string, code: 'unknown' | 'invalid'): void => run.findings.report(OPERATION_PARAMETER, node, { text, at: name, code })
+  if (profile === undefined) return say(`The profile ${quoted(canonical ?? '')} could not be found.`, 'unknown')
+  if (profile.type !== 'Parameters')
+    return say(`The profile ${quoted(canonical ?? '')} must be one of Parameters, not of ${quoted(profile.type)}.`, 'invalid')
+  for (const slice of unnamed(profile)) say(`The slice ${quoted(slice)} of the profile does not fix the name of its parameter.`, 'unknown')
   const slices = slicesOf(profile)
   const parameters = childrenOf(run, node, 'parameter').filter((parameter) => textOf(parameter, 'use') === use)
   const names = new Set(parameters.map((parameter) => textOf(parameter, 'name')))
@@ -43,16 +49,44 @@ function checkUse(run: Run, node: FhirNode, { use, name }: { use: string; name: 
   for (const parameter of parameters) checkParameter(run, parameter, { profile, slice: slices.get(textOf(parameter, 'name') ?? '') })
 }
 
+/** An operation that builds on others must not build on itself. */
+function checkBases(run: Run, node: FhirNode): void {
+  const url = textOf(node, 'url')
+  const seen = new Set<string>()
+  for (let base = textOf(node, 'base'); base !== undefined && !seen.has(base);) {
+    seen.add(base)
+    if (base.split('|', 1)[0] === url) {
+      run.findings.report(OPERATION_PARAMETER, node, { text: 'The operation is based on itself.', code: 'unknown' })
+      return
+    }
+    const found = run.definitions.definition('OperationDefinition', base)
+    if (found === undefined || found === PENDING) return
+    base = stringAt(found, 'base')
+  }
+}
+
 /** The slices of `Parameters.parameter` by the name that they fix. */
-function slicesOf({ root }: Profile): ReadonlyMap<string, ElementRule> {
-  const slices = root.children.get('parameter')?.slices ?? []
+function slicesOf(profile: Profile): ReadonlyMap<string, ElementRule> {
   return new Map(
-    slices.flatMap((slice) => {
-      const { fixed, pattern } = slice.children.get('name')?.value ?? {}
-      const name = fixed ?? pattern
-      return typeof name === 'string' ? [[name, slice] as const] : []
+    parameterSlices(profile).flatMap((slice) => {
+      const name = nameOf(slice)
+      return name === undefined ? [] : [[name, slice] as const]
     }),
   )
+}
+
+function unnamed(profile: Profile): readonly string[] {
+  return parameterSlices(profile).flatMap((slice) => (nameOf(slice) === undefined ? [slice.sliceName ?? slice.id] : []))
+}
+
+function parameterSlices({ root }: Profile): readonly ElementRule[] {
+  return root.children.get('parameter')?.slices ?? []
+}
+
+function nameOf(slice: ElementRule): string | undefined {
+  const { fixed, pattern } = slice.children.get('name')?.value ?? {}
+  const name = fixed ?? pattern
+  return typeof name === 'string' ? name : undefined
 }
 
 function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile: Profile; slice: ElementRule | undefined }): void {
@@ -62,15 +96,14 @@ function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile:
     run.findings.report(OPERATION_PARAMETER, node, { text, severity: 'warning', code: 'unknown' })
     return
   }
-  for (const difference of differences(run, node, slice)) {
-    const text = `The profile ${quoted(profile.canonical)} defines ${name} differently: ${difference}.`
-    run.findings.report(OPERATION_PARAMETER, node, { text })
-  }
-}
-
-function differences(run: Run, node: FhirNode, slice: ElementRule): readonly string[] {
   const types = typesOf(slice)
-  return [...numberDifferences(node, slice), ...typeDifferences(node, types), ...targetDifferences(run, node, types)]
+  const say = (difference: string, code: 'unknown' | 'invalid'): void =>
+    run.findings.report(OPERATION_PARAMETER, node, {
+      text: `The profile ${quoted(profile.canonical)} defines ${name} differently: ${difference}.`,
+      code,
+    })
+  for (const difference of numberDifferences(node, slice)) say(difference, 'unknown')
+  for (const difference of [...typeDifferences(node, types), ...targetDifferences(run, node, types)]) say(difference, 'invalid')
 }
 
 /** What a differential does not state, it takes from elsewhere. */

@@ -1,10 +1,10 @@
-import { OperationError, quoted } from '../../../errors/index.js'
-import { parseFhirPath, PENDING, type Ast, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, type JsonObject } from '../../../json/index.js'
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
-import { placeOf } from '../structure-definition/element-place.js'
+import { expressionProblem } from '../expression/expression-problem.js'
 
 const SEARCH_PARAMETER: FindingDefinition = defineFinding(
   'search-parameter',
@@ -35,6 +35,7 @@ export const searchParameterRule: ResourceRule = {
 /** Checks a SearchParameter: that its expression starts from its bases, that a composite has components, and that it fits what it derives from. */
 function checkSearchParameter(run: Run, node: FhirNode): void {
   const bases = childrenOf(run, node, 'base').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
+  checkCode(run, node)
   checkExpression(run, node, bases)
   if (textOf(node, 'type') === 'composite' && childrenOf(run, node, 'component').length < 2) {
     run.findings.report(SEARCH_PARAMETER, node, { text: 'A composite search parameter must have at least two components.' })
@@ -49,6 +50,18 @@ function checkSearchParameter(run: Run, node: FhirNode): void {
   if (origin !== undefined && origin !== PENDING) checkOrigin(run, node, { origin, bases })
 }
 
+/** In the query of a search these characters separate names, modifiers and values. */
+function checkCode(run: Run, node: FhirNode): void {
+  const code = textOf(node, 'code') ?? ''
+  const strays = ['.', '$', '|'].filter((one) => code.includes(one))
+  for (const stray of strays)
+    run.findings.report(SEARCH_PARAMETER, node, {
+      text: `The code ${quoted(code)} has the character ${quoted(stray)}, which has a meaning of its own in a search.`,
+      severity: 'warning',
+      code: 'invalid',
+    })
+}
+
 function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: JsonObject; bases: readonly string[] }): void {
   const type = textOf(node, 'type')
   if (type !== undefined && origin['type'] !== type) {
@@ -56,76 +69,42 @@ function checkOrigin(run: Run, node: FhirNode, { origin, bases }: { origin: Json
       text: `The type is ${quoted(type)}, but the type of the parameter it is derived from is ${quoted(String(origin['type']))}.`,
     })
   }
+  const [own, other] = [textOf(node, 'expression'), stringAt(origin, 'expression')]
+  if (own !== undefined && other !== undefined && partsFor(own, bases) !== partsFor(other, bases))
+    run.findings.report(SEARCH_PARAMETER, node, {
+      text: `The expression is not that of the parameter it is derived from: ${quoted(other)}.`,
+      severity: 'warning',
+    })
   const allowed: unknown = origin['base']
   if (!Array.isArray(allowed)) return
   for (const base of bases) {
-    if (!allowed.includes(base))
+    if (!allowed.includes(base) && !allowed.includes('Resource'))
       run.findings.report(SEARCH_PARAMETER, node, { text: `${quoted(base)} is not a base of the parameter that this one is derived from.` })
   }
 }
 
 function checkExpression(run: Run, node: FhirNode, bases: readonly string[]): void {
   const expression = textOf(node, 'expression')
-  if (expression === undefined) return
-  const text = expressionProblem(run, expression, bases)
-  if (text !== undefined) run.findings.report(SEARCH_PARAMETER_EXPRESSION, node, { text, at: 'expression' })
+  const focus = bases.flatMap((base) => run.model.type(base) ?? [])
+  if (expression === undefined || focus.length < bases.length) return
+  const problem = expressionProblem(expression, { model: run.model, focus })
+  if (problem === undefined) return
+  const { text, isError } = problem
+  run.findings.report(SEARCH_PARAMETER_EXPRESSION, node, {
+    text: `The expression is not right: ${text}`,
+    at: 'expression',
+    ...(!isError && { severity: 'warning', code: 'business-rule' }),
+  })
 }
 
-function expressionProblem(run: Run, expression: string, bases: readonly string[]): string | undefined {
-  try {
-    const ast = parseFhirPath(expression)
-    const starts = startsOf(ast).filter((name) => run.model.type(name)?.kind === 'resource')
-    const stray = starts.find((name) => !bases.some((base) => isWithin(run, base, name)))
-    if (stray !== undefined) return `The expression starts from ${quoted(stray)}, but the bases are ${bases.join(', ')}.`
-    const unknown = pathsIn(ast).find(
-      (path) => run.model.type(path.split('.', 1)[0] ?? '') !== undefined && placeOf(run.model, path) === undefined,
-    )
-    return unknown === undefined ? undefined : `Unknown element ${quoted(unknown)}.`
-  } catch (error) {
-    if (error instanceof OperationError && error.code !== 'too-costly') return `The expression cannot be read: ${error.message}`
-    throw error
-  }
-}
-
-/** The paths with which the parts of a union begin, up to the first function. */
-function pathsIn(ast: Ast): readonly string[] {
-  if (ast.kind === 'binary' && ast.operator === '|') return [...pathsIn(ast.left), ...pathsIn(ast.right)]
-  if (ast.kind === 'member') {
-    const path = pathOfMember(ast)
-    return path === undefined ? (ast.target === undefined ? [] : pathsIn(ast.target)) : [path]
-  }
-  if (ast.kind === 'call') return ast.target === undefined ? [] : pathsIn(ast.target)
-  if (ast.kind === 'item') return pathsIn(ast.target)
-  return ast.kind === 'type' ? pathsIn(ast.operand) : []
-}
-
-/** `undefined` when something else than names is on the way. */
-function pathOfMember(ast: Ast): string | undefined {
-  if (ast.kind !== 'member') return undefined
-  if (ast.target === undefined) return ast.name
-  const path = pathOfMember(ast.target)
-  return path === undefined ? undefined : `${path}.${ast.name}`
-}
-
-/** The names from which the parts of a union start. */
-function startsOf(ast: Ast): readonly string[] {
-  if (ast.kind === 'binary' && ast.operator === '|') return [...startsOf(ast.left), ...startsOf(ast.right)]
-  return startOf(ast)
-}
-
-function startOf(ast: Ast): readonly string[] {
-  if (ast.kind === 'member') return ast.target === undefined ? [ast.name] : startsOf(ast.target)
-  if (ast.kind === 'call') return ast.target === undefined ? [] : startsOf(ast.target)
-  if (ast.kind === 'item') return startsOf(ast.target)
-  return ast.kind === 'type' ? startsOf(ast.operand) : []
-}
-
-/** A parameter of a base may start from the type above it, and one of all resources from any. */
-function isWithin({ model }: Run, base: string, name: string): boolean {
-  for (let type = model.type(base); type !== undefined; type = type.base === undefined ? undefined : model.type(type.base)) {
-    if (type.name === name) return true
-  }
-  return base === 'Resource' || base === 'DomainResource'
+/** The parts of a union that are for some of the bases, in an order of their own. */
+function partsFor(expression: string, bases: readonly string[]): string {
+  const parts = expression.split('|').map((part) => part.trim())
+  const own = parts.filter((part) => {
+    const type = /^\(*([A-Z]\w*)\./.exec(part)?.[1]
+    return type === undefined || bases.includes(type)
+  })
+  return own.toSorted((one, other) => (one < other ? -1 : 1)).join(' | ')
 }
 
 /** CapabilityStatements. */

@@ -1,9 +1,10 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+import { filterProperty, type FilterProperty } from './filter-properties.js'
+import { expressionOf, expressionProblem, VALUE_SET_EXPRESSION } from './value-set-parameters.js'
 
 /** A filter of a ValueSet by a property, an operator or a value that the code system does not have. */
 export const VALUE_SET_FILTER: FindingDefinition = defineFinding(
@@ -13,120 +14,135 @@ export const VALUE_SET_FILTER: FindingDefinition = defineFinding(
   'Filter by a property of the code system, with an operator and a value that fit it.',
 )
 
-/** Properties that every code system has, with their types. */
-const COMMON: ReadonlyMap<string, string> = new Map([
-  ['concept', 'code'],
-  ['code', 'code'],
-  ['display', 'string'],
-  ['status', 'code'],
-  ['inactive', 'boolean'],
-  ['effectiveDate', 'dateTime'],
-  ['deprecationDate', 'dateTime'],
-  ['retirementDate', 'dateTime'],
-  ['notSelectable', 'boolean'],
-  ['synonym', 'code'],
-  ['comment', 'string'],
-  ['itemWeight', 'decimal'],
-])
-const HIERARCHY: ReadonlySet<string> = new Set(['parent', 'child'])
-/** Operators whose value is the value of a property. */
-const BY_VALUE: ReadonlySet<string> = new Set(['=', 'in', 'not-in'])
-/** Operators on the hierarchy, whose value is a concept. */
-const BY_CONCEPT: ReadonlySet<string> = new Set(['is-a', 'descendent-of', 'is-not-a', 'generalizes'])
-/** Types of properties; empty where none is declared. */
-const MAY_BE_CONCEPT: ReadonlySet<string> = new Set(['', 'code', 'Coding'])
-const CONCEPTS: ReadonlySet<string> = new Set(['concept', 'code'])
-
-/** Checks that the code system of a filter has its property, and that the value is of the property's type. */
-export function checkFilter(run: Run, filter: FhirNode, canonical: string): void {
-  const system = run.definitions.definition('CodeSystem', canonical)
-  const property = textOf(filter, 'property')
-  if (system === undefined || system === PENDING || property === undefined || !hasProperties(system)) return
-  const type = typeOf(system, property)
-  if (type === undefined) {
-    run.findings.report(VALUE_SET_FILTER, filter, {
-      text: `The code system ${quoted(canonical)} has no property ${quoted(property)}, so the filter may not work.`,
-      severity: 'warning',
-    })
-    return
-  }
-  checkOperator(run, filter, type)
-  for (const value of valuesOf(filter)) checkValue(run, filter, { property, type, value, canonical })
-}
-
-function checkOperator(run: Run, filter: FhirNode, type: string): void {
-  const text = operatorProblem(textOf(filter, 'op') ?? '', type, textOf(filter, 'value'))
-  if (text !== undefined) run.findings.report(VALUE_SET_FILTER, filter, { text })
-}
-
-/** Only concepts have a hierarchy, and something exists or not. */
-function operatorProblem(operator: string, type: string, value: string | undefined): string | undefined {
-  if (BY_CONCEPT.has(operator) && !MAY_BE_CONCEPT.has(type))
-    return `A property of the type ${type} has no hierarchy for the operator ${quoted(operator)}.`
-  if (operator !== 'exists' || value === 'true' || value === 'false') return undefined
-  return 'The value of the operator exists must be true or false.'
-}
-
-function hasProperties({ content }: JsonObject): boolean {
-  return content !== 'not-present' && content !== 'supplement'
-}
-
-/** The values that a property is compared with. */
-function valuesOf(filter: FhirNode): readonly string[] {
-  const operator = textOf(filter, 'op') ?? ''
-  const value = textOf(filter, 'value')
-  if (value === undefined) return []
-  if (operator === '=' || (BY_CONCEPT.has(operator) && CONCEPTS.has(textOf(filter, 'property') ?? ''))) return [value]
-  return BY_VALUE.has(operator) ? value.split(',').map((one) => one.trim()) : []
-}
-
-function typeOf(system: JsonObject, property: string): string | undefined {
-  const declared = objectsAt(system, 'property').find((one) => one['code'] === property)
-  if (declared !== undefined) return stringAt(declared, 'type') ?? ''
-  if (HIERARCHY.has(property)) return system['hierarchyMeaning'] === undefined ? undefined : 'code'
-  return COMMON.get(property) ?? (objectsAt(system, 'filter').some((one) => one['code'] === property) ? '' : undefined)
-}
-
-interface FilterValue {
-  readonly property: string
-  readonly type: string
-  readonly value: string
+/** What the filters of an include are checked against. */
+export interface FilterRules {
   /** Of the code system. */
   readonly canonical: string
+  /** Names of the parameters of the ValueSet. */
+  readonly declared: ReadonlySet<string>
 }
 
-function checkValue(run: Run, filter: FhirNode, { property, type, value, canonical }: FilterValue): void {
-  const text = valueProblem(run, { property, type, value, canonical })
-  if (text !== undefined)
-    run.findings.report(VALUE_SET_FILTER, filter, {
-      text: `A value of the property ${quoted(property)} must be ${text}, not ${quoted(value)}.`,
-    })
+interface FilterCheck {
+  readonly run: Run
+  readonly filter: FhirNode
+  readonly canonical: string
+  readonly name: string
+  readonly property: FilterProperty
 }
 
-function valueProblem(run: Run, { property, type, value, canonical }: FilterValue): string | undefined {
-  if (type === 'Coding') return codingProblem(run, value)
-  return CONCEPTS.has(property) ? codeProblem(run, canonical, value) : FORMS.get(type)?.(value)
+type Severity = Finding['severity']
+
+function say({ run, filter }: Pick<FilterCheck, 'run' | 'filter'>, text: string, severity?: Severity): void {
+  run.findings.report(VALUE_SET_FILTER, filter, { text, ...(severity !== undefined && { severity }) })
 }
+
+/** Checks that the code system of a filter has its property, that the operator fits that, and that the value is of the property's type. */
+export function checkFilter(run: Run, filter: FhirNode, { canonical, declared }: FilterRules): void {
+  const system = run.definitions.definition('CodeSystem', canonical)
+  const name = textOf(filter, 'property')
+  if (system === PENDING || name === undefined) return
+  const property = filterProperty(canonical, name, system)
+  if (property === undefined) {
+    say(
+      { run, filter },
+      `The property ${quoted(name)} is not known for the code system ${quoted(canonical)}, so the filter may not work.`,
+      system === undefined ? 'information' : 'warning',
+    )
+    return
+  }
+  const check = { run, filter, canonical, name, property }
+  checkOperator(check)
+  const value = textOf(filter, 'value')
+  const given = expressionOf(run, filter)
+  if (value !== undefined && given !== undefined) say(check, 'A filter cannot have both a value and an expression for the value.')
+  if (value !== undefined) return checkValue(check, value)
+  if (given === undefined) return say(check, 'A filter needs a value, or an expression for the value.')
+  const problem = expressionProblem(given.expression, declared)
+  if (problem !== undefined) run.findings.report(VALUE_SET_EXPRESSION, filter, { ...problem, at: given.at })
+}
+
+function checkOperator(check: FilterCheck): void {
+  const operator = textOf(check.filter, 'op')
+  const { operators } = check.property
+  if (operator !== undefined && operators !== undefined && !operators.includes(operator))
+    say(check, `The property ${quoted(check.name)} does not take the operator ${quoted(operator)}, only ${operators.join(', ')}.`)
+}
+
+function checkValue(check: FilterCheck, value: string): void {
+  const operator = textOf(check.filter, 'op') ?? ''
+  if (operator === 'exists') {
+    if (value !== 'true' && value !== 'false') say(check, `The value of the operator exists must be true or false, not ${quoted(value)}.`)
+  } else if (operator === 'regex') checkRegex(check, value)
+  else if (operator === 'in' || operator === 'not-in') for (const one of value.split(',')) checkOne(check, one)
+  else {
+    if (check.property.type !== '' && check.property.type !== 'string' && value.includes(','))
+      say(check, `The value has a comma, which is a part of it: only the operators in and not-in take several values.`, 'information')
+    checkOne(check, value)
+  }
+}
+
+function checkRegex(check: FilterCheck, value: string): void {
+  if (check.name === 'concept') say(check, 'A regular expression cannot be applied to concepts; apply it to the property code.')
+  if (!isRegex(check.run, value)) say(check, `The value ${quoted(value)} is not a valid regular expression.`)
+}
+
+/** One that is beyond what can be matched in linear time may still be right. */
+function isRegex(run: Run, pattern: string): boolean {
+  if (run.definitions.pattern(pattern) !== undefined) return true
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp
+  } catch (error) {
+    if (error instanceof SyntaxError) return false
+    throw error
+  }
+}
+
+/** Prefixes of dates and numbers that compare. */
+const PREFIX = /^(?:eq|ne|gt|lt|ge|le|sa|eb|ap)/
 
 /** What a value of a type must be, when it is not that. */
 const FORMS: ReadonlyMap<string, (value: string) => string | undefined> = new Map<string, (value: string) => string | undefined>([
   ['boolean', (value) => (value === 'true' || value === 'false' ? undefined : 'true or false')],
-  ['integer', (value) => (/^(?:[lg][te]|eq|ne)?[+-]?\d+$/.test(value) ? undefined : 'an integer')],
-  ['decimal', (value) => (/^[+-]?\d+(?:\.\d+)?$/.test(value) ? undefined : 'a decimal')],
-  ['dateTime', (value) => (/^\d{4}(?:-\d\d(?:-\d\d(?:T.+)?)?)?$/.test(value) ? undefined : 'a date')],
+  ['integer', (value) => (/^[+-]?\d+$/.test(value.replace(PREFIX, '')) ? undefined : 'an integer')],
+  ['decimal', (value) => (/^[+-]?\d+(?:\.\d+)?$/.test(value.replace(PREFIX, '')) ? undefined : 'a decimal')],
+  ['dateTime', (value) => (/^\d{4}(?:-\d\d(?:-\d\d(?:T.+)?)?)?$/.test(value.replace(PREFIX, '')) ? undefined : 'a date')],
 ])
 
+function checkOne(check: FilterCheck, value: string): void {
+  const { list, type, codes } = check.property
+  const wrong = (what: string, severity?: Severity): void =>
+    say(check, `A value of the property ${quoted(check.name)} must be ${what}, not ${quoted(value)}.`, severity)
+  if (list !== undefined) return list.includes(value) ? undefined : wrong(`one of ${list.join(', ')}`)
+  if (type === 'Coding') return checkCoding(check, value)
+  if (type === 'code' && value.trim() !== value) return wrong('a code without white space around it')
+  if (type === 'code' && codes !== undefined) {
+    const what = codeProblem(check, check.canonical, value)
+    if (what !== undefined) wrong(what, codes)
+    return
+  }
+  const what = FORMS.get(type)?.(value)
+  if (what !== undefined) wrong(what)
+}
+
 /** A Coding is written `system#code`, with `|version` after the system where it matters. */
-function codingProblem(run: Run, value: string): string | undefined {
-  const hash = value.lastIndexOf('#')
-  return hash < 1 ? 'written as system#code' : codeProblem(run, value.slice(0, hash), value.slice(hash + 1))
+function checkCoding(check: FilterCheck, value: string): void {
+  const isSearch = /^[a-zA-Z][a-zA-Z0-9+.-]*:[^\s|#]+\|[^\s#]+$/.test(value)
+  const mark = isSearch ? value.lastIndexOf('|') : value.lastIndexOf('#')
+  if (isSearch) say(check, `The value must be written as system#code; ${quoted(value)} is the form of searches.`, 'warning')
+  if (mark < 1) return say(check, `A value of the property ${quoted(check.name)} must be written as system#code, not ${quoted(value)}.`)
+  const what = codeProblem(check, value.slice(0, mark), value.slice(mark + 1))
+  if (what !== undefined) say(check, `A value of the property ${quoted(check.name)} must be ${what}, not ${quoted(value)}.`)
 }
 
 /** Nothing is said of code systems that are not here in full. */
-function codeProblem(run: Run, canonical: string, code: string): string | undefined {
+function codeProblem(check: FilterCheck, canonical: string, code: string): string | undefined {
   const [url, version] = canonical.split('|', 2)
-  const family = run.definitions.codeSystem(canonical)
+  const family = check.run.definitions.codeSystem(canonical)
   const provider = family === PENDING ? undefined : family.provider(version)
   if (provider === undefined || !provider.header.complete) return undefined
-  return provider.find(code) === undefined ? `a code of ${quoted(url ?? '')}` : undefined
+  const concept = provider.find(code)
+  if (concept === undefined) return `a code of ${quoted(url ?? '')}`
+  if (check.property.type === 'code' && provider.status(concept).inactive)
+    say(check, `The code ${quoted(code)} of the filter is inactive.`, 'warning')
+  return undefined
 }

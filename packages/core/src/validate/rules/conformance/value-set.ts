@@ -1,11 +1,16 @@
-import { OperationError, quoted } from '../../../errors/index.js'
-import { parseFhirPath, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt } from '../../../json/index.js'
+import { conceptTexts, foldTerm, type CodeSystemProvider } from '../../../terminology/index.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run, type ResourceRule } from '../../run/run.js'
 import { EXTERNAL, isExampleUrl } from '../codes/special-systems.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
+import { otherKindOf } from './other-kind.js'
+import { checkExpansion, VALUE_SET_EXPANSION } from './value-set-expansion.js'
 import { checkFilter, VALUE_SET_FILTER } from './value-set-filter.js'
+import { checkParameters, VALUE_SET_EXPRESSION, VALUE_SET_PARAMETER } from './value-set-parameters.js'
 
 const VALUE_SET_SYSTEM: FindingDefinition = defineFinding(
   'value-set-system',
@@ -25,54 +30,104 @@ const VALUE_SET_CODE: FindingDefinition = defineFinding(
   'business-rule',
   'List codes that are defined in the code system.',
 )
-const VALUE_SET_EXPRESSION: FindingDefinition = defineFinding('value-set-expression', 'error', 'exception', 'Correct the expression.')
-const VALUE_SET_PARAMETER: FindingDefinition = defineFinding(
-  'value-set-parameter',
-  'warning',
-  'business-rule',
-  'Use the parameter in a filter, or remove it.',
+const VALUE_SET_DISPLAY: FindingDefinition = defineFinding(
+  'value-set-display',
+  'information',
+  'informational',
+  'Check that the display is of the intended code; a value set may have displays of its own.',
 )
 
 /** ValueSets. */
 export const valueSetRule: ResourceRule = {
   on: ['ValueSet'],
-  finds: [VALUE_SET_SYSTEM, VALUE_SET_IMPORT, VALUE_SET_CODE, VALUE_SET_FILTER, VALUE_SET_EXPRESSION, VALUE_SET_PARAMETER],
+  finds: [
+    VALUE_SET_SYSTEM,
+    VALUE_SET_IMPORT,
+    VALUE_SET_CODE,
+    VALUE_SET_DISPLAY,
+    VALUE_SET_FILTER,
+    VALUE_SET_EXPRESSION,
+    VALUE_SET_PARAMETER,
+    VALUE_SET_EXPANSION,
+  ],
   check: checkValueSet,
 }
 
-/** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied. */
+/** Checks what a ValueSet includes and excludes: systems by their url, codes that exist, filters that can be applied; and its expansion. */
 async function checkValueSet(run: Run, node: FhirNode): Promise<void> {
-  checkParameters(run, node)
+  const declared = checkParameters(run, node)
   for (const compose of childrenOf(run, node, 'compose')) {
-    for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')]) await checkPart(run, part)
+    for (const part of [...childrenOf(run, compose, 'include'), ...childrenOf(run, compose, 'exclude')])
+      await checkPart(run, part, declared)
   }
+  for (const expansion of childrenOf(run, node, 'expansion')) await checkExpansion(run, node, expansion)
 }
 
-async function checkPart(run: Run, part: FhirNode): Promise<void> {
+async function checkPart(run: Run, part: FhirNode, declared: ReadonlySet<string>): Promise<void> {
   await run.scheduler.turn()
   checkImports(run, part)
-  const system = textOf(part, 'system')
-  if (system === undefined) return
-  if (!isAbsoluteUri(system) || system.includes('|')) {
+  const written = textOf(part, 'system')
+  if (written === undefined) return checkBare(run, part)
+  const [system = '', version] = written.split('|', 2)
+  if (version !== undefined) checkVersion(run, part, version)
+  if (!isAbsoluteUri(system)) {
     run.findings.report(VALUE_SET_SYSTEM, part, {
-      text: `The system must be an absolute URI without version, not ${quoted(system)}; also for a contained CodeSystem.`,
+      text: `The system must be an absolute URI, not ${quoted(system)}; also for a contained CodeSystem.`,
     })
+    if (system.startsWith('#')) checkContained(run, part, system.slice(1))
     return
   }
   checkSystem(run, part, system)
+  checkVersions(run, part, system)
   await checkConcepts(run, part, system)
-  for (const filter of childrenOf(run, part, 'filter')) checkFilter(run, filter, system)
+  for (const filter of childrenOf(run, part, 'filter')) checkFilter(run, filter, { canonical: system, declared })
+}
+
+/** Without a system nothing says what the codes and filters are of. */
+function checkBare(run: Run, part: FhirNode): void {
+  if (['concept', 'filter'].some((name) => childrenOf(run, part, name).length > 0))
+    run.findings.report(VALUE_SET_SYSTEM, part, {
+      text: 'There is no system, so concepts and filters cannot be checked.',
+      severity: 'warning',
+      code: 'business-rule',
+    })
+}
+
+/** The version of a system has a place of its own. */
+function checkVersion(run: Run, part: FhirNode, version: string): void {
+  const text =
+    version === ''
+      ? "The system ends with '|'; a version goes into the member version."
+      : `The system has the version ${quoted(version)}, which goes into the member version.`
+  run.findings.report(VALUE_SET_SYSTEM, part, { text, code: 'business-rule', ...(version === '' && { severity: 'warning' }) })
+}
+
+function checkContained(run: Run, part: FhirNode, id: string): void {
+  const { value } = resourceOf(part)
+  const named = isObject(value) ? objectsAt(value, 'contained').filter((one) => one['id'] === id) : []
+  const say = (text: string): void => run.findings.report(VALUE_SET_SYSTEM, part, { text })
+  const version = textOf(part, 'version')
+  const systems = named.filter((one) => one['resourceType'] === 'CodeSystem' && (version === undefined || one['version'] === version))
+  const stray = named.find((one) => one['resourceType'] !== 'CodeSystem')
+  if (stray !== undefined) say(`The contained resource ${quoted(id)} is a ${String(stray['resourceType'])}, not a CodeSystem.`)
+  if (systems.length === 0)
+    say(`There is no contained CodeSystem ${quoted(id)}${version === undefined ? '' : ` of version ${quoted(version)}`}.`)
+  if (systems.length > 1) say(`Several contained CodeSystems have the id ${quoted(id)}.`)
 }
 
 function checkImports(run: Run, part: FhirNode): void {
   const imports = childrenOf(run, part, 'valueSet')
-  const warn = (node: FhirNode, text: string, code?: 'informational'): void =>
-    run.findings.report(VALUE_SET_IMPORT, node, { text, ...(code !== undefined && { code }) })
   for (const one of imports) {
-    if (typeof one.value === 'string' && !one.value.startsWith('#') && run.definitions.valueSet(one.value) === undefined)
-      warn(one, `The value set ${quoted(one.value)} could not be found.`)
+    if (typeof one.value !== 'string' || one.value.startsWith('#') || run.definitions.valueSet(one.value) !== undefined) continue
+    const kind = otherKindOf(run, one.value, 'ValueSet')
+    const what = kind === undefined ? 'could not be found' : `is a ${String(kind)}`
+    if (kind !== PENDING) run.findings.report(VALUE_SET_IMPORT, one, { text: `The value set ${quoted(one.value)} ${what}.` })
   }
-  if (imports.length > 1) warn(part, 'Only codes that are in all of these value sets are included.', 'informational')
+  if (imports.length > 1)
+    run.findings.report(VALUE_SET_IMPORT, part, {
+      text: 'Only codes that are in all of these value sets are included.',
+      code: 'informational',
+    })
 }
 
 /** What is said of the content of a code system that cannot give all codes. */
@@ -80,6 +135,7 @@ const CONTENT: ReadonlyMap<unknown, Pick<Finding, 'severity'>> = new Map([
   ['supplement', { severity: 'error' }],
   ['example', { severity: 'warning' }],
   ['fragment', { severity: 'information' }],
+  ['not-present', { severity: 'warning' }],
 ])
 
 function checkSystem(run: Run, part: FhirNode, system: string): void {
@@ -87,88 +143,92 @@ function checkSystem(run: Run, part: FhirNode, system: string): void {
   if (definition === PENDING || EXTERNAL.has(system)) return
   if (definition === undefined) return checkUnknown(run, part, system)
   const content = CONTENT.get(definition['content'])
-  if (content === undefined) return
+  if (content === undefined || (definition['content'] === 'not-present' && isImported(run, system))) return
   const text = `The content of the code system ${quoted(system)} is ${quoted(String(definition['content']))}, so it is not complete.`
   run.findings.report(VALUE_SET_SYSTEM, part, { text, ...content })
 }
 
+/** True where the codes of a definition without codes come from elsewhere. */
+function isImported(run: Run, system: string): boolean {
+  const family = run.definitions.codeSystem(system)
+  return family === PENDING || family.provider()?.header.complete === true
+}
+
 function checkUnknown(run: Run, part: FhirNode, system: string): void {
   const valueSet = run.definitions.valueSet(system)
-  if (valueSet === PENDING) return
+  const family = run.definitions.codeSystem(system)
+  if (valueSet === PENDING || family === PENDING || !family.unknown) return
+  const concepts = childrenOf(run, part, 'concept').length
   if (valueSet !== undefined)
     run.findings.report(VALUE_SET_SYSTEM, part, { text: `${quoted(system)} is a value set, not a code system; include it with valueSet.` })
-  else if (childrenOf(run, part, 'concept').length > 0 && resourceOf(part).slot?.name !== 'contained')
+  else if (concepts > 0 && resourceOf(part).slot?.name !== 'contained')
     run.findings.report(VALUE_SET_SYSTEM, part, {
       text: `The code system ${quoted(system)} could not be found, so its codes are not checked.`,
-      severity: isExampleUrl(system) ? 'information' : 'warning',
+      severity: isExampleUrl(system) || concepts > 1 ? 'information' : 'warning',
       code: 'business-rule',
     })
 }
 
+/** Which of several versions is meant is open when none is named. */
+function checkVersions(run: Run, part: FhirNode, system: string): void {
+  const family = textOf(part, 'version') === undefined && !EXTERNAL.has(system) ? run.definitions.codeSystem(system) : PENDING
+  if (family === PENDING || family.versions.length < 2) return
+  run.findings.report(VALUE_SET_SYSTEM, part, {
+    text: `There are several versions of ${quoted(system)}: ${family.versions.join(', ')}; name the one that is meant.`,
+    at: 'system',
+    severity: 'warning',
+  })
+}
+
 async function checkConcepts(run: Run, part: FhirNode, system: string): Promise<void> {
   const concepts = childrenOf(run, part, 'concept')
-  const family = concepts.length === 0 || EXTERNAL.has(system) ? PENDING : run.definitions.codeSystem(system)
-  const provider = family === PENDING ? undefined : family.provider(textOf(part, 'version'))
+  checkDisplays(run, part, concepts)
+  const version = textOf(part, 'version')
+  const canonical = version === undefined ? system : `${system}|${version}`
+  const family = concepts.length === 0 || EXTERNAL.has(system) ? PENDING : run.definitions.codeSystem(canonical)
+  const provider = family === PENDING ? undefined : family.provider(version)
+  if (family !== PENDING && provider === undefined && !family.unknown) reportVersion(run, part, canonical)
   if (provider === undefined || !provider.header.complete) return
   for (const concept of concepts) {
     run.scheduler.step()
     await run.scheduler.turn()
-    const code = textOf(concept, 'code')
-    if (code === undefined || provider.find(code) !== undefined) continue
-    run.findings.report(VALUE_SET_CODE, concept, { text: `Unknown code ${quoted(code)} in the code system ${quoted(system)}.` })
+    checkConcept(run, concept, provider)
   }
 }
 
-const PARAMETER = 'http://hl7.org/fhir/tools/StructureDefinition/valueset-parameter'
-const EXPRESSION = 'http://hl7.org/fhir/StructureDefinition/cqf-expression'
+function reportVersion(run: Run, part: FhirNode, canonical: string): void {
+  run.findings.report(VALUE_SET_SYSTEM, part, {
+    text: `The code system ${quoted(canonical)} could not be found in this version, so its codes are not checked.`,
+    severity: 'warning',
+    code: 'business-rule',
+  })
+}
 
-/** Checks that the expressions in place of values of filters can be read, and that they use the parameters that the ValueSet declares. */
-function checkParameters(run: Run, node: FhirNode): void {
-  const declared = extensionsOf(run, node, PARAMETER).map((extension) => ({ extension, name: nameOf(run, extension) }))
-  const names = new Set(declared.map(({ name }) => name))
-  const used = new Set<string>()
-  for (const expression of filterExpressions(run, node)) {
-    const text = textOf(expression, 'expression') ?? ''
-    const own = [...text.matchAll(/%([A-Za-z][A-Za-z0-9_-]*)/g)].flatMap(([, name]) => name ?? [])
-    for (const name of own) used.add(name)
-    const problem = readingProblem(text) ?? undeclaredProblem(own.find((name) => !names.has(name)))
-    if (problem !== undefined) run.findings.report(VALUE_SET_EXPRESSION, expression, { text: problem })
+function checkConcept(run: Run, concept: FhirNode, provider: CodeSystemProvider): void {
+  const code = textOf(concept, 'code')
+  if (code === undefined) return
+  const found = provider.find(code)
+  if (found === undefined) {
+    run.findings.report(VALUE_SET_CODE, concept, {
+      text: `Unknown code ${quoted(code)} in the code system ${quoted(provider.header.url)}.`,
+    })
+    return
   }
-  for (const { extension, name } of declared) {
-    if (name !== undefined && !used.has(name))
-      run.findings.report(VALUE_SET_PARAMETER, extension, { text: `No filter uses the parameter ${quoted(name)}.` })
-  }
+  const display = textOf(concept, 'display')
+  const texts = conceptTexts(provider, found).map(({ value }) => value)
+  if (display === undefined || texts.length === 0 || texts.some((text) => foldTerm(text) === foldTerm(display))) return
+  run.findings.report(VALUE_SET_DISPLAY, concept, {
+    text: `${quoted(display)} is no display of ${quoted(code)} in the code system; its displays are ${texts.slice(0, 5).map(quoted).join(', ')}.`,
+  })
 }
 
-function undeclaredProblem(name: string | undefined): string | undefined {
-  return name === undefined ? undefined : `The expression uses the parameter ${quoted(name)}, which the value set does not declare.`
-}
-
-function nameOf(run: Run, parameter: FhirNode): string | undefined {
-  const [name] = extensionsOf(run, parameter, 'name').flatMap((extension) => childrenOf(run, extension, 'value'))
-  return typeof name?.value === 'string' ? name.value : undefined
-}
-
-function filterExpressions(run: Run, node: FhirNode): readonly FhirNode[] {
-  return ['include', 'exclude']
-    .flatMap((part) => childrenOf(run, node, 'compose').flatMap((compose) => childrenOf(run, compose, part)))
-    .flatMap((part) => childrenOf(run, part, 'filter'))
-    .flatMap((filter) => childrenOf(run, filter, 'value'))
-    .flatMap((value) => extensionsOf(run, value, EXPRESSION))
-    .flatMap((extension) => childrenOf(run, extension, 'value'))
-    .filter((expression) => textOf(expression, 'language') === 'text/fhirpath')
-}
-
-function extensionsOf(run: Run, node: FhirNode, url: string): readonly FhirNode[] {
-  return childrenOf(run, node, 'extension').filter((extension) => textOf(extension, 'url') === url)
-}
-
-function readingProblem(expression: string): string | undefined {
-  try {
-    parseFhirPath(expression)
-    return undefined
-  } catch (error) {
-    if (error instanceof OperationError && error.code !== 'too-costly') return `The expression cannot be read: ${error.message}`
-    throw error
-  }
+/** A list gives displays for all its codes or for none, and those of SNOMED CT all with their tag or all without. */
+function checkDisplays(run: Run, part: FhirNode, concepts: readonly FhirNode[]): void {
+  const displays = concepts.map(({ value }) => (isObject(value) ? stringAt(value, 'display') : undefined))
+  const given = displays.filter((display) => display !== undefined)
+  const say = (text: string): void => run.findings.report(VALUE_SET_DISPLAY, part, { text, code: 'business-rule' })
+  if (given.length > 0 && given.length < displays.length) say('Some of the concepts have a display, and some have none.')
+  if (textOf(part, 'system') !== 'http://snomed.info/sct') return
+  const tagged = given.filter((display) => /\([^()]{1,18}\)$/.test(display)).length
+  if (tagged > 0 && tagged < given.length) say('Some of the displays end with a semantic tag, and some do not.')
 }

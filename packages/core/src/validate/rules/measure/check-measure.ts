@@ -1,9 +1,10 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
+import { elmOf } from './elm.js'
 
 const MEASURE_LIBRARY_UNKNOWN: FindingDefinition = defineFinding(
   'measure-library-unknown',
@@ -12,46 +13,109 @@ const MEASURE_LIBRARY_UNKNOWN: FindingDefinition = defineFinding(
   'Load the library; until then criteria are not checked against it.',
 )
 const MEASURE_CRITERIA: FindingDefinition = defineFinding('measure-criteria', 'error', 'invalid', 'Refer to a library of the measure.')
+const MEASURE_INCOMPLETE: FindingDefinition = defineFinding(
+  'measure-incomplete',
+  'warning',
+  'required',
+  'Add groups, their populations, and codes where there are several.',
+)
 
-const CQL: ReadonlySet<string> = new Set(['text/cql', 'text/cql.identifier', 'text/cql-identifier'])
-const QUALIFIED = /^([A-Za-z_][A-Za-z0-9_]{0,254})\.[A-Za-z_"]/
+/** `Library.definition`: the name of the library, quoted or not, and what follows. */
+const QUALIFIED = /^(?:"([^"]*)"|([^."]+))\.(.+)$/
+
+/** CQL that names a definition of a library; other CQL stands for itself, and is not read. */
+const NAME = /^(?:(?:"[^"]*"|[A-Za-z_]\w*)\.)?(?:"[^"]*"|[A-Za-z_][\w ]*)$/
 
 /** Measures. */
 export const measureRule: ResourceRule = {
   on: ['Measure'],
-  finds: [MEASURE_LIBRARY_UNKNOWN, MEASURE_CRITERIA],
+  finds: [MEASURE_LIBRARY_UNKNOWN, MEASURE_CRITERIA, MEASURE_INCOMPLETE],
   check: checkMeasure,
 }
 
-/** Checks that the libraries of a Measure are known, and that its CQL criteria name one of them. */
+/** Checks that the libraries of a Measure are known, that its parts can be distinguished, and that its CQL criteria name definitions of a library. */
 function checkMeasure(run: Run, node: FhirNode): void {
-  const canonicals = childrenOf(run, node, 'library').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
   const libraries: JsonObject[] = []
-  for (const canonical of canonicals) {
-    const library = run.definitions.definition('Library', canonical)
+  let isWhole = true
+  for (const { value } of childrenOf(run, node, 'library')) {
+    const library = typeof value === 'string' ? run.definitions.definition('Library', value) : undefined
     if (library === undefined) {
       run.findings.report(MEASURE_LIBRARY_UNKNOWN, node, {
-        text: `The library ${quoted(canonical)} could not be found, so criteria are not checked against it.`,
+        text: `The library ${quoted(String(value))} could not be found, so criteria are not checked against it.`,
       })
-    } else if (library !== PENDING) libraries.push(library)
+    } else if (library === PENDING) isWhole = false
+    else libraries.push(library)
   }
-  if (libraries.length > 0 && libraries.length === canonicals.length) checkCriteria(run, node, libraries)
+  checkParts(run, node)
+  if (isWhole) for (const criteria of criteriaIn(run, node)) checkCriteria(run, criteria, libraries)
 }
 
-function checkCriteria(run: Run, node: FhirNode, libraries: readonly JsonObject[]): void {
-  const names = new Set(libraries.map((library) => stringAt(library, 'name')))
-  for (const criteria of criteriaIn(run, node)) {
-    if (!CQL.has(textOf(criteria, 'language') ?? '')) continue
-    const name = QUALIFIED.exec(textOf(criteria, 'expression') ?? '')?.[1]
-    if (name === undefined || names.has(name)) continue
-    run.findings.report(MEASURE_CRITERIA, criteria, {
-      text: `The criteria refer to the library ${quoted(name)}, which is not a library of the measure.`,
-    })
+/** Reports are matched with the parts of a measure by code, so each of several needs one. */
+function checkParts(run: Run, node: FhirNode): void {
+  const say = (at: FhirNode, text: string): void => run.findings.report(MEASURE_INCOMPLETE, at, { text })
+  const needCodes = (parts: readonly FhirNode[], what: string): void => {
+    if (parts.length > 1)
+      for (const part of parts)
+        if (isObject(part.value) && part.value['code'] === undefined) say(part, `A ${what} should have a code, as there are several.`)
+  }
+  const groups = childrenOf(run, node, 'group')
+  if (groups.length === 0) say(node, 'A measure should have a group.')
+  needCodes(groups, 'group')
+  for (const group of groups) {
+    const populations = childrenOf(run, group, 'population')
+    if (populations.length === 0) say(group, 'A group should have a population.')
+    needCodes(populations, 'population')
+    const stratifiers = childrenOf(run, group, 'stratifier')
+    needCodes(stratifiers, 'stratifier')
+    for (const stratifier of stratifiers) needCodes(childrenOf(run, stratifier, 'component'), 'component of a stratifier')
   }
 }
 
 function criteriaIn(run: Run, node: FhirNode): readonly FhirNode[] {
-  return childrenOf(run, node, 'group').flatMap((group) =>
-    ['population', 'stratifier'].flatMap((name) => childrenOf(run, group, name).flatMap((part) => childrenOf(run, part, 'criteria'))),
-  )
+  const inPart = (part: FhirNode): readonly FhirNode[] => childrenOf(run, part, 'criteria')
+  const groups = childrenOf(run, node, 'group').flatMap((group) => [
+    ...childrenOf(run, group, 'population').flatMap(inPart),
+    ...childrenOf(run, group, 'stratifier').flatMap((part) => [...inPart(part), ...childrenOf(run, part, 'component').flatMap(inPart)]),
+  ])
+  return [...groups, ...childrenOf(run, node, 'supplementalData').flatMap(inPart)]
+}
+
+function checkCriteria(run: Run, criteria: FhirNode, libraries: readonly JsonObject[]): void {
+  const language = textOf(criteria, 'language')
+  const expression = textOf(criteria, 'expression') ?? ''
+  if (language === undefined || language === 'text/plain') return
+  if (language === 'text/cql' && (libraries.length === 0 || !NAME.test(expression))) return
+  const isCql = language.startsWith('text/cql') && !language.startsWith('text/cql-expression')
+  const text = isCql ? problemOf(expression, libraries) : undefined
+  if (text !== undefined) run.findings.report(MEASURE_CRITERIA, criteria, { text })
+  if (!isCql)
+    run.findings.report(MEASURE_CRITERIA, criteria, {
+      text: `Criteria in the language ${quoted(language)} are not checked.`,
+      severity: 'warning',
+      code: 'required',
+    })
+}
+
+function problemOf(expression: string, libraries: readonly JsonObject[]): string | undefined {
+  if (libraries.length === 0) return 'There are criteria in CQL, but no library of the measure is known.'
+  const [, delimited, bare, rest] = QUALIFIED.exec(expression) ?? []
+  const name = delimited ?? bare
+  if (name === undefined) {
+    const [library, ...others] = libraries
+    return library === undefined || others.length > 0
+      ? 'The measure has several libraries, so the criteria must name that of the definition.'
+      : definitionProblem(library, expression)
+  }
+  const [library, ...others] = libraries.filter((one) => stringAt(one, 'name') === name)
+  if (library === undefined) return `The criteria refer to the library ${quoted(name)}, which is not a library of the measure.`
+  if (others.length > 0) return `Several libraries of the measure have the name ${quoted(name)}.`
+  return definitionProblem(library, rest ?? '')
+}
+
+function definitionProblem(library: JsonObject, definition: string): string | undefined {
+  const [elm, url] = [elmOf(library), stringAt(library, 'url') ?? stringAt(library, 'name') ?? '']
+  if (elm.kind === 'none') return `The library ${quoted(url)} has no ELM, in which the definition could be found.`
+  if (elm.kind === 'unreadable') return `The ELM of the library ${quoted(url)} cannot be read: ${elm.reason}.`
+  const name = /^"(.*)"$/.exec(definition)?.[1] ?? definition
+  return elm.names.has(name) ? undefined : `The library ${quoted(url)} does not define ${quoted(name)}.`
 }

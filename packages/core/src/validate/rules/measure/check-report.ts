@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { extensionAt, isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -64,6 +64,7 @@ async function checkReport(run: Run, node: FhirNode): Promise<void> {
     run.findings.report(MEASURE_UNKNOWN, node, {
       text: `The measure ${quoted(canonical)} could not be found, so the report is not checked against it.`,
     })
+    reportOtherVersion(run, node, canonical)
     return
   }
   const check = { run, type: textOf(node, 'type'), measure, scoring: scoringOf(measure) }
@@ -73,6 +74,17 @@ async function checkReport(run: Run, node: FhirNode): Promise<void> {
       at: 'measure',
     })
   await checkGroups(check, node)
+}
+
+function reportOtherVersion(run: Run, node: FhirNode, canonical: string): void {
+  const [url = '', version] = canonical.split('|', 2)
+  const other = version === undefined ? undefined : run.definitions.definition('Measure', url)
+  if (other === undefined || other === PENDING) return
+  run.findings.report(MEASURE_UNKNOWN, node, {
+    text: `The measure ${quoted(url)} is known in the version ${quoted(stringAt(other, 'version') ?? '')}, not in ${quoted(version ?? '')}.`,
+    severity: 'information',
+    code: 'informational',
+  })
 }
 
 function containedMeasure(run: Run, node: FhirNode, id: string): JsonObject | undefined {
@@ -111,9 +123,16 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   const subjects = childrenOf(run, population, 'subjectResults')
   const count = childrenOf(run, population, 'count')[0]?.value
   if (type === 'subject-list') {
-    const listed = subjects.reduce((sum, result) => sum + (listLength(run, result) ?? 1), 0)
-    if (typeof count === 'number' && count !== listed)
-      run.findings.report(MEASURE_COUNT, population, { text: `The count is ${count}, but there are ${listed} subjectResults.` })
+    const lengths = subjects.map((result) => subjectsOf(run, result))
+    const unknown = lengths.includes(undefined)
+    const listed = lengths.reduce((sum: number, length) => sum + (length ?? 0), 0)
+    if (typeof count !== 'number' || (!unknown && count === listed)) return
+    run.findings.report(MEASURE_COUNT, population, {
+      text: unknown
+        ? `The count is ${count}, which is not checked: a list of subjectResults is not in the resource.`
+        : `The count is ${count}, but there are ${listed} subjectResults.`,
+      ...(unknown && { severity: 'information' }),
+    })
     return
   }
   if (subjects.length > 0)
@@ -126,11 +145,25 @@ function checkCount({ run, type }: ReportCheck, population: FhirNode): void {
   }
 }
 
-/** How many subjects a contained List has; other lists are not looked up. */
-function listLength(run: Run, result: FhirNode): number | undefined {
+/** Types of single subjects. */
+const SUBJECTS: ReadonlySet<string> = new Set([
+  'Patient',
+  'Practitioner',
+  'Person',
+  'PractitionerRole',
+  'RelatedPerson',
+  'Device',
+  'Location',
+  'Organization',
+])
+
+/** How many subjects a reference stands for; undefined for lists that are not in the resource or its Bundle, and for groups. */
+function subjectsOf(run: Run, result: FhirNode): number | undefined {
   const reference = textOf(result, 'reference')
-  const list = reference?.startsWith('#') === true ? containedOf(run, result, reference.slice(1)) : undefined
-  return list?.type.name === 'List' && isObject(list.value) ? objectsAt(list.value, 'entry').length : undefined
+  const target = reference?.startsWith('#') === true ? containedOf(run, result, reference.slice(1)) : undefined
+  const type = target?.type.name ?? /^(\w+)\/[^/]+$/.exec(reference ?? '')?.[1] ?? ''
+  if (SUBJECTS.has(type)) return 1
+  return type === 'List' && isObject(target?.value) ? objectsAt(target.value, 'entry').length : undefined
 }
 
 /** Checks that the score of a group fits the scoring of the measure. */
@@ -155,19 +188,34 @@ function whyNone({ type, scoring }: ReportCheck): string | undefined {
 }
 
 /** The score of a proportion is a bare number from 0 to 1, the others have units. */
-function checkValue({ run }: ReportCheck, score: FhirNode, scoring: string): void {
+function checkValue({ run, measure }: ReportCheck, score: FhirNode, scoring: string): void {
   const [value] = childrenOf(run, score, 'value')
   const units = ['unit', 'system', 'code'].flatMap((name) => childrenOf(run, score, name))
   const demand = (node: FhirNode, text: string): void => run.findings.report(MEASURE_SCORE, node, { text, code: 'required' })
   if (value === undefined) demand(score, 'A score must have a value.')
-  if (scoring === 'ratio' && units.length === 0)
-    run.findings.report(MEASURE_SCORE, score, {
-      text: 'The score of a ratio should have a unit.',
-      severity: 'warning',
-      code: 'not-found',
-    })
+  if (scoring === 'ratio' || scoring === 'continuous-variable') checkScoreUnit({ run, measure }, score, scoring)
   if (scoring !== 'proportion') return
   if (typeof value?.value === 'number' && (value.value < 0 || value.value > 1))
     demand(value, 'The score of a proportion must be between 0 and 1.')
   for (const unit of units) run.findings.report(MEASURE_SCORE, unit, { text: 'The score of a proportion must not have a unit.' })
+}
+
+const UNIT = 'http://hl7.org/fhir/StructureDefinition/questionnaire-unit'
+
+/** A measure may fix the unit of its score; a ratio should have one. */
+function checkScoreUnit({ run, measure }: Pick<ReportCheck, 'run' | 'measure'>, score: FhirNode, scoring: string): void {
+  const fixed = objectAt(extensionAt(measure, UNIT), 'valueCoding')
+  const [code] = childrenOf(run, score, 'code')
+  const say = (node: FhirNode, text: string, rest: { code: 'code-invalid' | 'not-found'; severity?: 'warning' }): void =>
+    run.findings.report(MEASURE_SCORE, node, { text, ...rest })
+  const unit = stringAt(fixed, 'code') ?? ''
+  if (code === undefined) {
+    if (fixed !== undefined) say(score, `The score must have the unit ${quoted(unit)}.`, { code: 'not-found' })
+    else if (scoring === 'ratio') say(score, 'The score of a ratio should have a unit.', { code: 'not-found', severity: 'warning' })
+    return
+  }
+  if (fixed === undefined) return
+  if (code.value !== unit) say(code, `The unit of the score must be ${quoted(unit)}.`, { code: 'code-invalid' })
+  if (textOf(score, 'system') !== stringAt(fixed, 'system'))
+    say(score, `The unit of the score must be of the system ${quoted(stringAt(fixed, 'system') ?? '')}.`, { code: 'code-invalid' })
 }

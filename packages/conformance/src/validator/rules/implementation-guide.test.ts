@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { issuesOf } from './findings-of.js'
+
+interface Case {
+  readonly name: string
+  readonly resource: JsonObject
+  readonly definitions: readonly JsonObject[]
+  readonly expected: readonly string[]
+}
+const CASES: Case[] = []
+/** A case, named by the messages of HL7's validator that it is about. */
+function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
+  CASES.push({ name, resource, definitions, expected })
+}
+let n = 0
+const ig = (d: JsonObject, m: JsonObject = {}): JsonObject => ({
+  resourceType: 'ImplementationGuide',
+  url: 'http://a.org/ImplementationGuide/x' + ++n,
+  name: 'X',
+  status: 'active',
+  packageId: 'a.b',
+  fhirVersion: ['4.0.1'],
+  dependsOn: [d],
+  ...m,
+})
+const D = (m: JsonObject = {}): JsonObject => ({ uri: 'http://b.org/ImplementationGuide/dep', packageId: 'b.dep', version: '1.0.0', ...m })
+const dep = (m: JsonObject = {}): JsonObject => ({
+  resourceType: 'ImplementationGuide',
+  url: 'http://b.org/ImplementationGuide/dep',
+  version: '1.0.0',
+  name: 'X',
+  status: 'active',
+  packageId: 'b.dep',
+  fhirVersion: ['4.0.1'],
+  ...m,
+})
+add('ig ok', [], ig(D()), [dep()])
+add('ig ok', [], ig(D()), [dep()])
+add('ig nover: IG_NO_VERSION', ['warning|business-rule guide-release ImplementationGuide'], ig(D(), { fhirVersion: undefined }), [dep()])
+add(
+  'ig bar: IG_DEPENDENCY_CAN_VERSION_NONE',
+  ['error|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
+  ig(D({ uri: 'http://b.org/ImplementationGuide/dep|' })),
+  [dep()],
+)
+add(
+  'ig bar1: IG_DEPENDENCY_CAN_VERSION_ALONE',
+  ['error|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
+  ig(D({ uri: 'http://b.org/ImplementationGuide/dep|1.0.0', version: undefined })),
+  [dep()],
+)
+add(
+  'ig bar2: IG_DEPENDENCY_CAN_VERSION_ERROR',
+  [
+    'error|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+    'warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+  ],
+  ig(D({ uri: 'http://b.org/ImplementationGuide/dep|2.0.0' })),
+  [dep()],
+)
+add('ig bar3', [], ig(D({ uri: 'http://b.org/ImplementationGuide/dep|1.0.0' })), [dep()])
+add(
+  'ig direct: IG_DEPENDENCY_DIRECT',
+  [
+    'error|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+    'warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+  ],
+  ig(D({ uri: 'http://b.org/dep' })),
+)
+add(
+  'ig pid: IG_DEPENDENCY_INVALID_PACKAGEID, IG_DEPENDENCY_CLASH_PACKAGEID',
+  [
+    'error|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+    'error|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+  ],
+  ig(D({ packageId: 'nodot' })),
+  [dep()],
+)
+add(
+  'ig url: IG_DEPENDENCY_INVALID_URL',
+  ['warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
+  ig(D({ uri: 'http://b.org/ImplementationGuide/none' })),
+)
+add(
+  'ig nopkg: IG_DEPENDENCY_NO_PACKAGE',
+  [
+    'warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+    'warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]',
+  ],
+  ig(D({ packageId: undefined, uri: 'http://b.org/ImplementationGuide/none' })),
+)
+add(
+  'ig noversion: IG_DEPENDENCY_NO_VERSION',
+  ['warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
+  ig(D({ version: undefined })),
+  [dep()],
+)
+add(
+  'ig badversion: IG_DEPENDENCY_INVALID_PACKAGE_VERSION',
+  ['error|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
+  ig(D({ version: '1 0' })),
+  [dep()],
+)
+add('ig release: IG_DEPENDENCY_VERSION_WARNING', ['warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]'], ig(D()), [
+  dep({ fhirVersion: ['5.0.0'] }),
+])
+
+test.each(CASES)('a guide: $name', async ({ resource, definitions, expected }) => {
+  expect(await issuesOf(resource, definitions, /^guide-/)).toEqual(expected)
+})

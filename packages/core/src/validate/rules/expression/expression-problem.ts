@@ -1,0 +1,189 @@
+import { OperationError, quoted } from '../../../errors/index.js'
+import { isSubtype, parseFhirPath, type Ast, type TypeDefinition, type TypeModel, type TypeSpecifier } from '../../../fhirpath/index.js'
+
+/** The types that an expression may give; `undefined` where that is not known. */
+type Types = readonly TypeDefinition[] | undefined
+
+/** Where an expression is evaluated. */
+export interface ExpressionPlace {
+  readonly model: TypeModel
+  /** The types of what it is evaluated on; none when that is not known. */
+  readonly focus: readonly TypeDefinition[]
+  /** The type of the resource around it (`%resource`, `%context` apart), where that is known. */
+  readonly resource?: TypeDefinition | undefined
+}
+
+/** What is wrong with an expression. */
+export interface ExpressionProblem {
+  readonly text: string
+  /** False for what can be evaluated, but gives nothing. */
+  readonly isError: boolean
+}
+
+/**
+ * Why an expression cannot be right where it stands: it cannot be read, names an element that there is none, or asks for a type that a value
+ * cannot have. What depends on data is not judged, nor is what follows it.
+ *
+ * @throws {OperationError} `too-costly` for an expression that is too long or deep.
+ */
+export function expressionProblem(expression: string, place: ExpressionPlace): ExpressionProblem | undefined {
+  try {
+    const problems: ExpressionProblem[] = []
+    typesOf(parseFhirPath(expression), { ...place, problems, isStart: true }, place.focus.length === 0 ? undefined : place.focus)
+    return problems.find(({ isError }) => isError) ?? problems[0]
+  } catch (error) {
+    if (error instanceof OperationError && error.code !== 'too-costly') return { text: error.message, isError: true }
+    throw error
+  }
+}
+
+interface Check extends ExpressionPlace {
+  readonly problems: ExpressionProblem[]
+  /** True outside the arguments of functions, where an expression may begin with the name of a type. */
+  readonly isStart: boolean
+}
+
+function typesOf(ast: Ast, check: Check, focus: Types): Types {
+  switch (ast.kind) {
+    case 'this':
+      return focus
+    case 'variable':
+      return ast.name === 'resource' || ast.name === 'rootResource' ? only(ast.name === 'resource' ? check.resource : undefined) : undefined
+    case 'member':
+      return memberTypes(ast, check, focus)
+    case 'call':
+      return callTypes(ast, check, focus)
+    case 'item':
+      typesOf(ast.position, check, undefined)
+      return typesOf(ast.target, check, focus)
+    case 'sign':
+      typesOf(ast.operand, check, focus)
+      return undefined
+    case 'binary':
+      return binaryTypes(ast, check, focus)
+    case 'type':
+      return castTypes(check, ast.type, { from: typesOf(ast.operand, check, focus), isCast: ast.operator === 'as' })
+    default:
+      return undefined
+  }
+}
+
+function only(type: TypeDefinition | undefined): Types {
+  return type === undefined ? undefined : [type]
+}
+
+function binaryTypes({ operator, left, right }: Ast & { kind: 'binary' }, check: Check, focus: Types): Types {
+  const [one, other] = [typesOf(left, check, focus), typesOf(right, check, focus)]
+  return operator === '|' && one !== undefined && other !== undefined ? [...one, ...other] : undefined
+}
+
+interface Cast {
+  readonly from: Types
+  /** False for a question of the type. */
+  readonly isCast: boolean
+}
+
+function castTypes({ model, problems }: Check, { namespace, name }: TypeSpecifier, { from, isCast }: Cast): Types {
+  const type = namespace === 'System' ? undefined : model.type(name)
+  const isSystem = namespace === 'System' || (namespace === undefined && SYSTEM.has(name))
+  const isPossible =
+    isSystem ||
+    (type !== undefined &&
+      (from === undefined ||
+        from.some((one) => ANYTHING.has(one.name) || isSubtype(model, one, type.name) || isSubtype(model, type, one.name))))
+  if (isCast && !isPossible)
+    problems.push({
+      text: `${quoted(name)} is no type that a value can have there: ${namesOf(from ?? []) || 'there is no such type'}.`,
+      isError: false,
+    })
+  return isCast ? only(type) : undefined
+}
+
+function namesOf(types: readonly TypeDefinition[]): string {
+  return [...new Set(types.map((type) => type.name))].slice(0, 5).join(', ')
+}
+
+/** Types of FHIRPath itself. */
+const SYSTEM: ReadonlySet<string> = new Set([
+  'Boolean',
+  'String',
+  'Integer',
+  'Decimal',
+  'Date',
+  'DateTime',
+  'Time',
+  'Quantity',
+  'Long',
+  'Any',
+])
+
+function memberTypes({ target, name }: Ast & { kind: 'member' }, check: Check, focus: Types): Types {
+  if (target !== undefined) return step(check, typesOf(target, check, focus), name)
+  const type = check.model.type(name)
+  if (type !== undefined && focus?.some((one) => isSubtype(check.model, one, name)) === true) return focus
+  if (type?.kind === 'resource' && check.isStart) return focus === undefined ? [type] : otherStart(check, type, focus)
+  return name === 'System' || name === 'FHIR' ? undefined : step(check, focus, name)
+}
+
+/** An expression for several types may begin with each; one that begins with another type than its own is never true. */
+function otherStart({ model, problems }: Check, type: TypeDefinition, focus: readonly TypeDefinition[]): Types {
+  const isAbstract = focus.some(({ name }) => name === 'Resource' || name === 'DomainResource')
+  if (!isAbstract && !focus.some((one) => isSubtype(model, type, one.name)))
+    problems.push({ text: `The expression starts from ${quoted(type.name)}, but it is for ${namesOf(focus)}.`, isError: true })
+  return [type]
+}
+
+/** What can be anything has any element. */
+const ANYTHING: ReadonlySet<string> = new Set(['Resource', 'DomainResource', 'Any', 'Element', 'BackboneElement', 'xhtml'])
+
+function step(check: Check, from: Types, name: string): Types {
+  if (from === undefined || from.length === 0 || from.some((type) => ANYTHING.has(type.name))) return undefined
+  const slots = from.flatMap((type) => type.elements.get(name) ?? [])
+  if (slots.length === 0) {
+    check.problems.push({ text: `There is no element ${quoted(name)} in ${namesOf(from)}.`, isError: true })
+    return undefined
+  }
+  const types = slots.map(({ type }) => check.model.type(type))
+  return types.every((type) => type !== undefined) ? types : undefined
+}
+
+/** Functions that give what they are called on, or a part of it. */
+const SAME: ReadonlySet<string> = new Set([
+  'where',
+  'first',
+  'last',
+  'tail',
+  'skip',
+  'take',
+  'single',
+  'distinct',
+  'intersect',
+  'exclude',
+  'trace',
+  'sort',
+])
+/** Functions whose arguments are evaluated on each item. */
+const ON_ITEMS: ReadonlySet<string> = new Set(['where', 'all', 'exists', 'select', 'iif', 'trace', 'sort', 'any'])
+
+function callTypes({ target, name, args }: Ast & { kind: 'call' }, check: Check, focus: Types): Types {
+  const on = target === undefined ? focus : typesOf(target, check, focus)
+  if (name === 'as' || name === 'ofType' || name === 'is') {
+    const type = specifierOf(args[0])
+    return type === undefined ? undefined : castTypes(check, type, { from: on, isCast: name !== 'is' })
+  }
+  if (name === 'repeat' || name === 'aggregate') return undefined
+  const inner = { ...check, isStart: false }
+  const results = args.map((one) => typesOf(one, inner, ON_ITEMS.has(name) ? on : focus))
+  if (SAME.has(name)) return on
+  if (name === 'select') return results[0]
+  if (name === 'extension') return only(check.model.type('Extension'))
+  const [added] = results
+  return (name === 'union' || name === 'combine') && on !== undefined && added !== undefined ? [...on, ...added] : undefined
+}
+
+/** The name of a type as an argument: `Quantity`, `FHIR.Quantity`. */
+function specifierOf(ast: Ast | undefined): TypeSpecifier | undefined {
+  if (ast?.kind !== 'member') return undefined
+  if (ast.target === undefined) return { name: ast.name }
+  return ast.target.kind === 'member' && ast.target.target === undefined ? { namespace: ast.target.name, name: ast.name } : undefined
+}
