@@ -15,7 +15,7 @@ export const CODE_SYSTEM_CODE: FindingDefinition = defineFinding(
   'invalid',
   'Define each code once, and let properties name codes that exist.',
 )
-/** A text that cannot be told from the display. */
+/** A text that is not distinguished from the display. */
 export const CODE_SYSTEM_DESIGNATION: FindingDefinition = defineFinding(
   'code-system-designation',
   'warning',
@@ -135,7 +135,7 @@ function checkDesignation({ run, system }: ConceptCheck, designation: FhirNode, 
   if (own !== undefined && own !== general) return
   const where = general === undefined ? 'no language' : `the language ${quoted(general)} of the code system`
   run.findings.report(CODE_SYSTEM_DESIGNATION, designation, {
-    text: `The designation ${quoted(textOf(designation, 'value') ?? '')} has no use and ${where}, so it cannot be told from the display ${quoted(display)}.`,
+    text: `The designation ${quoted(textOf(designation, 'value') ?? '')} has no use and ${where}, so it is not distinguished from the display ${quoted(display)}.`,
   })
 }
 

@@ -192,7 +192,7 @@ function isOwn(url: string, uri: string): boolean {
   return uri.startsWith(url) || /^http:\/\/hl7\.org\/fhir\/[^/]*$/.test(url)
 }
 
-/** The release at hand may define more than later ones do. */
+/** A release may define more than later ones do. */
 function isDefined({ run }: PropertyCheck, name: string | undefined): boolean {
   const family = name === undefined ? undefined : run.definitions.codeSystem(CONCEPT_PROPERTIES)
   if (family === undefined) return false

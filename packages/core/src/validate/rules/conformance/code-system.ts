@@ -4,7 +4,7 @@ import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/in
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
-import { EXTERNAL } from '../codes/check-coding.js'
+import { EXTERNAL } from '../codes/special-systems.js'
 import { INVARIANT } from '../constraint/invariant.js'
 import { allCodesProblem, CODE_SYSTEM_VALUE_SET } from './all-codes.js'
 import { checkConcepts, CODE_SYSTEM_CODE, CODE_SYSTEM_DESIGNATION, CODE_SYSTEM_SUPPLEMENT } from './code-system-concepts.js'
