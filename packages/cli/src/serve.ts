@@ -7,6 +7,7 @@ import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier, type WriteChecks } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
+import { botSchemas } from '@fhir-ops/bot-sandbox/schemas'
 import { createPlayground } from '@fhir-ops/playground'
 import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import type { Operation } from 'fhir-ops/operation'
@@ -178,7 +179,7 @@ function handlerOptions({ options, engine, io, baseUrl, runtime, sessions }: Par
     context: engine.ctx,
     indexer: engine.indexer,
     sessions,
-    bots: createBots({ runtime, ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
+    bots: createBots({ runtime, schemas: botSchemas(), ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
     baseUrl,
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',

@@ -1,5 +1,6 @@
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
-import { createBots } from 'fhir-ops/execute'
+import { botSchemas } from '@fhir-ops/bot-sandbox/schemas'
+import { createBots, type BotEvent } from 'fhir-ops/execute'
 import { memoryStorage } from 'fhir-ops/memory'
 import { translate } from 'fhir-ops/translate'
 import { validate } from 'fhir-ops/validate'
@@ -116,6 +117,24 @@ describe('a service', () => {
     expect(await answer.text()).toBe('HI')
     expect(service.context.limits.maxIssues).toBe(1)
     await runtime.close()
+  })
+
+  test('refuses the input of a bot by its schema with 400 and the place, and a Bot whose schema cannot be used', async () => {
+    const inputSchema = { type: 'object', properties: { weightKg: { type: 'number' } } }
+    const hostBots = [{ id: 'bmi', run: ({ input }: BotEvent) => input, inputSchema }]
+    await using service = await testService({ handler: { bots: createBots({ hostBots, schemas: botSchemas() }) } })
+    const call = (body: object): Promise<object> => service.client.operation('Bot/bmi/$execute', { body })
+    expect(await call({ weightKg: 61.5 })).toEqual({ weightKg: 61.5 })
+    await expect(call({ weightKg: 'x' })).rejects.toMatchObject({
+      status: 400,
+      outcome: { issue: [{ code: 'structure', expression: ['input.weightKg'] }] },
+    })
+    const bot = { resourceType: 'Bot', id: 'own', code: 'export const handler = () => 1' }
+    expect(await service.client.update({ ...bot, inputSchema })).toMatchObject({ inputSchema })
+    await expect(service.client.update({ ...bot, inputSchema: { type: 'text' } })).rejects.toMatchObject({
+      status: 422,
+      outcome: { issue: [{ expression: ['Bot.inputSchema'] }] },
+    })
   })
 
   test.each<[string, object, string]>([

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
+import { botSchemas } from '@fhir-ops/bot-sandbox/schemas'
 import { Command, Option } from 'commander'
 import { forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
@@ -39,7 +40,13 @@ async function runBot(bot: string, options: ExecuteOptions, io: Io): Promise<voi
   const engine = await openEngine(options, io)
   try {
     const limits = options.timeout === undefined ? {} : { limits: { timeoutMs: options.timeout } }
-    const bots = createBots({ runtime, ...limits, exposeBotErrors: true, onLog: ({ level, text }) => io.err(`${level}: ${text}`) })
+    const bots = createBots({
+      runtime,
+      schemas: botSchemas(),
+      ...limits,
+      exposeBotErrors: true,
+      onLog: ({ level, text }) => io.err(`${level}: ${text}`),
+    })
     const answer = await execute({ ...forRequest(engine.ctx, {}), bots }, { bot: addressOf(bot), input, contentType })
     io.out(writeBotOutput(answer).body ?? '')
   } finally {

@@ -2,6 +2,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { fold } from '../search/index.js'
 import type { IndexEntry } from '../storage/index.js'
+import type { DeclaredSchemas } from './declared-schemas.js'
 
 /** A business identifier of a bot. */
 export interface BotIdentifier {
@@ -10,7 +11,7 @@ export interface BotIdentifier {
 }
 
 /** What a call needs to know of a bot, stored or the host's. */
-export interface BotRecord {
+export interface BotRecord extends DeclaredSchemas {
   readonly id: string
   readonly identifier: readonly BotIdentifier[]
   readonly name?: string
@@ -27,7 +28,18 @@ export interface StoredBot extends BotRecord {
 /** The only runtime that a stored bot may name. Functions of the host are registered by the host and never stored. */
 const STORED_RUNTIME = 'sandbox'
 
-const MEMBERS: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta', 'identifier', 'name', 'project', 'runtime', 'code'])
+const MEMBERS: ReadonlySet<string> = new Set([
+  'resourceType',
+  'id',
+  'meta',
+  'identifier',
+  'name',
+  'project',
+  'runtime',
+  'code',
+  'inputSchema',
+  'outputSchema',
+])
 
 /**
  * Reads a Bot resource; servers call it before they store one.
@@ -42,11 +54,15 @@ export function readBot(resource: JsonObject): StoredBot {
   if (runtime !== STORED_RUNTIME) throw invalid('runtime', `must have the runtime '${STORED_RUNTIME}', not ${quoted(runtime)}`)
   const name = optionalText(resource, 'name')
   const project = optionalText(resource, 'project')
+  const inputSchema = optionalSchema(resource, 'inputSchema')
+  const outputSchema = optionalSchema(resource, 'outputSchema')
   return {
     id: requiredText(resource, 'id'),
     identifier: identifiersOf(resource),
     ...(name !== undefined && { name }),
     ...(project !== undefined && { project }),
+    ...(inputSchema !== undefined && { inputSchema }),
+    ...(outputSchema !== undefined && { outputSchema }),
     code: requiredText(resource, 'code'),
   }
 }
@@ -71,6 +87,13 @@ function identifiersOf(resource: JsonObject): readonly BotIdentifier[] {
     if (!system || !value) throw invalid('identifier', 'must have a system and a value in every identifier')
     return { system, value }
   })
+}
+
+function optionalSchema(resource: JsonObject, name: keyof DeclaredSchemas): JsonObject | undefined {
+  const schema = resource[name]
+  if (schema === undefined) return undefined
+  if (!isObject(schema)) throw invalid(name, `must have a JSON Schema, an object, in ${name}`)
+  return schema
 }
 
 function requiredText(resource: JsonObject, name: string): string {

@@ -1,4 +1,5 @@
 import type { BotRecord } from './bot.js'
+import type { BotSchemas } from './declared-schemas.js'
 import type { BotFunction } from './bot-function.js'
 import { createLimiter, type Limiter } from '../context/index.js'
 import { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime } from './runtime.js'
@@ -25,6 +26,8 @@ export interface BotOptions {
   readonly hostBots?: readonly HostBot[]
   /** Runs stored bots, for example `openBotSandbox()`; without one they answer `not-supported`. */
   readonly runtime?: BotRuntime
+  /** Checks inputs and outputs of bots that declare schemas: `botSchemas()`. Without it such a bot of the host is a `TypeError`, and a stored one answers `not-supported`. */
+  readonly schemas?: BotSchemas
   readonly limits?: Partial<BotLimits>
   /** How many bots run at once; stored ones never more than the runtime's `concurrency`. Default 8. */
   readonly maxConcurrentBots?: number
@@ -40,6 +43,7 @@ export interface BotOptions {
 export interface Bots {
   readonly host: readonly (BotRecord & { readonly run: BotFunction })[]
   readonly runtime: BotRuntime | undefined
+  readonly schemas: BotSchemas | undefined
   readonly limits: BotLimits
   readonly exposeErrors: boolean
   readonly onLog: (entry: BotLogEntry) => void
@@ -58,6 +62,7 @@ const LIMITS: InputShape = inputShape<BotLimits>({
 const SHAPE: InputShape = inputShape<BotOptions>({
   hostBots: listOf(having('a bot of the host', ['id', 'run'])),
   runtime: having('a runtime of bots', ['run']),
+  schemas: having('schemas of bots', ['compile']),
   limits: optionsOf(LIMITS),
   maxConcurrentBots: AMOUNT,
   maxQueuedBots: AMOUNT,
@@ -68,7 +73,8 @@ const SHAPE: InputShape = inputShape<BotOptions>({
 /**
  * Makes the bots of a process, for the contexts of `execute` and for `createHandler`.
  *
- * @throws {TypeError} for an option that is unknown or of another type, and when two functions of the host have one id.
+ * @throws {TypeError} for an option that is unknown or of another type, when two functions of the host have one id, and for a schema of theirs that cannot
+ *   be used.
  */
 export function createBots(options: BotOptions = {}): Bots {
   checkOptions('createBots', SHAPE, options)
@@ -77,13 +83,25 @@ export function createBots(options: BotOptions = {}): Bots {
   const bounds = { queue: options.maxQueuedBots ?? 32, waitMs: limits.timeoutMs, refusal: 'Too many bots are running.' }
   const host = (options.hostBots ?? []).map((bot) => ({ ...bot, identifier: bot.identifier ?? [] }))
   if (new Set(host.map(({ id }) => id)).size < host.length) throw new TypeError('Two host bots have the same id.')
+  for (const bot of host) compileSchemas(bot, options.schemas)
   return {
     host,
     runtime: options.runtime,
+    schemas: options.schemas,
     limits,
     exposeErrors: options.exposeBotErrors ?? false,
     onLog: options.onLog ?? (() => {}),
     hostLimiter: createLimiter({ ...bounds, concurrency: concurrent }),
     runtimeLimiter: createLimiter({ ...bounds, concurrency: Math.min(concurrent, options.runtime?.concurrency ?? concurrent) }),
+  }
+}
+
+/** Compiles the schemas of a function of the host now, so that a mistake shows when the process starts. */
+function compileSchemas({ id, inputSchema, outputSchema }: HostBot, schemas: BotSchemas | undefined): void {
+  for (const schema of [inputSchema, outputSchema]) {
+    if (schema === undefined) continue
+    if (schemas === undefined)
+      throw new TypeError(`The host bot ${id} declares a schema: createBots needs schemas, for example botSchemas().`)
+    schemas.compile(schema, true)
   }
 }

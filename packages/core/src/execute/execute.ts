@@ -3,6 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { checkInput, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { answerOf, type ExecuteResult } from './answer.js'
 import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
+import { checkBotInput, checkBotOutput } from './bot-schemas.js'
 import type { Bots } from './bots.js'
 import { BOT_CONTENT_TYPES } from './content-types.js'
 import { findBot, type BotAddress, type FoundBot } from './find-bot.js'
@@ -54,17 +55,20 @@ const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent
  *
  * @throws {OperationError} `not-found`, `multiple-matches` or `parameter-value` when no one bot is meant; `throttled` when too many run;
  *   `bot-failed`, `bot-timeout` or `bot-too-costly` when it gives no answer, with its own message as `diagnostics` only where
- *   `exposeBotErrors` is set; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
+ *   `exposeBotErrors` is set; `body-structure` with the place for an input that does not conform to the bot's `inputSchema`; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
  */
 export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   checkInput(ctx, input, EXECUTE_INPUT)
   const { bots, signal } = ctx
   const bot = await findBot(ctx, input.bot, { bots, project: input.project })
+  checkBotInput(bot, bots, input.input)
   const event = eventOf(ctx, bot, input)
   const log = (level: BotLogLevel, text: string) => bots.onLog({ level, botId: bot.id, requestId: event.requestId, text: logText([text]) })
   const task = { event, capabilities: input.capabilities ?? {}, limits: bots.limits, log, signal }
   try {
-    return answerOf(await runBot(bot, bots, task), bots.limits)
+    const returned = await runBot(bot, bots, task)
+    checkBotOutput(bot, bots, returned)
+    return answerOf(returned, bots.limits)
   } catch (error) {
     throw reported(error, bots, log)
   }

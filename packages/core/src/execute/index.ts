@@ -8,3 +8,5 @@ export { readBotInput, readBotQuery, QUERY_CONTENT_TYPE, type BotInput, type Bot
 export { botResponse, isBotResponse, type BotResponse, type BotResponseOptions } from './response.js'
 export { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime, type BotTask } from './runtime.js'
 export { BOT_CONTENT_TYPES, type BotContentType, type ParseJson } from './content-types.js'
+export { checkBotSchemas } from './bot-schemas.js'
+export type { BotSchemas, SchemaCheck, SchemaProblem } from './declared-schemas.js'

@@ -5,3 +5,4 @@ export type { BotContext, BotEvent, BotFunction, BotStorage } from './bot-functi
 export type { BotInput } from './input.js'
 export { botResponse, isBotResponse, type BotResponse, type BotResponseOptions } from './response.js'
 export { DEFAULT_BOT_LIMITS, type BotLimits, type BotRuntime } from './runtime.js'
+export type { BotSchemas } from './declared-schemas.js'

@@ -1,8 +1,8 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { DEFAULT_BOT_LIMITS, type BotLimits, type BotStorage } from 'fhir-ops/execute'
-import { readBot } from 'fhir-ops/internal/execute'
+import { DEFAULT_BOT_LIMITS, type Bots, type BotStorage } from 'fhir-ops/execute'
+import { checkBotSchemas, readBot } from 'fhir-ops/internal/execute'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { parseSearch } from 'fhir-ops/search'
 import { searchTypesOf } from 'fhir-ops/internal/search'
@@ -20,21 +20,23 @@ import { checkValid } from './check-valid.js'
 import { searchOptions } from './search/search-parts.js'
 
 /**
- * Checks a Bot that is to be stored: it is well-formed, names no runtime of the host, its source is not too long, and it belongs to the
- * caller's project when the token names one.
+ * Checks a Bot that is to be stored: it is well-formed, names no runtime of the host, its source is not too long, its schemas can be used,
+ * and it belongs to the caller's project when the token names one.
  *
- * @throws {OperationError} `resource-invalid`, `too-costly`, `forbidden`
+ * @throws {OperationError} `resource-invalid`, `too-costly`, `forbidden`, `definition-invalid`, `not-supported`
  */
-export function checkBot(resource: JsonObject, { principal }: Caller, limits: BotLimits = DEFAULT_BOT_LIMITS): void {
+export function checkBot(resource: JsonObject, { principal }: Caller, bots: Bots | undefined): void {
+  const { sourceBytes } = bots?.limits ?? DEFAULT_BOT_LIMITS
   const bot = readBot(resource)
-  if (new TextEncoder().encode(bot.code).length > limits.sourceBytes) {
-    throw new OperationError('too-costly', `The source of a Bot must not be longer than ${limits.sourceBytes} bytes.`, {
+  if (new TextEncoder().encode(bot.code).length > sourceBytes) {
+    throw new OperationError('too-costly', `The source of a Bot must not be longer than ${sourceBytes} bytes.`, {
       expression: ['Bot.code'],
     })
   }
   if (principal?.project !== undefined && bot.project !== principal.project) {
     throw new OperationError('forbidden', 'The Bot must belong to the project of the access token.', { expression: ['Bot.project'] })
   }
+  if (bots !== undefined) checkBotSchemas(bot, bots)
 }
 
 const MAX_FOUND = 1_000

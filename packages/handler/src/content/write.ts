@@ -117,7 +117,7 @@ export async function planText(
   { type, id, ifVersion, text, resource }: PlacedText,
 ): Promise<WritePlan> {
   await checkValid(service, exchange.ctx, { type, text, resource })
-  if (type === 'Bot') checkBot({ ...resource, id }, exchange.caller, service.bots?.limits)
+  if (type === 'Bot') checkBot({ ...resource, id }, exchange.caller, service.bots)
   const entry = (source: string): ReturnType<typeof puttingResource> => puttingResource({ type, id, source, ifVersion }, service.indexer)
   return { kind: 'put', type, id, text, entry }
 }
