@@ -6,10 +6,9 @@ import { terminologyScope } from './scope.js'
 import { definedValueSet } from './value-set/value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
-import { finished } from '../work/index.js'
 import { membershipIn, type MembershipQuestion } from './value-set/membership.js'
 import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set/plan.js'
-import { preparedFilters } from './value-set/selection.js'
+import { holdsAtOnce, preparedFilters } from './value-set/selection.js'
 
 /** A code, a Coding, or a CodeableConcept, as a resource has it. */
 export type BoundValue = string | JsonObject
@@ -58,8 +57,8 @@ async function memberTest(ctx: OperationContext, canonical: string): Promise<Mem
   try {
     const scope = await terminologyScope(ctx, { supplements: demandedSupplements(found.resource) })
     const plan = await makePlan(scope, definedValueSet(ctx.cache, found))
-    await scope.pace.run(preparedFilters(plan, scope.rules))
-    return testOf({ scope, options: { trustLists: true } }, plan)
+    await preparedFilters(scope.pace, plan, scope.rules)
+    return testOf({ scope, options: { trustLists: true }, holds: holdsAtOnce }, plan)
   } catch (error) {
     if (isUnusable(error)) return CANNOT_TELL
     throw error
@@ -89,7 +88,7 @@ function askCoding(coding: JsonObject, ask: (code: CodeInQuestion) => boolean | 
 
 function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | undefined {
   try {
-    const { state } = finished(membershipIn(question, plan))
+    const { state } = membershipIn(question, plan)
     return state === 'unknown' ? undefined : state === 'in'
   } catch (error) {
     if (isUnusable(error)) return undefined

@@ -65,7 +65,7 @@ export { activeCodes, membersOf, selectableCodes, type Members } from './value-s
 export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './value-set/planned-value-set.js'
 export type { UsedDefinitions } from './value-set/used-definitions.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
-export { type DecidingInclude, preparedFilters } from './value-set/selection.js'
+export { type DecidingInclude, filterAnswers, holdsAtOnce, preparedFilters } from './value-set/selection.js'
 export { isOfVersion, NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { FAR, wordPostings } from './code-system/word-postings.js'
 export { filterWords, foldTerm, placeOfWord, wordsOf } from './words.js'

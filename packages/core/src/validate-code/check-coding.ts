@@ -1,6 +1,7 @@
 import {
   escaped,
   explainUnknownCode,
+  filterAnswers,
   membershipIn,
   nameOf,
   preparedChoice,
@@ -58,7 +59,8 @@ async function systemsWith({ scope, plan, input }: CodingCheck, coding: GivenCod
   const systems: string[] = []
   for (const system of new Set(parts.flatMap(({ family }) => family?.url ?? []))) {
     await scope.pace.step()
-    const { state } = await scope.pace.run(membershipIn({ scope, code: { ...coding, system }, options }, plan))
+    const code = { ...coding, system }
+    const { state } = membershipIn({ scope, code, options, holds: await filterAnswers(scope, plan, code) }, plan)
     if (state === 'in') systems.push(system)
   }
   return systems
@@ -73,7 +75,8 @@ async function checkInSystem(check: CodingCheck, coding: CodingOfSystem): Promis
   const family = await scope.family(coding.system)
   await preparedChoice(family, { value: coding.version, rules: scope.rules })
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
-  const membership = await scope.pace.run(membershipIn({ scope, code: coding, options }, plan))
+  const holds = await filterAnswers(scope, plan, coding)
+  const membership = membershipIn({ scope, code: coding, options, holds }, plan)
   const provider = membership.provider ?? versionToReport(coding, { membership, family }, check)
   const about = codeFindings(check, coding, { provider, membership })
   if (input.membershipOnly === true) return { coding, ...membershipAlone(coding, membership), provider, findings: about.findings }

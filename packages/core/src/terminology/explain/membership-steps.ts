@@ -2,12 +2,9 @@ import { quoted } from '../../errors/index.js'
 import type { Explain, ExplanationReason, ExplanationStep } from '../../explain/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
-import { includes } from '../filter/concept-set.js'
-import { conceptsFor } from '../filter/operators.js'
 import type { TerminologyScope } from '../scope.js'
 import type { CodeInQuestion, Membership, ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
-import { listedConcept, meetsFilters } from '../value-set/selection.js'
-import type { Work } from '../../work/index.js'
+import { listedConcept, meetsFilters, type FilterTest } from '../value-set/selection.js'
 import { codesText, filterText, partText, versionStep } from './steps.js'
 
 /** An include or exclude that was asked about a code, and what it answered. */
@@ -18,15 +15,16 @@ export interface AskedPart {
   readonly part: ConceptSetPlan
   readonly code: CodeInQuestion
   readonly answer: Membership
+  readonly holds: FilterTest
 }
 
 /** Writes down what an include or exclude says about a code, and which of its conditions decided. */
-export function* explainPart(explain: Explain, asked: AskedPart): Work<void> {
+export function explainPart(explain: Explain, asked: AskedPart): void {
   const { kind, plan, part, code, answer } = asked
   const provider = explainVersion(explain, asked)
   const concept = provider?.find(code.code)
-  if (provider !== undefined && concept !== undefined) yield* explainConditions(explain, asked, { provider, concept })
-  const reason = yield* reasonOf(asked, provider)
+  if (provider !== undefined && concept !== undefined) explainConditions(explain, asked, { provider, concept })
+  const reason = reasonOf(asked, provider)
   explain.step({
     kind,
     outcome: outcomeOf(answer),
@@ -82,7 +80,7 @@ interface Found {
 }
 
 /** The list of codes, each filter, and the status of the concept. */
-function* explainConditions(explain: Explain, { plan, part, code, answer }: AskedPart, { provider, concept }: Found): Work<void> {
+function explainConditions(explain: Explain, { plan, part, code, answer, holds: asked }: AskedPart, { provider, concept }: Found): void {
   const coding = { system: code.system, code: code.code }
   const place = placeOf(plan, part)
   const test = (kind: ExplanationStep['kind'], path: string, { holds, text }: { readonly holds: boolean; readonly text: string }): void =>
@@ -95,7 +93,7 @@ function* explainConditions(explain: Explain, { plan, part, code, answer }: Aske
     })
   }
   for (const [i, filter] of part.filters.entries()) {
-    const holds = yield* includes(yield* conceptsFor(provider, filter, part.owner), concept)
+    const holds = asked(provider, filter, part, concept)
     test('filter', `.filter[${i}]`, { holds, text: `${filterText(filter)} ${holds ? 'holds' : 'does not hold'} for ${quoted(code.code)}.` })
   }
   if (answer.barred === undefined) return
@@ -124,24 +122,24 @@ function saying({ state }: Membership, reason: ExplanationReason | undefined): s
   return WHY.get(reason ?? 'filter') ?? 'is not among them'
 }
 
-function* reasonOf({ part, code, answer }: AskedPart, provider: CodeSystemProvider | undefined): Work<ExplanationReason | undefined> {
+function reasonOf({ part, code, answer, holds }: AskedPart, provider: CodeSystemProvider | undefined): ExplanationReason | undefined {
   if (answer.state === 'in') return undefined
   if (part.missing.length > 0) return 'unknown-import'
   if (part.family === undefined) return 'import'
   if (part.family.url !== code.system) return 'other-system'
   if (provider === undefined) return 'unknown-system'
-  return yield* conditionOf({ part, code, answer }, provider)
+  return conditionOf({ part, code, answer, holds }, provider)
 }
 
-function* conditionOf(
-  { part, code, answer }: Pick<AskedPart, 'part' | 'code' | 'answer'>,
+function conditionOf(
+  { part, code, answer, holds }: Pick<AskedPart, 'part' | 'code' | 'answer' | 'holds'>,
   provider: CodeSystemProvider,
-): Work<ExplanationReason> {
+): ExplanationReason {
   const concept = provider.find(code.code)
   if (concept === undefined) return 'unknown-code'
   if (answer.barred !== undefined) return answer.barred
   if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return 'not-listed'
-  return (yield* meetsFilters(provider, part, concept)) ? 'import' : 'filter'
+  return meetsFilters(provider, part, { concept, holds }) ? 'import' : 'filter'
 }
 
 function outcomeOf({ state }: Membership): ExplanationStep['outcome'] {

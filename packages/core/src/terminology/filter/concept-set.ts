@@ -1,12 +1,6 @@
 import { OperationError } from '../../errors/index.js'
 import { andNot, testedBitmap } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSet, Filter } from '../../code-system/index.js'
-import type { Work } from '../../work/index.js'
-
-/** True when the concept is in the set. */
-export function* includes(set: ConceptSet, concept: number): Work<boolean> {
-  return set.asked === undefined ? set.has(concept) : yield* set.asked(concept)
-}
 
 /** A set that is known by a test alone; listed by trying every concept. */
 export function testedSet(provider: CodeSystemProvider, has: (concept: number) => boolean): ConceptSet {

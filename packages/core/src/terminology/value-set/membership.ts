@@ -5,9 +5,8 @@ import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
 import { isOfVersion } from '../versions.js'
-import type { Work } from '../../work/index.js'
 import type { CodeInQuestion, ConceptSetPlan, Membership, ValueSetPlan } from './plan.js'
-import { keepsVersions, listedConcept, selects } from './selection.js'
+import { keepsVersions, listedConcept, selects, type FilterTest } from './selection.js'
 
 /** Which members do not count. */
 export interface MembershipOptions {
@@ -23,16 +22,19 @@ export interface MembershipQuestion {
   readonly scope: TerminologyScope
   readonly code: CodeInQuestion
   readonly options: MembershipOptions
+  /** Decides about filters: `filterAnswers`, or `holdsAtOnce` after `preparedFilters`. */
+  readonly holds: FilterTest
 }
 
 /**
  * Decides whether a code is in a value set, without listing it. A value set that is imported on several ways is asked once.
+ * It takes a few steps for each include and exclude.
  *
  * @throws {OperationError} `not-supported` for a filter that is not understood.
  */
-export function* membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Work<Membership> {
+export function membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Membership {
   const asking = { ...question, done: new Map() }
-  return yield* question.code.version === undefined ? inSomeVersion(asking, plan) : asked(asking, plan)
+  return question.code.version === undefined ? inSomeVersion(asking, plan) : asked(asking, plan)
 }
 
 interface Asking extends MembershipQuestion {
@@ -54,11 +56,11 @@ function isVersioned({ code }: MembershipQuestion, { systems }: ValueSetPlan): b
 }
 
 /** The code is looked for in one version after the other, the newest first. One in which it has its display is preferred. */
-function* inSomeVersion(asking: Asking, plan: ValueSetPlan): Work<Membership> {
-  if (!isVersioned(asking, plan)) return yield* asked({ ...asking, only: undefined }, plan)
+function inSomeVersion(asking: Asking, plan: ValueSetPlan): Membership {
+  if (!isVersioned(asking, plan)) return asked({ ...asking, only: undefined }, plan)
   const answers: Membership[] = []
   for (const only of versionsIn(asking, plan)) {
-    const answer = yield* asked({ ...asking, only }, plan)
+    const answer = asked({ ...asking, only }, plan)
     answers.push(answer)
     if (answer.state === 'in' && hasDisplay(answer, asking.code)) break
   }
@@ -83,12 +85,12 @@ function hasDisplay({ provider, concept, listed }: Membership, { display }: Code
   return provider !== undefined && concept !== undefined && conceptTexts(provider, concept, listed).some(({ value }) => value === display)
 }
 
-function* asked(asking: Asking, plan: ValueSetPlan): Work<Membership> {
+function asked(asking: Asking, plan: ValueSetPlan): Membership {
   const done = answersOf(asking)
   const known = done.get(plan)
   if (known !== undefined) return known
   const { code, scope } = asking
-  const tried = yield* triedIncludes(asking, plan)
+  const tried = triedIncludes(asking, plan)
   const answers = tried.map(({ answer }) => answer)
   const decisive =
     answers.find((one) => isMeant(one, asking)) ??
@@ -116,17 +118,14 @@ interface TriedInclude {
   readonly answer: Membership
 }
 
-const STEPS = 16
-
-function* triedIncludes(asking: Asking, plan: ValueSetPlan): Work<readonly TriedInclude[]> {
+function triedIncludes(asking: Asking, plan: ValueSetPlan): readonly TriedInclude[] {
   const parts = includesFor(asking, plan)
   const { explain } = asking.scope.ctx
   if (explain !== undefined) explainPassedOver(explain, plan, parts)
   const excluded = new Set<Membership['provider']>()
   const tried: TriedInclude[] = []
   for (const part of parts) {
-    if (tried.length % STEPS === STEPS - 1) yield
-    const one = yield* tryInclude(asking, plan, { part, excluded })
+    const one = tryInclude(asking, plan, { part, excluded })
     tried.push(one)
     if (isMeant(one.answer, asking)) break
   }
@@ -139,12 +138,13 @@ interface Trial {
   readonly excluded: Set<Membership['provider']>
 }
 
-function* tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Trial): Work<TriedInclude> {
+function tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Trial): TriedInclude {
   const { scope, code, options } = asking
-  const answer = yield* inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
-  if (scope.ctx.explain !== undefined) yield* explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer })
+  const answer = inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
+  if (scope.ctx.explain !== undefined)
+    explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer, holds: asking.holds })
   if (answer.state !== 'in') return { included: false, answer }
-  const rest: Membership = excluded.has(answer.provider) ? { ...answer, state: 'out' } : yield* afterExcludes(asking, plan, answer)
+  const rest: Membership = excluded.has(answer.provider) ? { ...answer, state: 'out' } : afterExcludes(asking, plan, answer)
   if (rest.state === 'out') excluded.add(answer.provider)
   return { included: true, answer: rest }
 }
@@ -165,16 +165,14 @@ function decisiveOf(answers: readonly Membership[]): Membership | undefined {
 }
 
 /** Everything that one include or exclude demands. The first decides the version; in the others an equal code of any version will do. */
-function* inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Work<Membership> {
+function inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
   if (part.missing.length > 0) return { state: 'unknown', choices: [] }
   const [first, ...others] = part.imports
-  const own =
-    part.family === undefined && first !== undefined ? barredFrom(yield* asked(asking, first), bars) : yield* inSystem(asking, part, bars)
+  const own = part.family === undefined && first !== undefined ? barredFrom(asked(asking, first), bars) : inSystem(asking, part, bars)
   if (own.state !== 'in' || first === undefined) return own
   const more: Membership[] = []
   for (const imported of part.family === undefined ? others : part.imports) {
-    yield
-    more.push(yield* inSomeVersion(asking, imported))
+    more.push(inSomeVersion(asking, imported))
   }
   const missed = more.find(({ state }) => state !== 'in')
   return missed === undefined ? own : { ...missed, choices: choicesOf([own, ...more]) }
@@ -195,7 +193,7 @@ function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
 
 const OUT: Membership = { state: 'out', choices: [] }
 
-function* inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Work<Membership> {
+function inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
   const choice = choiceFor(asking, part)
   if (choice === undefined || (asking.only !== undefined && versionOf(choice) !== asking.only.version)) return OUT
   const { provider } = choice
@@ -203,18 +201,19 @@ function* inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions
   const concept = provider.find(asking.code.code)
   const tried = { provider, choices: [choice] }
   if (concept === undefined) return { ...tried, state: isOpen(provider, part) ? 'in' : 'out' }
-  return { ...tried, concept, ...(yield* selected(provider, part, { concept, bars })) }
+  return { ...tried, concept, ...selected(provider, part, { concept, bars, holds: asking.holds }) }
 }
 
 interface Selected {
   readonly concept: number
   readonly bars: MembershipOptions
+  readonly holds: FilterTest
 }
 
-function* selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, bars }: Selected): Work<Omit<Membership, 'choices'>> {
+function selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, bars, holds }: Selected): Omit<Membership, 'choices'> {
   const listed = listedConcept(provider, part, concept)
   const found = listed === undefined ? {} : { listed, owner: part.owner }
-  if (!(yield* selects(provider, part, concept))) return { ...found, state: 'out' }
+  if (!selects(provider, part, { concept, holds })) return { ...found, state: 'out' }
   const barred = barrier(provider.status(concept), bars)
   if (barred !== undefined) return { ...found, state: 'out', barred }
   const knowingly = part.filters.some((filter) => provider.takesInactive?.(filter) === true)
@@ -241,10 +240,9 @@ function barrier(status: ConceptStatus, { activeOnly, abstract }: MembershipOpti
   return status.inactive && activeOnly === true ? 'inactive' : undefined
 }
 
-function* afterExcludes(asking: Asking, plan: ValueSetPlan, included: Membership): Work<Membership> {
-  for (const [i, part] of plan.excludes.entries()) {
-    if (i % STEPS === STEPS - 1) yield
-    const state = yield* exclusion(asking, plan, { part, included })
+function afterExcludes(asking: Asking, plan: ValueSetPlan, included: Membership): Membership {
+  for (const part of plan.excludes) {
+    const state = exclusion(asking, plan, { part, included })
     if (state !== 'out') return { ...included, state: state === 'in' ? 'out' : 'unknown' }
   }
   return included
@@ -255,15 +253,16 @@ interface Exclusion {
   readonly included: Membership
 }
 
-function* exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Work<Membership['state']> {
+function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Membership['state'] {
   const options = { trustLists: asking.options.trustLists }
   const answers: Membership[] = []
   for (const only of excludedVersions(asking, plan, { part, included })) {
-    answers.push(yield* inPart({ ...asking, options, excluding: true, only }, part, options))
+    answers.push(inPart({ ...asking, options, excluding: true, only }, part, options))
   }
   const answer = decisiveOf(answers) ?? OUT
   const { scope, code } = asking
-  if (scope.ctx.explain !== undefined) yield* explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer })
+  if (scope.ctx.explain !== undefined)
+    explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer, holds: asking.holds })
   return answer.state
 }
 

@@ -20,6 +20,8 @@ export interface NamedSystem {
   readonly family: SystemFamily
   /** The versions that includes and excludes state; `undefined` is among them when one states none. */
   readonly versions: ReadonlySet<string | undefined>
+  /** The includes and excludes with filters, imports included. */
+  readonly filtered: ReadonlySet<ConceptSetPlan>
 }
 
 /** One include or exclude, looked up. */
@@ -39,15 +41,20 @@ export interface ConceptSetPlan {
 
 /** The code systems that these includes and excludes name, and those of their imports. */
 export function namedSystems(parts: readonly ConceptSetPlan[]): ReadonlyMap<string, NamedSystem> {
-  const found = new Map<string, { readonly family: SystemFamily; readonly versions: Set<string | undefined> }>()
-  const add = (family: SystemFamily, versions: Iterable<string | undefined>): void => {
-    const known = found.get(family.url) ?? { family, versions: new Set() }
+  const found = new Map<
+    string,
+    { readonly family: SystemFamily; readonly versions: Set<string | undefined>; readonly filtered: Set<ConceptSetPlan> }
+  >()
+  const add = (family: SystemFamily, versions: Iterable<string | undefined>, filtered: Iterable<ConceptSetPlan>): void => {
+    const known = found.get(family.url) ?? { family, versions: new Set(), filtered: new Set() }
     found.set(family.url, known)
     for (const version of versions) known.versions.add(version)
+    for (const part of filtered) known.filtered.add(part)
   }
-  for (const { family, definition, imports } of parts) {
-    if (family !== undefined) add(family, [definition.version])
-    for (const { systems } of imports) for (const named of systems.values()) add(named.family, named.versions)
+  for (const part of parts) {
+    const { family, definition, imports, filters } = part
+    if (family !== undefined) add(family, [definition.version], filters.length > 0 ? [part] : [])
+    for (const { systems } of imports) for (const named of systems.values()) add(named.family, named.versions, named.filtered)
   }
   return found
 }

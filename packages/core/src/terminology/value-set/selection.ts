@@ -1,28 +1,89 @@
 import type { CodeSystemProvider, Filter, ConceptSet } from '../../code-system/index.js'
-import { includes } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/operators.js'
-import type { Work } from '../../work/index.js'
-import { type ConceptSetPlan, type ValueSetPlan, withImports, missingImports } from './plan.js'
+import type { Pace } from '../../context/index.js'
+import { finished, type Work } from '../../work/index.js'
+import type { TerminologyScope } from '../scope.js'
+import { type CodeInQuestion, type ConceptSetPlan, type ValueSetPlan, withImports, missingImports } from './plan.js'
 import type { ListedCode } from './value-set.js'
 import { OperationError } from '../../errors/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { type VersionRules, NO_RULES } from '../versions.js'
 import { statusNotes } from '../status-check.js'
 
+/** Whether a filter of an include or exclude holds for a concept. @throws {OperationError} `not-supported` for one that is not understood. */
+export type FilterTest = (provider: CodeSystemProvider, filter: Filter, part: ConceptSetPlan, concept: number) => boolean
+
+/** A concept, and what decides about filters. */
+export interface Candidate {
+  readonly concept: number
+  readonly holds: FilterTest
+}
+
 /** True when the list of codes, if there is one, and all filters accept the concept. Imports are not looked at. */
-export function* selects(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): Work<boolean> {
+export function selects(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, holds }: Candidate): boolean {
   if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return false
   const { grammar } = provider
   if (part.definition.concepts === undefined && grammar?.isMade(concept) === true && !grammar.admits(part.filters)) return false
-  return yield* meetsFilters(provider, part, concept)
+  return meetsFilters(provider, part, { concept, holds })
 }
 
 /** True when all filters accept the concept. */
-export function* meetsFilters(provider: CodeSystemProvider, part: ConceptSetPlan, concept: number): Work<boolean> {
-  for (const filter of part.filters) {
-    if (!(yield* includes(yield* conceptsFor(provider, filter, part.owner), concept))) return false
+export function meetsFilters(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, holds }: Candidate): boolean {
+  return part.filters.every((filter) => holds(provider, filter, part, concept))
+}
+
+/** Decides in one go, which is quick for filters that `preparedFilters` has worked out. */
+export const holdsAtOnce: FilterTest = (provider, filter, { owner }, concept) => {
+  const set = finished(conceptsFor(provider, filter, owner))
+  return set.asked === undefined ? set.has(concept) : finished(set.asked(concept))
+}
+
+/**
+ * What the filters of a value set, and of all that it imports, say about one code, worked out in steps. Only filters of the code's system are
+ * asked. One that cannot be used fails when its answer is needed.
+ */
+export async function filterAnswers(
+  { ctx, pace, rules }: TerminologyScope,
+  { systems }: ValueSetPlan,
+  { system, version, code }: CodeInQuestion,
+): Promise<FilterTest> {
+  const answers = new Map<Filter, () => boolean>()
+  for (const { family, definition, filters, owner } of systems.get(system)?.filtered ?? []) {
+    await pace.step()
+    const provider = family && chooseVersion(family, { include: definition.version, value: version, rules }).provider
+    const concept = provider?.find(code)
+    if (provider === undefined || concept === undefined) continue
+    for (const filter of filters) {
+      const answer = await pace.run(answerOf(provider, filter, { owner, concept }))
+      answers.set(filter, answer.test)
+      if (answer.isEnough && ctx.explain === undefined) break
+    }
   }
-  return true
+  return (provider, filter, part, concept) => answers.get(filter)?.() ?? holdsAtOnce(provider, filter, part, concept)
+}
+
+interface FilterAnswer {
+  readonly test: () => boolean
+  /** True where the filters after it are not needed: all must hold. An explanation names each. */
+  readonly isEnough: boolean
+}
+
+function* answerOf(
+  provider: CodeSystemProvider,
+  filter: Filter,
+  { owner, concept }: { readonly owner: string; readonly concept: number },
+): Work<FilterAnswer> {
+  try {
+    const set = yield* conceptsFor(provider, filter, owner)
+    const holds = set.asked === undefined ? set.has(concept) : yield* set.asked(concept)
+    return { test: () => holds, isEnough: !holds }
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    const refuse = (): boolean => {
+      throw error
+    }
+    return { test: refuse, isEnough: true }
+  }
 }
 
 /** The concept's entry in the list of codes of an include. */
@@ -39,14 +100,14 @@ export function keepsVersions(plan: ValueSetPlan, { definition }: ConceptSetPlan
 
 /**
  * Works out what questions about single codes of a value set would otherwise wait for, such as the codes of an ECL expression. For those
- * who ask `membershipIn` in one go.
+ * who ask `membershipIn` with `holdsAtOnce`.
  */
-export function* preparedFilters(plan: ValueSetPlan, rules: VersionRules): Work<void> {
+export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: VersionRules): Promise<void> {
   for (const part of withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])) {
-    yield
+    await pace.step()
     const { family, definition, filters, owner } = part
     const provider = family === undefined ? undefined : chooseVersion(family, { include: definition.version, rules }).provider
-    if (provider !== undefined) for (const filter of filters) yield* prepared(provider, filter, owner)
+    if (provider !== undefined) for (const filter of filters) await pace.run(prepared(provider, filter, owner))
   }
 }
 

@@ -7,6 +7,7 @@ import {
   definedValueSet,
   findValueSet,
   makePlan,
+  holdsAtOnce,
   membershipIn,
   missingImports,
   preparedFilters,
@@ -21,7 +22,6 @@ import {
   type ValueSetPlan,
 } from '../../terminology/index.js'
 import { nearest } from '../../text/index.js'
-import { finished } from '../../work/index.js'
 import { codesOfSystem } from '../run/codes-of-system.js'
 import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
@@ -35,7 +35,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
     const scope = await opened()
     return usable(async () => {
       const plan = await makePlan(scope, definition)
-      await createPace(ctx).run(preparedFilters(plan, scope.rules))
+      await preparedFilters(createPace(ctx), plan, scope.rules)
       return codeListOf(scope, plan)
     })
   }
@@ -159,7 +159,7 @@ function best(verdicts: readonly Verdict[]): Verdict {
 
 function verdictOf(scope: TerminologyScope, plan: ValueSetPlan, code: GivenCode & { readonly system: string }): Verdict {
   try {
-    const { state } = finished(membershipIn({ scope, code, options: {} }, plan))
+    const { state } = membershipIn({ scope, code, options: {}, holds: holdsAtOnce }, plan)
     return state === 'unknown' ? listedVerdict(plan, code) : state
   } catch (error) {
     if (isAboutContent(error)) return 'unknown'
