@@ -141,7 +141,7 @@ function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compu
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),
   }
-  compiler.onRetrieve({ ...request, codes: undefined, dateRange: null })
+  compiler.onRetrieve({ ...request, listedCodes: listedCodesOf(node, compiler), codes: undefined, dateRange: null })
   return (evaluation) => {
     const found = evaluation.retrieve({
       ...request,
@@ -178,6 +178,33 @@ function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation
   }
   const expression = compiler.compile(stated, scope)
   return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
+}
+
+/** The codes of a retrieve by value set, or by codes that the library declares; `undefined` for those of any other expression. */
+function listedCodesOf(node: ElmNode, { references }: Compiler): (() => readonly Code[]) | undefined {
+  const stated = nodeAt(node, 'codes')
+  if (stated === undefined) return undefined
+  const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
+  switch (typeOf(set)) {
+    case 'ValueSetRef':
+      return references.terminology(node).expansion(references.vocabulary(set, 'valueSet'))
+    case 'CodeRef': {
+      const code = references.code(set)
+      return () => codesOf(code)
+    }
+    case 'Code': {
+      const code = references.inlineCode(set)
+      return () => [code]
+    }
+    case 'Property': {
+      const source = nodeAt(set, 'source')
+      if (source === undefined || typeOf(source) !== 'ConceptRef' || textAt(set, 'path') !== 'codes') return undefined
+      const concept = references.concept(source)
+      return () => codesOf(concept)
+    }
+    default:
+      return undefined
+  }
 }
 
 function listedCodes(value: Value, offset: number): CodeTest {

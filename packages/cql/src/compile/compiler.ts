@@ -34,6 +34,8 @@ export interface RetrieveRequest {
   readonly context?: FhirElement | null
   /** Element whose codes are compared. */
   readonly codePath: string | undefined
+  /** The codes that are asked for, where the text of the library determines them; `undefined` for all others. Called while evaluating. */
+  readonly listedCodes?: (() => readonly Code[] | undefined) | undefined
   /** Tests a coded element; undefined when no codes are asked for. */
   readonly codes: CodeTest | undefined
   readonly datePath: string | undefined

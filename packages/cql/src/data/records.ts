@@ -46,10 +46,16 @@ type Known = Map<string, readonly FhirElement[]>
 
 const PAGE = 500
 
+/** Resources of a subject that were read already, by type: all that a retrieve can find of that type. */
+export type ReadResources = ReadonlyMap<string, () => readonly FhirElement[]>
+
 /** Begins the records of one subject after the other. Resources that belong to no subject are read once. */
-export function storedRecords(ctx: OperationContext, options: RetrieverOptions): (subject: FhirElement | undefined) => Records {
+export function storedRecords(
+  ctx: OperationContext,
+  options: RetrieverOptions,
+): (subject: FhirElement | undefined, read?: ReadResources) => Records {
   const common: Known = new Map()
-  return (subject) => {
+  return (subject, read) => {
     const own: Known = new Map()
     const reference = subject === undefined ? undefined : referenceOf(subject)
     const placeOf = (type: string, holder: SubjectReference | undefined): { readonly known: Known; readonly key: string } =>
@@ -58,8 +64,9 @@ export function storedRecords(ctx: OperationContext, options: RetrieverOptions):
       if (request.context === null) return []
       const holder = holderOf(ctx, request, reference)
       const { known, key } = placeOf(request.type, holder)
-      const resources = known.get(key)
+      const resources = known.get(key) ?? (holder === reference ? read?.get(request.type)?.() : undefined)
       if (resources === undefined) throw new MissingRecords(request.type, holder)
+      if (!known.has(key)) known.set(key, resources)
       return selected(resources, request, options)
     }
     return {
@@ -184,7 +191,7 @@ async function patientOf(ctx: OperationContext, options: RetrieverOptions, { jso
 }
 
 /** The search parameter by which resources of a type refer to the subject; `undefined` for types that do not belong to one. */
-function subjectParameter(search: NonNullable<OperationContext['search']>, type: string, subjectType: string): string | undefined {
+export function subjectParameter(search: NonNullable<OperationContext['search']>, type: string, subjectType: string): string | undefined {
   return [subjectType.toLowerCase(), 'subject'].find((code) => {
     const parameter = search.parameters.find(type, code)
     return parameter?.type === 'reference' && (parameter.targets.length === 0 || parameter.targets.includes(subjectType))

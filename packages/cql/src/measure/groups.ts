@@ -29,42 +29,59 @@ export type StrataOfMembers = ReadonlyMap<
 
 /** Counts of one part of a group so far. */
 interface Part {
+  readonly counts: number[]
+  /** The members themselves, where they are asked for. */
   readonly members: string[][]
   readonly observations: number[][]
 }
 
-/** Adds up what subjects contribute to a group. */
+/** Adds up what subjects contribute to a group, in whatever order they come. */
 export interface GroupTotal {
-  add(result: SubjectResult): void
-  counts(listed: boolean): GroupCounts
+  add(subject: string, result: SubjectResult): void
+  counts(): GroupCounts
+}
+
+interface OpenStratum {
+  readonly values: readonly StratumValue[] | undefined
+  readonly part: Part
+  /** The first subject in it by id, and its place among the strata of that subject, by which strata are sorted. */
+  first: { readonly subject: string; readonly place: number }
 }
 
 /** Begins the totals of a group. */
-export function groupTotal(group: GroupPlan, memberships: readonly Membership[]): GroupTotal {
+export function groupTotal(group: GroupPlan, memberships: readonly Membership[], listed: boolean): GroupTotal {
   const whole = emptyPart(group)
-  const strata = group.stratifiers.map(
-    () => new Map<string, { readonly values: readonly StratumValue[] | undefined; readonly part: Part }>(),
-  )
+  const strata = group.stratifiers.map(() => new Map<string, OpenStratum>())
   let evidence: SubjectResult['evidence']
+  const addTo = (part: Part, { members, observations }: SubjectResult, isIn: (member: string) => boolean): void => {
+    for (const [index, all] of members.entries()) {
+      const own = all.filter(isIn)
+      part.counts[index] = (part.counts[index] ?? 0) + own.length
+      if (listed) part.members[index]?.push(...own)
+    }
+    for (const [index, all] of observations.entries())
+      part.observations[index]?.push(...all.filter(({ member }) => isIn(member)).map(({ value }) => value))
+  }
   return {
-    add: (result) => {
+    add: (subject, result) => {
       evidence = result.evidence
       addTo(whole, result, () => true)
       for (const [index, divided] of result.strata.entries())
-        for (const [key, { values, isIn }] of divided) {
-          const known = strata[index]?.get(key) ?? { values, part: emptyPart(group) }
+        [...divided].forEach(([key, { values, isIn }], place) => {
+          const known = strata[index]?.get(key) ?? { values, part: emptyPart(group), first: { subject, place } }
+          if (subject < known.first.subject) known.first = { subject, place }
           strata[index]?.set(key, known)
           addTo(known.part, result, isIn)
-        }
+        })
     },
-    counts: (listed) => ({
+    counts: () => ({
       populations: tallies(whole, memberships, listed).map((tally, index) => ({
         ...tally,
         ...(evidence?.[index] !== undefined && { evidence: evidence[index] }),
       })),
       score: scoreOf(group, memberships, whole),
       strata: strata.map((known) =>
-        [...known.values()].map(({ values, part }): Stratum => ({
+        [...known.values()].toSorted(bySubject).map(({ values, part }): Stratum => ({
           ...(values !== undefined && { values }),
           populations: tallies(part, memberships, listed),
           score: scoreOf(group, memberships, part),
@@ -74,30 +91,33 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[])
   }
 }
 
+function bySubject({ first: one }: OpenStratum, { first: other }: OpenStratum): number {
+  return compareText(one.subject, other.subject) || one.place - other.place
+}
+
+/** The order of texts by code units, which is the same everywhere. */
+export function compareText(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
 function emptyPart({ populations }: GroupPlan): Part {
-  return { members: populations.map(() => []), observations: populations.map(() => []) }
+  return { counts: populations.map(() => 0), members: populations.map(() => []), observations: populations.map(() => []) }
 }
 
-function addTo(part: Part, { members, observations }: SubjectResult, isIn: (member: string) => boolean): void {
-  for (const [index, all] of members.entries()) part.members[index]?.push(...all.filter(isIn))
-  for (const [index, all] of observations.entries())
-    part.observations[index]?.push(...all.filter(({ member }) => isIn(member)).map(({ value }) => value))
-}
-
-function tallies({ members, observations }: Part, memberships: readonly Membership[], listed: boolean): readonly Tally[] {
+function tallies({ counts, members, observations }: Part, memberships: readonly Membership[], listed: boolean): readonly Tally[] {
   return memberships.map(({ observed }, index) => {
     if (observed !== undefined) return { count: observations[index]?.length ?? 0 }
-    const own = members[index] ?? []
-    return { count: own.length, ...(listed && { members: own }) }
+    return { count: counts[index] ?? 0, ...(listed && { members: (members[index] ?? []).toSorted(compareText) }) }
   })
 }
 
-/** The score that observations make: their aggregate, or of a ratio the quotient of two. */
+/** The score that observations make: their aggregate, or of a ratio the quotient of two. Sums do not depend on the order of subjects. */
 function scoreOf(group: GroupPlan, memberships: readonly Membership[], { observations }: Part): number | undefined {
   const aggregates = memberships.flatMap(({ observed }, index) => {
     const population = group.populations[index]
     if (observed === undefined || population === undefined) return []
-    return [{ kinds: group.populations[observed]?.kinds ?? [], value: aggregateOf(population)(observations[index] ?? []) }]
+    const sorted = (observations[index] ?? []).toSorted((one, other) => one - other)
+    return [{ kinds: group.populations[observed]?.kinds ?? [], value: aggregateOf(population)(sorted) }]
   })
   if (group.scoring === 'continuous-variable') return aggregates[0]?.value
   const above = aggregates.find(({ kinds }) => kinds.includes('numerator'))?.value

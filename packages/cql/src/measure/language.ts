@@ -3,12 +3,11 @@ import { type MeasureCounts, type SubjectFailure, patientIds } from 'fhir-ops/in
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
+import { patientConditions } from 'fhir-ops/internal/evaluate'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
-import { parseSearch } from 'fhir-ops/search'
-import { allMatches } from 'fhir-ops/storage'
+import { populationRecords, type SubjectRecords } from '../data/population.js'
 import { readSubject, storedRecords } from '../data/records.js'
 import { createEvaluation } from '../libraries/evaluate.js'
-import type { FhirElement } from '../values/value.js'
 import { compiledCriterion } from './criterion.js'
 import { groupTotal, type GroupTotal, type SubjectResult } from './groups.js'
 import { referenceOf } from './items.js'
@@ -69,9 +68,11 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
     groups: groups.map((group) => {
       const compiled = compileGroup(group, prepared)
       const initial = group.populations.flatMap(({ kinds }, index) => (kinds.includes('initial-population') ? [index] : []))
-      return { compiled, total: groupTotal(group, compiled.memberships), initial }
+      return { compiled, total: groupTotal(group, compiled.memberships, scope.listed === true), initial }
     }),
-    supplements: (scope.supplements ?? []).map((supplement) => supplementTotal(compiledCriterion(supplement, prepared), prepared)),
+    supplements: (scope.supplements ?? []).map((supplement) =>
+      supplementTotal(compiledCriterion(supplement, prepared), { prepared, individual: scope.individual === true }),
+    ),
   }
 }
 
@@ -81,36 +82,46 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, maxSteps: numb
   const read = new Set<string>()
   const evaluateSubject = subjectEvaluator(ctx, { work, maxSteps, read })
   const pace = createPace(ctx)
-  for (const id of groups.length === 0 ? [] : await subjectIds(ctx, scope)) {
+  for await (const subject of subjects(ctx, work)) {
     await pace.step()
     try {
-      await evaluateSubject(id)
+      await evaluateSubject(subject)
     } catch (error) {
       if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
-      failures.push({ subject: `${scope.subjectType}/${id}`, message: error.message })
+      failures.push({ subject: `${scope.subjectType}/${subject.id}`, message: error.message })
       if (failures.length === MAX_FAILURES) break
     }
   }
   return {
-    groups: groups.map(({ total }) => total.counts(scope.listed === true)),
+    groups: groups.map(({ total }) => total.counts()),
     supplements: supplements.map((total) => total.values()),
     ...(scope.individual === true && { evaluatedResources: [...read] }),
     failures,
   }
 }
 
+/** Everybody whom the report is about, with records: all that retrieves may find is read with them, but for a single subject. */
+async function* subjects(ctx: OperationContext, { scope, prepared, groups }: MeasureWork): AsyncGenerator<SubjectRecords, void, undefined> {
+  if (groups.length === 0) return
+  const { subject, subjectType, practitioner } = scope
+  if (subject?.type !== 'Patient' || practitioner !== undefined)
+    return yield* populationRecords(ctx, prepared, {
+      type: subjectType,
+      conditions: subjectType === 'Patient' ? patientConditions(scope) : [],
+      requests: prepared.requests,
+    })
+  const own = await readSubject(ctx, prepared, subject)
+  yield { id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }
+}
+
 /** Evaluates one subject after the other and adds it to the totals. */
 function subjectEvaluator(
   ctx: OperationContext,
   { work, maxSteps, read }: { readonly work: MeasureWork; readonly maxSteps: number; readonly read: Set<string> },
-): (id: string) => Promise<void> {
+): (subject: SubjectRecords) => Promise<void> {
   const { scope, groups, supplements, prepared } = work
   const { offset } = prepared
-  const recordsOf = storedRecords(ctx, prepared)
-  return async (id) => {
-    const subject = await existingSubject(ctx, work, id)
-    if (subject === undefined) return
-    const records = recordsOf(subject)
+  return async ({ id, subject, records }) => {
     const evaluation = createEvaluation({
       subject,
       now: ctx.now(),
@@ -125,9 +136,9 @@ function subjectEvaluator(
     const results = await records.evaluate(() =>
       groups.map(({ compiled }) => subjectResult(compiled, evaluation, scope.individual === true)),
     )
-    for (const [index, result] of results.entries()) groups[index]?.total.add(result)
+    for (const [index, result] of results.entries()) groups[index]?.total.add(id, result)
     if (!isInitial(work, results)) return
-    for (const supplement of supplements) await records.evaluate(() => supplement.add(evaluation))
+    for (const supplement of supplements) await records.evaluate(() => supplement.add(id, evaluation))
   }
 }
 
@@ -137,33 +148,4 @@ function isInitial({ groups }: MeasureWork, results: readonly SubjectResult[]): 
     const { initial = [] } = groups[index] ?? {}
     return initial.length === 0 || initial.some((population) => (members[population]?.length ?? 0) > 0)
   })
-}
-
-/** A subject that was deleted after the subjects were listed is none. */
-async function existingSubject(ctx: OperationContext, { scope, prepared }: MeasureWork, id: string): Promise<FhirElement | undefined> {
-  try {
-    return await readSubject(ctx, prepared, { type: scope.subjectType, id })
-  } catch (error) {
-    if (scope.individual !== true && error instanceof OperationError && error.code === 'content-not-found') return undefined
-    throw error
-  }
-}
-
-/** The subjects that the report is about, in order of their ids. */
-async function subjectIds(ctx: OperationContext, scope: Scope): Promise<readonly string[]> {
-  return scope.subjectType === 'Patient' ? await patientIds(ctx, scope) : await allIds(ctx, scope.subjectType)
-}
-
-/** Ids of all subjects of a type other than Patient. */
-async function allIds(ctx: OperationContext, type: string): Promise<readonly string[]> {
-  ctx.authorize?.('search', type)
-  if (ctx.search === undefined) throw new OperationError('not-supported', 'Subjects are found by search parameters, which are not loaded.')
-  const { query } = await parseSearch(type, [], ctx.search)
-  const ids: string[] = []
-  for await (const { id } of allMatches(ctx.storage, { ...query, limit: 500 })) {
-    ids.push(id)
-    if (ids.length > ctx.limits.maxExpansion)
-      throw new OperationError('too-costly', `A Measure is evaluated for at most ${ctx.limits.maxExpansion} subjects.`)
-  }
-  return ids
 }

@@ -5,6 +5,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
+import type { RetrieveRequest } from '../compile/compiler.js'
 import { nodeAt, textAt, type ElmNode } from '../elm/node.js'
 import { loadLibrary, translated, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
@@ -35,6 +36,8 @@ export interface Prepared {
   /** Criteria that are expressions themselves, by their text. */
   readonly expressions: ReadonlyMap<string, CompiledExpression>
   readonly terminology: Terminology
+  /** What is retrieved, as far as criteria were compiled. */
+  readonly requests: readonly RetrieveRequest[]
   readonly model: TypeModel
   readonly convert: UnitConversion
   readonly offset: number
@@ -70,17 +73,17 @@ export async function prepare(ctx: OperationContext, { scope, groups }: Evaluate
   const offset = options.offset ?? 0
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const given = parametersIn(scope, offset)
-  const compiled = (library: LoadedLibrary): CqlLibrary => {
-    const parameters = new Map(given)
-    return compileLibrary(library.elm, {
+  const requests: RetrieveRequest[] = []
+  const compiled = (library: LoadedLibrary): CqlLibrary =>
+    compileLibrary(library.elm, {
       model,
       convert,
       offset,
       include: (id) => library.includes.get(id),
-      parameters: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : parameters.get(name)),
+      parameters: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : given.get(name)),
       terminology,
+      onRetrieve: (request) => requests.push(request),
     })
-  }
   const library = loaded === undefined ? undefined : compiled(loaded)
   checkParameters(given, library)
   const texts = expressionsIn({ scope, groups }, library)
@@ -94,6 +97,7 @@ export async function prepare(ctx: OperationContext, { scope, groups }: Evaluate
       expressions === undefined ? [] : texts.map((text, index) => [text, { library: expressions, name: `Expression ${index}` }]),
     ),
     terminology,
+    requests,
     model,
     convert,
     offset,

@@ -1,42 +1,57 @@
-import type { SupplementValues } from 'fhir-ops/internal/evaluate'
+import type { StratumValue, SupplementValues } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { literalText } from '../values/text.js'
-import { isFhir, isList, type Value } from '../values/value.js'
+import { isFhir, isList } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
+import { compareText } from './groups.js'
 import type { Prepared } from './prepare.js'
 import { referenceOf } from './items.js'
 import { stratumValueOf } from './values.js'
 
-/** Adds up supplemental data, or a risk adjustment factor, of subjects. */
+/** Adds up supplemental data, or a risk adjustment factor, of subjects, in whatever order they come. */
 export interface SupplementTotal {
-  add(evaluation: Evaluation): void
+  add(subject: string, evaluation: Evaluation): void
   values(): SupplementValues
 }
 
-/** Begins the total of one of the Measure's supplements. Null is nobody's value; what a subject has twice counts once. */
-export function supplementTotal(criterion: CompiledCriterion, { model, offset }: Prepared): SupplementTotal {
-  const counts = new Map<string, { readonly value: ReturnType<typeof valueOf>; count: number }>()
+interface Counted {
+  readonly value: StratumValue
+  count: number
+  /** The first subject that has it, by id. */
+  first: string
+}
+
+/** Begins the total of one of the Measure's supplements. Null is nobody's value; what a subject has twice counts once; resources are named for a single subject. */
+export function supplementTotal(
+  criterion: CompiledCriterion,
+  { prepared, individual }: { readonly prepared: Prepared; readonly individual: boolean },
+): SupplementTotal {
+  const { model, offset } = prepared
+  const counts = new Map<string, Counted>()
   const resources = new Set<string>()
-  const valueOf = (value: Value): NonNullable<ReturnType<typeof stratumValueOf>> =>
-    stratumValueOf(value, { model, offset }) ?? { concept: { text: literalText(value) } }
   return {
-    add: (evaluation) => {
+    add: (subject, evaluation) => {
       const value = criterion.ofSubject?.(evaluation) ?? criterion.ofItem?.(evaluation, evaluation.subject) ?? null
-      const own = new Map<string, ReturnType<typeof valueOf>>()
+      const own = new Map<string, StratumValue>()
       for (const item of isList(value) ? value : [value]) {
         if (item === null) continue
-        if (isFhir(item) && item.type.kind === 'resource') resources.add(referenceOf(item))
-        else {
-          const made = valueOf(item)
+        if (!isFhir(item) || item.type.kind !== 'resource') {
+          const made = stratumValueOf(item, { model, offset }) ?? { concept: { text: literalText(item) } }
           own.set(JSON.stringify(made), made)
-        }
+        } else if (individual) resources.add(referenceOf(item))
       }
       for (const [key, made] of own) {
-        const known = counts.get(key) ?? { value: made, count: 0 }
+        const known = counts.get(key) ?? { value: made, count: 0, first: subject }
         known.count++
+        if (subject < known.first) known.first = subject
         counts.set(key, known)
       }
     },
-    values: () => ({ values: [...counts.values()].map(({ value, count }) => ({ value, count })), resources: [...resources] }),
+    values: () => ({
+      values: [...counts.values()]
+        .toSorted((one, other) => compareText(one.first, other.first))
+        .map(({ value, count }) => ({ value, count })),
+      resources: [...resources],
+    }),
   }
 }

@@ -58,7 +58,7 @@ export function perPatientTally(ctx: OperationContext, scope: Scope): (tallyIn: 
   }
 }
 
-export async function patientIds(ctx: OperationContext, scope: Scope): Promise<readonly string[]> {
+async function patientIds(ctx: OperationContext, scope: Scope): Promise<readonly string[]> {
   const { subject, practitioner } = scope
   if (subject?.type === 'Patient' && practitioner === undefined) return [subject.id]
   ctx.authorize?.('search', 'Patient')
