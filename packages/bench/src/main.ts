@@ -5,6 +5,7 @@ import { overHttp } from './http/http.js'
 import { costlyEcl } from './terminology/costly-ecl.js'
 import { hostile } from './terminology/hostile.js'
 import { inProcess } from './in-process/in-process.js'
+import { measures } from './measures/measures.js'
 import { soak } from './soak/soak.js'
 import { firstLoads } from './storage/first-load.js'
 import { storages } from './storage/storage.js'
@@ -22,6 +23,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['storage', storages],
   ['first-load', firstLoads],
   ['cluster', cluster],
+  ['measures', measures],
   ['soak', soak],
   ['validate', validate],
 ])

@@ -1,0 +1,98 @@
+import { createCqlLanguage } from '@fhir-ops/cql'
+import { createTranslator } from '@fhir-ops/cql/translator'
+import { r4 } from '@fhir-ops/r4'
+import { createContext } from 'fhir-ops/context'
+import { evaluateMeasure } from 'fhir-ops/evaluate'
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { fhirHelpersText } from '../../../cql/src/translator/fhir-model.js'
+import { markdownTable } from '../markdown.js'
+import { fill } from '../storage/fill.js'
+import { STORAGES } from '../storage/opened-storages.js'
+import { LIBRARY_TEXT, LIBRARY_URL, MEASURE_A, MEASURE_B, PERIOD, recordOf, VALUE_SETS } from './clinic.js'
+import { byCqlExecution, byFqmExecution, type Elm } from './peers.js'
+
+const PEER_PATIENTS = 200
+const PATIENTS = Number(process.env['MEASURE_PATIENTS'] ?? 2_000)
+
+/** The measures, and the definitions that they count. */
+const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+  ['A: one retrieve by code', MEASURE_A, ['Cholesterol measured']],
+  ['B: four populations', MEASURE_B, ['Initial Population', 'Denominator', 'Denominator Exclusion', 'Numerator']],
+]
+
+/**
+ * Patients a second of measures in CQL, from storages with 147 resources for each patient, and beside them the JavaScript engines from
+ * Bundles in memory. The first evaluation after the load is cold, the second warm.
+ *
+ * `MEASURE_PATIENTS` says how many patients (default 2,000); the peers evaluate 200. Counts of the first 200 must agree.
+ */
+export async function measures(): Promise<string> {
+  const { indexer, ...release } = r4()
+  const elm = await translated(release.types)
+  const rows: string[][] = []
+  for (const [name, measure, definitions] of MEASURES) {
+    const cql = await byCqlExecution(elm, definitions, PEER_PATIENTS)
+    const fqm = await byFqmExecution(elm, measure, PEER_PATIENTS)
+    rows.push([name, 'cql-execution', String(PEER_PATIENTS), cql.perSecond.toFixed(0), '', cql.counts.join(' ')])
+    rows.push([name, 'fqm-execution', String(PEER_PATIENTS), fqm.perSecond.toFixed(0), '', fqm.counts.join(' ')])
+  }
+  const library = {
+    resourceType: 'Library',
+    id: 'BloodPressure',
+    url: LIBRARY_URL,
+    name: 'BloodPressure',
+    version: '1',
+    status: 'active',
+    type: { text: 'logic-library' },
+    content: [{ contentType: 'application/elm+json', data: Buffer.from(JSON.stringify(elm.library)).toString('base64') }],
+  }
+  for (const patients of [PEER_PATIENTS, PATIENTS])
+    for (const [kind, open] of STORAGES) {
+      const { storage, close } = await open()
+      await fill(storage, indexer, resources([library, MEASURE_A, MEASURE_B, ...VALUE_SETS]))
+      await fill(storage, indexer, records(patients))
+      const ctx = createContext({ ...release, storage, limits: { operationTimeoutMs: 600_000 } })
+      for (const [name, { id }] of MEASURES) {
+        const evaluate = async (): Promise<readonly [number, readonly number[]]> => {
+          const began = performance.now()
+          const input = { measure: `Measure/${String(id)}`, periodStart: PERIOD.start, periodEnd: PERIOD.end }
+          const { groups } = await evaluateMeasure(ctx, input, { languages: [createCqlLanguage()] })
+          return [
+            (patients * 1_000) / (performance.now() - began),
+            groups.flatMap(({ populations }) => populations.map(({ count }) => count)),
+          ]
+        }
+        const [[cold], [warm, counts]] = [await evaluate(), await evaluate()]
+        rows.push([name, kind, String(patients), cold.toFixed(0), warm.toFixed(0), counts.join(' ')])
+      }
+      await close()
+    }
+  return markdownTable(['measure in CQL', 'engine, storage', 'patients', 'patients/s, cold', 'warm', 'counts'], rows)
+}
+
+function resources(all: readonly JsonObject[]): Parameters<typeof fill>[2] {
+  return { from: 0, to: all.length, resourceOf: (n) => all[n] ?? {} }
+}
+
+/** The resources of so many patients, one record after the other. */
+function records(patients: number): Parameters<typeof fill>[2] {
+  const size = recordOf(0).length
+  let current: { readonly patient: number; readonly record: readonly JsonObject[] } = { patient: 0, record: recordOf(0) }
+  return {
+    from: 0,
+    to: patients * size,
+    resourceOf: (n) => {
+      const patient = Math.floor(n / size)
+      if (patient !== current.patient) current = { patient, record: recordOf(patient) }
+      return current.record[n % size] ?? {}
+    },
+  }
+}
+
+async function translated(types: Parameters<typeof fhirHelpersText>[0]): Promise<Elm> {
+  const translator = await createTranslator({ model: types })
+  const [library, helpers] = [await translator.translate(LIBRARY_TEXT), await translator.translate(fhirHelpersText(types, '4.0.1'))]
+  const problems = [...library.problems, ...helpers.problems].filter(({ severity }) => severity === 'error')
+  if (problems.length > 0) throw new Error(`The library of the bench has errors: ${JSON.stringify(problems.slice(0, 3))}`)
+  return JSON.parse(JSON.stringify({ library: library.elm, helpers: helpers.elm }))
+}
