@@ -116,7 +116,9 @@ parameter "Measurement Period" Interval<DateTime>
 context Patient
 define "Cholesterol measured": exists [Observation: "Cholesterol"]
 define "Qualifying visits":
-  [Encounter: "Visits"] E where E.status.value = 'finished' and E.period during "Measurement Period"
+  [Encounter: "Visits"] E
+    where E.status.value = 'finished'
+      and start of E.period >= start of "Measurement Period" and end of E.period <= end of "Measurement Period"
 define "Initial Population": AgeInYearsAt(start of "Measurement Period") >= 18 and exists "Qualifying visits"
 define "Chronic conditions":
   [Condition: "Chronic"] C where C.onset as FHIR.dateTime before end of "Measurement Period"
@@ -133,6 +135,18 @@ define "Readings":
     }
 define "Most recent": Last("Readings" R sort by time)
 define "Numerator": "Most recent".systolic < 140 'mm[Hg]' and "Most recent".diastolic < 90 'mm[Hg]'
+`
+
+/** The conversions that the library uses, for engines that have none of their own. */
+export const HELPERS_TEXT: string = `library FHIRHelpers version '4.0.1'
+using FHIR version '4.0.1'
+define function ToDate(value FHIR.date): value.value
+define function ToDateTime(value FHIR.dateTime): value.value
+define function ToString(value FHIR.string): value.value
+define function ToInterval(period FHIR.Period): Interval[period."start".value, period."end".value]
+define function ToQuantity(quantity FHIR.Quantity): System.Quantity { value: quantity.value.value, unit: quantity.code.value }
+define function ToConcept(concept FHIR.CodeableConcept):
+  System.Concept { codes: concept.coding C return System.Code { code: C.code.value, system: C.system.value } }
 `
 
 const population = (code: string, expression: string): JsonObject => ({

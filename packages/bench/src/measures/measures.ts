@@ -1,18 +1,19 @@
-import { createCqlLanguage } from '@fhir-ops/cql'
+import { cqlLanguage } from '@fhir-ops/cql'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
+import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { fhirHelpersText } from '../../../cql/src/translator/fhir-model.js'
 import { markdownTable } from '../markdown.js'
 import { fill } from '../storage/fill.js'
 import { STORAGES } from '../storage/opened-storages.js'
-import { LIBRARY_TEXT, LIBRARY_URL, MEASURE_A, MEASURE_B, PERIOD, recordOf, VALUE_SETS } from './clinic.js'
+import { HELPERS_TEXT, LIBRARY_TEXT, LIBRARY_URL, MEASURE_A, MEASURE_B, PERIOD, recordOf, VALUE_SETS } from './clinic.js'
 import { byCqlExecution, byFqmExecution, type Elm } from './peers.js'
 
 const PEER_PATIENTS = 200
 const PATIENTS = Number(process.env['MEASURE_PATIENTS'] ?? 2_000)
+const ENGINES = new Map([...STORAGES].filter(([name]) => process.env['MEASURE_STORAGES']?.split(',').includes(name) ?? true))
 
 /** The measures, and the definitions that they count. */
 const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = [
@@ -24,7 +25,7 @@ const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = 
  * Patients a second of measures in CQL, from storages with 147 resources for each patient, and beside them the JavaScript engines from
  * Bundles in memory. The first evaluation after the load is cold, the second warm.
  *
- * `MEASURE_PATIENTS` says how many patients (default 2,000); the peers evaluate 200. Counts of the first 200 must agree.
+ * `MEASURE_PATIENTS` says how many patients (default 2,000), `MEASURE_STORAGES` which storages (default all); the peers evaluate 200. Counts of the first 200 must agree.
  */
 export async function measures(): Promise<string> {
   const { indexer, ...release } = r4()
@@ -47,7 +48,7 @@ export async function measures(): Promise<string> {
     content: [{ contentType: 'application/elm+json', data: Buffer.from(JSON.stringify(elm.library)).toString('base64') }],
   }
   for (const patients of [PEER_PATIENTS, PATIENTS])
-    for (const [kind, open] of STORAGES) {
+    for (const [kind, open] of ENGINES) {
       const { storage, close } = await open()
       await fill(storage, indexer, resources([library, MEASURE_A, MEASURE_B, ...VALUE_SETS]))
       await fill(storage, indexer, records(patients))
@@ -56,7 +57,7 @@ export async function measures(): Promise<string> {
         const evaluate = async (): Promise<readonly [number, readonly number[]]> => {
           const began = performance.now()
           const input = { measure: `Measure/${String(id)}`, periodStart: PERIOD.start, periodEnd: PERIOD.end }
-          const { groups } = await evaluateMeasure(ctx, input, { languages: [createCqlLanguage()] })
+          const { groups } = await evaluateMeasure(ctx, input, { languages: [cqlLanguage()] })
           return [
             (patients * 1_000) / (performance.now() - began),
             groups.flatMap(({ populations }) => populations.map(({ count }) => count)),
@@ -89,9 +90,9 @@ function records(patients: number): Parameters<typeof fill>[2] {
   }
 }
 
-async function translated(types: Parameters<typeof fhirHelpersText>[0]): Promise<Elm> {
+async function translated(types: TypeModel): Promise<Elm> {
   const translator = await createTranslator({ model: types })
-  const [library, helpers] = [await translator.translate(LIBRARY_TEXT), await translator.translate(fhirHelpersText(types, '4.0.1'))]
+  const [library, helpers] = [await translator.translate(LIBRARY_TEXT), await translator.translate(HELPERS_TEXT)]
   const problems = [...library.problems, ...helpers.problems].filter(({ severity }) => severity === 'error')
   if (problems.length > 0) throw new Error(`The library of the bench has errors: ${JSON.stringify(problems.slice(0, 3))}`)
   return JSON.parse(JSON.stringify({ library: library.elm, helpers: helpers.elm }))

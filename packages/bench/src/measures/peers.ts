@@ -29,7 +29,8 @@ export async function byCqlExecution(elm: Elm, definitions: Definitions, patient
   const [start, end] = [cql.DateTime.parse(`${PERIOD.start}T00:00:00.000Z`), cql.DateTime.parse(`${PERIOD.end}T23:59:59.999Z`)]
   const executor = new cql.Executor(library, new cql.CodeService(codes), { 'Measurement Period': new cql.Interval(start, end) })
   const began = performance.now()
-  const { patientResults } = await executor.exec(source)
+  const { patientResults }: { readonly patientResults: Readonly<Record<string, Readonly<Record<string, unknown>>>> } =
+    await executor.exec(source)
   const perSecond = (patients * 1_000) / (performance.now() - began)
   const counts = definitions.map((name) => Object.values(patientResults).filter((results) => results[name] === true).length)
   return { perSecond, counts }

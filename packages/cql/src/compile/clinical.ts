@@ -141,7 +141,13 @@ function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compu
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),
   }
-  compiler.onRetrieve({ ...request, listedCodes: listedCodesOf(node, compiler), codes: undefined, dateRange: null })
+  compiler.onRetrieve({
+    ...request,
+    listedCodes: listedCodesOf(node, compiler),
+    listedRange: listedRangeOf(node, compiler),
+    codes: undefined,
+    dateRange: null,
+  })
   return (evaluation) => {
     const found = evaluation.retrieve({
       ...request,
@@ -205,6 +211,11 @@ function listedCodesOf(node: ElmNode, { references }: Compiler): (() => readonly
     default:
       return undefined
   }
+}
+
+function listedRangeOf(node: ElmNode, { references }: Compiler): Value | undefined {
+  const stated = nodeAt(node, 'dateRange')
+  return stated !== undefined && typeOf(stated) === 'ParameterRef' ? references.given(stated) : undefined
 }
 
 function listedCodes(value: Value, offset: number): CodeTest {

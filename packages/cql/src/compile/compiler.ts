@@ -36,6 +36,8 @@ export interface RetrieveRequest {
   readonly codePath: string | undefined
   /** The codes that are asked for, where the text of the library determines them; `undefined` for all others. Called while evaluating. */
   readonly listedCodes?: (() => readonly Code[] | undefined) | undefined
+  /** The date range, where it is a parameter of the request: what is outside is not found. */
+  readonly listedRange?: Value | undefined
   /** Tests a coded element; undefined when no codes are asked for. */
   readonly codes: CodeTest | undefined
   readonly datePath: string | undefined
@@ -100,6 +102,8 @@ export interface Compiler {
 export interface References {
   expression(node: ElmNode): Compute
   parameter(node: ElmNode): Compute
+  /** The value that the evaluation gives to a parameter; `undefined` for one that has its default. */
+  given(node: ElmNode): Value | undefined
   invoke(node: ElmNode, operands: readonly Compute[]): Compute
   code(node: ElmNode): Value
   /** A code that is written where it is used, with a reference to its system. */

@@ -1,11 +1,11 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { parseSearch, type SearchOptions } from 'fhir-ops/search'
-import { scanResources, type StoredResource } from 'fhir-ops/storage'
+import { scanResources, type Referring, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
-import type { Code, FhirElement } from '../values/value.js'
-import { storedRecords, subjectParameter, type ReadResources, type Records } from './records.js'
+import { isInterval, isTemporal, type FhirElement } from '../values/value.js'
+import { storedRecords, subjectParameter, type Records } from './records.js'
 import type { RetrieverOptions } from './retrieve.js'
 
 /** Who a population consists of, and what is retrieved of everybody. */
@@ -24,8 +24,8 @@ export interface SubjectRecords {
 }
 
 /**
- * Goes through a population, in the order of the storage: subjects come in pages, with all that retrieves may find of them. Resources of
- * a type of which every retrieve names codes are read by these codes.
+ * Goes through a population, in the order of the storage: subjects come in pages, with all that retrieves may find of them, as far as
+ * codes and date ranges of retrieves are known.
  *
  * @throws {OperationError} what `ctx.authorize` throws for a type that the caller may not search; what the storage throws.
  */
@@ -38,68 +38,94 @@ export async function* populationRecords(
   if (search === undefined) throw new OperationError('not-supported', 'Subjects are found by search parameters, which are not loaded.')
   ctx.authorize?.('search', type)
   const { query } = await parseSearch(type, conditions, search)
-  const plans = retrievePlans(search, type, requests)
-  const referring = []
-  for (const plan of plans) {
-    ctx.authorize?.('search', plan.type)
-    const { query: found } = await parseSearch(plan.type, plan.conditions, search)
-    referring.push({ ...found, params: [plan.parameter] })
-  }
+  const referring = await retrievePlans(ctx, search, { type, requests })
   const recordsOf = storedRecords(ctx, options)
   for await (const { stored, referring: found } of scanResources(ctx.storage, { ...query, referring })) {
     const subject = resourceElement(options.model, stored.resource)
     if (subject === undefined) continue
-    const read = readResources(plans, found, options)
+    const read = readResources(referring, found, options).set(type, () => [subject])
     yield { id: stored.id, subject, records: recordsOf(subject, read) }
   }
 }
 
-/** How the resources of a type are found that retrieves may find. */
-interface RetrievePlan {
-  readonly type: string
-  /** By which they refer to the subject. */
-  readonly parameter: string
-  readonly conditions: readonly (readonly [name: string, value: string])[]
+/** For each type that is retrieved, what of it refers to a subject and may be found by a retrieve. */
+async function retrievePlans(
+  ctx: OperationContext,
+  search: SearchOptions,
+  { type: subjectType, requests }: Pick<Population, 'type' | 'requests'>,
+): Promise<readonly Referring[]> {
+  const own = requests.filter(({ type, unfiltered, context }) => !unfiltered && context === undefined && type !== subjectType)
+  const plans: Referring[] = []
+  for (const [type, all] of Map.groupBy(own, (request) => request.type)) {
+    const parameter = type === 'Patient' ? undefined : subjectParameter(search, type, subjectType)
+    if (parameter === undefined) continue
+    ctx.authorize?.('search', type)
+    const parts = new Map<string, SearchQuery>()
+    for (const request of all) {
+      const conditions = conditionsOf(search, request)
+      const key = JSON.stringify(conditions)
+      if (!parts.has(key)) parts.set(key, (await parseSearch(type, conditions, search)).query)
+    }
+    plans.push({ ...union(type, [...parts.values()]), params: [parameter] })
+  }
+  return plans
 }
 
-function retrievePlans(search: SearchOptions, subjectType: string, requests: readonly RetrieveRequest[]): readonly RetrievePlan[] {
-  const own = requests.filter(({ type, unfiltered, context }) => !unfiltered && context === undefined && type !== subjectType)
-  return [...Map.groupBy(own, ({ type }) => type)].flatMap(([type, all]) => {
-    const parameter = type === 'Patient' ? undefined : subjectParameter(search, type, subjectType)
-    return parameter === undefined ? [] : [{ type, parameter, conditions: codeConditions(search, type, all) }]
-  })
+/** What is found by any of some searches. */
+function union(type: string, queries: readonly SearchQuery[]): SearchQuery {
+  const [only] = queries
+  return queries.length === 1 && only !== undefined
+    ? only
+    : { type, where: { kind: 'or', conditions: queries.map(({ where }) => where) }, parameters: [] }
+}
+
+type Parameter = readonly [name: string, value: string]
+
+/** A retrieve as a search that finds at least what it finds: by its codes and its date range, as far as these are known. */
+function conditionsOf(search: SearchOptions, request: RetrieveRequest): readonly Parameter[] {
+  return [...codeConditions(search, request), ...dateConditions(search, request)]
 }
 
 /** More codes than these are not looked up one by one. */
 const MAX_CODES = 200
 
-/** The codes that the retrieves of a type name, as a search; no condition where one names none, or too many. */
-function codeConditions(
-  search: SearchOptions,
-  type: string,
-  requests: readonly RetrieveRequest[],
-): readonly (readonly [name: string, value: string])[] {
-  const names = new Set(requests.map(({ codePath = '' }) => codePath))
-  const [path = ''] = names
-  const name = names.size === 1 ? tokenParameter(search, type, path) : undefined
-  if (name === undefined) return []
-  const codes: Code[] = []
-  for (const { listedCodes } of requests) {
-    const listed = listedCodes?.()
-    if (listed === undefined) return []
-    codes.push(...listed)
-  }
+function codeConditions(search: SearchOptions, { type, codePath = '', listedCodes }: RetrieveRequest): readonly Parameter[] {
+  const name = parameterFor(search, { type, path: codePath, kind: 'token' })
+  const codes = listedCodes?.() ?? []
+  if (name === undefined || codes.some(({ system, code }) => system === null || code === null)) return []
   const values = [...new Set(codes.map(({ system, code }) => `${escaped(system ?? '')}|${escaped(code ?? '')}`))]
-  const isComplete = codes.every(({ system, code }) => system !== null && code !== null)
-  return isComplete && values.length > 0 && values.length <= MAX_CODES ? [[name, values.join(',')]] : []
+  return values.length > 0 && values.length <= MAX_CODES ? [[name, values.join(',')]] : []
 }
 
-/** The search parameter for the codes of an element: `vaccine-code` for `vaccineCode`. */
-function tokenParameter({ parameters }: SearchOptions, type: string, path: string): string | undefined {
-  const name = path.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-  const parameter = parameters.find(type, name)
-  const isOfElement = parameter?.expression.split('|').some((branch) => branch.trim() === `${type}.${path}`)
-  return parameter?.type === 'token' && isOfElement === true ? name : undefined
+const DAY_MS = 86_400_000
+
+/** By days, and one more at both ends, since times may have no offset. */
+function dateConditions(search: SearchOptions, { type, datePath = '', listedRange }: RetrieveRequest): readonly Parameter[] {
+  const name = parameterFor(search, { type, path: datePath, kind: 'date' })
+  if (name === undefined || listedRange === undefined || !isInterval(listedRange)) return []
+  const { low, high } = listedRange
+  return [
+    ...(isTemporal(low) ? [[name, `ge${dayOf(low.low - DAY_MS)}`] as const] : []),
+    ...(isTemporal(high) ? [[name, `le${dayOf(high.high + DAY_MS)}`] as const] : []),
+  ]
+}
+
+/** Four digits are all that a search takes for a year. */
+function dayOf(moment: number): string {
+  const text = new Date(Math.min(Math.max(moment, FIRST_DAY), LAST_DAY)).toISOString()
+  return text.slice(0, 10)
+}
+
+const FIRST_DAY = Date.UTC(1583, 0, 1)
+const LAST_DAY = Date.UTC(9999, 11, 31)
+
+/** The search parameter for an element. */
+function parameterFor(
+  { parameters }: SearchOptions,
+  { type, path, kind }: { readonly type: string; readonly path: string; readonly kind: string },
+): string | undefined {
+  const isOfElement = (expression: string): boolean => expression.split('|').some((branch) => branch.trim() === `${type}.${path}`)
+  return parameters.of(type).find((parameter) => parameter.type === kind && isOfElement(parameter.expression))?.code
 }
 
 function escaped(text: string): string {
@@ -107,7 +133,11 @@ function escaped(text: string): string {
 }
 
 /** What was read of one subject, by type; texts become elements when a retrieve asks for the type. */
-function readResources(plans: readonly RetrievePlan[], found: readonly StoredResource[], { model }: RetrieverOptions): ReadResources {
+function readResources(
+  plans: readonly Referring[],
+  found: readonly StoredResource[],
+  { model }: RetrieverOptions,
+): Map<string, () => readonly FhirElement[]> {
   const byType = Map.groupBy(found, ({ type }) => type)
   return new Map(
     plans.map(({ type }) => {

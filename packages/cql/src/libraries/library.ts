@@ -222,6 +222,7 @@ function referencesOf(library: Library, shared: Shared): References {
       return found.compute
     },
     parameter: (node) => parameterOf(node, at(node), shared),
+    given: (node) => givenValue(definedIn(at(node), 'parameters', node), shared),
     invoke: (node, operands) => invocationOf(node, operands, library, shared),
     code: (node) => codeOf(node, at(node), shared),
     inlineCode: (node) => codeWith(node, textAt(node, 'code'), { target: library, reference: nodeAt(node, 'system'), shared }),
@@ -309,11 +310,14 @@ function vocabularyIn(def: ElmNode, kind: Vocabulary['kind']): Vocabulary {
 
 function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {
   const def = definedIn(target, 'parameters', node)
-  const name = textAt(def, 'name') ?? ''
-  const given = shared.options.parameters?.(name, parameterType(def))
+  const given = givenValue(def, shared)
   if (given !== undefined) return () => given
   const fallback = nodeAt(def, 'default')
-  return fallback === undefined ? () => null : memoised(target, `parameter ${name}`, fallback, shared)
+  return fallback === undefined ? () => null : memoised(target, `parameter ${textAt(def, 'name') ?? ''}`, fallback, shared)
+}
+
+function givenValue(def: ElmNode, { options }: Shared): Value | undefined {
+  return options.parameters?.(textAt(def, 'name') ?? '', parameterType(def))
 }
 
 /** The type that a parameter declares, of an interval that of its points: `Date`. */
