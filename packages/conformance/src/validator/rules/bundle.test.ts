@@ -48,6 +48,20 @@ describe('the fullUrl of an entry', () => {
       bundle('collection', [at(patient('a', { managingOrganization: { reference: 'o' } }))]),
       ['error bundle-reference-missing Bundle.entry[0].resource.managingOrganization'],
     ],
+    [
+      'is not a canonical that ends with something else than the id',
+      bundle('collection', [
+        { fullUrl: 'http://a.org/vs/w', resource: { resourceType: 'ValueSet', id: 'v', url: 'http://a.org/vs/w', status: 'draft' } },
+      ]),
+      ['error bundle-full-url Bundle.entry[0]'],
+    ],
+    [
+      'may be a canonical of a server',
+      bundle('collection', [
+        { fullUrl: `${HOST}ValueSet/w`, resource: { resourceType: 'ValueSet', id: 'w', url: `${HOST}ValueSet/w`, status: 'draft' } },
+      ]),
+      [],
+    ],
     ['is not needed in a batch', bundle('batch', [{ resource: patient('a'), request: { method: 'PUT', url: 'Patient/a' } }]), []],
     ['is absolute', bundle('collection', [{ fullUrl: 'Patient/a', resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
     [

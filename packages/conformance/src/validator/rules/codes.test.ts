@@ -233,3 +233,16 @@ describe('what is nearly a code', () => {
     expect(await findingsOf(resource, [profile], /^code-/)).toEqual([])
   })
 })
+
+test.each<readonly [coding: JsonObject, said: readonly string[]]>([
+  [{ system: 'http://codes.test/cs', display: 'x' }, ['warning coding-code-missing Basic.code.coding[0].code']],
+  [{ display: 'x' }, []],
+])('a coding without a code: %j', async (coding, said) => {
+  expect(await findingsOf(basic(coding), [codeSystem({})], /^coding-/)).toEqual(said)
+})
+
+test('a profile that binds to a code system is wrong', async () => {
+  const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/cs' } })
+  const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }
+  expect(await findingsOf(resource, [codeSystem({}), profile], /^value-set/)).toEqual(['error value-set-unknown Basic.code'])
+})

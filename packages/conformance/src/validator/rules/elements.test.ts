@@ -113,3 +113,9 @@ test('a security label is there once', async () => {
   expect(await findingsOf(labelled('N', 'R'), [], /^security/)).toEqual([])
   expect(await findingsOf(labelled('N', 'R', 'N'), [], /^security/)).toEqual(['error security-label-repeated Patient.meta.security[2]'])
 })
+
+test('ids of what is contained are there once', async () => {
+  const contained = ['a', 'b'].map((name) => ({ resourceType: 'Organization', id: 'o', name }))
+  const resource = { resourceType: 'Patient', contained, managingOrganization: { reference: '#o' } }
+  expect(await findingsOf(resource, [], /^contained/)).toEqual(['error contained Patient.contained[1]'])
+})

@@ -108,3 +108,33 @@ test('what is in no slice of extensions that a profile has is noted', async () =
     'information slice-unmatched Patient.extension[0]',
   ])
 })
+
+const USE = `${BASE}version-specific-use`
+const releases = (start?: string, end?: string): JsonObject => ({
+  url: USE,
+  extension: [
+    ...(start === undefined ? [] : [{ url: 'startFhirVersion', valueCode: start }]),
+    ...(end === undefined ? [] : [{ url: 'endFhirVersion', valueCode: end }]),
+  ],
+})
+
+test.each<readonly [start: string | undefined, end: string | undefined, said: readonly string[]]>([
+  ['4.0', '4.3', []],
+  ['4.0.1', undefined, []],
+  [undefined, '4.0', []],
+  ['5.0', undefined, ['error extension-context Patient']],
+  [undefined, '3.0.2', ['error extension-context Patient']],
+])('an extension for the releases from %s to %s, and one whose context is for these', async (start, end, said) => {
+  const own = { ...definition('Patient'), extension: [releases(start, end)] }
+  const ofContext = { ...definition('Patient'), context: [{ type: 'element', expression: 'Patient', extension: [releases(start, end)] }] }
+  expect(await findingsOf(patient, [own], /^extension-context/)).toEqual(said)
+  expect(await findingsOf(patient, [ofContext], /^extension-context/)).toEqual(said)
+})
+
+test.each([
+  [`${BASE}patient-birthPlace|4.0.1`, ['error extension-url Patient.extension[0]']],
+  ['http://a.org/x|1', ['warning extension-url Patient.extension[0]', 'error extension-unknown Patient.extension[0]']],
+])('the version in %s', async (url, said) => {
+  const resource = { resourceType: 'Patient', extension: [{ url, valueAddress: { city: 'Rome' } }] }
+  expect(await findingsOf(resource, [], /^extension-u/)).toEqual(said)
+})

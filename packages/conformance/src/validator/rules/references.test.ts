@@ -100,3 +100,40 @@ test.each<readonly [what: string, canonical: string, said: readonly string[]]>([
   const item = [{ linkId: '1', type: 'choice', answerValueSet }]
   expect(await findingsOf({ resourceType: 'Questionnaire', status: 'draft', item }, [], /^canonical/)).toEqual(said)
 })
+
+test('a reference that several target profiles fit is noted', async () => {
+  const named = (name: string, path: string): JsonObject => profileOn('Patient', `http://references.test/${name}`, [{ path, min: 1 }])
+  const targetProfile = ['http://references.test/a', 'http://references.test/b']
+  const profile = profileOn('Encounter', PROFILE, [{ path: 'Encounter.subject', type: [{ code: 'Reference', targetProfile }] }])
+  const definitions = [profile, named('a', 'Patient.gender'), named('b', 'Patient.birthDate')]
+  const to = (members: JsonObject): JsonObject => encounter('#p', { contained: [{ ...patient, ...members }] })
+  expect(await findingsOf(to({ gender: 'male' }), definitions, /^reference/)).toEqual([])
+  expect(await findingsOf(to({ gender: 'male', birthDate: '2020' }), definitions, /^reference/)).toEqual([
+    'warning reference Encounter.subject',
+  ])
+})
+
+test.each([
+  [undefined, ['warning bundle-reference-open Bundle.entry[0].resource.subject']],
+  ['1', []],
+])('a reference to a version of an entry of the version %s', async (versionId, said) => {
+  const target = { ...patient, ...(versionId !== undefined && { meta: { versionId } }) }
+  expect(await findingsOf(bundled('Patient/p/_history/1', target), [], /^bundle-reference/)).toEqual(said)
+})
+
+test.each([
+  ['http://hl7.org/fhir/sid/icpc2', ['warning uri-incorrect Patient.identifier[0].system']],
+  ['http://hl7.org/fhir/sid/us-ssn', []],
+])('the system %s', async (system, said) => {
+  expect(await findingsOf({ resourceType: 'Patient', identifier: [{ system, value: '1' }] }, [], /^uri-/)).toEqual(said)
+})
+
+test.each([
+  ['http://hl7.org/fhir/4.0/StructureDefinition/Patient', 'information'],
+  ['http://hl7.org/fhir/4.0/StructureDefinition/Nonsense', 'error'],
+  ['http://hl7.org/fhir/5.0/StructureDefinition/Patient', 'information'],
+])('the claim of %s', async (profile, severity) => {
+  expect(await findingsOf({ resourceType: 'Patient', meta: { profile: [profile] } }, [], /^profile-/)).toEqual([
+    `${severity} profile-other-version Patient.meta.profile[0]`,
+  ])
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { findingsOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 const LOCAL = 'http://slices.test/'
@@ -116,4 +117,24 @@ test.each([
   const definition = { ...profile('broken', 'Patient', [{ path: 'Patient.name', min: 1 }]), baseDefinition }
   const patient = { resourceType: 'Patient', meta: { profile: [`${LOCAL}broken`] } }
   expect(await findingsOf(patient, [definition], /^(definition-|too-few)/)).toEqual(['error definition-snapshot Patient'])
+})
+
+test.each<readonly [discriminator: JsonObject, element: JsonObject | undefined, said: readonly string[]]>([
+  [{ type: 'exists', path: 'period' }, undefined, ['error slicing-unsound Patient.name[0]']],
+  [{ type: 'exists', path: 'period' }, { path: 'Patient.name.period', min: 1 }, ['information slice-unmatched Patient.name[0]']],
+  [{ type: 'exists', path: 'period' }, { path: 'Patient.name.period', max: '0' }, []],
+  [{ type: 'value', path: 'nonsense' }, undefined, ['error slicing-unsound Patient.name[0]']],
+  [
+    { type: 'value', path: 'period.start' },
+    { path: 'Patient.name.period.start', fixedDateTime: '2020' },
+    ['information slice-unmatched Patient.name[0]'],
+  ],
+])('a slice by %j with %j', async (discriminator, element, said) => {
+  const profile = profileOn('Patient', 'http://slices.test/unsound', [
+    { path: 'Patient.name', slicing: { discriminator: [discriminator], rules: 'open' } },
+    { path: 'Patient.name', sliceName: 'a' },
+    ...(element === undefined ? [] : [element]),
+  ])
+  const patient = { resourceType: 'Patient', meta: { profile: ['http://slices.test/unsound'] }, name: [{ use: 'official', text: 'x' }] }
+  expect(await findingsOf(patient, [profile], /^slic/)).toEqual(said)
 })

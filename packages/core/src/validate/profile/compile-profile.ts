@@ -3,7 +3,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { DEMAND_RULES } from '../rules/table.js'
-import { TYPE_URL, rulesWithin, type ExtensionContext, type ExtensionRule, type Profile } from '../run/element-rule.js'
+import { TYPE_URL, rulesWithin, type ExtensionContext, type ExtensionRule, type Profile, type ReleaseRange } from '../run/element-rule.js'
 import { emptyRule, ruleOf, type RuleDraft, type ProfileSource, type ChoicePath } from './compile-element.js'
 
 /**
@@ -39,16 +39,25 @@ function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): E
   const contexts = objectsAt(definition, 'context').flatMap((context): ExtensionContext[] => {
     const type = (['element', 'extension', 'fhirpath'] as const).find((known) => known === context['type'])
     const expression = stringAt(context, 'expression')
-    return type === undefined || expression === undefined ? [] : [{ type, expression }]
+    return type === undefined || expression === undefined ? [] : [{ type, expression, ...releasesOf(context) }]
   })
   const invariants: unknown = definition['contextInvariant']
   const outdated = outdatedOf(definition)
   return {
     ...(outdated !== undefined && { outdated }),
+    ...releasesOf(definition),
     isModifier: root?.['isModifier'] === true,
     contexts,
     invariants: Array.isArray(invariants) ? invariants.filter((expression) => typeof expression === 'string') : [],
   }
+}
+
+/** What the extension `version-specific-use` says. */
+function releasesOf(holder: JsonObject): { readonly releases?: ReleaseRange } {
+  const use = extensionAt(holder, `${TYPE_URL}version-specific-use`)
+  if (use === undefined) return {}
+  const [start, end] = ['startFhirVersion', 'endFhirVersion'].map((name) => stringAt(extensionAt(use, name), 'valueCode'))
+  return { releases: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }
 }
 
 const STANDARDS_STATUS = `${TYPE_URL}structuredefinition-standards-status`

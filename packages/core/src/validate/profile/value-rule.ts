@@ -10,14 +10,23 @@ export function valueRuleOf(element: JsonObject): ValueRule {
   const pattern = choiceAt(element, 'pattern')
   const alternatives = valueAlternatives(element)
   const sections = extensionValues(element, `${EXTENSION}narrative-language-control`).filter((value) => typeof value === 'string')
+  const sourceControl = SEVERITIES.get(extensionValue(element, 'narrative-source-control'))
   return {
     ...(fixed !== undefined && { fixed: fixed.value }),
     ...(pattern !== undefined && { pattern: pattern.value }),
     ...limitsOf(element),
     ...(alternatives !== undefined && { alternatives }),
     ...(sections.length > 0 && { sections }),
+    ...(sourceControl !== undefined && { sourceControl }),
   }
 }
+
+const SEVERITIES: ReadonlyMap<unknown, 'error' | 'warning' | 'information'> = new Map([
+  ['error', 'error'],
+  ['warning', 'warning'],
+  ['information', 'information'],
+  ['hint', 'information'],
+])
 
 function limitsOf(element: JsonObject): ValueRule {
   const min = choiceAt(element, 'minValue')

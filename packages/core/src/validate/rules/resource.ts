@@ -71,7 +71,9 @@ function checkContained(run: Run, node: FhirNode): void {
   for (const [index, { value }] of contained.entries()) {
     const id = isObject(value) ? stringAt(value, 'id') : undefined
     const text = problemOf(id, { seen, isMeant: id !== undefined && (meant.has(id) || containedReferences(value).has('')) })
-    if (text !== undefined) run.findings.report(CONTAINED, node, { text, at: `contained[${index}]` })
+    const isRepeated = id !== undefined && seen.has(id)
+    if (text !== undefined)
+      run.findings.report(CONTAINED, node, { text, at: `contained[${index}]`, ...(isRepeated && { code: 'duplicate' }) })
     if (id !== undefined) seen.add(id)
   }
 }
@@ -101,6 +103,11 @@ function checkStatus(run: Run, node: FhirNode): void {
   if (!isObject(value) || type.elements.get('url')?.[0]?.type !== 'uri' || !type.elements.has('status')) return
   for (const text of [standardsStatusProblem(value), versionProblem(value)])
     if (text !== undefined) run.findings.report(DEFINITION_STATUS, node, { text })
+  if (stringAt(value, 'status') === 'retired' && extensionAt(value, STANDARDS_STATUS)?.['valueCode'] === 'external')
+    run.findings.report(DEFINITION_STATUS, node, {
+      text: "The status 'retired' and the standards status 'external' may not be consistent and should be reviewed.",
+      severity: 'information',
+    })
 }
 
 function standardsStatusProblem(definition: JsonObject): string | undefined {

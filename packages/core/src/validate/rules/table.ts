@@ -18,8 +18,11 @@ import { extensionRule } from './extension/check-extension.js'
 import { extensionContextRule } from './extension/extension-context.js'
 import { measureRule } from './measure/check-measure.js'
 import { measureReportRule } from './measure/check-report.js'
-import { languageSectionRule, narrativeRule } from './narrative/check-narrative.js'
-import { exampleUrlRule, fragmentRule } from './primitive/check-uri.js'
+import { languageSectionRule, narrativeRule, narrativeSourceRule } from './narrative/check-narrative.js'
+import { textLinkRule } from './narrative/text-links.js'
+import { observationRule } from './observation.js'
+import { parametersRule } from './parameters.js'
+import { exampleUrlRule, fragmentRule, incorrectUriRule } from './primitive/check-uri.js'
 import { TEXT_FINDINGS } from './primitive/text.js'
 import { URI_FORM } from './primitive/uri.js'
 import { PROFILE_FINDINGS } from './profile/applied-profiles.js'
@@ -49,6 +52,7 @@ export const DEMAND_RULES: readonly DemandRule[] = [
   limitRule,
   neededValueRule,
   languageSectionRule,
+  narrativeSourceRule,
   bindingRule,
   constraintRule,
   targetRule,
@@ -60,6 +64,7 @@ export const NODE_RULES: readonly NodeRule[] = [
   resourceRule,
   fragmentRule,
   exampleUrlRule,
+  incorrectUriRule,
   codingRule,
   terminologyStatusRule,
   unitRule,
@@ -70,6 +75,7 @@ export const NODE_RULES: readonly NodeRule[] = [
   identifierRule,
   attachmentRule,
   narrativeRule,
+  textLinkRule,
 ]
 
 /** The rules on whole resources by type. A new one is a file and a line here. */
@@ -88,6 +94,8 @@ export const RESOURCE_RULES: readonly ResourceRule[] = [
   structureDefinitionRule,
   questionnaireRule,
   questionnaireResponseRule,
+  observationRule,
+  parametersRule,
 ]
 
 /** What the walk itself reports, by any rule on JSON, cardinality, slices and profiles. */

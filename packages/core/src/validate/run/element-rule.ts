@@ -72,6 +72,8 @@ export interface ValueRule {
   readonly alternatives?: readonly string[]
   /** What languages the sections of a narrative must be in: `_no`, `_yes`, `_resource` or codes of languages. */
   readonly sections?: readonly string[]
+  /** How severe it is when a part of a narrative does not tell its source. */
+  readonly sourceControl?: 'error' | 'warning' | 'information'
 }
 
 /** A `minValue[x]` or `maxValue[x]` with the name of its type. For a date or time, a duration counts from now: back to the minimum, on to the maximum. */
@@ -140,6 +142,8 @@ export interface ExtensionRule {
   readonly contexts: readonly ExtensionContext[]
   /** FHIRPath that must all hold on the element that has the extension. */
   readonly invariants: readonly string[]
+  /** The releases that it can be used with. */
+  readonly releases?: ReleaseRange
   /** Why the extension should not be used any more, with the reason when one is given; absent while it may be. */
   readonly outdated?: string
 }
@@ -148,6 +152,14 @@ export interface ExtensionRule {
 export interface ExtensionContext {
   readonly type: 'element' | 'extension' | 'fhirpath'
   readonly expression: string
+  /** The releases that it holds for; absent when it holds for all. */
+  readonly releases?: ReleaseRange
+}
+
+/** Releases from one to another, by numbers such as `4.0`; an end that is absent is open. */
+export interface ReleaseRange {
+  readonly start?: string
+  readonly end?: string
 }
 
 /** A rule and all that are inside it, each once: content references lead back to rules around them. */

@@ -1,4 +1,5 @@
 import { quoted } from '../../../errors/index.js'
+import { isObject, objectAt } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { nodeAlong } from '../../run/nodes.js'
 import type { JsonPath } from '../../run/patch.js'
@@ -104,8 +105,21 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
     run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: `Can't find ${quoted(target)} in the bundle${hint(check, target)}.` })
   const other = otherTypeOf(check, entry, target)
   if (other !== undefined) run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: other, code: 'required' })
-  const warning = entriesFor(run, node, target).length > 0 ? undefined : warningOn(check, target)
+  const [elsewhere] = entriesFor(run, node, target)
+  if (elsewhere !== undefined) return checkVersion(check, entry, { link, found: elsewhere })
+  const warning = warningOn(check, target)
   if (warning !== undefined) run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text: warning })
+}
+
+/** A reference to a version is certain only where the entry says which version it is. */
+function checkVersion({ run }: BundleCheck, entry: BundleEntry, { link, found }: { link: EntryLink; found: BundleEntry }): void {
+  const { value } = found.resource
+  const version = isObject(value) ? objectAt(value, 'meta')?.['versionId'] : undefined
+  if (!link.target.includes('/_history/') || version !== undefined) return
+  const { node } = nodeAlong(run, entry.resource, link.path)
+  run.findings.report(BUNDLE_REFERENCE_OPEN, node, {
+    text: `The entry that ${quoted(link.target)} leads to has no meta.versionId, so it may be another version.`,
+  })
 }
 
 /** A relative reference is taken from the entry's fullUrl, so there must be one, and it names type and id. */

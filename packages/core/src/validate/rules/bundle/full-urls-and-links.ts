@@ -41,7 +41,18 @@ export function checkFullUrls({ run, type, index }: BundleCheck): void {
     run.scheduler.step()
     const text = problemOf(run, entry, type)
     if (text !== undefined) run.findings.report(BUNDLE_FULL_URL, entry.entry, { text })
+    const mismatch = canonicalProblem(entry)
+    if (mismatch !== undefined) run.findings.report(BUNDLE_FULL_URL, entry.entry, { text: mismatch })
   }
+}
+
+/** A definition can have its canonical as fullUrl only where that ends with its id, as on the server that publishes it. */
+function canonicalProblem({ fullUrl, resource }: BundleEntry): string | undefined {
+  const url = textOf(resource, 'url')
+  if (url === undefined || url !== fullUrl || /^http:\/\/(?:hl7\.org\/fhir|terminology\.hl7\.org)\//.test(url)) return undefined
+  const id = textOf(resource, 'id') ?? ''
+  if (RESTFUL.test(url) && url.endsWith(`/${id}`)) return undefined
+  return `The canonical url ${quoted(url)} cannot be the fullUrl, unless it ends with the id of the resource.`
 }
 
 const RESTFUL = /^https?:\/\/.+\/([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/

@@ -170,10 +170,23 @@ function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList)
 }
 
 function reportUnknown(run: Run, node: FhirNode, { binding, rule }: BoundRule): void {
+  if (!binding.valueSet.startsWith('#') && isCodeSystem(run, binding.valueSet)) {
+    run.findings.report(VALUE_SET_UNKNOWN, node, {
+      text: `The profile binds to the code system ${binding.valueSet}, where a value set belongs.`,
+      severity: 'error',
+      ...from(rule),
+    })
+    return
+  }
   run.findings.report(VALUE_SET_UNKNOWN, node, {
     text: `The value set ${binding.valueSet} could not be found, so the code is not checked.`,
     ...from(rule),
   })
+}
+
+function isCodeSystem(run: Run, canonical: string): boolean {
+  const found = run.definitions.definition('CodeSystem', canonical)
+  return found !== undefined && found !== PENDING
 }
 
 /** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */

@@ -38,6 +38,12 @@ const CODING_SYSTEM_MISSING: FindingDefinition = defineFinding(
   'invalid',
   'State the code system of the code.',
 )
+const CODING_CODE_MISSING: FindingDefinition = defineFinding(
+  'coding-code-missing',
+  'warning',
+  'value',
+  'Give a code of the code system, or leave the coding out.',
+)
 const CODING_SYSTEM_FORM: FindingDefinition = defineFinding(
   'coding-system-form',
   'error',
@@ -64,6 +70,7 @@ export const codingRule: NodeRule = {
   on: ['Coding'],
   finds: [
     CODING_SYSTEM_MISSING,
+    CODING_CODE_MISSING,
     CODING_SYSTEM_FORM,
     CODE_SYSTEM_UNKNOWN,
     CODE_SYSTEM_VERSION,
@@ -111,7 +118,7 @@ function isLone({ parent }: FhirNode): boolean {
 
 function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }: CodeInSystem): void {
   if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
-  if (code === undefined) return
+  if (code === undefined) return reportNoCode(run, node, family)
   const version = stringAt(coding, 'version')
   const provider = family.provider(version)
   if (provider === undefined) {
@@ -125,6 +132,10 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }
   if (concept === undefined && isNationalIdentifierType(family.url, code)) return
   if (concept === undefined) reportUnknownCode(run, node, { code, provider })
   else checkConcept(run, node, { coding, concept, provider, rules })
+}
+
+function reportNoCode(run: Run, node: FhirNode, { url }: SystemFamily): void {
+  run.findings.report(CODING_CODE_MISSING, node, { text: `There is no code of the code system ${quoted(url)}.`, at: 'code' })
 }
 
 function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {

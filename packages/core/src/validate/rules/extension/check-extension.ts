@@ -46,7 +46,10 @@ function checkExtension(run: Run, node: FhirNode): void {
 
 function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   if (url.includes('|')) {
-    run.findings.report(EXTENSION_URL, node, { text: `The url of an extension must not include a version: ${quoted(url)}.` })
+    const isKnown = run.definitions.profile(url.split('|', 1)[0] ?? url) !== undefined
+    const text = `The url of an extension must not include a version: ${quoted(url)}.`
+    run.findings.report(EXTENSION_URL, node, { text, ...(!isKnown && { severity: 'warning' }) })
+    if (!isKnown) run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.` })
   } else if (run.definitions.profile(url) === undefined) {
     const element = otherReleaseElement(url)
     if (element !== undefined) return checkOtherRelease(run, node, { url, element })

@@ -1,3 +1,4 @@
+import { compareVersions } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
@@ -39,6 +40,7 @@ function checkExtensionContext(run: Run, node: FhirNode): void {
   const profile = url?.includes(':') === true ? run.definitions.profile(url) : undefined
   if (profile === undefined || profile === PENDING || profile.extension === undefined) return
   noteOutdated(run, node, { profile, rule: profile.extension })
+  checkReleases(run, node, { profile, rule: profile.extension })
   checkModifier(run, node, { profile, rule: profile.extension })
   checkContext(run, node, { profile, rule: profile.extension })
   checkInvariants(run, node, { profile, rule: profile.extension })
@@ -57,6 +59,29 @@ function noteOutdated(run: Run, node: FhirNode, { profile, rule: { outdated } }:
   run.findings.report(EXTENSION_OUTDATED, node, { text, profile: profile.canonical })
 }
 
+/** R4, as definitions write it. */
+const RELEASE = '4.0'
+
+function checkReleases(run: Run, { parent }: FhirNode, { profile, rule: { releases } }: Definition): void {
+  if (parent === undefined || releases === undefined) return
+  const say = (text: string): void =>
+    run.findings.report(EXTENSION_CONTEXT, parent, {
+      text: `The extension ${quoted(profile.url)} can be used ${text}, and this is FHIR ${RELEASE}.`,
+      code: 'business-rule',
+      profile: profile.canonical,
+    })
+  if (isEarlier(RELEASE, releases.start)) say(`from FHIR ${releases.start} on`)
+  if (isEarlier(releases.end, RELEASE)) say(`up to FHIR ${releases.end}`)
+}
+
+function isEarlier(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && compareVersions(one.split('.', 2).join('.'), other.split('.', 2).join('.')) < 0
+}
+
+function holdsFor({ releases }: ExtensionContext): boolean {
+  return !isEarlier(RELEASE, releases?.start) && !isEarlier(releases?.end, RELEASE)
+}
+
 function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition): void {
   const isModifier = node.slot?.name === 'modifierExtension'
   if (rule.isModifier === isModifier) return
@@ -67,7 +92,7 @@ function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition):
 }
 
 function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
-  if (parent === undefined || contexts.length === 0 || contexts.some((context) => isIn(run, parent, context))) return
+  if (parent === undefined || contexts.length === 0 || contexts.some((context) => holdsFor(context) && isIn(run, parent, context))) return
   if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
   run.findings.report(EXTENSION_CONTEXT, parent, {
     text: `The extension ${quoted(profile.url)} is not allowed at this point; allowed contexts: ${contexts.map(({ expression }) => expression).join(', ')}.`,

@@ -16,6 +16,12 @@ const NARRATIVE_SECTIONS: FindingDefinition = defineFinding(
   'business-rule',
   'Add or remove sections by language as the profile requires.',
 )
+const NARRATIVE_SOURCE: FindingDefinition = defineFinding(
+  'narrative-source',
+  'error',
+  'business-rule',
+  'Give each part of the narrative the class generated, boilerplate or original.',
+)
 const NARRATIVE_LANGUAGE: FindingDefinition = defineFinding(
   'narrative-language',
   'warning',
@@ -173,6 +179,28 @@ function problemOf(languages: readonly string[], demand: string, own: string | u
   const language = needed === undefined ? 'the language of the resource, which states none' : `the language ${quoted(needed)}`
   const text = `The narrative must have a section in ${language}.`
   return languages.length === 0 || needed === undefined ? { text, severity: 'warning' } : { text }
+}
+
+/** Sources of what narratives say. */
+export const narrativeSourceRule: DemandRule = {
+  name: 'narrative-source',
+  finds: [NARRATIVE_SOURCE],
+  appliesTo: ({ value }) => value.sourceControl !== undefined,
+  check: (run, node, rules) => {
+    for (const rule of rules) checkSources(run, node, rule)
+  },
+}
+
+/** Checks that each part of a narrative says by its class where it comes from, as severely as the profile asks for it. */
+function checkSources(run: Run, node: FhirNode, { value: { sourceControl }, profile }: ElementRule): void {
+  const div = isObject(node.value) ? stringAt(node.value, 'div') : undefined
+  if (div === undefined || sourceControl === undefined) return
+  for (const part of readNarrative(div).unsourced)
+    run.findings.report(NARRATIVE_SOURCE, node, {
+      text: `${quoted(part)} in the narrative has no class that tells its source: generated, boilerplate or original.`,
+      severity: sourceControl,
+      profile,
+    })
 }
 
 /** Every id in a resource that a link can mean, with the number of places that have it, gathered once. */

@@ -44,6 +44,8 @@ export interface Narrative {
   /** True when there is something to see outside of these. */
   readonly hasUnsectioned: boolean
   readonly hasSpaceAttribute: boolean
+  /** Beginnings of what is directly inside the outermost element and has no class that says where it comes from. */
+  readonly unsourced: readonly string[]
   /** False when there is nothing to see. */
   readonly hasContent: boolean
   /** True when there are elements or attributes that narratives do not have. */
@@ -71,6 +73,7 @@ interface Reading {
   isInSection: boolean
   hasForeignMarkup: boolean
   hasSpaceAttribute: boolean
+  readonly unsourced: string[]
 }
 
 /**
@@ -109,13 +112,14 @@ export function* narrativeWork(text: string): Work<Narrative> {
     sections: reading.sections,
     hasUnsectioned: reading.hasUnsectioned,
     hasSpaceAttribute: reading.hasSpaceAttribute,
+    unsourced: reading.unsourced,
     hasContent: reading.hasContent || reading.problems.size > 0,
     hasForeignMarkup: reading.hasForeignMarkup,
   }
 }
 
 function emptyReading(): Reading {
-  const lists = { open: [], fragments: [], sources: [], sections: [], unusualLinks: [] }
+  const lists = { open: [], fragments: [], sources: [], sections: [], unusualLinks: [], unsourced: [] }
   const flags = { hasContent: false, hasUnsectioned: false, isInSection: false, hasForeignMarkup: false, hasSpaceAttribute: false }
   const tables = { problems: new Set<string>(), misplaced: new Set<string>(), openCounts: new Map(), ids: new Map() }
   return { ...lists, ...flags, ...tables, phrasing: 0, root: undefined }
@@ -167,13 +171,17 @@ function readText(reading: Reading, text: string): void {
   const misplaced = contentProblem(reading.open.at(-1), isBlank)
   if (misplaced !== undefined) reading.misplaced.add(misplaced)
   if (isBlank) return
+  if (reading.open.length === 1) reading.unsourced.push(text.trim().slice(0, MAX_SHOWN))
   seeContent(reading)
   if (reading.open.length === 0) reading.problems.add("A narrative must be one 'div' element.")
 }
 
 function readOpening(reading: Reading, token: OpenTag): void {
   checkPlace(reading, token)
-  if (reading.open.length === 1) readSection(reading, token)
+  if (reading.open.length === 1) {
+    readSection(reading, token)
+    if (!hasSource(token)) reading.unsourced.push(`<${token.name}>`)
+  }
   if (token.name === 'img') seeContent(reading)
   for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
   readAnchors(reading, token)
@@ -196,6 +204,15 @@ function checkPlace(reading: Reading, token: OpenTag): void {
   for (const problem of elementProblems(token.name, { parent, isNested, isInPhrasing: reading.phrasing > 0 }))
     reading.misplaced.add(problem)
 }
+
+const MAX_SHOWN = 30
+
+function hasSource({ attributes }: OpenTag): boolean {
+  const classes = valueOf(attributes, 'class')?.split(/\s+/) ?? []
+  return classes.some((name) => SOURCES.has(name))
+}
+
+const SOURCES: ReadonlySet<string> = new Set(['generated', 'boilerplate', 'original'])
 
 function readSection(reading: Reading, { name, attributes }: { name: string; attributes: readonly XhtmlAttribute[] }): void {
   const language = languageOf(attributes)

@@ -36,6 +36,24 @@ function checkFragment(run: Run, node: FhirNode): void {
   })
 }
 
+const URI_INCORRECT: FindingDefinition = defineFinding('uri-incorrect', 'warning', 'informational', 'Use the url that replaced it.')
+
+/** Urls that were published for code systems and identifiers, and were wrong. */
+const INCORRECT: ReadonlySet<unknown> = new Set(
+  ['icpc2', 'icf-nl', 'ca-hc-npn', 'ca-hc-din', 'dsm5'].map((name) => `http://hl7.org/fhir/sid/${name}`),
+)
+
+/** URIs that were published wrongly. */
+export const incorrectUriRule: NodeRule = {
+  on: ['uri'],
+  finds: [URI_INCORRECT],
+  when: (value) => INCORRECT.has(value),
+  check: (run, node) => {
+    if (INCORRECT.has(node.value))
+      run.findings.report(URI_INCORRECT, node, { text: `${quoted(String(node.value))} is not a correct URL, though it was published.` })
+  },
+}
+
 const EXAMPLE = /^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.com)(?:[:/|?#]|$)/i
 
 /** URLs of hosts for examples. */

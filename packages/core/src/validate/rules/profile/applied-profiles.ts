@@ -1,7 +1,7 @@
 import { OperationError, quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt } from '../../../json/index.js'
-import type { ElementRule, Profile } from '../../run/element-rule.js'
+import { TYPE_URL, type ElementRule, type Profile } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
@@ -53,6 +53,24 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
   const profile = run.definitions.profile(claim)
   if (profile === PENDING) return []
   const release = OTHER_RELEASE.exec(claim)?.[1]
+  if (profile === undefined && release === '4.0') {
+    const name = claim.replace(OTHER_RELEASE, '')
+    const own = run.definitions.profile(TYPE_URL + name)
+    if (own === PENDING) return []
+    if (own !== undefined) {
+      run.findings.report(PROFILE_OTHER_VERSION, node, {
+        text: `The profile ${quoted(claim)} is for this release of FHIR.`,
+        at: `meta.profile[${index}]`,
+      })
+      return fittingProfile(run, node, own)
+    }
+    run.findings.report(PROFILE_OTHER_VERSION, node, {
+      text: `The profile ${quoted(claim)} is for this release of FHIR, which has no type ${quoted(name)}.`,
+      at: `meta.profile[${index}]`,
+      severity: 'error',
+    })
+    return []
+  }
   if (profile === undefined && release !== undefined) {
     run.findings.report(PROFILE_OTHER_VERSION, node, {
       text: `The profile ${quoted(claim)} is for FHIR ${release} and has not been checked.`,

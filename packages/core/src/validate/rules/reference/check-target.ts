@@ -37,22 +37,40 @@ function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   if (target === undefined) return
   const narrow = rules.filter((rule) => targetProfilesOf(rule).length > 0)
   if (resource === undefined) checkStored(run, node, { reference, canonicals: narrow.map(targetProfilesOf) })
-  for (const rule of narrow) {
-    const canonicals = targetProfilesOf(rule)
-    const unknown = resource === undefined ? undefined : canonicals.find((canonical) => isUnknown(run, canonical))
-    if (unknown !== undefined)
-      run.findings.report(REFERENCE, node, {
-        text: `The profile ${quoted(unknown)}, which the target of the reference may have, could not be found.`,
-        profile: rule.profile,
-      })
-    if (canonicals.some((canonical) => isAllowed(run, target, canonical))) continue
-    run.findings.report(REFERENCE, node, {
-      text: `The target of the reference ${quoted(reference)} is of type ${target.type.name}, which is not a valid target; valid targets: ${namesOf(canonicals)}.`,
-      ...(!rule.isBase && { profile: rule.profile }),
-    })
-    return
-  }
+  if (!narrow.every((rule) => checkProfiles(run, node, { rule, reference, target }))) return
   if (resource !== undefined && narrow.some((rule) => !targetProfilesOf(rule).includes(ANY))) noteFaults(run, node, resource)
+}
+
+interface Targeted {
+  readonly rule: ElementRule
+  readonly reference: string
+  readonly target: Target
+}
+
+/** False when the target fits none of the profiles that a rule allows. */
+function checkProfiles(run: Run, node: FhirNode, { rule, reference, target }: Targeted): boolean {
+  const canonicals = targetProfilesOf(rule)
+  const own = rule.isBase ? {} : { profile: rule.profile }
+  const unknown = target.resource === undefined ? undefined : canonicals.find((canonical) => isUnknown(run, canonical))
+  if (unknown !== undefined)
+    run.findings.report(REFERENCE, node, {
+      text: `The profile ${quoted(unknown)}, which the target of the reference may have, could not be found.`,
+      ...own,
+    })
+  if (rule.isBase && canonicals.some((canonical) => isAllowed(run, target, canonical))) return true
+  const fitting = canonicals.filter((canonical) => isAllowed(run, target, canonical))
+  if (fitting.length > 1 && target.resource !== undefined && unknown === undefined)
+    run.findings.report(REFERENCE, node, {
+      text: `The target of the reference ${quoted(reference)} matches several profiles: ${namesOf(fitting)}.`,
+      severity: 'warning',
+      ...own,
+    })
+  if (fitting.length > 0) return true
+  run.findings.report(REFERENCE, node, {
+    text: `The target of the reference ${quoted(reference)} is of type ${target.type.name}, which is not a valid target; valid targets: ${namesOf(canonicals)}.`,
+    ...own,
+  })
+  return false
 }
 
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'

@@ -7,7 +7,7 @@ import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import { needsUnknownCodes } from '../codes/bound-codes.js'
 import { checkCount } from '../structure/cardinality.js'
-import { extensionUrl, isInSlice } from './slice-match.js'
+import { extensionUrl, isInSlice, sliceObstacle } from './slice-match.js'
 
 const SLICE_UNMATCHED: FindingDefinition = defineFinding(
   'slice-unmatched',
@@ -29,8 +29,15 @@ const SLICE_SEVERAL: FindingDefinition = defineFinding(
   'Make the element match one slice only, or make the slices of the profile exclude each other.',
 )
 
+const SLICING_UNSOUND: FindingDefinition = defineFinding(
+  'slicing-unsound',
+  'error',
+  'processing',
+  'Correct the discriminators or the slices of the profile.',
+)
+
 /** What is reported about slices. */
-export const SLICE_FINDINGS: readonly FindingDefinition[] = [SLICE_UNMATCHED, SLICE_CLOSED, SLICE_ORDER, SLICE_SEVERAL]
+export const SLICE_FINDINGS: readonly FindingDefinition[] = [SLICING_UNSOUND, SLICE_UNMATCHED, SLICE_CLOSED, SLICE_ORDER, SLICE_SEVERAL]
 
 const BY_URL: SlicingRule = {
   discriminators: [{ type: 'value', path: 'url', steps: [{ kind: 'child', name: 'url' }] }],
@@ -80,6 +87,12 @@ interface Group {
 function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned }: Group): Work<SliceAssignment> {
   const others = rules.filter((rule) => rule !== group)
   const slicing = group.slicing ?? others.find((rule) => rule.slicing !== undefined)?.slicing ?? impliedSlicing(element)
+  const obstacle = obstacleIn(run, element, { group, others, slicing })
+  if (obstacle !== undefined) {
+    for (const node of element.nodes)
+      run.findings.report(SLICING_UNSOUND, node, { text: `Slicing cannot be evaluated: ${obstacle}.`, profile: group.profile })
+    return { group, slicing: BY_TYPE, places: element.nodes.map(() => []) }
+  }
   const places: (readonly ElementRule[])[] = []
   for (const node of element.nodes) {
     run.scheduler.step()
@@ -120,6 +133,17 @@ interface Candidates {
   /** Rules for the same element from profiles on which this one builds, or on the type: their slices of the same name are the same slices. */
   readonly others: readonly ElementRule[]
   readonly slicing: SlicingRule
+}
+
+function obstacleIn(run: Run, { nodes: [first], slot }: ElementNodes, { group, others, slicing }: Candidates): string | undefined {
+  if (first === undefined || slot.isChoice || isByUrl(slicing, first)) return undefined
+  const { discriminators } = slicing
+  for (const slice of group.slices) {
+    const same = others.flatMap((rule) => rule.slices.filter(({ sliceName }) => sliceName === slice.sliceName))
+    const obstacle = sliceObstacle(run, slot.type, { slice, same, discriminators })
+    if (obstacle !== undefined) return obstacle
+  }
+  return undefined
 }
 
 function placesOf(run: Run, node: FhirNode, { group, others, slicing }: Candidates): readonly ElementRule[] {

@@ -48,9 +48,21 @@ interface LimitBound {
 function boundProblem(run: Run, node: FhirNode, { limit, direction }: LimitBound): LimitProblem | undefined {
   if (isObject(node.value) && isObject(limit.value))
     return quantityProblem({ quantity: node.value, limit: limit.value, direction }, run.convertUnit)
+  const unusable = limitFault(node, limit)
+  if (unusable !== undefined) return unusable
   const bound = limitFor(node, limit, { run, direction })
   if (bound === undefined || (compareValues(node.value, bound) ?? 0) * direction <= 0) return undefined
   return { text: `The value is ${direction < 0 ? 'less than the specified minimum' : 'more than the specified maximum'} value (${bound}).` }
+}
+
+/** What is wrong with a limit for values of a type. */
+function limitFault({ type, value }: FhirNode, limit: LimitRule): LimitProblem | undefined {
+  if (isObject(value) && type.name === 'Quantity') return { text: `The limit of a Quantity must be a Quantity, not a ${limit.type}.` }
+  if (!MOMENTS.has(type.name) || !DURATIONS.has(limit.type) || !isObject(limit.value)) return undefined
+  if (limit.value['comparator'] !== undefined) return { text: 'A limit of dates and times by a Duration must not have a comparator.' }
+  return Number.isInteger(limit.value['value'])
+    ? undefined
+    : { text: 'A limit of dates and times by a Duration must be a whole number of units.' }
 }
 
 /** What to compare a value with; `undefined` when the limit is of a type that says nothing about it. */
