@@ -126,6 +126,35 @@ describe('other options', () => {
     expect(await said(required, { extensibleBindingWarnings: false })).toContain('error code-not-in-value-set Patient.gender')
   })
 
+  test('enforceAggregationOutsideBundles false leaves targets outside of Bundles where they are', async () => {
+    const bundled = profileOn('Observation', String(OF_NAMED['url']), [
+      { id: 'Observation.subject', path: 'Observation.subject', type: [{ code: 'Reference', aggregation: ['bundled'] }] },
+    ])
+    const own = forRequest(ctx, { resources: [bundled] })
+    const places = async (options: ValidationPolicy): Promise<readonly unknown[]> => {
+      const { findings } = await validate(own, {
+        resource: JSON.stringify(observation('Patient/1')),
+        profiles: [String(OF_NAMED['url'])],
+        ...options,
+      })
+      return findings.map(({ severity, expression }) => `${severity} ${String(expression)}`)
+    }
+    expect(await places({})).toEqual(['error Observation.subject'])
+    expect(await places({ enforceAggregationOutsideBundles: false })).toEqual([])
+  })
+
+  test('validateReferences finds what another parameter brings', async () => {
+    const parameters = {
+      resourceType: 'Parameters',
+      parameter: [
+        { name: 'a', resource: { resourceType: 'Patient', id: 'beside' } },
+        { name: 'b', resource: observation('Patient/beside') },
+        { name: 'c', resource: observation('Patient/nobody') },
+      ],
+    }
+    expect(await said(parameters, { validateReferences: 'exists' })).toEqual(['error reference Parameters.parameter[2].resource.subject'])
+  })
+
   test('validateContained false leaves contained resources alone', async () => {
     const resource = {
       resourceType: 'Patient',

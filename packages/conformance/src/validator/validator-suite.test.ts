@@ -11,11 +11,12 @@ const FOLDER = suitePath('validator-tests')
 const LEVELS = ['verdict', 'location', 'full'] as const
 
 describeSuite('validator-tests', 'the public validator suite', () => {
-  test.each(['core', 'xml', 'extra', 'ig'])('group %s passes as listed, at each level', async (group) => {
+  test.each(['core', 'xml', 'extra', 'ig', 'options'])('group %s passes as listed, at each level', async (group) => {
     const runner = await suiteRunner(FOLDER)
-    const ctx = createContext({ storage: memoryStorage(), definitions: [r4Definitions()], types: r4TypeModel() })
+    const shared = createContext({ storage: memoryStorage(), definitions: [r4Definitions()], types: r4TypeModel() })
     const results: TestResult[] = []
     for (const one of runner.loadTests(FOLDER)) {
+      const ctx = one.options === undefined ? shared : { ...shared, storage: memoryStorage() }
       if (one.group === group && runner.applicable(one).runs.length > 0) results.push(await runTest({ dir: FOLDER, runner, ctx }, one))
     }
     const report = process.env['VALIDATOR_REPORT']

@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
-import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { parametersFromQuery } from 'fhir-ops/internal/parameters'
 import { validateOperation } from 'fhir-ops/internal/validate'
+import { putResource } from 'fhir-ops/storage'
 
 /** One run of a test: what is set up, what is asked, what is expected. */
 export interface SuiteRun {
@@ -25,6 +26,7 @@ export interface SuiteTest {
   readonly resource: string
   readonly resourceType: string
   readonly packages?: readonly string[]
+  readonly options?: JsonObject
 }
 
 export interface Levels {
@@ -60,7 +62,11 @@ export async function runTest(suite: { dir: string; runner: SuiteRunner; ctx: Op
   const resources = (test.packages ?? []).flatMap((name) => packageResources(dir, name))
   const results: (Levels & { outcome: JsonObject })[] = []
   for (const run of runner.applicable(test).runs) {
-    for (const file of run.setup ?? []) resources.push(resourceIn(text(dir, file)))
+    for (const file of run.setup ?? []) {
+      const resource = resourceIn(text(dir, file))
+      resources.push(resource)
+      if (test.options !== undefined) await store(suite.ctx, resource)
+    }
     const outcome = await answer(forRequest(suite.ctx, { resources }), test, { run, body: text(dir, run.resource ?? test.resource) })
     const levels = run.verdictOnly
       ? runner.compareVerdict(run.verdict, outcome)
@@ -77,9 +83,18 @@ export async function runTest(suite: { dir: string; runner: SuiteRunner; ctx: Op
   }
 }
 
+/** For options that have references followed. */
+async function store({ storage }: OperationContext, resource: JsonObject): Promise<void> {
+  const [type, id] = [stringAt(resource, 'resourceType'), stringAt(resource, 'id')]
+  if (type !== undefined && id !== undefined) await storage.write([putResource({ type, id, source: resource }, () => [])])
+}
+
 async function answer(ctx: OperationContext, test: SuiteTest, { run, body }: { run: SuiteRun; body: string }): Promise<JsonObject> {
   try {
-    const parameters = parametersFromQuery(run.profile === undefined ? [] : [['profile', run.profile]])
+    const parameters = [
+      ...parametersFromQuery(run.profile === undefined ? [] : [['profile', run.profile]]),
+      ...(validateOperation.header?.parameters(JSON.stringify(test.options ?? {})) ?? []),
+    ]
     const response = await validateOperation.run(ctx, {
       type: test.resourceType,
       method: 'POST',

@@ -21,6 +21,8 @@ export interface ValidationPolicy {
   readonly questionnaire?: QuestionnaireMode | undefined
   /** Report codes that are outside of an extensible value set. Default true. */
   readonly extensibleBindingWarnings?: boolean | undefined
+  /** Check outside of Bundles, too, that references lead where a profile wants their targets (`aggregation`). Default true. */
+  readonly enforceAggregationOutsideBundles?: boolean | undefined
   /** Validate contained resources. Default true. */
   readonly validateContained?: boolean | undefined
   /** Beginnings of urls of extensions that need no definition. Default: none. */
@@ -102,6 +104,7 @@ export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: Mem
   allowComments: FLAG,
   questionnaire: oneOf('off', 'check', 'required'),
   extensibleBindingWarnings: FLAG,
+  enforceAggregationOutsideBundles: FLAG,
   validateContained: FLAG,
   extensionDomains: listOf(TEXT),
   rules: OBJECT,

@@ -71,6 +71,7 @@ function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
     allowComments: reader.boolean('allowComments'),
     questionnaire: oneOf(['off', 'check', 'required'], 'questionnaire', reader.text('questionnaire')),
     extensibleBindingWarnings: reader.boolean('extensibleBindingWarnings'),
+    enforceAggregationOutsideBundles: reader.boolean('enforceAggregationOutsideBundles'),
     validateContained: reader.boolean('validateContained'),
     extensionDomains: reader.texts('extensionDomain'),
   }

@@ -41,6 +41,7 @@ const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
   ],
   ['validateContains', choice('validateContained', { ignore: 'false', check_valid: 'true' })],
   ['assumeValidRestReferences', flag((isOn) => [['assumeValidRestReferences', String(isOn)]])],
+  ['enforceAggregationOutsideBundles', flag((isOn) => [['enforceAggregationOutsideBundles', String(isOn)]])],
   ['allow-comments', flag((isOn) => [['allowComments', String(isOn)]])],
   ['extensible-binding-warnings', flag((isOn) => [['extensibleBindingWarnings', String(isOn)]])],
   ['security-checks', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],

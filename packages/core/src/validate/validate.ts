@@ -105,6 +105,7 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
     allowComments: first(input.allowComments, general.allowComments, false),
     questionnaire: first(input.questionnaire, general.questionnaire, 'check'),
     extensibleBindingWarnings: first(input.extensibleBindingWarnings, general.extensibleBindingWarnings, true),
+    enforceAggregationOutsideBundles: first(input.enforceAggregationOutsideBundles, general.enforceAggregationOutsideBundles, true),
     validateContained: first(input.validateContained, general.validateContained, true),
     extensionDomains: [...(general.extensionDomains ?? []), ...(input.extensionDomains ?? [])],
   }

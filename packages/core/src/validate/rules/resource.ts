@@ -41,7 +41,7 @@ function checkResource(run: Run, node: FhirNode): void {
   checkUrl(run, node, stringAt(node.value, 'url'))
   checkSecurity(run, node, objectsAt(objectAt(node.value, 'meta'), 'security'))
   checkStatus(run, node)
-  checkContained(run, node)
+  if (run.policy.validateContained) checkContained(run, node)
 }
 
 function checkSecurity(run: Run, node: FhirNode, labels: readonly JsonObject[]): void {

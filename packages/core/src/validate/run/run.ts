@@ -46,6 +46,7 @@ export interface RunPolicy {
   readonly questionnaire: QuestionnaireMode
   /** Report what is outside of an extensible value set. */
   readonly extensibleBindingWarnings: boolean
+  readonly enforceAggregationOutsideBundles: boolean
   readonly validateContained: boolean
   /** Beginnings of urls of extensions that need no definition. */
   readonly extensionDomains: readonly string[]

@@ -5,7 +5,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { isAllowed, isUnknown, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
 import { REFERENCE, typeIn } from './check-reference.js'
-import { containerOf, referenceOf, resolveLocally } from './resolve-locally.js'
+import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
 import { checkStored } from './stored-target.js'
 
 const REFERENCE_TARGET: FindingDefinition = defineFinding(
@@ -104,6 +104,7 @@ function targetOf(run: Run, reference: string, resource: FhirNode | undefined): 
 function checkAggregation(run: Run, node: FhirNode, { rules, reference, resource }: Referred): void {
   const [mode = '', other = mode] = modesOf(reference, resource)
   const code = mode === 'referenced' ? 'required' : 'structure'
+  if (!run.policy.enforceAggregationOutsideBundles && entryAround(node) === undefined) return
   for (const rule of rules) {
     const aggregation = aggregationOf(rule)
     if (aggregation.length === 0 || aggregation.includes(mode) || aggregation.includes(other)) continue

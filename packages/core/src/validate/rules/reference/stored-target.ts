@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, rootNode, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
 import { emptyIndexes, type Run } from '../../run/run.js'
 import { isAllowed, type Target } from './allowed-targets.js'
 import { REFERENCE } from './check-reference.js'
@@ -21,6 +21,7 @@ export function checkStored(
   if (run.policy.validateReferences === 'off' || !run.checksTypes) return
   const [, type = '', id = ''] = RELATIVE.exec(reference) ?? []
   if (run.model.type(type)?.kind !== 'resource') return
+  if (isBeside(run, type, id)) return
   const stored = run.definitions.stored(type, id)
   if (stored === PENDING) return
   if (stored === undefined) {
@@ -36,5 +37,14 @@ export function checkStored(
   if (unmet === undefined) return
   run.findings.report(REFERENCE, node, {
     text: `The resource that is stored as ${quoted(reference)} does not conform to any profile that is allowed here: ${unmet.join(', ')}.`,
+  })
+}
+
+/** True for what another parameter of the same Parameters brings. */
+function isBeside({ root }: Run, type: string, id: string): boolean {
+  if (root.type.name !== 'Parameters' || !isObject(root.value)) return false
+  return objectsAt(root.value, 'parameter').some((parameter) => {
+    const resource = objectAt(parameter, 'resource')
+    return stringAt(resource, 'resourceType') === type && stringAt(resource, 'id') === id
   })
 }

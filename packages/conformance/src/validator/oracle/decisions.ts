@@ -1,0 +1,217 @@
+import type { Issue } from './issue.js'
+
+/** Why the validators differ, and whose answer stands. */
+export interface Reason {
+  readonly name: string
+  /** `ours` and `theirs`: whose answer is right; `both`: they say the same in other words. */
+  readonly right: 'ours' | 'theirs' | 'both'
+  readonly why: string
+}
+
+/** The reason of what follows from a fault that both have found. */
+export const SAME_FAULT = 'same fault'
+
+/** Every reason that there is. */
+export const REASONS: readonly Reason[] = [
+  {
+    name: SAME_FAULT,
+    right: 'both',
+    why: 'Both report the fault; one of them also says what follows from it, at the element around or inside.',
+  },
+  { name: 'url of an extension', right: 'both', why: 'Theirs repeats at `url`, as a warning, what both report at the extension.' },
+  {
+    name: 'profile of another type',
+    right: 'both',
+    why: 'Both refuse the claim; theirs goes on and reports each element that the other type lacks.',
+  },
+  {
+    name: 'attribute twice',
+    right: 'ours',
+    why: 'XML 1.0 section 3.1: an attribute name stands once in a tag. Theirs reads the narrative with a parser that keeps the last.',
+  },
+  {
+    name: 'id of an element',
+    right: 'ours',
+    why: '[Element.id](https://hl7.org/fhir/R4/element.html#id) has no white space. Theirs checks ids of resources only.',
+  },
+  {
+    name: 'only an id',
+    right: 'ours',
+    why: '[ele-1](https://hl7.org/fhir/R4/element.html): an element has a value or children beside its id. Theirs does not apply it to an object that has an id.',
+  },
+  {
+    name: 'type of a reference',
+    right: 'ours',
+    why: '[A literal reference names the type](https://hl7.org/fhir/R4/references.html#literal) of its target, which must be allowed. Theirs looks at it only with `assumeValidRestReferences`.',
+  },
+  {
+    name: 'empty list',
+    right: 'ours',
+    why: '[JSON](https://hl7.org/fhir/R4/json.html): arrays are never empty. Theirs does not look at those of primitive values.',
+  },
+  {
+    name: 'null in a list',
+    right: 'ours',
+    why: '[JSON](https://hl7.org/fhir/R4/json.html#primitive): null stands only where the other array has something.',
+  },
+  {
+    name: 'form of a code',
+    right: 'ours',
+    why: 'Languages, media types, currencies and countries are checked by their registries. Theirs needs a terminology server for them.',
+  },
+  {
+    name: 'no terminology server',
+    right: 'ours',
+    why: 'Theirs warns that it cannot check units or codes without a terminology server; they are checked here, or nothing is known of them.',
+  },
+  {
+    name: 'display and binding',
+    right: 'ours',
+    why: '[A value set](https://hl7.org/fhir/R4/valueset.html) has codes, not displays: a wrong display is an error at the display. Without a server theirs also takes the code for one outside.',
+  },
+  { name: 'entry of a Bundle', right: 'ours', why: 'Theirs names the first entry for every fullUrl.' },
+  {
+    name: 'codes of unknown systems',
+    right: 'ours',
+    why: '[A required binding](https://hl7.org/fhir/R4/terminologies.html#required) to a value set whose codes are all known does not allow a code of another system. Theirs says nothing where it does not know that system.',
+  },
+  {
+    name: 'unknown is no error',
+    right: 'ours',
+    why: 'Theirs calls a url of HL7 that is not loaded an error, or a warning; here it is a warning, or nothing: what is not known is not wrong.',
+  },
+  {
+    name: 'text of an element',
+    right: 'ours',
+    why: '[toString()](https://hl7.org/fhirpath/N1/#tostring-string) of an element with parts is empty, so that an invariant about it is not met. Theirs gives a text.',
+  },
+  {
+    name: 'limits',
+    right: 'ours',
+    why: '[maxLength, minValue and maxValue](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.maxValue_x_) hold for every value of the type. Theirs leaves out markdown, and times that it cannot compare by their precision.',
+  },
+  {
+    name: 'end of a list',
+    right: 'ours',
+    why: '[openAtEnd](https://hl7.org/fhir/R4/valueset-resource-slicing-rules.html): what is in no slice comes last. Theirs does not look at the order when a slice has too many.',
+  },
+  {
+    name: 'content reference',
+    right: 'ours',
+    why: '[contentReference](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.contentReference) leads to an element of the same definition: what a profile says of that holds. Theirs makes it lead to the definition of the base.',
+  },
+  { name: 'index', right: 'ours', why: 'Theirs leaves out the index of an element in a fixed value.' },
+  {
+    name: 'profile that cannot be used',
+    right: 'theirs',
+    why: 'Theirs makes no snapshot of a profile that demands what its base forbids, or whose elements are out of order, and says so of the resource. Here what the profile demands is applied.',
+  },
+  {
+    name: 'extension in a wrong context',
+    right: 'ours',
+    why: 'The context of an element inside a [content reference](https://hl7.org/fhir/R4/defining-extensions.html#context) is the element that it refers to.',
+  },
+  {
+    name: 'severity by example',
+    right: 'ours',
+    why: "R4's own examples do it, so it is a warning: an image that is not in the resource, a UUID in upper case, which RFC 4122 section 3 allows on input.",
+  },
+  { name: 'types that are not read', right: 'theirs', why: 'StructureMaps have no rules here beside their structure and invariants.' },
+  { name: 'too many findings', right: 'ours', why: 'At most 100 findings are reported (`limits.maxIssues`).' },
+  {
+    name: 'rules of HL7 for itself',
+    right: 'both',
+    why: 'Theirs has rules for publishers and work groups of definitions under the urls of HL7, which FHIR does not have.',
+  },
+  { name: 'to be repaired', right: 'theirs', why: 'Theirs is right, and ours will follow.' },
+  { name: 'exception', right: 'ours', why: 'The validator ended with an exception.' },
+]
+
+interface Row {
+  readonly side: 'ours' | 'theirs'
+  readonly rule: RegExp
+  readonly change?: RegExp
+  readonly reason: string
+}
+
+const ROWS: readonly Row[] = [
+  { side: 'theirs', rule: /^Type_Specific_Checks_DT_URL_Resolve$/, change: /extension/, reason: 'url of an extension' },
+  { side: 'theirs', rule: /./, change: /^profile of another type$/, reason: 'profile of another type' },
+  { side: 'ours', rule: /./, change: /^profile of another type$/, reason: 'profile of another type' },
+  { side: 'ours', rule: /^narrative$/, change: /^attribute twice/, reason: 'attribute twice' },
+  { side: 'ours', rule: /^id-form$/, reason: 'id of an element' },
+  { side: 'ours', rule: /^empty-object$/, reason: 'only an id' },
+  { side: 'ours', rule: /^reference$/, change: /^(reference to a wrong type|base)$/, reason: 'type of a reference' },
+  { side: 'ours', rule: /^empty-array$/, reason: 'empty list' },
+  { side: 'ours', rule: /^null-not-allowed$/, reason: 'null in a list' },
+  { side: 'ours', rule: /^(code-not-in-value-set|code-system-not-inferred)$/, change: /^code outside/, reason: 'form of a code' },
+  {
+    side: 'theirs',
+    rule: /^(Error_validating_code_running_without_terminology_services|UNKNOWN_CODESYSTEM|Terminology_TX_Error_.*)$/,
+    reason: 'no terminology server',
+  },
+  { side: 'theirs', rule: /^json: A definition for CodeSystem/, reason: 'no terminology server' },
+  {
+    side: 'theirs',
+    rule: /^(Terminology_TX_NoValid_.*|Terminology_TX_Confirm_.*)$/,
+    change: /^(wrong display|wrong form|string as number|empty string)$/,
+    reason: 'display and binding',
+  },
+  { side: 'theirs', rule: /^BUNDLE_ENTRY_URL_/, reason: 'entry of a Bundle' },
+  { side: 'ours', rule: /^bundle-full-url$/, reason: 'entry of a Bundle' },
+  { side: 'ours', rule: /^(code-not-in-value-set|code-system-not-inferred|code-unknown)$/, reason: 'codes of unknown systems' },
+  { side: 'ours', rule: /^display-wrong$/, reason: 'codes of unknown systems' },
+  { side: 'ours', rule: /^code-system-unknown$/, reason: 'unknown is no error' },
+  { side: 'theirs', rule: /^(Type_Specific_Checks_DT_URL_Resolve|Terminology_TX_ValueSet_NotFound)$/, reason: 'unknown is no error' },
+  { side: 'theirs', rule: /^(Terminology_TX_NoValid_13|Terminology_TX_Confirm_5)$/, change: /^base$/, reason: 'no terminology server' },
+  { side: 'ours', rule: /^invariant$/, change: /^profile$/, reason: 'text of an element' },
+  { side: 'ours', rule: /^value-limit$/, reason: 'limits' },
+  { side: 'ours', rule: /^slice-order$/, reason: 'end of a list' },
+  { side: 'ours', rule: /^reference$/, change: /^profile$/, reason: 'type of a reference' },
+  { side: 'ours', rule: /^value-fixed$/, change: /^profile$/, reason: 'index' },
+  { side: 'theirs', rule: /^(_DT_Fixed_Wrong|Profile_VAL_NotAllowed)$/, change: /^profile$/, reason: 'index' },
+  { side: 'ours', rule: /^(too-few|too-many|value-pattern)$/, change: /^profile$/, reason: 'content reference' },
+  { side: 'theirs', rule: /^(Validation_VAL_Profile_NoSnapshot|SLICING_CANNOT_BE_EVALUATED)$/, reason: 'profile that cannot be used' },
+  {
+    side: 'theirs',
+    rule: /^(ERROR_GENERATING_SNAPSHOT|json: No match found for .*|json: The profile http.*)$/,
+    change: /^profile as a resource$/,
+    reason: 'profile that cannot be used',
+  },
+  { side: 'theirs', rule: /^Extension_EXTP_Context_Wrong$/, reason: 'extension in a wrong context' },
+  {
+    side: 'theirs',
+    rule: /^(Type_Specific_Checks_DT_XHTML_Resolve_Img|Type_Specific_Checks_DT_UUID_Valid)$/,
+    change: /^base$/,
+    reason: 'severity by example',
+  },
+  { side: 'theirs', rule: /^VALIDATION_HL7_/, change: /^base$/, reason: 'rules of HL7 for itself' },
+  { side: 'theirs', rule: /^SM_/, reason: 'types that are not read' },
+  { side: 'ours', rule: /^findings-cut$/, reason: 'too many findings' },
+  // What follows from a fault that stands beside, where neither is around the other.
+  {
+    side: 'theirs',
+    rule: /^(ERROR_GENERATING_SNAPSHOT|ERROR_PROCESSING_SNAPSHOT|SD_ED_TYPE_PROFILE_WRONG_TYPE|VALIDATION_HL7_WG_UNKNOWN|CONTAINED_ORPHAN_DOM3)$/,
+    reason: SAME_FAULT,
+  },
+  {
+    side: 'theirs',
+    rule: /^(Validation_VAL_Profile_Minimum|Display_Name_for__should_be_one_of__instead_of|MEASURE_M_NO_GROUPS|ED_SEARCH_EXPRESSION_ERROR)$/,
+    change: /^(empty list|empty object|null|list where|one value where|object for|string as|code outside|empty string|wrong form)/,
+    reason: SAME_FAULT,
+  },
+  { side: 'theirs', rule: /#(ppc-1|msq-3|tcp-3)$/, change: /^(empty object|decimal point)/, reason: SAME_FAULT },
+  { side: 'ours', rule: /^(invariant|search-parameter-expression|code-system-empty|too-few)$/, reason: SAME_FAULT },
+  {
+    side: 'theirs',
+    rule: /^(MEASURE_M_CRITERIA_CQL_NO_LIB|TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL|Unknown_Code_in_Version|Coding_has_no_system__cannot_validate)$/,
+    reason: 'to be repaired',
+  },
+  { side: 'ours', rule: /^(primitive-empty|definition-binding)$/, reason: 'to be repaired' },
+  { side: 'theirs', rule: /^exception$/, reason: 'exception' },
+]
+
+/** The reason of a difference; `undefined` where no row fits. */
+export function decisionOn({ side, issue, change }: { side: 'ours' | 'theirs'; issue: Issue; change: string }): string | undefined {
+  return ROWS.find((row) => row.side === side && row.rule.test(issue.rule) && row.change?.test(change) !== false)?.reason
+}

@@ -1,0 +1,80 @@
+import { decisionOn, SAME_FAULT } from './decisions.js'
+import type { RunFacts } from './facts.js'
+import { without } from './facts.js'
+import type { Issue } from './issue.js'
+
+/** Something that only one of the validators says. */
+export interface Difference {
+  readonly side: 'ours' | 'theirs'
+  readonly issue: Issue
+  readonly change: string
+  /** Name of a reason in the decisions; `undefined` while nobody has decided. */
+  readonly reason: string | undefined
+}
+
+/** How far two answers to one case agree. */
+export interface Comparison {
+  /** Both say valid, or both say invalid. */
+  readonly verdict: boolean
+  /** Errors at the same places. */
+  readonly errors: boolean
+  /** Warnings at the same places, or at places where the other has errors. */
+  readonly warnings: boolean
+  readonly differences: readonly Difference[]
+}
+
+/** Both answers to a case, whole and beyond those to the case as it was. */
+export interface Answers {
+  readonly change: string
+  readonly theirs: Answer
+  readonly ours: Answer
+}
+
+export interface Answer {
+  readonly all: readonly Issue[]
+  readonly added: readonly Issue[]
+}
+
+/** What a validator said of a change, from what it adds and takes away. */
+export function answerTo(base: readonly Issue[], { added, removed }: Pick<RunFacts, 'added' | 'removed'>): Answer {
+  return { all: [...without(base, removed), ...added], added }
+}
+
+/** Compares what was found beyond what the undamaged resource has. */
+export function compared({ change, theirs, ours }: Answers): Comparison {
+  const pairs = [
+    { side: 'theirs', mine: theirs, other: ours },
+    { side: 'ours', mine: ours, other: theirs },
+  ] as const
+  const differences = pairs.flatMap(({ side, mine, other }) =>
+    missing(mine, other).map((issue) => ({ side, issue, change, reason: reasonFor({ side, issue, change }, other) })),
+  )
+  const isAgreed = (severity: Issue['severity']): boolean => differences.every(({ issue }) => issue.severity !== severity)
+  return { verdict: isInvalid(theirs) === isInvalid(ours), errors: isAgreed('error'), warnings: isAgreed('warning'), differences }
+}
+
+function isInvalid({ all }: Answer): boolean {
+  return all.some(({ severity }) => severity === 'error')
+}
+
+/** Errors and warnings of one answer at places where the other has none as bad. */
+function missing(mine: Answer, other: Answer): readonly Issue[] {
+  const errors = new Set(other.all.filter(({ severity }) => severity === 'error').map(({ place }) => place))
+  const warnings = new Set(other.all.filter(({ severity }) => severity === 'warning').map(({ place }) => place))
+  return mine.added.filter(
+    ({ severity, place }) => severity !== 'information' && !errors.has(place) && (severity === 'error' || !warnings.has(place)),
+  )
+}
+
+function reasonFor(difference: Omit<Difference, 'reason'>, other: Answer): string | undefined {
+  return decisionOn(difference) ?? (isOfSameFault(difference.issue, other) ? SAME_FAULT : undefined)
+}
+
+/** True where the other has found the fault too, and says so of an element around or inside. The resource itself is around everything, so it does not count. */
+function isOfSameFault({ place }: Issue, { added }: Answer): boolean {
+  return added.some(({ severity, place: known }) => severity === 'error' && (isAround(known, place) || isAround(place, known)))
+}
+
+function isAround(outer: string, inner: string): boolean {
+  return outer.includes('.') && inner.startsWith(outer) && /^[.[]/.test(inner.slice(outer.length))
+}

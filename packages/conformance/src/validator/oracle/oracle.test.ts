@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { describeSuite } from '../../../../../test/suites.js'
+import { origins } from './cases.js'
+import { knownFacts } from './facts-file.js'
+import { newReplay, replayOrigin } from './replay.js'
+
+/** One origin of so many; all are compared with all tests. */
+const STEP = 40
+
+describeSuite('r4-examples', "a part of the comparison with HL7's Java validator", () => {
+  test('differs only where it has been decided', async () => {
+    const facts = knownFacts()
+    const replay = newReplay()
+    for (const { name, make } of origins().filter((_, index) => index % STEP === 0)) {
+      const known = facts.get(name)
+      if (known === undefined) replay.stale.push(name)
+      else await replayOrigin(replay, await make(), known)
+    }
+    expect(replay.stale).toEqual([])
+    expect(Object.fromEntries(replay.undecided)).toEqual({})
+    expect(replay.runs).toBeGreaterThan(100)
+  })
+})
