@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { Case } from './cases.js'
+import type { Case } from './case.js'
 import { placeOf, severityOf, type Issue } from './issue.js'
 
 /** The oracle as a running program. */

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { openOracle, type Oracle } from './ask-oracle.js'
-import { mark, origins, type Origin } from './cases.js'
+import type { Origin } from './case.js'
+import { mark, origins } from './cases.js'
 import { readFacts, without, writeFacts, type OriginFacts } from './facts.js'
 
 const FILE = fileURLToPath(new URL('../../../oracle/facts.ndjson.gz', import.meta.url))

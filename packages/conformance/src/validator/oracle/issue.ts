@@ -3,7 +3,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type Finding } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
-import type { Case } from './cases.js'
+import type { Case } from './case.js'
 
 /** What one of the validators says: how bad, where, and by which rule: a message id of the oracle, or a kind of ours. */
 export interface Issue {

@@ -2,7 +2,7 @@ import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { randomOf, type Random } from '../../fuzz/random.js'
 import { sitesOf, type Site, type Specification } from '../mutation/site.js'
 import { profileOn } from '../rules/profile-on.js'
-import type { Run } from './cases.js'
+import type { Run } from './case.js'
 import { DEMANDS, type Place } from './demands.js'
 
 const RUNS_PER_EXAMPLE = 16

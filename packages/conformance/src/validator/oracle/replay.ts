@@ -1,4 +1,5 @@
-import { mark, type Origin, type Run } from './cases.js'
+import type { Origin, Run } from './case.js'
+import { mark } from './cases.js'
 import { answerTo, compared, type Comparison, type Difference } from './differences.js'
 import { without, type OriginFacts, type RunFacts } from './facts.js'
 import { ourIssues, type Issue } from './issue.js'
