@@ -68,7 +68,11 @@ describe('an answer with an explanation', () => {
   })
 })
 
-it('$validate refuses the parameter by name: it has nothing to explain', async () => {
-  const response = await service.call('POST', '/Patient/$validate?_explain=true', '{"resourceType":"Patient"}')
-  expect([response.status, await response.text()]).toEqual([400, expect.stringContaining("'_explain'")])
+it('$validate says which profiles and value sets it asked', async () => {
+  const response = await service.call(
+    'POST',
+    '/Patient/$validate?_explain=true',
+    '{"resourceType":"Patient","maritalStatus":{"coding":[{"code":"M"}]}}',
+  )
+  expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('StructureDefinition/explanation')])
 })

@@ -17,6 +17,7 @@ export type ExplanationKind =
   | 'group'
   | 'element'
   | 'unmapped'
+  | 'profile'
   | 'measure'
   | 'population'
   | 'stratifier'

@@ -13,6 +13,8 @@ export interface ValidateRequest {
   readonly profiles: readonly string[]
   /** Tell line and column of each issue in the body. */
   readonly places: boolean
+  /** Add which profiles and value sets the resource was checked against. */
+  readonly explain: boolean | undefined
   readonly policy: Omit<ValidationPolicy, 'suppress' | 'rules'>
 }
 
@@ -53,6 +55,7 @@ function readOptions(parameters: readonly Parameter[]): Omit<ValidateRequest, 's
     mode: oneOf(MODES, 'mode', reader.text('mode')),
     profiles: reader.texts('profile'),
     places: reader.boolean('places') ?? false,
+    explain: reader.boolean('_explain'),
     policy: readPolicy(reader),
   }
   reader.resource('resource')

@@ -30,11 +30,11 @@ async function run(ctx: OperationContext, request: OperationRequest): Promise<Op
   const asked = await createPace(ctx).run(readRequest(request))
   const findings = await checkMode(ctx, request, asked)
   if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
-  const { source, profiles, places, policy } = asked
+  const { source, profiles, places, policy, explain } = asked
   const resource = source ?? (await storedText(ctx, request))
-  const result = await validate(ctx, { ...policy, resource, profiles, places })
+  const result = await validate(ctx, { ...policy, resource, profiles, places, explain })
   const valid = result.valid && findings.every(({ severity }) => severity !== 'error')
-  return answer(ctx, { valid, findings: [...findings, ...result.findings] })
+  return answer(ctx, { ...result, valid, findings: [...findings, ...result.findings] })
 }
 
 function answer(ctx: OperationContext, result: ValidateResult): OperationResponse {

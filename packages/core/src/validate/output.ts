@@ -1,5 +1,6 @@
 import type { Extension, OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
 import { outcomeOk, writeIssue, type OutcomeIssue } from '../errors/index.js'
+import { explanationExtension } from '../explain/index.js'
 import type { Finding } from './run/finding.js'
 import type { ValidateResult } from './validate.js'
 import { checkOptions, inputShape, TEXT, type InputShape } from '../input/index.js'
@@ -16,12 +17,19 @@ export interface OutcomeOptions {
 
 const OUTCOME_OPTIONS: InputShape = inputShape<OutcomeOptions>({ id: TEXT })
 
-/** The OperationOutcome of a validation, as `$validate` answers it: id `ok` when no finding is an error, and one issue `All OK` when there are no findings. @throws {TypeError} for an option that is unknown. */
-export function toOperationOutcome({ valid, findings }: ValidateResult, options: OutcomeOptions = {}): OperationOutcome {
+/**
+ * The OperationOutcome of a validation, as `$validate` answers it: id `ok` when no finding is an error, and one issue `All OK` when there are no
+ * findings. An explanation is an extension.
+ *
+ * @throws {TypeError} for an option that is unknown.
+ */
+export function toOperationOutcome({ valid, findings, explanation }: ValidateResult, options: OutcomeOptions = {}): OperationOutcome {
   checkOptions('toOperationOutcome', OUTCOME_OPTIONS, options)
-  if (findings.length === 0) return outcomeOk()
+  const told = explanationExtension(explanation)
+  const extension = told.length > 0 && { extension: told }
+  if (findings.length === 0) return { ...outcomeOk(), ...extension }
   const ownId = valid ? 'ok' : options.id
-  return { resourceType: 'OperationOutcome', ...(ownId !== undefined && { id: ownId }), issue: findings.map(issueOf) }
+  return { resourceType: 'OperationOutcome', ...(ownId !== undefined && { id: ownId }), ...extension, issue: findings.map(issueOf) }
 }
 
 /** A finding as an issue, without its line, column and fix. */

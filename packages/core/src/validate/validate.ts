@@ -1,7 +1,10 @@
 import {
   checkpoint,
   createPace,
+  explained,
   VALIDATION_MEMBERS,
+  type Explained,
+  type ExplainOption,
   type FindingLevel,
   type OperationContext,
   type ValidationPolicy,
@@ -21,7 +24,7 @@ import { createSuppressor, type Suppressor } from './suppressor.js'
  * The input of `validate`. Suppressions, refusals and domains of extensions add to those of the context; other members, and each of the `rules`, take the
  * place of its own.
  */
-export interface ValidateInput extends ValidationPolicy {
+export interface ValidateInput extends ValidationPolicy, ExplainOption {
   /**
    * The resource as JSON text, as what `readJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
    * duplicate names and places.
@@ -43,12 +46,13 @@ const VALIDATE_INPUT = inputShape<ValidateInput>({
   profiles: listOf(TEXT),
   places: FLAG,
   checks: oneOf('all', 'structure'),
+  explain: FLAG,
   ...VALIDATION_MEMBERS,
   suppress: listOf(OBJECT),
 })
 
 /** The result of `validate`. */
-export interface ValidateResult {
+export interface ValidateResult extends Explained {
   /** True when no finding is an error. */
   readonly valid: boolean
   /** In document order: what concerns a node comes before what concerns its members. */
@@ -58,11 +62,16 @@ export interface ValidateResult {
 /**
  * Validates a resource against the definitions of FHIR, the profiles that it claims and those that the caller names. Nothing is stored.
  *
+ * @returns What is wrong with the resource; with `explain: true` also which profiles and value sets it was checked against.
  * @throws {OperationError} `profile-not-found` for a profile of the input that is not to be found; `definition-required` when the
  *   context has no types; `parameter-required` when no resource is given; `aborted`, `computation-timeout`, however short the work.
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
-export async function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
+export function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
+  return explained(ctx, input, (own) => validated(own, input))
+}
+
+async function validated(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
   checkInput(ctx, input, VALIDATE_INPUT)
   checkpoint(ctx)
   const source = await sourceOf(ctx, input)
