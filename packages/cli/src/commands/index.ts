@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { Io } from '../io.js'
 import { lookupCommand, subsumesCommand, translateCommand, validateCodeCommand } from './codes.js'
+import { cqlCommand } from './cql.js'
 import { demoCommand } from './demo.js'
 import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
@@ -30,6 +31,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   validateCommand,
   schemaCommand,
   evaluateCommand,
+  cqlCommand,
   executeCommand,
   tokenCommand,
   backupCommand,

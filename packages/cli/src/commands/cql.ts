@@ -1,0 +1,156 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, extname, join } from 'node:path'
+import { evaluateCql, literalText, toParameters, type EvaluateCqlInput, type EvaluateCqlResult, type Value } from '@fhir-ops/cql'
+import { openWorkerTranslator } from '@fhir-ops/cql/node'
+import type { CqlTranslator } from '@fhir-ops/cql/translator'
+import { Command } from 'commander'
+import { forRequest, type OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
+import { openEngine } from '../engine.js'
+import { Exit } from '../exit.js'
+import type { Io } from '../io.js'
+import { table } from '../text.js'
+import { jsonOption, loadOption, repeated, storageOption } from './options.js'
+
+interface CqlOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly expression?: string
+  readonly define?: readonly string[]
+  readonly subject?: string
+  readonly parameter?: readonly string[]
+  readonly data?: string
+  readonly json?: true
+}
+
+/** Where libraries of files are, for each other's `include`. */
+const FOLDER = 'urn:fhir-ops:folder'
+
+/** Nobody else waits: who called it may end it. */
+const PATIENCE_MS = 86_400_000
+
+const EXAMPLES = `
+Example:
+  fhir-ops cql --expression "Interval[1, 5] overlaps Interval[4, 9]"
+  fhir-ops cql measure.cql --load packages/cli/sample --subject Patient/example --parameter "Factor=3"`
+
+/** `fhir-ops cql`. */
+export function cqlCommand(io: Io): Command {
+  return new Command('cql')
+    .description('Evaluate a CQL library, or an expression, over data that is loaded or stored.')
+    .argument('[file]', 'file with CQL or with a Library resource; other .cql files of its folder can be included')
+    .option('--expression <cql>', 'an expression; beside a file it may use the library of the file by its name')
+    .option('--define <name>', 'definition to evaluate; repeatable (default: all that are public)', repeated)
+    .option('--subject <reference>', 'Patient/<id>, the subject of the context')
+    .option('--parameter <name=cql>', "value of a parameter, written in CQL (Factor=3, Name='x'); repeatable", repeated)
+    .option('--data <file>', 'Bundle or resource to evaluate over, in place of what is stored')
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addOption(jsonOption())
+    .addHelpText('after', EXAMPLES)
+    .action((file: string | undefined, options: CqlOptions) => runCql(file, options, io))
+}
+
+async function runCql(file: string | undefined, options: CqlOptions, io: Io): Promise<void> {
+  if (file === undefined && options.expression === undefined)
+    throw new OperationError('parameter-required', 'Name a file, or give --expression.')
+  const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
+  const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
+  try {
+    const result = await evaluated(engine.ctx, file, { options, translator })
+    for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
+    print(result, options, io)
+  } finally {
+    await translator.close()
+    await engine.close()
+  }
+}
+
+interface CqlCall {
+  readonly options: CqlOptions
+  readonly translator: CqlTranslator
+}
+
+async function evaluated(ctx: OperationContext, file: string | undefined, call: CqlCall): Promise<EvaluateCqlResult> {
+  const { expression, define, subject, data } = call.options
+  const files = file === undefined ? { library: undefined, resources: [] } : await librariesAt(file)
+  const own = forRequest(ctx, { resources: files.resources })
+  const input: EvaluateCqlInput = {
+    expression,
+    library: files.library,
+    definitions: define,
+    subject,
+    parameters: await parametersOf(ctx, call),
+    data: data === undefined ? undefined : resourcesIn(await jsonAt(data)),
+  }
+  return await evaluateCql(own, input, { translator: call.translator })
+}
+
+/** The library of a file, and those of the other CQL files of its folder. */
+async function librariesAt(file: string): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
+  if (extname(file) === '.json') return { library: await jsonAt(file), resources: [] }
+  const folder = dirname(file)
+  const others = (await readdir(folder)).filter((name) => extname(name) === '.cql' && name !== basename(file))
+  const library = libraryOf(await readFile(file, 'utf8'), file)
+  const resources = await Promise.all(others.map(async (name) => libraryOf(await readFile(join(folder, name), 'utf8'), name)))
+  return { library, resources: [library, ...resources] }
+}
+
+/** A Library resource of a text, by the name and version that it declares. */
+function libraryOf(text: string, file: string): JsonObject {
+  const [, quoted, plain, version] = /^\s*library\s+(?:"([^"]{1,200})"|([\w.]{1,200}))(?:\s+version\s+'([^']{0,100})')?/m.exec(text) ?? []
+  const name = (quoted ?? plain ?? basename(file, '.cql')).split('.').at(-1) ?? ''
+  return {
+    resourceType: 'Library',
+    id: name.replaceAll(/[^A-Za-z0-9\-.]/g, '-').slice(0, 64),
+    url: `${FOLDER}/${name}`,
+    name,
+    ...(version !== undefined && { version }),
+    status: 'active',
+    content: [{ contentType: 'text/cql', data: Buffer.from(text).toString('base64') }],
+  }
+}
+
+async function parametersOf(
+  ctx: OperationContext,
+  { options: { parameter = [] }, translator }: CqlCall,
+): Promise<ReadonlyMap<string, Value> | undefined> {
+  const values = new Map<string, Value>()
+  for (const text of parameter) {
+    const [, name, expression] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+    if (name === undefined || expression === undefined)
+      throw new OperationError('parameter-value', `--parameter ${text} must be a name, = and a value in CQL.`)
+    const { values: found, failures } = await evaluateCql(ctx, { expression }, { translator })
+    const [failure] = failures.values()
+    if (failure !== undefined) throw failure
+    values.set(name.trim(), found.get('return') ?? null)
+  }
+  return values.size === 0 ? undefined : values
+}
+
+async function jsonAt(path: string): Promise<JsonObject> {
+  const text = await readFile(path, 'utf8')
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (isObject(parsed)) return parsed
+  } catch (cause) {
+    throw new OperationError('body-invalid', `${path} is not JSON.`, { cause })
+  }
+  throw new OperationError('body-invalid', `${path} is not a resource.`)
+}
+
+function resourcesIn(resource: JsonObject): readonly JsonObject[] {
+  if (resource['resourceType'] !== 'Bundle') return [resource]
+  return objectsAt(resource, 'entry')
+    .map((entry) => objectAt(entry, 'resource'))
+    .filter((entry) => entry !== undefined)
+}
+
+/** @throws {Exit} when a definition failed. */
+function print({ values, failures }: EvaluateCqlResult, { json }: CqlOptions, io: Io): void {
+  if (json) io.out(JSON.stringify(toParameters(values), null, 2))
+  else for (const line of table([...values].map(([name, value]) => [name, literalText(value)]))) io.out(line)
+  for (const [name, error] of failures) io.err(`error: ${name}: ${error.message}`)
+  if (failures.size > 0) throw new Exit(1)
+}

@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { run } from './program.js'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fhir-ops-cql-'))
+  const head = "using FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n"
+  await writeFile(
+    join(folder, 'main.cql'),
+    `library Main version '1'\n${head}include Common version '1'\nparameter Factor Integer default 2\ncontext Patient\ndefine Visits: Count(Common.Visits) * Factor\ndefine Wrong: singleton from {1, 2}\n`,
+  )
+  await writeFile(join(folder, 'common.cql'), `library Common version '1'\n${head}context Patient\ndefine Visits: [Encounter]\n`)
+  const entry = [
+    { resource: { resourceType: 'Patient', id: 'p' } },
+    { resource: { resourceType: 'Encounter', id: 'e', status: 'finished', class: { code: 'AMB' }, subject: { reference: 'Patient/p' } } },
+  ]
+  await writeFile(join(folder, 'data.json'), JSON.stringify({ resourceType: 'Bundle', type: 'collection', entry }))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+async function command(...args: string[]): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
+  const [out, err]: string[][] = [[], []]
+  const status = await run(['cql', ...args], { out: (line) => out?.push(line), err: (line) => err?.push(line), stdin: async () => '' })
+  return { status, out: (out ?? []).join('\n'), err: (err ?? []).join('\n') }
+}
+
+describe('fhir-ops cql', () => {
+  it('evaluates an expression', async () => {
+    expect(await command('--expression', "1 'g' + 2 'g'")).toMatchObject({ status: 0, out: "return  3.0 'g'" })
+  })
+
+  it('evaluates a definition of a file, over a Bundle, with what other files define', async () => {
+    const main = join(folder, 'main.cql')
+    const given = ['--data', join(folder, 'data.json'), '--subject', 'Patient/p', '--define', 'Visits']
+    expect(await command(main, ...given)).toMatchObject({ status: 0, out: 'Visits  2' })
+    expect(await command(main, ...given, '--parameter', 'Factor=2 + 5')).toMatchObject({ out: 'Visits  7' })
+    expect(JSON.parse((await command(main, ...given, '--json')).out)).toMatchObject({ parameter: [{ name: 'Visits', valueInteger: 2 }] })
+  })
+
+  it('evaluates over what is loaded', async () => {
+    const loaded = await command(
+      join(folder, 'main.cql'),
+      '--load',
+      join(folder, 'data.json'),
+      '--subject',
+      'Patient/p',
+      '--expression',
+      'Main.Visits + 1',
+    )
+    expect(loaded).toMatchObject({ status: 0, out: 'return  3' })
+  })
+
+  it.each<[string, readonly string[], number, RegExp]>([
+    ['nothing to evaluate', [], 2, /Name a file, or give --expression/],
+    ['CQL with an error', ['--expression', '1 +'], 1, /line 1, column/],
+    ['a parameter without a value', ['--expression', '1', '--parameter', 'x'], 2, /must be a name, = and a value/],
+    ['a file that does not exist', ['/nowhere/x.cql'], 1, /cannot be used/],
+  ])('%s is refused', async (_, args, status, message) => {
+    const answer = await command(...args)
+    expect(answer.status).toBe(status)
+    expect(answer.err).toMatch(message)
+  })
+
+  it('a definition that fails is an error, beside the others', async () => {
+    const answer = await command(join(folder, 'main.cql'), '--data', join(folder, 'data.json'), '--subject', 'Patient/p')
+    expect(answer).toMatchObject({ status: 1, out: 'Visits  2', err: expect.stringContaining('Wrong') })
+  })
+})
