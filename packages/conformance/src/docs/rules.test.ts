@@ -31,7 +31,6 @@ const WITHOUT_OWN_TEST = [
   'markdown-html',
   'profile-applied',
   'profile-choice',
-  'signature-data',
   'slice-order',
   'slice-several',
   'string-control',

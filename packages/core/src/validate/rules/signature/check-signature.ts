@@ -1,10 +1,11 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
 import { base64Problem } from '../primitive/number-and-bytes.js'
+import { equals } from '../value/compare-json.js'
 import { canonicalJson, DEFAULT_CANONICALIZATION } from './canonical-json.js'
 import type { Jws } from './verify-jws.js'
 
@@ -77,29 +78,56 @@ interface Signing {
 async function checkSignature(run: Run, bundle: FhirNode): Promise<void> {
   const [signature] = childrenOf(run, bundle, 'signature')
   const element = signature?.value
-  const data = isObject(element) ? stringAt(element, 'data') : undefined
-  if (!isObject(element) || data === undefined) return
+  if (!isObject(element)) return
   const signed = { run, bundle, element }
+  const data = stringAt(element, 'data')
+  if (data === undefined) return noteNoData(signed)
   const isEncoded = base64Problem(data) === undefined
   // Only who meets a signature loads what verifies it.
   const { commonNameIn, criticalProblem, isVerified, readJws } = await import('./verify-jws.js')
   const jws = readJws((isEncoded ? atob(data) : data).trim())
-  if (jws === undefined) return noteFormat(signed)
+  if (jws === undefined) return noteUnread(signed, isEncoded)
+  if (stringAt(element, 'sigFormat') === undefined)
+    run.findings.report(SIGNATURE, bundle, {
+      text: 'The signature has no sigFormat; it looks like application/jose and is checked as that.',
+      code: 'not-supported',
+    })
   if (!isEncoded) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be base64-encoded; it is not.' })
   const signing = signingOf(jws.header, commonNameIn)
   checkForm(signed, jws, signing)
+  checkAgreement(signed, signing)
+  noteSigner(signed, signing)
   const problem = criticalProblem(jws)
   if (problem !== undefined) run.findings.report(SIGNATURE_WRONG, bundle, { text: problem })
   const content = reportStated(signed, signing, isVerified(signing.algorithm))
   if (problem === undefined && content !== undefined) await verify(signed, { jws, signing, content })
 }
 
+const JOSE = 'application/jose'
+/** A signature of XML, as HL7's guides write it. */
+const XML = 'application/pkcs7-signature'
+
+function noteNoData({ run, bundle, element }: SignedBundle): void {
+  const format = stringAt(element, 'sigFormat')
+  if (format !== JOSE && format !== XML) return
+  run.findings.report(SIGNATURE, bundle, { text: `There is no data, so the ${format} signature cannot be checked.`, code: 'not-found' })
+}
+
 /** The picture of a signature is nothing to verify. */
-function noteFormat({ run, bundle, element }: SignedBundle): void {
+function noteUnread({ run, bundle, element }: SignedBundle, isEncoded: boolean): void {
   const format = stringAt(element, 'sigFormat') ?? ''
-  if (format.startsWith('image/')) return
+  if (format.startsWith('image/') || format === 'application/pdf') return
+  if (format === JOSE) {
+    const text = isEncoded
+      ? 'The data of the signature is not a JWS that can be read.'
+      : 'The data of the signature is neither base64 nor a JWS.'
+    run.findings.report(SIGNATURE_DATA, bundle, { text, code: isEncoded ? 'exception' : 'invalid' })
+    return
+  }
+  const what = format === '' ? 'without sigFormat' : `of the format ${quoted(format)}`
   run.findings.report(SIGNATURE, bundle, {
-    text: `A signature of the format ${quoted(format)} is not verified; only JWS (application/jose) is.`,
+    text: `A signature ${what} is not verified; only JWS (${JOSE}) is.`,
+    ...(format !== XML && { code: 'not-supported' }),
   })
 }
 
@@ -135,10 +163,59 @@ function shown(value: unknown): string {
   return quoted(JSON.stringify(value))
 }
 
-function checkForm({ run: { findings: sink }, bundle }: SignedBundle, { payload }: Jws, { time, timeProblem, subject }: Signing): void {
+/** What the header says against what the element says: when it was signed, and in which canonical form. */
+function checkAgreement({ run: { findings: sink }, bundle, element }: SignedBundle, { time, canonicalization }: Signing): void {
+  const when = stringAt(element, 'when')
+  if (time !== undefined && when !== undefined && Date.parse(time) !== Date.parse(when))
+    sink.report(SIGNATURE_WRONG, bundle, {
+      text: `The time in the signature ${quoted(time)} is not the stated time ${quoted(when)}.`,
+      code: 'business-rule',
+    })
+  const format = stringAt(element, 'targetFormat')
+  if (format !== undefined && !/^[\w.+-]{1,127}\/[\w.+-]{1,127}(?:\s*;|$)/.test(format))
+    sink.report(SIGNATURE_WRONG, bundle, { text: `The targetFormat ${quoted(format)} is not a media type.`, code: 'invalid' })
+  const stated = formatCanonicalization(element)
+  if (canonicalization !== undefined && stated !== undefined && stated !== canonicalization)
+    sink.report(SIGNATURE_HEADER, bundle, {
+      text: `The canonicalization in the signature is ${quoted(canonicalization)}, but in targetFormat ${quoted(stated)}.`,
+    })
+}
+
+function formatCanonicalization(element: JsonObject): string | undefined {
+  return /;\s*canonicalization=([^;\s]+)/.exec(stringAt(element, 'targetFormat') ?? '')?.[1]
+}
+
+/** Who signed is said by the certificate; the element should say the same. */
+function noteSigner({ run, bundle, element }: SignedBundle, { subject }: Signing): void {
+  const { who } = element
+  const identifier = isObject(who) ? objectAt(who, 'identifier') : undefined
+  const text = signerText(subject, { who, stated: stringAt(identifier, 'value') })
+  if (text !== undefined) run.findings.report(SIGNATURE, bundle, { text })
+}
+
+function signerText(subject: string | undefined, { who, stated }: { who: unknown; stated: string | undefined }): string | undefined {
+  if (subject === undefined)
+    return who === undefined ? 'Neither the signature nor its who says who signed.' : 'Who signed is not said by the signature itself.'
+  if (stated === undefined) return `The subject of the certificate, ${quoted(subject)}, should also be the identifier of who signed.`
+  return stated === subject
+    ? undefined
+    : `The identifier ${quoted(stated)} of who signed is not the subject of the certificate, ${quoted(subject)}.`
+}
+
+function checkForm(
+  { run: { findings: sink }, bundle }: SignedBundle,
+  { payload }: Jws,
+  { time, timeProblem, subject, certificate }: Signing,
+): void {
   if (timeProblem !== undefined) sink.report(SIGNATURE_HEADER, bundle, { text: timeProblem, code: 'invalid' })
   else if (time === undefined) sink.report(SIGNATURE_HEADER, bundle, { text: 'The JWS header does not contain the signing time (sigT).' })
-  if (subject === undefined)
+  if (subject === undefined && certificate !== undefined)
+    sink.report(SIGNATURE_HEADER, bundle, {
+      text: 'The certificate (x5c) in the JWS header cannot be read, so the signature cannot be verified.',
+      severity: 'error',
+      code: 'invalid',
+    })
+  else if (subject === undefined)
     sink.report(SIGNATURE_HEADER, bundle, {
       text: 'The JWS header does not contain a certificate (x5c), so the signature cannot be verified.',
     })
@@ -152,8 +229,7 @@ function checkForm({ run: { findings: sink }, bundle }: SignedBundle, { payload 
  */
 function reportStated(signed: SignedBundle, { algorithm, time, canonicalization }: Signing, isVerified: boolean): string | undefined {
   const { run, bundle, element } = signed
-  const inFormat = /;\s*canonicalization=([^;\s]+)/.exec(stringAt(element, 'targetFormat') ?? '')?.[1]
-  const method = canonicalization ?? inFormat ?? DEFAULT_CANONICALIZATION
+  const method = canonicalization ?? formatCanonicalization(element) ?? DEFAULT_CANONICALIZATION
   const text = `The signature states: algorithm ${quoted(algorithm)}, canonicalization ${quoted(method)}, time ${quoted(time ?? 'unknown')}.`
   run.findings.report(SIGNATURE, bundle, { text })
   if (!isVerified) return reportUnsupported(signed, `algorithm ${quoted(algorithm)}`)
@@ -176,7 +252,7 @@ interface Verification {
 async function verify({ run, bundle }: SignedBundle, { jws, signing, content }: Verification): Promise<void> {
   const { certificate, subject } = signing
   if (certificate === undefined || subject === undefined) return
-  const { isPayload, verifyProblem } = await import('./verify-jws.js')
+  const { isPayload, payloadJson, verifyProblem } = await import('./verify-jws.js')
   const problem = await verifyProblem(jws, certificate, content)
   if (problem === undefined) {
     const text = `The key of ${quoted(subject)} verifies the signature; whether its certificate can be trusted is not checked.`
@@ -186,5 +262,19 @@ async function verify({ run, bundle }: SignedBundle, { jws, signing, content }: 
   }
   if (jws.payload !== '' && !isPayload(jws, content)) {
     run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not the canonical form of this Bundle.' })
+    notePayload({ run, bundle }, payloadJson(jws), content)
   }
+}
+
+/** Whether the payload has the same JSON as the Bundle, so that only its form differs. */
+function notePayload({ run, bundle }: Pick<SignedBundle, 'run' | 'bundle'>, payload: JsonObject | undefined, content: string): void {
+  if (payload === undefined)
+    return run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not a JSON object.', code: 'exception' })
+  const same = equals(JSON.parse(content), payload)
+  run.findings.report(SIGNATURE, bundle, {
+    text: same
+      ? 'The payload has the same JSON as the canonical form, in another form.'
+      : 'The JSON of the payload is not that of the canonical form.',
+    ...(!same && { code: 'value' }),
+  })
 }

@@ -1,4 +1,4 @@
-import { encode } from 'jose/base64url'
+import { decode, encode } from 'jose/base64url'
 import { decodeProtectedHeader } from 'jose/decode/protected_header'
 import { flattenedVerify } from 'jose/jws/flattened/verify'
 import { importX509 } from 'jose/key/import'
@@ -81,6 +81,16 @@ export async function verifyProblem(jws: Jws, certificate: string, content: stri
 function payloadOf({ header, payload }: Jws, content: string): string | Uint8Array {
   if (header['b64'] === false) return new TextEncoder().encode(payload === '' ? content : payload)
   return payload === '' ? encode(content) : payload
+}
+
+/** The JSON object that the payload in a JWS is; `undefined` when it is none. */
+export function payloadJson({ payload }: Jws): JsonObject | undefined {
+  try {
+    const json: unknown = JSON.parse(new TextDecoder().decode(decode(payload)))
+    return isObject(json) ? json : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Whether the payload in a JWS is a content. */
