@@ -11,6 +11,7 @@ import { resourceTypes } from 'fhir-ops/internal/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import manifest from '../package.json' with { type: 'json' }
 import { COMPARTMENTS } from './content/search/compartment.js'
+import { DEFINITION_TYPES } from './content/definitions.js'
 import type { Route } from './exchange.js'
 import { mostDeletions } from './content/write.js'
 import { FHIR_PATH, type Service } from './service.js'
@@ -24,6 +25,9 @@ type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam'
 /** Said in words, because `rest.resource` can name types of R4 only. */
 const BOTS =
   'Bots, for which R4 has no resource type, are stored and read at Bot like other resources. $execute runs one: on an instance, or on the type with an identifier.'
+
+const DEFINITIONS =
+  'Read and search give the definitions of this server, too: those of FHIR R4, of packages and of imported code systems. They come after what is stored and cannot be changed; a resource that is stored under the id of one takes its place.'
 
 const OAUTH = { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }
 
@@ -86,6 +90,7 @@ function resourceEntry(service: Service, type: string, routes: readonly Route[])
   return {
     type,
     interaction: own.flatMap(({ interaction }) => interactionOf(interaction)),
+    ...(DEFINITION_TYPES.has(type) && (ctx.definitions ?? []).length > 0 && { documentation: DEFINITIONS }),
     versioning: 'versioned-update',
     readHistory: ctx.storage.history !== undefined,
     conditionalRead: 'full-support',

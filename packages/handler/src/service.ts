@@ -8,6 +8,7 @@ import { checkOptions } from 'fhir-ops/internal/input'
 import { createIndexer } from 'fhir-ops/search'
 import type { Sessions } from 'fhir-ops/sessions'
 import type { Indexer } from 'fhir-ops/storage'
+import { createDefinitionShelf, type DefinitionShelf, type HiddenDefinitions } from './content/definitions.js'
 import { DEFAULT_HANDLER_LIMITS, type HandlerLimits } from './limits.js'
 import type { AccessPolicy } from './auth/caller.js'
 import type { ScopeReading } from './auth/rights.js'
@@ -59,6 +60,9 @@ export interface Service {
   readonly startedAt: string
   /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
   readonly writeLock: KeyedLock
+  /** What can be read and found beside what is stored. */
+  readonly definitions: DefinitionShelf
+  readonly hiddenDefinitions: HiddenDefinitions
 }
 
 /** Where FHIR paths begin, below the base. */
@@ -71,6 +75,8 @@ export function createService(options: HandlerOptions): Service {
   if (cors !== undefined) checkOrigins(cors)
   const baseUrl = baseUrlOf(options.baseUrl)
   const limits = { ...DEFAULT_HANDLER_LIMITS, ...options.limits }
+  const indexer = options.indexer ?? indexerOf(context, baseUrl)
+  const startedAt = context.now().toISOString()
   return {
     ctx: context,
     sessions,
@@ -82,7 +88,7 @@ export function createService(options: HandlerOptions): Service {
     ...foreignTokensOf(options),
     smartConfiguration: options.smartConfiguration,
     operations: options.operations ?? OPERATIONS,
-    indexer: options.indexer ?? indexerOf(context, baseUrl),
+    indexer,
     bots: options.bots,
     grantBotStorage: options.grantBotStorage ?? false,
     validateWrites: writeChecksOf(options),
@@ -95,8 +101,10 @@ export function createService(options: HandlerOptions): Service {
     log: loggerOf(options),
     observe: options.telemetry && observerOf(options.telemetry),
     executor: createExecutor(limits),
-    startedAt: context.now().toISOString(),
+    startedAt,
     writeLock: createKeyedLock(),
+    definitions: createDefinitionShelf({ ctx: context, indexer, startedAt }),
+    hiddenDefinitions: new Map(),
   }
 }
 

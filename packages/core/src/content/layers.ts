@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/index.js'
 import { definitionKeys, definitionOf, definitionParam } from './definition.js'
 import type { ContentLayer, Definition } from './layer.js'
-import { allMatches, type Storage, type StoredResource } from '../storage/index.js'
+import { allMatches, type Condition, type Storage, type StoredResource } from '../storage/index.js'
 
 /** Definitions that came with one request (`tx-resource`, inline resources). They have no key, so nothing of them is cached beyond it. */
 export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
@@ -29,15 +29,19 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
  * @param parsed How texts are parsed; default in one go.
  */
 export function storageLayer(storage: Storage, name = 'storage', parsed: Parser = ({ resource }) => resource): ContentLayer {
+  const definitionsOf = async (type: string, where: Condition): Promise<readonly Definition[]> => {
+    const found: Definition[] = []
+    for await (const stored of allMatches(storage, { type, where })) {
+      const definition = definitionOf(await parsed(stored), `${name}:${stored.type}/${stored.id}/${stored.versionId}`)
+      if (definition !== undefined) found.push(definition)
+    }
+    return found
+  }
   return {
-    async find(type, by, value) {
+    all: (type) => definitionsOf(type, { kind: 'and', conditions: [] }),
+    find(type, by, value) {
       const where = { kind: 'entry', param: definitionParam(by), all: [{ field: 'value', op: 'eq', operand: value }] } as const
-      const found: Definition[] = []
-      for await (const stored of allMatches(storage, { type, where })) {
-        const definition = definitionOf(await parsed(stored), `${name}:${stored.type}/${stored.id}/${stored.versionId}`)
-        if (definition !== undefined) found.push(definition)
-      }
-      return found
+      return definitionsOf(type, where)
     },
     revision: storage.revision,
   }

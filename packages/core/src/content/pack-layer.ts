@@ -52,6 +52,8 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
       const found = records === undefined ? undefined : placesFor(type, records).get(placeOf(by, value))
       return Promise.resolve((found ?? []).flatMap(definitionsOf))
     },
+    // What is listed is not kept: nobody asks for all of it again soon.
+    all: (type) => Promise.resolve((byType.get(type) ?? []).flatMap((record) => definitionIn(read, record, { name, isRelease }))),
     revision: () => 0,
   }
 }

@@ -79,6 +79,8 @@ export interface OperationContext {
   readonly codeSystems?: readonly CodeSystem[] | undefined
   /** Where canonicals are resolved. */
   readonly content: ContentView
+  /** Where `content` finds definitions below those of the storage; none when absent. */
+  readonly definitions?: readonly ContentLayer[] | undefined
   readonly cache: Cache
   /** How searches are read where content holds them, such as criteria of measures; these are refused when absent. */
   readonly search?: SearchOptions | undefined
@@ -177,6 +179,7 @@ export function createContext(options: ContextOptions): OperationContext {
       [storageLayer(options.storage, name, (stored) => pacedResource(stored, scheduler)), ...(options.definitions ?? [])],
       [cache, ...(options.concepts === undefined ? [] : [options.concepts])],
     ),
+    definitions: options.definitions,
     cache,
     search: options.search,
     types: options.types,

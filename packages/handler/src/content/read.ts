@@ -4,6 +4,8 @@ import type { ResourceVersion, StoredResource } from 'fhir-ops/storage'
 import { notFound } from '../auth/caller.js'
 import { param, type Exchange } from '../exchange.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
+import { withDefinitions } from './definitions.js'
+import type { Service } from '../service.js'
 import { isReached, isVersionReached } from './reach.js'
 import { subsetFor } from './search/subset.js'
 
@@ -13,7 +15,8 @@ import { subsetFor } from './search/subset.js'
  *
  * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
  */
-export async function readResource(exchange: Exchange): Promise<Answer> {
+export async function readResource(service: Service, asked: Exchange): Promise<Answer> {
+  const exchange = { ...asked, ctx: await withDefinitions(service, asked, param(asked, 'type')) }
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
   const stored = await exchange.ctx.storage.read(type, id)
   if (stored === undefined) throw await missing(exchange, type, id)
@@ -27,9 +30,10 @@ export async function readResource(exchange: Exchange): Promise<Answer> {
  *
  * @throws {OperationError} `not-found`; `deleted` for a version that is a deletion.
  */
-export async function readVersion(exchange: Exchange): Promise<Answer> {
+export async function readVersion(service: Service, exchange: Exchange): Promise<Answer> {
   const [type, id, number] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'version')]
-  const version = await versionOf(exchange.ctx, { type, id, number })
+  const version =
+    (await versionOf(exchange.ctx, { type, id, number })) ?? (await definitionVersion(service, exchange, { type, id, number }))
   if (version === undefined || !isVersionReached(exchange.caller, version)) throw notFound(type, `${id}/_history/${number}`)
   if (version.stored === undefined) throw deleted(`${type}/${id}/_history/${number}`)
   return fhirText(200, await textAsAsked(exchange, version.stored), versionHeaders(version))
@@ -43,6 +47,17 @@ interface VersionAddress {
 
 async function versionOf({ storage }: Exchange['ctx'], { type, id, number }: VersionAddress): Promise<ResourceVersion | undefined> {
   if (storage.history !== undefined) return storage.history.version(type, id, number)
+  const stored = await storage.read(type, id)
+  return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
+}
+
+/** A definition has one version. */
+async function definitionVersion(
+  service: Service,
+  exchange: Exchange,
+  { type, id, number }: VersionAddress,
+): Promise<ResourceVersion | undefined> {
+  const { storage } = await withDefinitions(service, exchange, type)
   const stored = await storage.read(type, id)
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
 }

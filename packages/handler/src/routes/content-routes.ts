@@ -21,15 +21,15 @@ const MEMBERS = `${INSTANCE}/:member`
 
 /** Reading, finding and writing resources. */
 export function contentRoutes(service: Service, parts: PartRunner): readonly Route[] {
-  return [...readRoutes(), ...historyRoutes(service), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, parts)]
+  return [...readRoutes(service), ...historyRoutes(service), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, parts)]
 }
 
-function readRoutes(): readonly Route[] {
+function readRoutes(service: Service): readonly Route[] {
   const row = { ...needing('read'), method: 'GET', body: 'none' } as const
   const version = `${INSTANCE}/_history/:version`
   return [
-    { ...row, path: INSTANCE, interaction: 'read', summary: 'A resource', run: readResource },
-    { ...row, path: version, interaction: 'vread', summary: 'A version of a resource', run: readVersion },
+    { ...row, path: INSTANCE, interaction: 'read', summary: 'A resource', run: (exchange) => readResource(service, exchange) },
+    { ...row, path: version, interaction: 'vread', summary: 'A version of a resource', run: (exchange) => readVersion(service, exchange) },
   ]
 }
 

@@ -28,8 +28,12 @@ import { jsonPatched, readJsonPatch, type PatchLimits } from './json-patch.js'
 export async function planPatch(service: Service, exchange: Exchange): Promise<WritePlan> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
   const stored = await exchange.ctx.storage.read(type, id)
-  if (stored === undefined) throw await missing(exchange, type, id)
-  return planChange(service, exchange, stored)
+  if (stored !== undefined) return planChange(service, exchange, stored)
+  if ((await (await service.definitions.of(type))?.storage.read(type, id)) === undefined) throw await missing(exchange, type, id)
+  throw new OperationError(
+    'not-supported',
+    `${type}/${id} is a definition of this server, which cannot be changed; a PUT stores another one in its place.`,
+  )
 }
 
 /** As `planPatch`, for the one resource that meets the criteria of the URL. @throws {OperationError} as `onlyMatch`, too; `not-found` for none. */

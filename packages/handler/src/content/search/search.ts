@@ -7,6 +7,7 @@ import { shownPage, type Part } from '../shown-page.js'
 import { param, type Exchange } from '../../exchange.js'
 import type { Answer } from '../../http/answer.js'
 import { FHIR_PATH, type Service } from '../../service.js'
+import { DEFINITION_TYPES, withDefinitions } from '../definitions.js'
 import { compartmentCondition } from './compartment.js'
 import {
   authorizeSearch,
@@ -49,7 +50,8 @@ interface SearchPlace {
   readonly within?: Condition
 }
 
-async function searchAt(service: Service, exchange: Exchange, { type, path, within }: SearchPlace): Promise<Answer> {
+async function searchAt(service: Service, asked: Exchange, { type, path, within }: SearchPlace): Promise<Answer> {
+  const exchange = { ...asked, ctx: await withDefinitions(service, asked, type) }
   const base = `${service.baseUrl}${FHIR_PATH}`
   const options = searchOptions(service, exchange)
   const pairs = takenPairs(exchange, searchPairs(exchange, service), (name) => isKnownParameter(type, name, options))
@@ -61,7 +63,15 @@ async function searchAt(service: Service, exchange: Exchange, { type, path, with
   const searchset = parsed.countOnly
     ? { items: [], total: await countOf(exchange, query) }
     : { ...(await pageOf(service, exchange, { query, parsed })), subset: () => subset }
-  return searchsetAnswer(exchange.ctx, searchset, { path, pairs, base })
+  return searchsetAnswer(exchange.ctx, { ...searchset, ...hintAt(service, type) }, { path, pairs, base })
+}
+
+/** Says where something may be that was not looked at. */
+function hintAt({ definitions, ctx }: Service, type: string): Pick<Searchset, 'hint'> {
+  if (!definitions.isPartlyHidden || !DEFINITION_TYPES.has(type)) return {}
+  const text = `A source of definitions of this server cannot list what it has: a ${type} that is not found here may be there. Operations find it by its url.`
+  const issue = [{ severity: 'warning', code: 'incomplete', details: { text } }]
+  return { hint: { resourceType: 'OperationOutcome', id: ctx.newId(), issue } }
 }
 
 async function pageOf(

@@ -14,6 +14,8 @@ export interface Searchset {
   readonly total?: number | undefined
   /** What is given of each match of a type; all of it when absent. */
   readonly subset?: ((type: string) => Subset | undefined) | undefined
+  /** An OperationOutcome about the search itself. */
+  readonly hint?: object
   /** Cursor of the next page. */
   readonly next?: string | undefined
 }
@@ -33,9 +35,10 @@ export async function searchsetAnswer(ctx: OperationContext, page: Searchset, li
   return fhirText(200, await pageText(ctx, head, entriesOf(page, links.base)))
 }
 
-function* entriesOf({ items, included = [], subset }: Searchset, base: string): Iterable<string> {
+function* entriesOf({ items, included = [], subset, hint }: Searchset, base: string): Iterable<string> {
   for (const item of items) yield entryText(item, subset?.(item.type)?.(item.text) ?? item.text, { base, mode: 'match' })
   for (const item of included) yield entryText(item, item.text, { base, mode: 'include' })
+  if (hint !== undefined) yield `{"resource":${JSON.stringify(hint)},"search":{"mode":"outcome"}}`
 }
 
 /** The links of a page to itself and to the next one. */

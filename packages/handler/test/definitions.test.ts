@@ -1,0 +1,119 @@
+import { createContext } from 'fhir-ops/context'
+import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
+import { r4 } from '@fhir-ops/r4'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { askFhir, at, startServer, USER, type Reply, type RunningServer } from './running-server.js'
+
+const GENDER = 'http://hl7.org/fhir/ValueSet/administrative-gender'
+let running: RunningServer
+
+beforeAll(async () => {
+  const release = r4()
+  const storage = memoryStorage([], { indexer: release.indexer })
+  const concepts = memoryConceptStore()
+  const staged = await concepts.stage({ url: 'http://a.example/cs', version: '2026-01', format: 'x', concepts: 7, header: '{}' })
+  await staged.publish()
+  running = await startServer({ storage, context: createContext({ storage, concepts, ...release }) })
+  await put('ValueSet', 'mine', { url: 'http://a.example/vs', status: 'active' })
+})
+afterAll(() => running.stop())
+
+const get = (path: string): Promise<Reply> => askFhir(running, path)
+const put = (type: string, id: string, members: object): Promise<Reply> =>
+  askFhir(running, `/${type}/${id}`, { method: 'PUT', body: JSON.stringify({ resourceType: type, id, ...members }) })
+const total = async (path: string): Promise<number> => Number(at((await get(path)).json, 'total'))
+const idsOf = ({ json }: Reply): unknown[] =>
+  ((at(json, 'entry') as object[] | undefined) ?? []).map((entry) => at(entry, 'resource', 'id'))
+
+describe('the definitions that engines use', () => {
+  it('are found by their url, read by their id, and have one version', async () => {
+    const found = await get(`/ValueSet?url=${GENDER}`)
+    expect([at(found.json, 'total'), idsOf(found)]).toEqual([1, ['administrative-gender']])
+    const read = await get('/ValueSet/administrative-gender')
+    expect([read.status, at(read.json, 'url'), read.headers.etag]).toEqual([200, GENDER, 'W/"1"'])
+    expect((await get('/ValueSet/administrative-gender/_history/1')).status).toBe(200)
+    expect((await get('/ValueSet/administrative-gender/_history/2')).status).toBe(404)
+    expect((await get('/StructureDefinition?url=http://hl7.org/fhir/StructureDefinition/Patient&_summary=count')).json).toMatchObject({
+      total: 1,
+    })
+    expect((await get('/ValueSet/no-such-set')).status).toBe(404)
+  })
+
+  it('come after what is stored, page by page, each once, as many as the total says', async () => {
+    const all = await total('/ValueSet?_summary=count')
+    expect(all).toBeGreaterThan(500)
+    const ids: unknown[] = []
+    let path: string | undefined = '/ValueSet?_count=100&_elements=url'
+    while (path !== undefined) {
+      const page = await get(path)
+      expect(at(page.json, 'total')).toBe(all)
+      ids.push(...idsOf(page))
+      const links = at(page.json, 'link') as { relation: string; url: string }[]
+      path = links.find(({ relation }) => relation === 'next')?.url.split('/fhir/R4')[1]
+    }
+    expect([ids.length, new Set(ids).size, ids[0]]).toEqual([all, all, 'mine'])
+    const full = await get('/ValueSet?_count=1')
+    expect([idsOf(full), String(at(full.json, 'link', 1, 'url')).includes('_cursor=')]).toEqual([['mine'], true])
+  })
+
+  it('are summarized, and searched like what is stored', async () => {
+    const { json } = await get(`/CodeSystem?name=AdministrativeGender&_summary=true`)
+    expect(at(json, 'entry', 0, 'resource', 'meta', 'tag', 0, 'code')).toBe('SUBSETTED')
+    expect(at(json, 'entry', 0, 'resource', 'concept')).toBeUndefined()
+    expect(await total('/StructureDefinition?type=Patient&derivation=specialization&_summary=count')).toBe(1)
+    expect((await get('/ValueSet?nonsense=1')).status).toBe(400)
+    expect((await get('/ValueSet?_cursor=definitions.nonsense')).status).toBe(400)
+  })
+
+  it('include imported code systems, without their concepts', async () => {
+    const { json } = await get('/CodeSystem?url=http://a.example/cs')
+    expect(at(json, 'entry', 0, 'resource')).toMatchObject({ version: '2026-01', content: 'not-present', count: 7 })
+    expect((await get(`/CodeSystem/${String(at(json, 'entry', 0, 'resource', 'id'))}`)).status).toBe(200)
+  })
+
+  it('are hidden by what is stored under their id, and cannot be changed', async () => {
+    const before = await total('/ValueSet?_summary=count')
+    const patch = { method: 'PATCH', body: '[]', headers: { 'content-type': 'application/json-patch+json' } }
+    expect((await askFhir(running, '/ValueSet/administrative-gender', patch)).status).toBe(422)
+    expect((await put('ValueSet', 'administrative-gender', { url: 'http://a.example/own', status: 'draft' })).status).toBe(201)
+    expect(at((await get('/ValueSet/administrative-gender')).json, 'url')).toBe('http://a.example/own')
+    expect([await total('/ValueSet?_summary=count'), await total(`/ValueSet?url=${GENDER}`)]).toEqual([before, 0])
+    await askFhir(running, '/ValueSet/administrative-gender', { method: 'DELETE' })
+    expect(at((await get('/ValueSet/administrative-gender')).json, 'url')).toBe(GENDER)
+  })
+
+  it('are shown to those only whose scopes cover them', async () => {
+    const asked = async (scope: string): Promise<unknown[]> => {
+      const { token } = await running.sessions.create({ user: USER, scopes: [scope] })
+      const own = { ...running, token }
+      const search = await askFhir(own, `/ValueSet?url=${GENDER}`)
+      return [(await askFhir(own, '/ValueSet/administrative-gender')).status, search.status, at(search.json, 'total')]
+    }
+    expect(await asked('system/Patient.rs')).toEqual([403, 403, undefined])
+    expect(await asked('system/ValueSet.rs?url=http://a.example/vs')).toEqual([404, 200, 0])
+    expect(await asked(`system/ValueSet.rs?url=${GENDER}`)).toEqual([200, 200, 1])
+  })
+
+  it('are stated in the CapabilityStatement', async () => {
+    const resources = at((await get('/metadata')).json, 'rest', 0, 'resource') as { type: string; documentation?: string }[]
+    const documented = resources.filter(({ documentation }) => documentation !== undefined).map(({ type }) => type)
+    expect(documented).toContain('StructureDefinition')
+    expect(documented).not.toContain('Patient')
+  })
+})
+
+it('a search says when a source of definitions cannot be listed', async () => {
+  const { definitions, ...release } = r4()
+  const storage = memoryStorage([], { indexer: release.indexer })
+  const unlisted = definitions.map(({ find }) => ({ find }))
+  const other = await startServer({ storage, context: createContext({ storage, ...release, definitions: unlisted }) })
+  const { json } = await askFhir(other, `/ValueSet?url=${GENDER}`)
+  const plain = await askFhir(other, '/Patient')
+  await other.stop()
+  expect([at(json, 'total'), at(json, 'entry', 0, 'search', 'mode'), at(json, 'entry', 0, 'resource', 'issue', 0, 'code')]).toEqual([
+    0,
+    'outcome',
+    'incomplete',
+  ])
+  expect(at(plain.json, 'entry')).toBeUndefined()
+})
