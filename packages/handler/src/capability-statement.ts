@@ -11,7 +11,7 @@ import { resourceTypes } from 'fhir-ops/internal/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import manifest from '../package.json' with { type: 'json' }
 import { COMPARTMENTS } from './content/search/compartment.js'
-import { DEFINITION_TYPES } from './content/definitions.js'
+import { DEFINITION_TYPES } from './content/definition-shelf.js'
 import type { Route } from './exchange.js'
 import { mostDeletions } from './content/write.js'
 import { FHIR_PATH, type Service } from './service.js'

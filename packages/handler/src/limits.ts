@@ -6,6 +6,8 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly bodyBytes: number
   /** A ConceptMap, CodeSystem or ValueSet that is stored may be this large, and have as many members as bytes / 20. */
   readonly terminologyBytes: number
+  /** Content of a Binary that is sent as it is. */
+  readonly binaryBytes: number
   /** Requests that are served at the same time. */
   readonly concurrency: number
   /** Requests that wait for their turn; beyond that `throttled`. */
@@ -24,6 +26,7 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
 export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   bodyBytes: 4 * 1024 * 1024,
   terminologyBytes: 32 * 1024 * 1024,
+  binaryBytes: 16 * 1024 * 1024,
   urlBytes: 8 * 1024,
   queryParameters: 1_000,
   jsonDepth: 128,

@@ -89,6 +89,7 @@ const SMART: MemberKind = { words: 'an object or a function', is: (value) => isO
 const LIMITS_SHAPE = inputShape<HandlerLimits>({
   bodyBytes: AMOUNT,
   terminologyBytes: AMOUNT,
+  binaryBytes: AMOUNT,
   urlBytes: AMOUNT,
   queryParameters: AMOUNT,
   jsonDepth: AMOUNT,

@@ -65,7 +65,7 @@ function isOfNothing({ id, since, at, after }: HistoryQuery): boolean {
 async function shownVersions({ ctx, caller }: Exchange, query: HistoryQuery): Promise<HistoryPage> {
   if (ctx.storage.history === undefined) throw new TypeError('The storage keeps no history.')
   const { history } = ctx.storage
-  const isWhole = !caller.hides && caller.principal?.project === undefined
+  const isWhole = !caller.hides && caller.principal?.project === undefined && !query.types.includes('Binary')
   const shows = isWhole ? undefined : (version: HistoryItem): boolean => isShown(caller, version)
   const pageOf = (part: Part): Promise<HistoryPage> => history.page({ ...query, ...part })
   return shownPage({ ctx, pageOf, shows, lengthOf: ({ stored }) => stored?.text.length ?? 0 }, { limit: DEFAULT_PAGE, ...query })

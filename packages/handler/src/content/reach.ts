@@ -1,12 +1,25 @@
-import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { containerOfPlace, resourceTypes } from 'fhir-ops/internal/storage'
 import type { Condition, ResourceVersion, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../auth/caller.js'
 
-/** A caller whose token names a project reaches only the bots of that project; all other resources are everybody's. */
+/**
+ * A caller whose token names a project reaches only the bots of that project; who may not read the resource that a Binary belongs to does not reach the
+ * Binary; all other resources are everybody's.
+ */
 export function isReached(caller: Caller, { type, resource }: { readonly type: string; readonly resource: JsonObject }): boolean {
+  if (type === 'Binary') return isContextRead(caller, resource)
   const project = caller.principal?.project
   return type !== 'Bot' || project === undefined || stringAt(resource, 'project') === project
+}
+
+/** @see https://hl7.org/fhir/R4/binary.html#security */
+function isContextRead(caller: Caller, binary: JsonObject): boolean {
+  const [, type = '', id = ''] =
+    /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^/]+)?$/.exec(
+      stringAt(objectAt(binary, 'securityContext'), 'reference') ?? '',
+    ) ?? []
+  return type === '' || caller.decide('read', type, id) === 'allow'
 }
 
 /** As `isReached`. A deletion does not name the project. */
@@ -29,12 +42,13 @@ export function narrowed({ parameters: _ofAll, ...query }: SearchQuery, conditio
 /** False for what a rule of the host hides from this caller; what is contained is hidden with its container. */
 export function isShown(caller: Caller, stored: StoredResource): boolean {
   const { type, id } = containerOfPlace(stored.id) ?? stored
+  if (stored.type === 'Binary' && !isReached(caller, stored)) return false
   return !caller.hides || caller.decide('search', type, id) === 'allow'
 }
 
-/** As `isShown`, where a rule of the host hides anything from this caller. */
-export function showsTo(caller: Caller): ((resource: StoredResource) => boolean) | undefined {
-  return caller.hides ? (resource) => isShown(caller, resource) : undefined
+/** As `isShown`, where a rule of the host hides anything from this caller, and where there may be Binaries. */
+export function showsTo(caller: Caller, type?: string): ((resource: StoredResource) => boolean) | undefined {
+  return caller.hides || type === undefined || type === 'Binary' ? (resource) => isShown(caller, resource) : undefined
 }
 
 /** The types of FHIR, which go together in what is about all types; bots are kept apart. */

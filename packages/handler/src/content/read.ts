@@ -4,6 +4,7 @@ import type { ResourceVersion, StoredResource } from 'fhir-ops/storage'
 import { notFound } from '../auth/caller.js'
 import { param, type Exchange } from '../exchange.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
+import { asksForContent, contentAnswer } from './binary.js'
 import { withDefinitions } from './definitions.js'
 import type { Service } from '../service.js'
 import { isReached, isVersionReached } from './reach.js'
@@ -22,7 +23,9 @@ export async function readResource(service: Service, asked: Exchange): Promise<A
   if (stored === undefined) throw await missing(exchange, type, id)
   if (!isReached(exchange.caller, stored)) throw notFound(type, id)
   const headers = versionHeaders(stored)
-  return isKnown(exchange, stored) ? emptyAnswer(304, headers) : fhirText(200, await textAsAsked(exchange, stored), headers)
+  if (isKnown(exchange, stored)) return emptyAnswer(304, headers)
+  const content = type === 'Binary' && asksForContent(exchange) ? await contentAnswer(exchange, stored, headers) : undefined
+  return content ?? fhirText(200, await textAsAsked(exchange, stored), headers)
 }
 
 /**

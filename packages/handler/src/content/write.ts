@@ -135,7 +135,7 @@ export function criteriaOf(exchange: Exchange): Criteria {
 
 /** What is out of the caller's reach cannot be replaced or deleted, and looks as if it did not exist. */
 async function checkReach(exchange: Exchange, type: string, id: string): Promise<void> {
-  if (type !== 'Bot') return
+  if (type !== 'Bot' && type !== 'Binary') return
   const current = await exchange.ctx.storage.read(type, id)
   if (current !== undefined && !isReached(exchange.caller, current)) throw notFound(type, id)
 }

@@ -7,6 +7,8 @@ export interface Answer {
   readonly headers: readonly (readonly [string, string])[]
   /** Absent for none, with its type among the headers. */
   readonly body?: string | undefined
+  /** In place of `body`, content that is no text. */
+  readonly bytes?: Uint8Array | undefined
   /** In place of `body`, a text that is made while it is sent; a failure of it cuts the answer off. */
   readonly stream?: AsyncIterable<string> | undefined
 }
@@ -54,7 +56,8 @@ export function emptyAnswer(status: number, headers: Answer['headers'] = []): An
 export function finished(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
   const headers = [...ALWAYS, ...answer.headers, ...more]
   if (method !== 'HEAD') return { ...answer, headers }
-  if (answer.body !== undefined) headers.push(['Content-Length', String(utf8Length(answer.body))])
+  const length = answer.bytes?.length ?? (answer.body === undefined ? undefined : utf8Length(answer.body))
+  if (length !== undefined) headers.push(['Content-Length', String(length)])
   return { status: answer.status, headers }
 }
 
@@ -62,7 +65,8 @@ export function finished(answer: Answer, method: string, more: Answer['headers']
 export function toWebResponse(answer: Answer): Response {
   const headers = new Headers()
   for (const [name, value] of answer.headers) headers.append(name, value)
-  const body = answer.stream === undefined ? (answer.body ?? null) : byteStream(answer.stream)
+  const body =
+    answer.stream === undefined ? (answer.body ?? (answer.bytes && new Uint8Array(answer.bytes)) ?? null) : byteStream(answer.stream)
   return new Response(body, { status: answer.status, headers })
 }
 

@@ -1,21 +1,43 @@
-/** The bytes of a base64 text; blanks in it are passed over, as R4 allows. `undefined` for any other text. */
-export function bytesOfBase64(text: string): Uint8Array | undefined {
+import type { Work } from 'fhir-ops/internal/work'
+
+/** Characters of base64 that become bytes in one go: a multiple of four. */
+const CHARACTERS = 0x8000
+/** Bytes that become text in one go: a multiple of three. */
+const BYTES = 0x6000
+
+/** The bytes of a base64 text, in pieces; blanks in it are passed over, as R4 allows. `undefined` for any other text. */
+export function* readingBase64(text: string): Work<Uint8Array | undefined> {
+  const plain = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text
+  const parts: Uint8Array[] = []
+  for (let at = 0; at < plain.length; at += CHARACTERS) {
+    yield
+    const part = bytesOf(plain.slice(at, at + CHARACTERS))
+    if (part === undefined || (part.length * 4 < 3 * CHARACTERS && at + CHARACTERS < plain.length)) return undefined
+    parts.push(part)
+  }
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
+}
+
+function bytesOf(base64: string): Uint8Array | undefined {
   try {
-    const binary = atob(text)
-    const bytes = new Uint8Array(binary.length)
-    for (let at = 0; at < binary.length; at++) bytes[at] = binary.charCodeAt(at)
-    return bytes
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
   } catch {
     return undefined
   }
 }
 
-/** Bytes that become text in one go. */
-const PIECE = 0x6000
-
-/** Bytes as base64. */
-export function base64Of(bytes: Uint8Array): string {
+/** Bytes as base64, in pieces. */
+export function* writingBase64(bytes: Uint8Array): Work<string> {
   let text = ''
-  for (let at = 0; at < bytes.length; at += PIECE) text += btoa(String.fromCharCode(...bytes.subarray(at, at + PIECE)))
+  for (let at = 0; at < bytes.length; at += BYTES) {
+    yield
+    text += btoa(String.fromCharCode(...bytes.subarray(at, at + BYTES)))
+  }
   return text
 }

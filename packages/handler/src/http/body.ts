@@ -20,7 +20,7 @@ export interface Body {
 /** How a route takes its body. */
 interface BodyReading {
   /** Allowed media types. */
-  readonly mediaTypes: readonly string[]
+  readonly mediaTypes: readonly string[] | 'any'
   /** `untyped` where a stated type announces a body. */
   readonly optional?: boolean | 'untyped'
   readonly json?: boolean
@@ -34,15 +34,26 @@ export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ..
 
 /**
  * What a route does with its body: `fhir` is a resource, `optional-fhir` one that need not be there, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads, `patch`
- * a list or an object; `none` leaves it unread.
+ * a list or an object, `binary` a Binary or what it is to contain; `none` leaves it unread.
  */
-export type BodyKind = 'none' | 'fhir' | 'optional-fhir' | 'fhir-text' | 'patch' | 'optional-json' | 'form' | 'optional-form' | 'bot'
+export type BodyKind =
+  | 'none'
+  | 'fhir'
+  | 'optional-fhir'
+  | 'fhir-text'
+  | 'patch'
+  | 'binary'
+  | 'optional-json'
+  | 'form'
+  | 'optional-form'
+  | 'bot'
 
 const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   fhir: { mediaTypes: FHIR_TYPES, json: true },
   'optional-fhir': { mediaTypes: FHIR_TYPES, json: true, optional: 'untyped' },
   'fhir-text': { mediaTypes: FHIR_TYPES },
   patch: { mediaTypes: PATCH_TYPES },
+  binary: { mediaTypes: 'any' },
   'optional-json': { mediaTypes: FHIR_TYPES, json: true, optional: true },
   form: { mediaTypes: [FORM] },
   'optional-form': { mediaTypes: [FORM], optional: true },
@@ -69,15 +80,27 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   const reading = readingOf(kind)
   if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
   if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)
+  if (kind === 'binary' && !isBinaryResource(request, bytes))
+    return { mediaType: mediaTypeOf(request.header('content-type')), bytes, text: '' }
   const text = decodeUtf8(bytes)
   const mediaType = mediaTypeOf(request.header('content-type'))
   if (kind === 'patch') {
     const value = yield* readingJsonValue(text, limits)
     return { mediaType, bytes, text, json: isObject(value) ? value : undefined }
   }
-  const isJson = kind === 'bot' ? FHIR_TYPES.includes(mediaType) : reading.json === true
+  const isJson = kind === 'bot' || kind === 'binary' ? FHIR_TYPES.includes(mediaType) : reading.json === true
   return { mediaType, bytes, text, ...(isJson && { json: yield* readingJsonBody(text, limits) }) }
 }
+
+/** JSON of FHIR is a resource; other JSON is one only when it says so. @see https://hl7.org/fhir/R4/binary.html#rest */
+function isBinaryResource(request: HttpRequest, bytes: Uint8Array): boolean {
+  const mediaType = mediaTypeOf(request.header('content-type'))
+  if (mediaType !== 'application/json') return mediaType === 'application/fhir+json'
+  return /^\s*\{[\s\S]*"resourceType"\s*:\s*"Binary"/.test(new TextDecoder().decode(bytes.subarray(0, HEAD_BYTES)))
+}
+
+/** Where a resource says its type, mostly. */
+const HEAD_BYTES = 4_096
 
 /** A body that was read, with what its parsing needs. */
 export interface RawBody {

@@ -19,6 +19,7 @@ const EXPOSED = [
   'Retry-After',
   'WWW-Authenticate',
   'X-Request-Id',
+  'X-Security-Context',
 ].join(', ')
 
 /** What a browser needs to hand the answer to an allowed origin's page. Without `cors`, nothing. */

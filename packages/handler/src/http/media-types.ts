@@ -17,10 +17,11 @@ export function mediaTypeOf(contentType: string | undefined): string {
  *
  * @throws {OperationError} `media-type-unsupported`
  */
-export function checkContentType(request: HttpRequest, allowed: readonly string[]): void {
+export function checkContentType(request: HttpRequest, allowed: readonly string[] | 'any'): void {
   const contentType = request.header('content-type')
   checkPlain('Content-Encoding', request.header('content-encoding'), 'identity')
   checkPlain('Transfer-Encoding', request.header('transfer-encoding'), 'chunked')
+  if (allowed === 'any') return checkHasType(contentType)
   if (!allowed.includes(mediaTypeOf(contentType))) {
     throw new OperationError(
       'media-type-unsupported',
@@ -29,6 +30,10 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
   }
   if (!isUtf8(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The charset must be UTF-8.')
   if (!isR4(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The fhirVersion must be 4.0.')
+}
+
+function checkHasType(contentType: string | undefined): void {
+  if (mediaTypeOf(contentType) === '') throw new OperationError('media-type-unsupported', 'The Content-Type is missing.')
 }
 
 function checkPlain(name: string, value: string | undefined, allowed: string): void {

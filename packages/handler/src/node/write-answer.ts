@@ -16,6 +16,10 @@ export async function writeAnswer(response: ServerResponse, answer: Answer, unre
     response.writeHead(answer.status, headers)
     return sendStream(response, answer.stream)
   }
+  if (answer.bytes !== undefined) {
+    response.writeHead(answer.status, [...headers, 'Content-Length', String(answer.bytes.length)])
+    return sendStream(response, pieces(answer.bytes))
+  }
   const hasBody = answer.body !== undefined
   if (hasBody) headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
   else if (mayHaveBody(answer.status) && response.req.method !== 'HEAD') headers.push('Content-Length', '0')
@@ -38,6 +42,10 @@ function* slices(text: string): Iterable<string> {
     yield text.slice(at, next)
     at = next
   }
+}
+
+function* pieces(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE) yield bytes.subarray(at, at + SLICE)
 }
 
 function mayHaveBody(status: number): boolean {
@@ -76,7 +84,7 @@ const STALL_MS = 30_000
  * Sends a text in pieces, each made when the one before has left. Stops when the reader has gone. After a failure the connection ends without
  * the end of the answer, so that nobody takes it for the whole.
  */
-async function sendStream(response: ServerResponse, stream: AsyncIterable<string> | Iterable<string>): Promise<void> {
+async function sendStream(response: ServerResponse, stream: AsyncIterable<string> | Iterable<string | Uint8Array>): Promise<void> {
   const gone = new Promise<void>((resolve) => {
     response.once('close', resolve)
   })
@@ -93,7 +101,7 @@ async function sendStream(response: ServerResponse, stream: AsyncIterable<string
   }
 }
 
-function written(response: ServerResponse, chunk: string): Promise<void> {
+function written(response: ServerResponse, chunk: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => {
     response.write(chunk, () => resolve())
   })

@@ -2,6 +2,7 @@ import type { Action } from 'fhir-ops/operation'
 import { authorize } from '../auth/caller.js'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { PartRunner } from '../content/bundle/bundle-entries.js'
+import { takeContent } from '../content/binary.js'
 import { carryOut, repeatedly } from '../content/carry-out.js'
 import { planConditionalPatch, planPatch } from '../content/patch/patch.js'
 import type { WritePlan } from '../content/write-plan.js'
@@ -29,6 +30,15 @@ function readRoutes(service: Service): readonly Route[] {
   const version = `${INSTANCE}/_history/:version`
   return [
     { ...row, path: INSTANCE, interaction: 'read', summary: 'A resource', run: (exchange) => readResource(service, exchange) },
+    // Last, so that it takes the place of the first for its type.
+    {
+      ...row,
+      path: INSTANCE,
+      types: ['Binary'],
+      negotiates: true,
+      summary: 'A Binary, or its content',
+      run: (exchange) => readResource(service, exchange),
+    },
     { ...row, path: version, interaction: 'vread', summary: 'A version of a resource', run: (exchange) => readVersion(service, exchange) },
   ]
 }
@@ -140,7 +150,22 @@ function writeRoutes(service: Service): readonly Route[] {
       ...patching(service, planPatch),
     },
     { ...remove, interaction: 'delete', summary: 'Deletes a resource', ...planned(service, planDelete) },
+    ...binaryRoutes(service, { create, update }),
     ...(service.ctx.search === undefined ? [] : conditionalRoutes(service, { update, patch, remove })),
+  ]
+}
+
+/** A Binary is sent as a resource or as its content. */
+function binaryRoutes(service: Service, { create, update }: { readonly create: WriteRow; readonly update: WriteRow }): readonly Route[] {
+  const row = { types: ['Binary'], body: 'binary', maxBytes: () => service.limits.binaryBytes } as const
+  const taking = (plan: typeof planCreate): Pick<Route, 'plan' | 'run'> =>
+    planned(service, async (exchange) => {
+      await takeContent(exchange)
+      return plan(service, exchange)
+    })
+  return [
+    { ...create, ...row, path: TYPE, summary: 'Stores a Binary, or content as one, under a new id', ...taking(planCreate) },
+    { ...update, ...row, path: INSTANCE, summary: 'Stores a Binary, or content as one, under this id', ...taking(planUpdate) },
   ]
 }
 

@@ -22,6 +22,12 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
       summary: 'What clients of SMART need to know of the authorization',
       run: async () => jsonAnswer(200, await smartConfiguration(service)),
     })),
+    {
+      ...open,
+      path: '/.well-known/oauth-protected-resource',
+      summary: 'Where tokens for this service come from (RFC 9728)',
+      run: async () => jsonAnswer(200, protectedResource(service, await smartConfiguration(service))),
+    },
     { ...open, path: '/healthz', summary: 'Whether the process answers', run: async () => jsonAnswer(200, { status: 'ok' }) },
     { ...open, path: '/readyz', summary: 'Whether requests can be served', run: () => ready(service) },
   ]
@@ -48,11 +54,22 @@ const SMART = {
 } as const
 
 /** @throws {OperationError} `unavailable` when the host cannot state its part now. */
-async function smartConfiguration({ smartConfiguration: stated }: Service): Promise<object> {
+async function smartConfiguration({ smartConfiguration: stated, baseUrl }: Service): Promise<object> {
   try {
-    return { ...SMART, ...(typeof stated === 'function' ? await stated() : stated) }
+    return { ...SMART, revocation_endpoint: `${baseUrl}/oauth2/revoke`, ...(typeof stated === 'function' ? await stated() : stated) }
   } catch (cause) {
     throw new OperationError('unavailable', 'The configuration of the authorization server is not available.', { cause })
+  }
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc9728 */
+function protectedResource({ baseUrl }: Service, smart: object): object {
+  const issuer = 'issuer' in smart && typeof smart.issuer === 'string' ? [smart.issuer] : []
+  return {
+    resource: `${baseUrl}${FHIR_PATH}`,
+    ...(issuer.length > 0 && { authorization_servers: issuer }),
+    bearer_methods_supported: ['header'],
+    scopes_supported: SMART.scopes_supported,
   }
 }
 

@@ -46,8 +46,44 @@ export function sessionRoutes(service: Service): readonly Route[] {
       summary: 'The active sessions of the user',
       run: (exchange) => sessionList(service.sessions, exchange),
     },
+    revocationRoute(service),
     ...(service.logoutTokens.length === 0 ? [] : [backChannelRoute(service)]),
   ]
+}
+
+/** Most bytes of a form with a token. */
+const FORM_BYTES = 16 * 1024
+
+/** Its token is the body: who has it may end its session. @see https://www.rfc-editor.org/rfc/rfc7009 */
+function revocationRoute({ sessions }: Service): Route {
+  return {
+    access: 'public',
+    method: 'POST',
+    path: '/oauth2/revoke',
+    family: 'userinfo',
+    body: 'form',
+    maxBytes: () => FORM_BYTES,
+    needs: 'a token in the body',
+    summary: 'Ends the session of a token of this service (RFC 7009)',
+    run: (exchange) => revokeToken(sessions, exchange),
+  }
+}
+
+/**
+ * Ends the session of the token in the form. A token that is not accepted, or no longer, is answered alike: it is of no use any more.
+ *
+ * @throws {OperationError} `parameter-required`, `parameter-invalid` unless there is one token.
+ */
+async function revokeToken(sessions: Sessions, exchange: Exchange): Promise<Answer> {
+  const [token, another] = parseQuery(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'token')
+  if (token === undefined || token[1] === '') throw new OperationError('parameter-required', 'The field token is missing.')
+  if (another !== undefined) throw new OperationError('parameter-invalid', 'The field token is there twice.')
+  try {
+    await sessions.logout(await sessions.verify(token[1]), originOf(exchange))
+  } catch (error) {
+    if (!(error instanceof OperationError) || error.code !== 'token-invalid') throw error
+  }
+  return emptyAnswer(200)
 }
 
 /** Its token is the body: the issuer has no other. */

@@ -1,6 +1,6 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { bytesOfBase64 } from '../../http/base64.js'
+import { readingBase64 } from '../../http/base64.js'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import { finished, type Work } from 'fhir-ops/internal/work'
 import type { WritePlan } from '../write-plan.js'
@@ -126,7 +126,7 @@ function contentOf(method: string, resource: string | undefined, index: number):
 }
 
 function patchIn(binary: ReadonlyMap<string, string>, index: number): Uint8Array {
-  const bytes = bytesOfBase64(textIn(binary, 'data') ?? '')
+  const bytes = finished(readingBase64(textIn(binary, 'data') ?? ''))
   if (bytes !== undefined) return bytes
   throw new OperationError('body-structure', 'The data of the Binary must be base64.', {
     expression: [`Bundle.entry[${index}].resource.data`],

@@ -43,7 +43,7 @@ export function searchPairs({ target, body }: Exchange, { limits }: Service): re
 
 /** The number of matches. Where a rule of the host may hide some, each is looked at. */
 export async function countOf({ ctx, caller }: Exchange, query: SearchQuery): Promise<number> {
-  if (!caller.hides) return ctx.storage.count(query)
+  if (!caller.hides && query.type !== 'Binary') return ctx.storage.count(query)
   const pace = createPace(ctx)
   let shown = 0
   for await (const match of allMatches(ctx.storage, { ...query, limit: MAX_PAGE })) {

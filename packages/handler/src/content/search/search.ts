@@ -7,7 +7,8 @@ import { shownPage, type Part } from '../shown-page.js'
 import { param, type Exchange } from '../../exchange.js'
 import type { Answer } from '../../http/answer.js'
 import { FHIR_PATH, type Service } from '../../service.js'
-import { DEFINITION_TYPES, withDefinitions } from '../definitions.js'
+import { DEFINITION_TYPES } from '../definition-shelf.js'
+import { withDefinitions } from '../definitions.js'
 import { compartmentCondition } from './compartment.js'
 import {
   authorizeSearch,
@@ -82,8 +83,11 @@ async function pageOf(
   const { ctx, caller } = exchange
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const found = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...query, ...part })
-  const { items, next } = await shownPage({ ctx, pageOf: found, shows: showsTo(caller), lengthOf: textLength }, { ...query, limit })
-  const total = parsed.total === 'none' || caller.hides ? undefined : await ctx.storage.count(query)
+  const { items, next } = await shownPage(
+    { ctx, pageOf: found, shows: showsTo(caller, query.type), lengthOf: textLength },
+    { ...query, limit },
+  )
+  const total = parsed.total === 'none' || caller.hides || query.type === 'Binary' ? undefined : await ctx.storage.count(query)
   const included = await includedIn(service, exchange, { items, includes: parsed.includes })
   return { items, included, total, next }
 }

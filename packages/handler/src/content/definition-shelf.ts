@@ -1,0 +1,115 @@
+import { createPace } from 'fhir-ops/internal/context'
+import type { OperationContext } from 'fhir-ops/context'
+import { puttingResource } from 'fhir-ops/internal/storage'
+import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { isResourceId, type Indexer, type Storage, type StoredSystem } from 'fhir-ops/storage'
+
+/** Types of which there are definitions beside the stored ones. */
+export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
+  'CapabilityStatement',
+  'CodeSystem',
+  'CompartmentDefinition',
+  'ConceptMap',
+  'ImplementationGuide',
+  'Library',
+  'Measure',
+  'NamingSystem',
+  'OperationDefinition',
+  'Questionnaire',
+  'SearchParameter',
+  'StructureDefinition',
+  'StructureMap',
+  'ValueSet',
+])
+
+/** What engines use beside what is stored, such as the definitions of R4, of packages and of imported code systems, to be read and searched. */
+export interface DefinitionShelf {
+  /** The definitions of a type as a storage of their own; `undefined` when there are none. */
+  of(type: string): Promise<Shelf | undefined>
+  /** True when some source of definitions cannot say which it has: what is not found may be there. */
+  readonly isPartlyHidden: boolean
+}
+
+interface Shelf {
+  readonly storage: Storage
+  readonly ids: readonly string[]
+}
+
+/** What a shelf is made with. */
+interface Making {
+  readonly ctx: OperationContext
+  readonly indexer: Indexer
+  /** The date of what definitions do not say themselves, as an instant. */
+  readonly startedAt: string
+}
+
+/** Makes the shelf of a service. What it holds is made at the first question about a type, and again when its sources have changed. */
+export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): DefinitionShelf {
+  const made = new Map<string, { readonly revision: string; readonly shelf: Promise<Shelf | undefined> }>()
+  const layers = ctx.definitions ?? []
+  const revisionOf = async (): Promise<string> =>
+    (await Promise.all([...layers, ctx.concepts].map(async (source) => source?.revision?.() ?? 0))).join(' ')
+  return {
+    async of(type) {
+      if (!DEFINITION_TYPES.has(type)) return undefined
+      const revision = await revisionOf()
+      const known = made.get(type)
+      if (known?.revision === revision) return known.shelf
+      const shelf = filled({ ctx, indexer, startedAt }, type)
+      made.set(type, { revision, shelf })
+      // What failed is tried again.
+      shelf.catch(() => made.delete(type))
+      return shelf
+    },
+    isPartlyHidden: layers.some((layer) => layer.all === undefined),
+  }
+}
+
+/** Puts the definitions of a type where they can be searched. No request waits for the others: the work has no time limit, but lets others run. */
+async function filled({ ctx, indexer, startedAt }: Making, type: string): Promise<Shelf | undefined> {
+  const pace = createPace({ scheduler: ctx.scheduler })
+  const storage = memoryStorage([], { now: () => new Date(startedAt), history: false })
+  const ids = new Set<string>()
+  for (const definition of await definitionsOf(ctx, type)) {
+    await pace.step()
+    const { resource } = definition
+    const id = freeId(stringAt(resource, 'id'), ids)
+    ids.add(id)
+    await storage.write([await pace.run(puttingResource({ type, id, source: resource }, indexer))])
+  }
+  return ids.size === 0 ? undefined : { storage, ids: [...ids] }
+}
+
+/** Their resources are parsed when they are asked for. */
+async function definitionsOf(
+  { definitions = [], concepts }: OperationContext,
+  type: string,
+): Promise<readonly { readonly resource: JsonObject }[]> {
+  const listed = await Promise.all(definitions.map(async (layer) => (await layer.all?.(type)) ?? []))
+  const imported = type === 'CodeSystem' ? ((await concepts?.systems()) ?? []) : []
+  return [...listed.flat(), ...imported.map((system) => ({ resource: importedSystem(system) }))]
+}
+
+/** An imported code system without its concepts. */
+function importedSystem({ url, version, concepts }: StoredSystem): JsonObject {
+  const id = `${url}-${version}`.replace(/^https?:\/\//, '').replaceAll(/[^A-Za-z0-9.-]+/g, '-')
+  const name = url.replaceAll(/[^A-Za-z0-9]+/g, '_')
+  return { resourceType: 'CodeSystem', id: id.slice(0, 64), url, version, name, status: 'active', content: 'not-present', count: concepts }
+}
+
+/** The id of a definition; another one where it has none that can be used, or shares it with a definition from elsewhere. */
+function freeId(given: string | undefined, taken: ReadonlySet<string>): string {
+  const id = given !== undefined && isResourceId(given) ? given : 'definition'
+  if (!taken.has(id) && id === given) return id
+  for (let number = 2; ; number++) {
+    const other = `${id.slice(0, 56)}-${number}`
+    if (!taken.has(other)) return other
+  }
+}
+
+/** Definitions that stored resources hide, at a revision of the storage. */
+export type HiddenDefinitions = Map<
+  string,
+  { readonly revision: number; readonly among: readonly string[]; readonly hidden: readonly string[] }
+>

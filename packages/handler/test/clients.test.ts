@@ -1,0 +1,420 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { MedplumClient } from '@medplum/core'
+import { Client as FhirKitClient } from 'fhir-kit-client'
+import { createContext } from 'fhir-ops/context'
+import { createBots, type BotEvent } from 'fhir-ops/execute'
+import { memoryStorage } from 'fhir-ops/memory'
+import { r4 } from '@fhir-ops/r4'
+import * as openid from 'openid-client'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { at, FULL_SCOPES, startServer, USER, userInfo, type RunningServer } from './running-server.js'
+
+const PAGE = fileURLToPath(new URL('../../../docs/clients.md', import.meta.url))
+const SYSTEM = 'http://a.example/cs'
+let running: RunningServer
+let base = ''
+
+beforeAll(async () => {
+  const release = r4()
+  const storage = memoryStorage(STORED, { indexer: release.indexer })
+  const hostBots = [{ id: 'echo', run: ({ input }: BotEvent) => input }]
+  const bots = createBots({ hostBots })
+  running = await startServer({ storage, context: createContext({ storage, ...release }), bots, cors: { origins: ['*'] } })
+  base = `${running.base}/fhir/R4`
+  // The index of definitions is made once, which takes a while where many tests run at once.
+  await running.handler(new Request(`${base}/StructureDefinition?_count=1`, { headers: { authorization: `Bearer ${running.token}` } }))
+})
+afterAll(() => running.stop())
+
+const concepts = [
+  { code: 'a', display: 'Alpha' },
+  { code: 'b', display: 'Beta' },
+]
+const STORED = [
+  { resourceType: 'CodeSystem', id: 'cs', url: SYSTEM, status: 'active', content: 'complete', concept: concepts },
+  { resourceType: 'ValueSet', id: 'vs', url: 'http://a.example/vs', status: 'active', compose: { include: [{ system: SYSTEM }] } },
+  {
+    resourceType: 'ConceptMap',
+    id: 'cm',
+    url: 'http://a.example/cm',
+    status: 'active',
+    group: [{ source: SYSTEM, target: 'urn:t', element: [{ code: 'a', target: [{ code: 'x', equivalence: 'equal' }] }] }],
+  },
+  {
+    resourceType: 'Measure',
+    id: 'm',
+    url: 'http://a.example/m',
+    status: 'active',
+    group: [
+      {
+        population: [
+          { code: { coding: [{ code: 'measure-population' }] }, criteria: { language: 'application/x-fhir-query', expression: 'Patient' } },
+        ],
+      },
+    ],
+  },
+  { resourceType: 'Patient', id: 'p', active: true, name: [{ family: 'Lovell' }] },
+  { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' }, subject: { reference: 'Patient/p' } },
+] as const
+
+const patient = (family: string): { resourceType: 'Patient'; name: { family: string }[]; identifier: { value: string }[] } => ({
+  resourceType: 'Patient',
+  name: [{ family }],
+  identifier: [{ value: family }],
+})
+const translation = {
+  resourceType: 'Parameters' as const,
+  parameter: [
+    { name: 'url', valueUri: 'http://a.example/cm' },
+    { name: 'system', valueUri: SYSTEM },
+    { name: 'code', valueCode: 'a' },
+  ],
+}
+const OFF = [{ op: 'replace', path: '/active', value: false }] as const
+
+/** What is called of fhirclient, whose own types bring those of a browser to all that is compiled with them. */
+interface SmartClient {
+  request(url: string, options?: object): Promise<unknown>
+  create(resource: object): Promise<unknown>
+  update(resource: object): Promise<unknown>
+  patch(url: string, operations: readonly object[]): Promise<unknown>
+  delete(url: string): Promise<unknown>
+  getFhirVersion(): Promise<string>
+  getFhirRelease(): Promise<number>
+}
+
+type Smart = (request: object, response: object, storage: object) => { client(state: object): SmartClient }
+
+const SMART: string = 'fhirclient'
+
+interface Row {
+  readonly client: string
+  readonly call: string
+  readonly result: string
+}
+
+const rows: Row[] = []
+
+/** One call of a client; what it gives is compared, and told on the page. */
+function call(client: string, name: string, run: () => Promise<unknown>, expected: unknown): void {
+  it(`${client}: ${name}`, async () => {
+    expect(await run()).toEqual(expected)
+    rows.push({ client, call: name, result: 'works' })
+  })
+}
+
+/** What is not offered is refused in the way that the client expects. */
+function refusal(client: string, name: string, run: () => Promise<unknown>, reason: string): void {
+  it(`${client}: ${name} is refused`, async () => {
+    const error: unknown = await run().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+    expect(error).toBeInstanceOf(Error)
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).toMatch(/no operation|not found|Not found|404/i)
+    rows.push({ client, call: name, result: reason })
+  })
+}
+
+const versionOf = (name: string): string =>
+  String(JSON.parse(readFileSync(new URL(`../node_modules/${name}/package.json`, import.meta.url), 'utf8')).version)
+const tokenOf = async (): Promise<string> => (await running.sessions.create({ user: USER, scopes: FULL_SCOPES })).token
+
+describe('clients that others have written, as they are', () => {
+  describe('Medplum', () => {
+    const name = '@medplum/core'
+    let client: MedplumClient
+    beforeAll(async () => {
+      client = new MedplumClient({ baseUrl: `${running.base}/`, fetch: (...request) => fetch(...request) })
+      client.setAccessToken(await tokenOf())
+    })
+    const does = (what: string, run: () => Promise<unknown>, expected: unknown = true): void => call(name, what, run, expected)
+
+    does("get('auth/me')", async () => at(await client.get('auth/me'), 'sub'), 'ann')
+    does("get('oauth2/userinfo')", async () => at(await client.get('oauth2/userinfo'), 'sub'), 'ann')
+    does('createResource', async () => (await client.createResource(patient('create'))).id !== undefined)
+    does(
+      'createResourceIfNoneExist',
+      async () => at(await client.createResourceIfNoneExist(patient('create'), 'identifier=create'), 'meta', 'versionId'),
+      '1',
+    )
+    does(
+      'upsertResource',
+      async () => (await client.upsertResource(patient('upsert'), { identifier: 'upsert' })).identifier?.[0]?.value,
+      'upsert',
+    )
+    does('readResource', async () => (await client.readResource('Patient', 'p')).name?.[0]?.family, 'Lovell')
+    does('updateResource', async () => at(await client.updateResource({ ...patient('update'), id: 'u' }), 'meta', 'versionId'), '1')
+    does('patchResource', async () => (await client.patchResource('Patient', 'p', [...OFF])).active, false)
+    does('readHistory', async () => (await client.readHistory('Patient', 'p')).entry?.length, 2)
+    does('readVersion', async () => (await client.readVersion('Patient', 'p', '1')).active, true)
+    does('search', async () => (await client.search('Patient', 'family=Lovell')).total, 1)
+    does('searchResources', async () => (await client.searchResources('Patient', { family: 'Lovell' })).length, 1)
+    does('searchOne', async () => (await client.searchOne('Patient', new URLSearchParams({ family: 'Lovell' })))?.id, 'p')
+    does('searchResourcePages', async () => {
+      let pages = 0
+      for await (const page of client.searchResourcePages('Patient', { _count: '1' })) pages += page.length
+      return pages > 2
+    })
+    does('validateResource', async () => (await client.validateResource(patient('x'))).id, 'ok')
+    does(
+      'valueSetExpand',
+      async () => (await client.valueSetExpand({ url: 'http://a.example/vs', filter: 'bet' })).expansion?.contains?.[0]?.code,
+      'b',
+    )
+    does('executeBot with an object', async () => client.executeBot('echo', { a: 1 }), { a: 1 })
+    does('executeBot with a resource', async () => client.executeBot('echo', { resourceType: 'Basic', id: 'x' }), {
+      resourceType: 'Basic',
+      id: 'x',
+    })
+    does('executeBot with a text', async () => client.executeBot('echo', 'plain', 'text/plain'), 'plain')
+    does(
+      'executeBot with a form',
+      async () => client.executeBot('echo', new URLSearchParams({ a: '1' }).toString(), 'application/x-www-form-urlencoded'),
+      { a: '1' },
+    )
+    does(
+      'executeBatch',
+      async () =>
+        (await client.executeBatch({ resourceType: 'Bundle', type: 'batch', entry: [{ request: { method: 'GET', url: 'Patient/p' } }] }))
+          .entry?.[0]?.response?.status,
+      '200',
+    )
+    does("post(fhirUrl('ConceptMap', '$translate'))", async () =>
+      at(await client.post(client.fhirUrl('ConceptMap', '$translate'), translation), 'parameter', 0, 'valueBoolean'),
+    )
+    does(
+      "post(fhirUrl('Measure', id, '$evaluate-measure'))",
+      async () => {
+        const parameter = [
+          { name: 'periodStart', valueDate: '2026-01-01' },
+          { name: 'periodEnd', valueDate: '2026-12-31' },
+        ]
+        return at(
+          await client.post(client.fhirUrl('Measure', 'm', '$evaluate-measure'), { resourceType: 'Parameters', parameter }),
+          'resourceType',
+        )
+      },
+      'MeasureReport',
+    )
+    does(
+      'createComment',
+      async () => (await client.createComment(await client.readResource('Patient', 'p'), 'text')).payload?.[0]?.contentString,
+      'text',
+    )
+    does(
+      'createBinary',
+      async () => (await client.createBinary({ data: 'some text', contentType: 'text/plain', filename: 'a.txt' })).contentType,
+      'text/plain',
+    )
+    does(
+      'createAttachment',
+      async () => (await client.createAttachment({ data: new Uint8Array([1]), contentType: 'application/pdf' })).contentType,
+      'application/pdf',
+    )
+    does(
+      'download of a Binary',
+      async () => {
+        const { id } = await client.createBinary({ data: new Uint8Array([1, 2, 255]), contentType: 'application/pdf' })
+        const content = await client.download(client.fhirUrl('Binary', String(id)).toString())
+        return [content.type, [...new Uint8Array(await content.arrayBuffer())]]
+      },
+      ['application/pdf', [1, 2, 255]],
+    )
+    does(
+      'requestProfileSchema',
+      async () => (await client.searchOne('StructureDefinition', 'url=http://hl7.org/fhir/StructureDefinition/bodyweight'))?.name,
+      'observation-bodyweight',
+    )
+    does('deleteResource', async () => (await client.deleteResource('Patient', 'u'), 'done'), 'done')
+    does(
+      "post('auth/revoke')",
+      async () => {
+        const other = await running.sessions.create({ user: USER, scopes: FULL_SCOPES })
+        await client.post('auth/revoke', { loginId: other.loginId })
+        return (await userInfo(running, other.token)).status
+      },
+      401,
+    )
+    refusal(name, 'readPatientEverything', () => client.readPatientEverything('p'), 'not offered: 404')
+    refusal(name, 'readPatientSummary', () => client.readPatientSummary('p'), 'not offered: 404')
+    refusal(name, 'bulkExport', () => client.bulkExport(), 'not offered: 404')
+    refusal(name, 'graphql', () => client.graphql('{ Patient { id } }'), 'not offered: 404')
+    does(
+      'signOut',
+      async () => {
+        const token = String(client.getAccessToken())
+        await client.signOut()
+        return (await userInfo(running, token)).status
+      },
+      401,
+    )
+  })
+
+  describe('SMART', () => {
+    const name = 'fhirclient'
+    let client: SmartClient
+    beforeAll(async () => {
+      const request = { headers: {}, url: '/' }
+      const { default: smart }: { default: Smart } = await import(SMART)
+      client = smart(request, {}, {}).client({
+        serverUrl: base,
+        tokenResponse: { access_token: await tokenOf() },
+      })
+    })
+    const does = (what: string, run: () => Promise<unknown>, expected: unknown = true): void => call(name, what, run, expected)
+
+    does("request('Patient/p')", async () => at(await client.request('Patient/p'), 'id'), 'p')
+    does('request of a search, flat, all pages', async () => {
+      const all = await client.request('Patient?_count=1', { flat: true, pageLimit: 0 })
+      return Array.isArray(all) && all.length > 1
+    })
+    does(
+      'request with references resolved',
+      async () => at(await client.request('Observation/o', { resolveReferences: 'subject' }), 'subject', 'id'),
+      'p',
+    )
+    does('create', async () => typeof at(await client.create({ resourceType: 'Patient' }), 'id'), 'string')
+    does('update', async () => at(await client.update({ resourceType: 'Patient', id: 'smart', active: true }), 'id'), 'smart')
+    does('patch', async () => at(await client.patch('Patient/smart', [...OFF]), 'active'), false)
+    does('delete', async () => (await client.delete('Patient/smart'), 'done'), 'done')
+    does('getFhirVersion', async () => client.getFhirVersion(), '4.0.1')
+    does('getFhirRelease', async () => client.getFhirRelease(), 4)
+    does(
+      "request('ValueSet/$expand')",
+      async () => at(await client.request('ValueSet/$expand?url=http://a.example/vs'), 'expansion', 'total'),
+      2,
+    )
+  })
+
+  describe('fhir-kit-client', () => {
+    const name = 'fhir-kit-client'
+    let client: InstanceType<typeof FhirKitClient>
+    beforeAll(async () => {
+      client = new FhirKitClient({ baseUrl: base, bearerToken: await tokenOf() })
+    })
+    const does = (what: string, run: () => Promise<unknown>, expected: unknown = true): void => call(name, what, run, expected)
+
+    does('capabilityStatement', async () => at(await client.capabilityStatement(), 'fhirVersion'), '4.0.1')
+    does('smartAuthMetadata', async () => Object.keys(await client.smartAuthMetadata()).length >= 0)
+    does('create', async () => typeof at(await client.create({ resourceType: 'Patient', body: patient('kit') }), 'id'), 'string')
+    does('read', async () => at(await client.read({ resourceType: 'Patient', id: 'p' }), 'id'), 'p')
+    does('vread', async () => at(await client.vread({ resourceType: 'Patient', id: 'p', version: '1' }), 'active'))
+    does(
+      'update',
+      async () => at(await client.update({ resourceType: 'Patient', id: 'kit', body: { ...patient('k'), id: 'kit' } }), 'id'),
+      'kit',
+    )
+    does('patch', async () =>
+      at(await client.patch({ resourceType: 'Patient', id: 'kit', jsonPatch: [{ op: 'add', path: '/active', value: true }] }), 'active'),
+    )
+    does('delete', async () => (await client.delete({ resourceType: 'Patient', id: 'kit' }), 'done'), 'done')
+    does('search', async () => at(await client.search({ resourceType: 'Patient', searchParams: { family: 'Lovell' } }), 'total'), 1)
+    does(
+      'search by POST',
+      async () =>
+        at(await client.search({ resourceType: 'Patient', searchParams: { family: 'Lovell' }, options: { postSearch: true } }), 'total'),
+      1,
+    )
+    does(
+      'search of a compartment',
+      async () =>
+        at(
+          await client.search({ resourceType: 'Observation', compartment: { resourceType: 'Patient', id: 'p' }, searchParams: {} }),
+          'total',
+        ),
+      1,
+    )
+    does(
+      'nextPage',
+      async () => {
+        const first = await client.search({ resourceType: 'Patient', searchParams: { _count: 1 } })
+        return at(await client.nextPage({ bundle: first } as never), 'resourceType')
+      },
+      'Bundle',
+    )
+    does('history of a resource', async () => at(await client.history({ resourceType: 'Patient', id: 'p' }), 'type'), 'history')
+    does('history of a type', async () => at(await client.history({ resourceType: 'Patient' }), 'type'), 'history')
+    does('history of all', async () => at(await client.history(), 'type'), 'history')
+    does(
+      'batch',
+      async () => at(await client.batch({ body: { resourceType: 'Bundle', type: 'batch', entry: [] } }), 'type'),
+      'batch-response',
+    )
+    does(
+      'transaction',
+      async () => at(await client.transaction({ body: { resourceType: 'Bundle', type: 'transaction', entry: [] } }), 'type'),
+      'transaction-response',
+    )
+    does(
+      'operation by POST',
+      async () => at(await client.operation({ resourceType: 'ConceptMap', name: '$translate', input: translation }), 'resourceType'),
+      'Parameters',
+    )
+    does(
+      'operation by GET',
+      async () =>
+        at(
+          await client.operation({ resourceType: 'ValueSet', name: '$expand', method: 'GET', input: { url: 'http://a.example/vs' } }),
+          'resourceType',
+        ),
+      'ValueSet',
+    )
+  })
+
+  describe('openid-client', () => {
+    const name = 'openid-client'
+    const does = (what: string, run: () => Promise<unknown>, expected: unknown = true): void => call(name, what, run, expected)
+    const configured = (): openid.Configuration => {
+      const server = {
+        issuer: running.base,
+        userinfo_endpoint: `${running.base}/oauth2/userinfo`,
+        revocation_endpoint: `${running.base}/oauth2/revoke`,
+      }
+      const config = new openid.Configuration(server, 'app', undefined, openid.None())
+      openid.allowInsecureRequests(config)
+      return config
+    }
+    does('fetchUserInfo', async () => (await openid.fetchUserInfo(configured(), await tokenOf(), 'ann')).email, 'ann@example.org')
+    does(
+      'fetchUserInfo refuses the claims of another subject',
+      async () => openid.fetchUserInfo(configured(), await tokenOf(), 'ben').catch(() => 'refused'),
+      'refused',
+    )
+    does(
+      'fetchUserInfo of a wrong token',
+      async () =>
+        openid.fetchUserInfo(configured(), 'wrong', 'ann').catch((error: unknown) => at(error, 'cause', 0, 'parameters', 'error')),
+      'invalid_token',
+    )
+    does(
+      'tokenRevocation',
+      async () => {
+        const token = await tokenOf()
+        await openid.tokenRevocation(configured(), token)
+        await openid.tokenRevocation(configured(), token)
+        return (await userInfo(running, token)).status
+      },
+      401,
+    )
+  })
+})
+
+it('docs/clients.md says what was called', async () => {
+  const byClient = Map.groupBy(rows, ({ client }) => client)
+  const tables = [...byClient].map(([client, own]) => {
+    const lines = own.map(({ call: name, result }) => `| \`${name.replaceAll('|', '\\|')}\` | ${result} |`)
+    return `## ${client} ${versionOf(client)}\n\n| Call | Result |\n|---|---|\n${lines.join('\n')}\n`
+  })
+  await expect(`${HEAD}\n${tables.join('\n')}`).toMatchFileSnapshot(PAGE)
+})
+
+const HEAD = `# Clients
+
+Clients that others have written work with this server as they are. The tables are made by the tests (\`packages/handler/test/clients.test.ts\`), which make each
+call against a running server; a call is listed when its result was right.
+
+Pages of other origins, such as browser apps, need \`fhir-ops serve --cors ORIGIN\` (\`demo\` allows all). \`$everything\`, \`$summary\`, \`$export\` and GraphQL are
+not offered: 404.
+`
