@@ -1,14 +1,15 @@
-import { Command, Option } from 'commander'
-import { forRequest } from 'fhir-ops/context'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { availableParallelism } from 'node:os'
 import type { BestPractice, FindingLevel } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
 import { counted } from '../text.js'
-import { openEngine, type Engine } from '../engine.js'
+import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { sourcesIn, type Source } from '../load/sources.js'
 import { githubReport, junitReport } from '../validate/annotation-reports.js'
+import { checkInOrder } from '../validate/check-in-order.js'
+import { checkSource, type Asked } from '../validate/check-source.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
 import { htmlReport } from '../validate/html-report.js'
 import { jsonReport, sarifReport } from '../validate/machine-reports.js'
@@ -38,10 +39,9 @@ interface ValidateOptions {
   readonly format: keyof typeof REPORTS
   readonly json?: true
   readonly fix?: true
+  readonly jobs?: string
   readonly watch?: true
 }
-
-type Asked = Omit<ValidateInput, 'resource'>
 
 /** `fhir-ops validate`. */
 export function validateCommand(io: Io): Command {
@@ -52,6 +52,7 @@ export function validateCommand(io: Io): Command {
     .addOption(new Option('--format <format>', 'output format of findings').choices(Object.keys(REPORTS)).default('text'))
     .addOption(new Option('--json', 'the same as --format json'))
     .addOption(new Option('--fix', 'apply the fixes of findings to the files, show what was changed, and report what is left'))
+    .addOption(new Option('--jobs <threads>', 'threads for many resources; default: one for each core').argParser(threadCount))
     .addOption(new Option('--watch', 'go on, and validate files again when they change').conflicts('fix'))
     .addOption(storageOption())
     .addOption(loadOption())
@@ -65,6 +66,11 @@ export function validateCommand(io: Io): Command {
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
 
+function threadCount(text: string): string {
+  if (!/^[1-9]\d?$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 99.')
+  return text
+}
+
 const LEVELS = ['information', 'warning', 'error']
 const PROGRESS_MS = 1_000
 /** For one resource. Nobody else waits here, and many resources may follow. */
@@ -76,7 +82,7 @@ async function validateAll(
   io: Io,
 ): Promise<void> {
   if (options.watch && paths.length === 0) throw new OperationError('parameter-value', '--watch needs files or folders.')
-  const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
+  const engine = await openEngine(engineOptions(options), io)
   const asked = { profiles: profile, bestPractice, level }
   const reported = (on: AsyncIterable<Source>): Promise<number> => reportOn(on, { engine, asked, options, io })
   try {
@@ -86,6 +92,10 @@ async function validateAll(
   } finally {
     await engine.close()
   }
+}
+
+function engineOptions({ storage, load, suppress }: Pick<ValidateOptions, 'storage' | 'load' | 'suppress'>): EngineOptions {
+  return { storage, load, ...(suppress !== undefined && { suppress }), limits: { operationTimeoutMs: PATIENCE_MS } }
 }
 
 interface Reporting {
@@ -101,8 +111,10 @@ async function reportOn(sources: AsyncIterable<Source>, { engine, asked, options
   const progress = progressOn(io)
   const fixed: { source: Source; text: string }[] = []
   let invalid = 0
-  for await (const source of sources) {
-    const checked = options.fix ? await fix(source, engine, { asked, fixed, io }) : await check(source, engine, asked)
+  const alone = (source: Source): Promise<Checked> =>
+    options.fix ? fix(source, engine, { asked, fixed, io }) : checkSource(source, engine, asked)
+  const threads = options.fix ? 0 : Number(options.jobs ?? availableParallelism())
+  for await (const checked of checkInOrder(sources, { alone, threads, options: { engine: engineOptions(options), asked } })) {
     report.add(checked)
     invalid += Number(!checked.result.valid)
     progress()
@@ -134,7 +146,7 @@ async function fix(
 ): Promise<Checked> {
   const { text, diffs, result } = await fixAll(
     source.text,
-    async (current) => (await check({ ...source, text: current }, engine, asked)).result,
+    async (current) => (await checkSource({ ...source, text: current }, engine, asked)).result,
   )
   if (diffs.length > 0) fixed.push({ source, text })
   for (const diff of diffs) io.out(`${source.place}\n${diff}`)
@@ -164,14 +176,4 @@ async function* inputs(paths: readonly string[], io: Io): AsyncGenerator<Source>
     // A wrong folder must not look like a folder without mistakes.
     if (isEmpty) throw new OperationError('body-invalid', `There is no resource in ${path}.`)
   }
-}
-
-async function check(source: Source, { ctx }: Engine, asked: Asked): Promise<Checked> {
-  const { valid, findings } = await validate(forRequest(ctx, {}), { ...asked, resource: source.text, places: true })
-  return { source, result: { valid, findings: findings.map((finding) => inFile(finding, source)) } }
-}
-
-/** A resource may begin further down in its file. */
-function inFile({ line = 1, ...finding }: Finding, source: Source): Finding {
-  return { ...finding, line: line + source.line - 1 }
 }

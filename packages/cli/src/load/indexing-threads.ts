@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { startThread, type Thread } from '../thread.js'
 import type { Prepared } from './prepare.js'
 import type { Source } from './sources.js'
 
@@ -6,11 +6,6 @@ import type { Source } from './sources.js'
 export interface IndexingThreads {
   prepare(sources: readonly Source[]): Promise<Prepared>
   close(): Promise<void>
-}
-
-interface Thread {
-  ask(sources: readonly Source[]): Promise<Prepared>
-  end(): Promise<unknown>
 }
 
 /** What the threads index by. */
@@ -21,7 +16,7 @@ export interface IndexingOptions {
 
 /** @param count At least 1. */
 export function indexingThreads(count: number, options: IndexingOptions): IndexingThreads {
-  const threads = Array.from({ length: count }, () => startThread(options))
+  const threads = Array.from({ length: count }, (): Thread<readonly Source[], Prepared> => startThread('load/indexing-thread', options))
   let turn = 0
   return {
     async prepare(sources) {
@@ -33,31 +28,4 @@ export function indexingThreads(count: number, options: IndexingOptions): Indexi
       await Promise.all(threads.map((thread) => thread.end()))
     },
   }
-}
-
-function startThread(workerData: IndexingOptions): Thread {
-  const worker = new Worker(workerFile(), { workerData, env: {}, execArgv: [] })
-  /** In the order of sending, which is that of the answers. */
-  const waiting: PromiseWithResolvers<Prepared>[] = []
-  let failure: Error | undefined
-  worker.on('message', (prepared: Prepared) => waiting.shift()?.resolve(prepared))
-  worker.on('error', (error) => {
-    failure = error
-    for (const answer of waiting.splice(0)) answer.reject(error)
-  })
-  return {
-    async ask(sources) {
-      if (failure !== undefined) throw failure
-      const answer = Promise.withResolvers<Prepared>()
-      waiting.push(answer)
-      worker.postMessage(sources)
-      return answer.promise
-    },
-    end: async () => worker.terminate(),
-  }
-}
-
-/** Beside the built program; tests run the sources, which use the built thread. */
-function workerFile(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? '../../dist/load/indexing-thread.js' : './load/indexing-thread.js', import.meta.url)
 }

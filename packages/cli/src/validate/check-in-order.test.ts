@@ -1,0 +1,44 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run } from '../program.js'
+
+let folder = ''
+const at = (name: string): string => join(folder, name)
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'fhir-ops-many-'))
+  const lines = Array.from({ length: 1_234 }, (_, index) =>
+    JSON.stringify({ resourceType: 'Patient', id: `p${index}`, ...(index % 7 === 3 && { foo: index }) }),
+  )
+  await writeFile(at('many.ndjson'), lines.join('\n'))
+})
+
+afterAll(() => rm(folder, { recursive: true }))
+
+async function validated(...args: readonly string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const io = { out: (line: string) => void out.push(line), err: (line: string) => void err.push(line), stdin: () => Promise.resolve('') }
+  const status = await run(['validate', ...args], io)
+  return { status, out, err }
+}
+
+describe('many resources', () => {
+  test('have the same findings in the same order on several threads as on one', async () => {
+    const one = await validated(at('many.ndjson'), '--jobs', '1', '--format', 'github')
+    const three = await validated(at('many.ndjson'), '--jobs', '3', '--format', 'github')
+    expect(one.out).toHaveLength(176)
+    expect(three).toMatchObject({ status: 1, out: one.out })
+  })
+
+  test('stop with the reason when a thread cannot go on', async () => {
+    const { status, err } = await validated(at('many.ndjson'), '--jobs', '2', '--profile', 'http://example.org/none')
+    expect([status, err.at(-1)]).toEqual([1, expect.stringContaining('profile-not-found')])
+  })
+
+  test.each(['0', 'x', '1.5', '100'])('are not validated on %s threads', async (jobs) => {
+    expect((await validated(at('many.ndjson'), '--jobs', jobs)).status).toBe(2)
+  })
+})

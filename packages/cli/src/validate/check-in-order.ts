@@ -1,0 +1,96 @@
+import type { ResourceLimits } from 'node:worker_threads'
+import { OperationError, type ErrorCode } from 'fhir-ops/errors'
+import type { ValidateResult } from 'fhir-ops/validate'
+import type { EngineOptions } from '../engine.js'
+import type { Source } from '../load/sources.js'
+import { startThread, type Thread } from '../thread.js'
+import type { Asked } from './check-source.js'
+import type { Checked } from './report.js'
+
+/** What a thread opens and is asked. */
+export interface CheckingOptions {
+  readonly engine: EngineOptions
+  readonly asked: Asked
+}
+
+/** What a thread answers to a list of resources: their results in order, or why it cannot. */
+export type CheckingAnswer =
+  | { readonly results: readonly ValidateResult[]; readonly error?: never }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string } }
+
+/** So many are done before threads are started: each reads the definitions by itself. */
+const ALONE = 500
+const BATCH = 100
+const BATCH_CHARACTERS = 500_000
+/** Lists that a thread may have waiting. */
+const AHEAD = 3
+
+/**
+ * Validates resources, many of them on other threads, and gives the results in the order of the resources. However many there are, only some are in memory.
+ *
+ * @param threads How many threads there may be; 0 or 1: none.
+ * @throws {OperationError} as `validate`, for the first resource of a list that it cannot do.
+ */
+export async function* checkInOrder(
+  sources: AsyncIterable<Source>,
+  { alone, threads, options }: { alone: (source: Source) => Promise<Checked>; threads: number; options: CheckingOptions },
+): AsyncGenerator<Checked> {
+  const running: Thread<readonly Source[], CheckingAnswer>[] = []
+  const waiting: Promise<readonly Checked[]>[] = []
+  let turn = 0
+  const send = (batch: readonly Source[]): void => {
+    if (running.length < threads) running.push(startThread('validate/checking-thread', options, limitsFor(options)))
+    const answer = checkedBy(running, turn++, batch)
+    // It is awaited later, in the order of the resources: until then a failure is nobody's yet.
+    answer.catch(() => {})
+    waiting.push(answer)
+  }
+  try {
+    let count = 0
+    for await (const batch of batchesOf(sources, () => (threads < 2 || count++ < ALONE ? 1 : BATCH))) {
+      if (threads >= 2 && count > ALONE) send(batch)
+      else waiting.push(Promise.all(batch.map(alone)))
+      if (count <= ALONE || waiting.length >= threads * AHEAD) yield* (await waiting.shift()) ?? []
+    }
+    for (const answer of waiting) yield* await answer
+  } finally {
+    await Promise.all(running.map((thread) => thread.end()))
+  }
+}
+
+/**
+ * What is made for one answer is of no use after it, but with more room V8 would keep it for long. The definitions of R4 are known to have enough; what the caller
+ * loads may need any.
+ */
+function limitsFor({ engine: { storage, load = [] } }: CheckingOptions): ResourceLimits {
+  return storage === 'memory' && load.length === 0 ? { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 } : {}
+}
+
+async function checkedBy(
+  running: readonly Thread<readonly Source[], CheckingAnswer>[],
+  turn: number,
+  batch: readonly Source[],
+): Promise<readonly Checked[]> {
+  const [thread] = running.slice(turn % running.length)
+  if (thread === undefined) throw new TypeError('There are no threads.')
+  const answer = await thread.ask(batch)
+  if (answer.error !== undefined) throw new OperationError(answer.error.code, answer.error.message)
+  return batch.flatMap((source, index) => {
+    const result = answer.results[index]
+    return result === undefined ? [] : [{ source, result }]
+  })
+}
+
+async function* batchesOf(sources: AsyncIterable<Source>, size: () => number): AsyncGenerator<readonly Source[]> {
+  let batch: Source[] = []
+  let characters = 0
+  for await (const source of sources) {
+    batch.push(source)
+    characters += source.text.length
+    if (batch.length < size() && characters < BATCH_CHARACTERS) continue
+    yield batch
+    batch = []
+    characters = 0
+  }
+  if (batch.length > 0) yield batch
+}
