@@ -17,7 +17,7 @@ interface ItemOfForm {
 }
 
 /**
- * Whether the conditions of an item are met where it is or would be; `undefined` when that cannot be told. Conditions refer to the nearest
+ * Whether the conditions of an item are met where it is or would be; `undefined` when that cannot be decided. Conditions refer to the nearest
  * occurrence of their question.
  *
  * @see https://hl7.org/fhir/R4/questionnaire-definitions.html#Questionnaire.item.enableWhen
@@ -41,7 +41,7 @@ export function isEnabled(run: Run, { form, item }: ItemOfForm, holder: Holder):
 
 /**
  * Evaluates an expression on the whole response. One in another language, or with variables that only the program knows that fills in the form, cannot
- * be told.
+ * be evaluated.
  *
  * @see http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-enableWhenExpression
  */
