@@ -19,6 +19,7 @@ import { devTokenVerifier } from './demo-user.js'
 import { openEngine, type Engine, type EngineOptions } from './engine.js'
 import { identityOf, type IdentityOptions } from './identity.js'
 import type { Io } from './io.js'
+import { mcpListener } from './mcp-listener.js'
 
 /** What `fhir-ops serve` is started with. */
 export interface ServeOptions extends IdentityOptions, DelegationOptions {
@@ -41,6 +42,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly open?: boolean
   /** Serves the playground at the base address. */
   readonly ui?: boolean
+  /** Serves the Model Context Protocol at `/mcp`. */
+  readonly mcp?: boolean
   /** Origins whose pages may call the service; `*` for all. */
   readonly cors?: readonly string[]
   readonly botTimeout?: number
@@ -118,7 +121,11 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const listener = toNodeListener(handler)
   const service = callers?.within(listener) ?? listener
   const page = options.ui === true ? createPlayground({ path: new URL(`${baseUrl.replace(/\/$/, '')}/`).pathname }) : undefined
-  server.on('request', (message, response) => page?.(message, response) === true || service(message, response))
+  const mcp =
+    options.mcp === true ? mcpListener({ handler, context: engine.ctx, baseUrl, auth: options.open ? 'off' : 'required' }) : undefined
+  server.on('request', (message, response) => {
+    if (page?.(message, response) !== true && mcp?.(message, response) !== true) service(message, response)
+  })
   return {
     url,
     engine,

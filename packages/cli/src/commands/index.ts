@@ -7,6 +7,7 @@ import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
 import { importCommand } from './import.js'
 import { exportCommand, loadCommand } from './load-and-export.js'
+import { mcpCommand } from './mcp.js'
 import { schemaCommand } from './schema.js'
 import { serveCommand } from './serve.js'
 import { backupCommand, checkCommand } from './sqlite-file.js'
@@ -18,6 +19,7 @@ import { closureCommand, compareCommand, expandCommand } from './value-sets.js'
 export const COMMANDS: readonly ((io: Io) => Command)[] = [
   demoCommand,
   serveCommand,
+  mcpCommand,
   loadCommand,
   exportCommand,
   importCommand,

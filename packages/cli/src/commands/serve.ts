@@ -28,6 +28,7 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly devToken?: string
   readonly auth: boolean
   readonly ui?: true
+  readonly mcp?: true
   readonly cors?: readonly string[]
   readonly validateWrites?: WriteChecks
   readonly botTimeout?: number
@@ -56,6 +57,7 @@ export function serveCommand(io: Io): Command {
     .addOption(tokenOption('--dev-token', 'accept this text as a token of a demo user with every scope (loopback only)'))
     .option('--no-auth', 'serve FHIR without authentication (loopback only)')
     .option('--ui', 'serve the playground, a page to try the operations, at /')
+    .option('--mcp', 'serve the Model Context Protocol at /mcp')
     .addOption(
       new Option(
         '--validate-writes <checks>',

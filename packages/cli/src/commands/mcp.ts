@@ -1,0 +1,70 @@
+import { finished } from 'node:stream/promises'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
+import { botSchemas } from '@fhir-ops/bot-sandbox/schemas'
+import { createHandler } from '@fhir-ops/handler'
+import { createMcpServer } from '@fhir-ops/mcp'
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
+import { Command } from 'commander'
+import { createBots } from 'fhir-ops/execute'
+import { createSessions } from 'fhir-ops/sessions'
+import { openEngine } from '../engine.js'
+import type { Io } from '../io.js'
+import { MCP_PATH } from '../mcp-listener.js'
+import { serve } from '../serve.js'
+import { loadOption, portNumber, storageOption, tokenOption } from './options.js'
+import { interrupted, stop } from './serve.js'
+
+interface McpOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly port?: number
+  readonly devToken?: string
+}
+
+/** `fhir-ops mcp`. */
+export function mcpCommand(io: Io): Command {
+  return new Command('mcp')
+    .description('Serve the Model Context Protocol on standard input and output: tools for the operations, resources, prompts.')
+    .option('--port <port>', 'serve it over HTTP instead, at /mcp beside FHIR, with access tokens; 0 takes a free port', portNumber)
+    .addOption(tokenOption('--dev-token', 'with --port: accept this text as a token of a demo user with every scope'))
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addHelpText('after', '\nExample:\n  fhir-ops mcp --storage sqlite:content.db --load packages/cli/sample')
+    .action((options: McpOptions) =>
+      options.port === undefined ? serveStdio(options, io) : serveHttp({ ...options, port: options.port }, io),
+    )
+}
+
+/** The one who started the process may do everything that it can. */
+async function serveStdio(options: McpOptions, io: Io): Promise<void> {
+  const runtime = openBotSandbox()
+  const engine = await openEngine(options, io)
+  const baseUrl = 'http://localhost'
+  const { ctx: context, indexer, sessionStore } = engine
+  const handler = createHandler({
+    context,
+    indexer,
+    baseUrl,
+    sessions: createSessions({ store: sessionStore }),
+    bots: createBots({ runtime, schemas: botSchemas(), onLog: ({ level, text }) => io.err(`${level}: ${text}`) }),
+    auth: 'off',
+    defaultPolicy: 'deny',
+  })
+  const server = createMcpServer({ handler, baseUrl, context })
+  try {
+    await server.connect(new StdioServerTransport())
+    await finished(process.stdin, { writable: false })
+  } finally {
+    await server.close()
+    await handler.close()
+    await runtime.close()
+    await engine.close()
+  }
+}
+
+async function serveHttp({ port, ...options }: McpOptions & { readonly port: number }, io: Io): Promise<void> {
+  const server = await serve({ ...options, host: '127.0.0.1', port, mcp: true }, io)
+  io.out(`listening on ${server.url}${MCP_PATH}`)
+  await interrupted()
+  await stop(server, io)
+}

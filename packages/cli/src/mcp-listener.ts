@@ -1,0 +1,49 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { buffer } from 'node:stream/consumers'
+import type { Handler } from '@fhir-ops/handler'
+import { createMcpHandler } from '@fhir-ops/mcp'
+import type { OperationContext } from 'fhir-ops/context'
+
+/** What MCP is served with. */
+export interface McpParts {
+  readonly handler: Handler
+  readonly context: OperationContext
+  readonly baseUrl: string
+  readonly auth: 'required' | 'off'
+}
+
+/** Where MCP is, below the base address. */
+export const MCP_PATH = '/mcp'
+
+/** Takes requests at `/mcp`. @returns whether a request was one of those; its answer follows. */
+export function mcpListener(parts: McpParts): (message: IncomingMessage, response: ServerResponse) => boolean {
+  const answer = createMcpHandler(parts)
+  const url = new URL(`${parts.baseUrl.replace(/\/$/, '')}${MCP_PATH}`)
+  return (message, response) => {
+    if (message.url?.split('?', 1)[0] !== url.pathname) return false
+    pass(message, response, (request) => answer(request), url).catch(() => response.destroy())
+    return true
+  }
+}
+
+const MAX_BODY = 4 * 1024 * 1024
+
+async function pass(
+  message: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: Request) => Promise<Response>,
+  url: URL,
+): Promise<void> {
+  const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY)
+  const hasBody = message.method === 'POST'
+  if (hasBody && !(length <= MAX_BODY)) {
+    response.writeHead(413, { connection: 'close' }).end()
+    return
+  }
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(message.headers)) if (typeof value === 'string') headers.set(name, value)
+  const body = hasBody ? new Uint8Array(await buffer(message)) : undefined
+  const answered = await answer(new Request(url, { method: message.method ?? 'GET', headers, ...(body !== undefined && { body }) }))
+  response.writeHead(answered.status, Object.fromEntries(answered.headers))
+  response.end(new Uint8Array(await answered.arrayBuffer()))
+}

@@ -1,0 +1,63 @@
+import type { Handler } from '@fhir-ops/handler'
+import { objectAt, objectsAt, isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+
+/** Whom tools ask, and with whose rights. */
+export interface FhirCallerOptions {
+  readonly handler: Handler
+  /** Address of the service, as `baseUrl` of the handler. */
+  readonly baseUrl: string
+  /** The `Authorization` header of the caller, passed on with each call; absent where the handler needs none. */
+  readonly authorization?: string | undefined
+}
+
+/** A call below the FHIR base. */
+export interface FhirCall {
+  readonly path: string
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
+  /** Makes the call a POST. */
+  readonly body?: object
+}
+
+/** An answer of the service that was no success, in the words of its OperationOutcome. */
+export class FhirRefusal extends Error {
+  override readonly name = 'FhirRefusal'
+}
+
+/** Asks the service. @throws {FhirRefusal} for any status but 2xx. */
+export type FhirCaller = (call: FhirCall) => Promise<JsonObject>
+
+/** Makes what asks a handler in the name of one caller: rights, limits and audit are those of the handler. */
+export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOptions): FhirCaller {
+  return async ({ path, query = {}, body }) => {
+    const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]))
+    const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+    const headers: Record<string, string> = {
+      ...(authorization !== undefined && { authorization }),
+      ...(body !== undefined && { 'content-type': 'application/fhir+json' }),
+    }
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+    const response = await handler(new Request(`${baseUrl.replace(/\/$/, '')}/fhir/R4/${path}${search}`, init))
+    const answer = valueOf(await response.text())
+    if (!response.ok) throw new FhirRefusal(refusalOf(answer) ?? `The service answered ${response.status}.`)
+    return isObject(answer) ? answer : { value: answer }
+  }
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A bot may answer with a plain text.
+    return text
+  }
+}
+
+function refusalOf(answer: unknown): string | undefined {
+  if (!isObject(answer)) return undefined
+  const texts = objectsAt(answer, 'issue').map((issue) => {
+    const expression = issue['expression']
+    const place = Array.isArray(expression) && expression.length > 0 ? ` (${expression.join(', ')})` : ''
+    return `${stringAt(objectAt(issue, 'details'), 'text') ?? stringAt(issue, 'diagnostics') ?? stringAt(issue, 'code') ?? ''}${place}`
+  })
+  return texts.length === 0 ? undefined : texts.join(' ')
+}

@@ -1,0 +1,2 @@
+export { createMcpServer, type McpServerOptions } from './server.js'
+export { createMcpHandler, type McpHandlerOptions } from './mcp-handler.js'

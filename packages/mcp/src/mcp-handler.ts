@@ -1,0 +1,51 @@
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import type { McpServerOptions } from './server.js'
+import { createMcpServer } from './server.js'
+
+/** What `createMcpHandler` is made of. */
+export interface McpHandlerOptions extends Omit<McpServerOptions, 'authorization'> {
+  /** As that of the handler: `off` takes calls without a token. Default `required`. */
+  readonly auth?: 'required' | 'off'
+}
+
+const MAX_BODY = 4 * 1024 * 1024
+
+/**
+ * MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses is 401 here, too, and each tool does what
+ * the token allows. Mount it beside the handler, for example at `/mcp`.
+ */
+export function createMcpHandler({ auth = 'required', ...options }: McpHandlerOptions): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const origin = request.headers.get('origin')
+    // A page of another origin must not reach a service on this machine by a name of its own.
+    if (origin !== null && origin !== new URL(options.baseUrl).origin) return refusal(403, 'This origin is not allowed.')
+    const authorization = request.headers.get('authorization') ?? undefined
+    if (auth === 'required') {
+      const refused = await refusedToken(options, authorization)
+      if (refused !== undefined) return refused
+    }
+    if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY) return refusal(413, 'The body is longer than 4 MiB.')
+    const server = createMcpServer({ ...options, authorization })
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+    await server.connect(transport)
+    try {
+      return await transport.handleRequest(request)
+    } finally {
+      await server.close()
+    }
+  }
+}
+
+/** The service's own refusal of the token, with its challenge. */
+async function refusedToken(
+  { handler, baseUrl }: Pick<McpServerOptions, 'handler' | 'baseUrl'>,
+  authorization: string | undefined,
+): Promise<Response | undefined> {
+  const headers = authorization === undefined ? {} : { authorization }
+  const response = await handler(new Request(`${baseUrl.replace(/\/$/, '')}/auth/me`, { headers }))
+  return response.ok ? undefined : response
+}
+
+function refusal(status: number, message: string): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status })
+}

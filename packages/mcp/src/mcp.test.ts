@@ -1,0 +1,221 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
+import { createBots, type BotEvent } from 'fhir-ops/execute'
+import { codeSystem, conceptMap, patient, testService, valueSet, type TestService } from '@fhir-ops/testing'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { createMcpHandler, createMcpServer } from './index.js'
+
+const system = codeSystem().url
+const measure = {
+  resourceType: 'Measure',
+  id: 'patients',
+  status: 'active',
+  group: [
+    {
+      population: [
+        {
+          code: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-population', code: 'initial-population' }] },
+          criteria: { language: 'application/x-fhir-query', expression: 'Patient' },
+        },
+      ],
+    },
+  ],
+}
+
+let service: TestService
+let client: Client
+
+beforeAll(async () => {
+  const hostBots = [
+    { id: 'twice', run: ({ input }: BotEvent) => ({ twice: input }) },
+    { id: 'text', run: () => 'hello' },
+  ]
+  const resources = [patient(), patient({ id: 'other' }), patient({ id: 'third' }), codeSystem(), valueSet(), conceptMap(), measure]
+  service = await testService({ resources, handler: { bots: createBots({ hostBots }) } })
+  client = await connected(service, service.token)
+})
+
+async function connected({ handler, baseUrl, context }: TestService, token: string): Promise<Client> {
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  await createMcpServer({ handler, baseUrl, context, authorization: `Bearer ${token}` }).connect(far)
+  const made = new Client({ name: 'test', version: '1' })
+  await made.connect(near)
+  // Listing the tools makes the client check each result by its output schema.
+  await made.listTools()
+  return made
+}
+
+async function call(name: string, input: Record<string, unknown>, by: Client = client): Promise<Record<string, unknown>> {
+  const result = await by.callTool({ name, arguments: input })
+  const [content] = Array.isArray(result.content) ? result.content : []
+  return result.isError === true ? { error: content.text } : { ...(result.structuredContent as object) }
+}
+
+describe('tools', () => {
+  test('are described, with schemas and whether they change something', async () => {
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'expand',
+      'lookup',
+      'validate_code',
+      'subsumes',
+      'translate',
+      'validate',
+      'read',
+      'search',
+      'evaluate_measure',
+      'execute_bot',
+      'json_schema',
+    ])
+    for (const tool of tools) {
+      expect(tool.description?.length, tool.name).toBeGreaterThan(40)
+      expect(tool.annotations?.readOnlyHint, tool.name).toBe(tool.name !== 'execute_bot')
+    }
+  })
+
+  test('expand pages through the codes, and explains', async () => {
+    const first = await call('expand', { url: valueSet().url, count: 3 })
+    expect(first).toMatchObject({ total: 4, nextOffset: 3, codes: [{ code: 'planned' }, { code: 'unplanned' }, { code: 'urgent' }] })
+    expect(first['explanation']).toEqual(expect.arrayContaining([expect.any(String)]))
+    const last = await call('expand', { url: valueSet().url, count: 3, offset: 3 })
+    expect(last).toMatchObject({ codes: [{ system, code: 'emergency', display: 'Emergency' }] })
+    expect(last).not.toHaveProperty('nextOffset')
+    expect(await call('expand', { url: valueSet().url, filter: 'urg' })).toMatchObject({ codes: [{ code: 'urgent' }] })
+  })
+
+  test.each<[string, Record<string, unknown>, object]>([
+    ['lookup', { system, code: 'urgent' }, { display: 'Urgent', definition: 'Today.' }],
+    ['validate_code', { system, code: 'urgent', valueSet: valueSet().url }, { valid: true, display: 'Urgent' }],
+    ['validate_code', { system, code: 'soon' }, { valid: false, message: expect.stringContaining('soon') }],
+    ['subsumes', { system, codeA: 'unplanned', codeB: 'urgent' }, { outcome: 'subsumes' }],
+    [
+      'translate',
+      { system, code: 'urgent', url: conceptMap().url },
+      { result: true, matches: [{ equivalence: 'equivalent', code: 'UR' }] },
+    ],
+    ['translate', { system, code: 'unplanned', url: conceptMap().url }, { result: false, matches: [] }],
+    [
+      'validate',
+      { resource: { resourceType: 'Patient', gender: 'x' } },
+      { valid: false, findings: expect.arrayContaining([expect.objectContaining({ severity: 'error', place: 'Patient.gender' })]) },
+    ],
+    ['validate', { resource: patient() }, { valid: true, findings: [] }],
+    ['read', { type: 'Patient', id: 'lovell' }, { resource: { resourceType: 'Patient', birthDate: '1980-12-10' } }],
+    [
+      'evaluate_measure',
+      { id: 'patients', periodStart: '2026-01-01', periodEnd: '2026-12-31' },
+      { report: { group: [{ population: [{ count: 3 }] }] } },
+    ],
+    ['execute_bot', { id: 'twice', input: { a: 1 } }, { output: { twice: { a: 1 } } }],
+    ['execute_bot', { id: 'text', input: {} }, { output: 'hello' }],
+    ['json_schema', { url: 'HumanName' }, { schema: { $ref: '#/$defs/HumanName' } }],
+  ])('%s answers %j', async (name, input, answer) => {
+    expect(await call(name, input)).toMatchObject(answer)
+  })
+
+  test('search pages, without narratives', async () => {
+    const first = await call('search', { type: 'Patient', parameters: 'gender=female&_sort=_id', count: 2 })
+    expect(first).toMatchObject({ resources: [{ id: 'lovell' }, { id: 'other' }], next: expect.any(String) })
+    expect(JSON.stringify(first)).not.toContain('<div')
+    expect(await call('search', { type: 'Patient', next: first['next'] })).toMatchObject({ resources: [{ id: 'third' }] })
+  })
+
+  test.each<[string, string, Record<string, unknown>, string]>([
+    ['a missing argument', 'expand', {}, "must have required property 'url'"],
+    ['an unknown argument', 'lookup', { system, code: 'x', cod: 'x' }, 'must NOT have additional properties'],
+    ['an argument of another type', 'expand', { url: 'x', count: 'many' }, 'arguments/count must be integer'],
+    ['a path as an id', 'read', { type: 'Patient', id: '../Bot/x' }, 'must match pattern'],
+    ['no map', 'translate', { system, code: 'x' }, 'must match a schema in anyOf'],
+    ['what is not there', 'read', { type: 'Patient', id: 'none' }, 'none'],
+    ['an unknown value set', 'expand', { url: 'urn:none' }, 'urn:none'],
+    ['an unknown search parameter', 'search', { type: 'Patient', parameters: 'colour=red' }, 'colour'],
+    ['an unknown type for a schema', 'json_schema', { url: 'Patiant' }, 'Patiant'],
+  ])('say in words what is wrong: %s', async (_, name, input, message) => {
+    expect((await call(name, input))['error']).toContain(message)
+  })
+
+  test('do what the token allows', async () => {
+    const { token } = await service.sessions.create({ user: 'guest', scopes: ['system/ValueSet.rs'], ttl: 3600 })
+    const guest = await connected(service, token)
+    expect(await call('expand', { url: valueSet().url }, guest)).toMatchObject({ total: 4 })
+    expect((await call('read', { type: 'Patient', id: 'lovell' }, guest))['error']).toBeDefined()
+  })
+
+  test('that do not exist are refused', async () => {
+    await expect(client.callTool({ name: 'delete_all', arguments: {} })).rejects.toThrow('There is no tool delete_all.')
+  })
+})
+
+describe('resources', () => {
+  test('are listed by type, page by page', async () => {
+    const uris: string[] = []
+    for (let cursor: string | undefined, pages = 0; pages < 20; pages++) {
+      const page = await client.listResources(cursor === undefined ? {} : { cursor })
+      uris.push(...page.resources.map(({ uri }) => uri))
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+    }
+    expect(uris).toEqual(
+      expect.arrayContaining(['fhir:///ValueSet/visit-priority', 'fhir:///ConceptMap/visit-priority', 'fhir:///Measure/patients']),
+    )
+    await expect(client.listResources({ cursor: 'Patient?' })).rejects.toThrow('not one of this server')
+  })
+
+  test('are read by type and id', async () => {
+    const { contents } = await client.readResource({ uri: 'fhir:///ValueSet/visit-priority' })
+    expect(contents[0]).toMatchObject({ mimeType: 'application/fhir+json', text: expect.stringContaining('VisitPriorities') })
+    await expect(client.readResource({ uri: 'fhir:///Patient/none' })).rejects.toMatchObject({ code: -32_002 })
+    await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow('A resource is fhir:///Type/id.')
+  })
+})
+
+describe('prompts', () => {
+  test('name the tools that exist', async () => {
+    const { prompts } = await client.listPrompts()
+    expect(prompts.map(({ name }) => name)).toEqual(['code_term', 'map_code', 'fix_resource', 'build_value_set'])
+    const { messages } = await client.getPrompt({ name: 'code_term', arguments: { term: 'high blood pressure', valueSet: 'http://v' } })
+    expect(messages[0]?.content).toMatchObject({ type: 'text', text: expect.stringContaining('"high blood pressure"') })
+    await expect(client.getPrompt({ name: 'code_term', arguments: { term: 'x' } })).rejects.toThrow('valueSet')
+    await expect(client.getPrompt({ name: 'other' })).rejects.toThrow('There is no prompt other.')
+  })
+})
+
+describe('over HTTP', () => {
+  function httpClient(token: string | undefined, headers: Record<string, string> = {}, auth?: 'off'): Promise<Client> {
+    const { handler, baseUrl, context } = service
+    const mcp = createMcpHandler({ handler, baseUrl, context, ...(auth !== undefined && { auth }) })
+    const transport = new StreamableHTTPClientTransport(new URL(`${baseUrl}/mcp`), {
+      fetch: (url, init) => mcp(new Request(url, init)),
+      requestInit: { headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) } },
+    })
+    const made = new Client({ name: 'test', version: '1' })
+    return made.connect(transport).then(() => made)
+  }
+
+  test('the same tools answer, with the token of the service', async () => {
+    const made = await httpClient(service.token)
+    expect(await call('lookup', { system, code: 'urgent' }, made)).toMatchObject({ display: 'Urgent' })
+  })
+
+  test('a token is needed, and ends with its session', async () => {
+    await expect(httpClient(undefined)).rejects.toThrow()
+    await expect(httpClient('wrong')).rejects.toThrow()
+    const issued = await service.sessions.create({ user: 'guest', scopes: ['openid', 'system/CodeSystem.rs'], ttl: 3600 })
+    const made = await httpClient(issued.token)
+    expect(await call('lookup', { system, code: 'urgent' }, made)).toMatchObject({ display: 'Urgent' })
+    await service.sessions.delete(issued.loginId)
+    await expect(call('lookup', { system, code: 'urgent' }, made)).rejects.toThrow()
+  })
+
+  test('the refusal is 401 with the challenge of the service', async () => {
+    const { handler, baseUrl, context } = service
+    const mcp = createMcpHandler({ handler, baseUrl, context })
+    const answer = await mcp(new Request(`${baseUrl}/mcp`, { method: 'POST', body: '{}' }))
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')])
+  })
+
+  test('a page of another origin is refused', async () => {
+    await expect(httpClient(service.token, { origin: 'https://evil.example' })).rejects.toThrow()
+  })
+})

@@ -1,0 +1,162 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+  type CallToolResult,
+} from '@modelcontextprotocol/sdk/types.js'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { jsonSchema } from 'fhir-ops/schema'
+import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
+import { PROMPTS } from './prompts.js'
+import { RESOURCE_TOOLS } from './resource-tools.js'
+import { TERMINOLOGY_TOOLS } from './terminology-tools.js'
+import type { Tool, ToolContext } from './tool.js'
+
+/** Whom an MCP server asks, and with whose rights. */
+export interface McpServerOptions extends FhirCallerOptions {
+  /** Of the handler; makes JSON Schemas. */
+  readonly context: OperationContext
+}
+
+const TOOLS: readonly Tool[] = [...TERMINOLOGY_TOOLS, ...RESOURCE_TOOLS]
+const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, useDefaults: false })
+const CHECKED = new Map(TOOLS.map((tool) => [tool.name, { tool, check: ajv.compile(tool.inputSchema) }]))
+
+/** Types whose resources are listed, as those that people choose from. */
+const LISTED = ['ValueSet', 'ConceptMap', 'CodeSystem', 'Measure', 'Questionnaire', 'StructureDefinition', 'Bot']
+const PAGE = 50
+
+/**
+ * Makes an MCP server for one caller: tools for the operations, resources for content, prompts for coding tasks. Connect it to a transport of the SDK.
+ * Every call goes through the handler, with its rights, limits and audit.
+ */
+export function createMcpServer(options: McpServerOptions): Server {
+  const ask = fhirCaller(options)
+  const server = new Server(
+    { name: 'fhir-ops', version: '0.1.0' },
+    {
+      capabilities: { tools: {}, resources: {}, prompts: {} },
+      instructions:
+        'FHIR R4 terminology, validation, search and measures. Codes are given as system and code. Never invent a code: check it with validate_code.',
+    },
+  )
+  const context: ToolContext = { ask, schemaOf: async (url) => (await jsonSchema(options.context, { url })).schema }
+  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map(described) }))
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => callTool(context, params.name, params.arguments ?? {}))
+  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
+    resourceTemplates: [{ uriTemplate: 'fhir:///{type}/{id}', name: 'A stored resource', mimeType: 'application/fhir+json' }],
+  }))
+  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => listResources(ask, params?.cursor))
+  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(ask, params.uri))
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({
+    prompts: PROMPTS.map(({ text: _text, arguments: given, ...prompt }) => ({ ...prompt, arguments: [...given] })),
+  }))
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => promptOf(params.name, params.arguments ?? {}))
+  return server
+}
+
+function described({
+  run: _run,
+  isReadOnly,
+  ...tool
+}: Tool): Omit<Tool, 'run' | 'isReadOnly'> & { annotations: { readOnlyHint: boolean; openWorldHint: boolean } } {
+  return { ...tool, annotations: { readOnlyHint: isReadOnly, openWorldHint: false } }
+}
+
+async function callTool(context: ToolContext, name: string, input: JsonObject): Promise<CallToolResult> {
+  const known = CHECKED.get(name)
+  if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name}.`)
+  const { tool, check } = known
+  if (!check(input))
+    return failed(`The arguments are not as ${name} needs them: ${ajv.errorsText(check.errors, { dataVar: 'arguments' })}.`)
+  try {
+    const structuredContent = { ...(await tool.run(context, input)) }
+    return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
+  } catch (error) {
+    // What the service refuses, the model can correct; anything else is a failure of the protocol.
+    if (error instanceof FhirRefusal || error instanceof OperationError) return failed(error.message)
+    throw error
+  }
+}
+
+function failed(message: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: message }] }
+}
+
+interface Listed {
+  readonly uri: string
+  readonly name: string
+  readonly title?: string
+  readonly mimeType: string
+}
+
+/** One page: of a type, then of the next. @param cursor `type?query` of the page. */
+async function listResources(
+  ask: FhirCaller,
+  cursor = `${LISTED[0]}?_count=${PAGE}&_elements=name,title,url`,
+): Promise<{ resources: Listed[]; nextCursor?: string }> {
+  const [type = '', query = ''] = cursor.split('?')
+  if (!LISTED.includes(type)) throw new McpError(ErrorCode.InvalidParams, 'The cursor is not one of this server.')
+  const bundle = await ask({ path: `${type}?${query}` }).catch(mayNot)
+  const resources = objectsAt(bundle, 'entry').flatMap((entry) => listed(type, objectAt(entry, 'resource')))
+  const next = stringAt(
+    objectsAt(bundle, 'link').find(({ relation }) => relation === 'next'),
+    'url',
+  )?.split('?')[1]
+  const following = LISTED[LISTED.indexOf(type) + 1]
+  if (next !== undefined) return { resources, nextCursor: `${type}?${next}` }
+  return following === undefined ? { resources } : { resources, nextCursor: `${following}?_count=${PAGE}&_elements=name,title,url` }
+}
+
+/** A caller who may not search a type has none of it to choose from. */
+function mayNot(error: unknown): JsonObject {
+  if (error instanceof FhirRefusal) return {}
+  throw error
+}
+
+function listed(type: string, resource: JsonObject | undefined): readonly Listed[] {
+  const id = stringAt(resource, 'id')
+  if (id === undefined) return []
+  const title = stringAt(resource, 'title') ?? stringAt(resource, 'url')
+  return [
+    {
+      uri: `fhir:///${type}/${id}`,
+      name: stringAt(resource, 'name') ?? id,
+      ...(title !== undefined && { title }),
+      mimeType: 'application/fhir+json',
+    },
+  ]
+}
+
+async function readResource(ask: FhirCaller, uri: string): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
+  const [, path] = /^fhir:\/\/\/([A-Z][A-Za-z]{1,63}\/[A-Za-z0-9.-]{1,64})$/.exec(uri) ?? []
+  if (path === undefined) throw new McpError(ErrorCode.InvalidParams, 'A resource is fhir:///Type/id.')
+  const resource = await ask({ path }).catch((error: unknown) => {
+    throw error instanceof FhirRefusal ? new McpError(RESOURCE_NOT_FOUND, error.message) : error
+  })
+  return { contents: [{ uri, mimeType: 'application/fhir+json', text: JSON.stringify(resource) }] }
+}
+
+/** @see https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling */
+const RESOURCE_NOT_FOUND = -32_002
+
+function promptOf(
+  name: string,
+  given: Readonly<Record<string, string>>,
+): { description: string; messages: { role: 'user'; content: { type: 'text'; text: string } }[] } {
+  const prompt = PROMPTS.find((one) => one.name === name)
+  if (prompt === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no prompt ${name}.`)
+  const missing = prompt.arguments.find((argument) => argument.required && !given[argument.name])
+  if (missing !== undefined) throw new McpError(ErrorCode.InvalidParams, `The argument ${missing.name} of ${name} is missing.`)
+  return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text: prompt.text(given) } }] }
+}
