@@ -59,6 +59,7 @@ describe('help', () => {
 describe('wrong use', () => {
   test.each([
     ['an unknown command', ['expnd'], 2, 'expand'],
+    ['codes of a closure without their system', ['closure', 'visits', 'a'], 2, '--system is missing'],
     ['an unknown option', ['expand', 'u', '--filtr', 'x'], 2, '--filter'],
     ['a missing argument', ['expand'], 2, 'url'],
     ['a port that is not a number', ['serve', '--port', 'x'], 2, 'whole number'],

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Io } from '../io.js'
 import { lookupCommand, subsumesCommand, translateCommand, validateCodeCommand } from './codes.js'
 import { cqlCommand } from './cql.js'
+import { completionCommand } from './completion.js'
 import { demoCommand } from './demo.js'
 import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
@@ -38,4 +39,5 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   tokenCommand,
   backupCommand,
   checkCommand,
+  (io) => completionCommand(io, () => COMMANDS.map((make) => make(io))),
 ]

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
 import { closureOperation } from 'fhir-ops/internal/closure'
 import { compareOperation } from 'fhir-ops/internal/compare'
 import { expandOperation } from 'fhir-ops/internal/expand'
@@ -86,6 +87,8 @@ export function closureCommand(io: Io): Command {
     .option('--since <version>', 'print again what was added after this version of the table')
     .action(async (name: string, codes: readonly string[], options: ClosureOptions) => {
       const { system, since: version } = options
+      if (codes.length > 0 && system === undefined)
+        throw new OperationError('parameter-value', '--system is missing: codes to add need their code system.')
       const concept = codes.map((code) => ({ system, code }))
       await printAnswer({ operation: closureOperation, values: { name, version }, codings: { concept } }, options, io, (answer) => {
         for (const line of table(pairRows(answer))) io.out(line)
