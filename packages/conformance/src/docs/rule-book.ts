@@ -79,7 +79,7 @@ export function messagesIn(area: string, text: string): readonly Message[] {
 export function testFinder(): (message: Message) => string | undefined {
   const texts = TESTS.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.test.ts'))
+      .filter((file) => file.endsWith('.test.ts') && !file.endsWith('.slow.test.ts'))
       .toSorted()
       .map((file) => join(folder, file))
       .map((path) => ({ path, text: readFileSync(join(ROOT, path), 'utf8') })),

@@ -21,6 +21,8 @@ export interface Report {
   readonly profile?: string
   /** Further steps below the node, for what has no node of its own: `foo` or `given[2]`. */
   readonly at?: string
+  /** The path to give in place of that of the node: that of an element which a profile is about. */
+  readonly expression?: string
   /** Where it is in the text, when that is known more exactly than the node. */
   readonly offset?: number
   readonly hint?: string | undefined
@@ -119,14 +121,14 @@ function addResources(node: FhirNode, into: Set<unknown>): void {
 function findingAt(
   node: FhirNode,
   { kind, code: usual }: FindingDefinition,
-  { text, at, severity = 'error', code, profile }: Report,
+  { text, at, severity = 'error', code, profile, expression }: Report,
 ): Finding {
   return {
     kind,
     severity,
     code: code ?? usual,
     text,
-    expression: pathOf(node) + (at === undefined ? '' : stepsBelow(node, at)),
+    expression: expression ?? pathOf(node) + (at === undefined ? '' : stepsBelow(node, at)),
     ...(profile !== undefined && { profile }),
   }
 }

@@ -66,7 +66,12 @@ function isReportedElsewhere({ slot, parent }: FhirNode): boolean {
   return ELSEWHERE.has(`${parent?.type.name}.${slot?.name}`)
 }
 
-const ELSEWHERE: ReadonlySet<string> = new Set(['Meta.profile', 'QuestionnaireResponse.questionnaire', 'MeasureReport.measure'])
+const ELSEWHERE: ReadonlySet<string> = new Set([
+  'Meta.profile',
+  'QuestionnaireResponse.questionnaire',
+  'MeasureReport.measure',
+  'ElementDefinition.binding.valueSet',
+])
 
 /** The types of definitions that every rule allows; `undefined` where any resource may be meant. */
 function allowedTypes(rules: readonly ElementRule[]): readonly string[] | undefined {

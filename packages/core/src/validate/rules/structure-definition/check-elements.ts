@@ -1,12 +1,17 @@
-import { OperationError, quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
+import { otherKindOf } from '../conformance/other-kind.js'
+import { expressionProblem } from '../expression/expression-problem.js'
+import { checkChanges, isMarked } from './check-changes.js'
+import { checkSlices } from './check-slices.js'
+import { snapshotProblem } from './snapshot-problem.js'
 import { checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { checkCharacteristics, checkTypeProfiles, DEFINITION_BINDING } from './check-types.js'
+import { canBind, checkCharacteristics, checkTypeProfiles, DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import {
   checkDiscriminators,
   checkExtensionSlicing,
@@ -44,21 +49,38 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
   for (const element of elements) {
     await run.scheduler.turn()
     checkPlace(check, element)
-    checkCharacteristics(element)
+    checkCharacteristics(element, check.definition)
     checkBinding(element)
-    checkExpressions(element)
+    checkExpressions(check, element)
     checkDiscriminators(element)
     checkTypeProfiles(element)
+    checkTypeSupport(element)
+    checkTypeCodes(element)
   }
   if (isConstraint) {
-    reportMisplaced(check, elements)
-    await run.scheduler.turn()
-    checkRestrictions(check, elements)
-    await run.scheduler.turn()
+    await checkApplication(check, elements)
     checkConstraintKeys(check, elements)
     await run.scheduler.turn()
   }
   checkSliceSupport(check, elements)
+}
+
+/** Checks that a differential can be applied to its base, and what comes of it. */
+async function checkApplication(check: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
+  const { run, definition } = check
+  const base = textOf(definition, 'baseDefinition')
+  const problem = base === undefined ? undefined : snapshotProblem(base, elements)
+  await run.scheduler.turn()
+  if (problem !== undefined) {
+    run.findings.report(DEFINITION_SNAPSHOT, definition, { text: `The differential cannot be applied: ${problem}` })
+    return
+  }
+  reportMisplaced(check, elements)
+  await run.scheduler.turn()
+  checkRestrictions(check, elements)
+  await run.scheduler.turn()
+  await checkChanges(check, elements)
+  checkSlices(check, elements, () => undefined)
 }
 
 function checkRoot({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
@@ -69,7 +91,8 @@ function checkRoot({ run, definition }: DifferentialCheck, elements: readonly El
 }
 
 function reportMisplaced({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
-  const misplaced = misplacedElements(run, elements)
+  const unmatched = misplacedElements(run, elements)
+  const misplaced = elements.filter((element) => unmatched.includes(element) || isInChoice(run, element, elements))
   if (misplaced.length === 0) return
   for (const { node, path } of misplaced) {
     run.findings.report(DEFINITION_PATH, node, {
@@ -82,6 +105,17 @@ function reportMisplaced({ run, definition }: DifferentialCheck, elements: reado
       .map(({ path }) => path)
       .join(', ')}.`,
   })
+}
+
+/** What is inside an element of several types is not the same for each, so a differential has to name the type first. */
+function isInChoice({ model }: Run, { path }: ElementCheck, elements: readonly ElementCheck[]): boolean {
+  const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
+  if (!parent.endsWith('[x]') || /\.(?:id|extension)$/.test(path)) return false
+  const types = placeOf(model, parent)?.types ?? []
+  const isNarrowed = elements.some(
+    ({ node: { value }, path: own }) => own === parent && isObject(value) && objectsAt(value, 'type').length === 1,
+  )
+  return types.length > 1 && !isNarrowed
 }
 
 /** Checks that an element is of the definition's own type, and that it slices only what comes several times or is of several types. */
@@ -101,43 +135,123 @@ function isSingle(place: ElementCheck['place'], path: string): boolean {
   return place !== undefined && path.includes('.') && place.slots.every(({ isCollection, isChoice }) => !isCollection && !isChoice)
 }
 
-/** Checks that an element is bound to a value set to rely on: only experiments, and examples, use experiments. */
-function checkBinding({ run, node }: ElementCheck): void {
-  if (isExperiment(resourceOf(node).value)) return
+/** Value sets of everything that a code system has, with the name of that. */
+const WHOLE: ReadonlyMap<string, string> = new Map([
+  ['http://loinc.org/vs', 'LOINC'],
+  ['http://snomed.info/sct?fhir_vs', 'SNOMED CT'],
+  ['http://hl7.org/fhir/ValueSet/cpt-all', 'CPT'],
+])
+const BINDABLE: ReadonlySet<string> = new Set([
+  'code',
+  'string',
+  'url',
+  'uri',
+  'Coding',
+  'CodeableConcept',
+  'Quantity',
+  'CodeableReference',
+])
+
+/** Checks what an element is bound to: a value set that is known, with the codes that are meant; only experiments, and examples, use experiments. */
+function checkBinding({ run, node, place }: ElementCheck): void {
+  const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+  const bound = types.length > 0 ? types : (place?.slots.map(({ type }) => type) ?? [])
   for (const binding of childrenOf(run, node, 'binding')) {
+    const say = (text: string, severity: 'error' | 'warning' | 'information'): void =>
+      run.findings.report(DEFINITION_BINDING, binding, { text, severity })
+    if (types.filter((type) => BINDABLE.has(type)).length > 1)
+      say(`The binding is for several types of the element: ${types.join(', ')}.`, 'information')
     const canonical = textOf(binding, 'valueSet')
-    if (canonical === undefined || canonical.startsWith('#') || textOf(binding, 'strength') === 'example') continue
-    const found = run.definitions.definition('ValueSet', canonical)
-    if (found === PENDING || !isExperiment(found)) continue
-    const text = `The value set ${quoted(canonical)} is experimental, but the profile is not.`
-    run.findings.report(DEFINITION_BINDING, binding, { text, severity: 'warning' })
+    const whole = WHOLE.get(canonical ?? '')
+    if (whole !== undefined) say(`The binding is to all codes of ${whole}, also those that are of no use as values.`, 'warning')
+    if (canonical !== undefined && !canonical.startsWith('#') && whole === undefined && canBind(bound))
+      checkValueSet(run, binding, canonical)
   }
+}
+
+function checkValueSet(run: Run, binding: FhirNode, canonical: string): void {
+  const found = run.definitions.definition('ValueSet', canonical)
+  const say = (text: string, severity: 'error' | 'warning'): void => run.findings.report(DEFINITION_BINDING, binding, { text, severity })
+  if (found === undefined && run.definitions.valueSet(canonical) === undefined) {
+    const kind = otherKindOf(run, canonical, 'ValueSet')
+    if (kind === undefined) say(`The value set ${quoted(canonical)} could not be found.`, 'warning')
+    else if (kind !== PENDING) say(`${quoted(canonical)} is a ${kind}, not a value set.`, 'error')
+  }
+  if (!isExperiment(found) || isExperiment(resourceOf(binding).value) || textOf(binding, 'strength') === 'example') return
+  say(`The value set ${quoted(canonical)} is experimental, but the profile is not.`, 'warning')
 }
 
 function isExperiment(definition: unknown): boolean {
   return isObject(definition) && definition['experimental'] === true
 }
 
-/** Checks that the constraints on an element can be read. */
-function checkExpressions({ run, node }: ElementCheck): void {
+/** Checks that the constraints on an element can be read, and name elements that there are; those of a snapshot are the whole. */
+function checkExpressions({ run, definition }: DifferentialCheck, { node, place }: ElementCheck): void {
+  const isWhole = childrenOf(run, definition, 'snapshot').length === 0
   for (const constraint of childrenOf(run, node, 'constraint')) {
-    const expression = textOf(constraint, 'expression')
-    const problem = expression === undefined ? undefined : problemOf(run, expression)
-    if (problem === undefined) continue
-    run.findings.report(DEFINITION_EXPRESSION, constraint, {
-      text: `The expression of the constraint ${quoted(textOf(constraint, 'key') ?? '')} is not a valid FHIRPath expression: ${problem}`,
-    })
+    const [key, expression] = [textOf(constraint, 'key'), textOf(constraint, 'expression')]
+    const say = (text: string, severity: 'warning' | 'information'): void =>
+      run.findings.report(DEFINITION_EXPRESSION, constraint, { text, severity, code: 'informational' })
+    if (key === undefined) say('The constraint has no key, so that nothing can refer to it.', 'warning')
+    else if (expression === undefined) say(`The constraint ${quoted(key)} has no expression, so that it cannot be checked.`, 'information')
+    else if (isWhole) checkExpression(run, constraint, { expression, types: place?.types ?? [] })
   }
 }
 
-function problemOf({ definitions: facts }: Run, expression: string): string | undefined {
-  try {
-    facts.expression(expression)
-    return undefined
-  } catch (error) {
-    if (error instanceof OperationError) return error.message
-    throw error
-  }
+/** Checks the expressions of the constraints that a definition adds in its snapshot. */
+export function checkSnapshotExpressions(run: Run, definition: FhirNode): void {
+  const url = textOf(definition, 'url')
+  for (const element of childrenOf(run, definition, 'snapshot').flatMap((snapshot) => childrenOf(run, snapshot, 'element')))
+    for (const constraint of childrenOf(run, element, 'constraint')) {
+      const [source, expression] = [textOf(constraint, 'source'), textOf(constraint, 'expression')]
+      if (expression !== undefined && (source === undefined || source === url))
+        checkExpression(run, constraint, { expression, types: placeOf(run.model, textOf(element, 'path') ?? '')?.types ?? [] })
+    }
+}
+
+interface Placed {
+  readonly expression: string
+  readonly types: readonly TypeDefinition[]
+}
+
+function checkExpression(run: Run, constraint: FhirNode, { expression, types }: Placed): void {
+  const problem = expressionProblem(expression, { model: run.model, focus: types })
+  if (problem === undefined) return
+  run.findings.report(DEFINITION_EXPRESSION, constraint, {
+    text: `The expression of the constraint ${quoted(textOf(constraint, 'key') ?? '')} is not right: ${problem.text}`,
+    ...(!problem.isError && { severity: 'warning', code: 'business-rule' }),
+  })
+}
+
+/** A type without a code is only for what comes from other releases, and R4 is the first without. */
+function checkTypeCodes({ run, node, path }: ElementCheck): void {
+  for (const type of childrenOf(run, node, 'type'))
+    if (isObject(type.value) && type.value['_code'] !== undefined && textOf(type, 'code') === undefined && !hasTypeExtension(type.value))
+      run.findings.report(DEFINITION_TYPE_PROFILE, node, {
+        text: `A type of ${quoted(path)} has a code without a value.`,
+        severity: 'error',
+        code: 'invalid',
+      })
+}
+
+function hasTypeExtension(type: JsonObject): boolean {
+  return objectsAt(type, 'extension').some(({ url }) => url === 'http://hl7.org/fhir/StructureDefinition/structuredefinition-fhir-type')
+}
+
+/** A type or profile that must be supported is of an element that must be. */
+function checkTypeSupport({ run, node }: ElementCheck): void {
+  if (!isObject(node.value) || node.value['mustSupport'] === true || childrenOf(run, resourceOf(node), 'snapshot').length > 0) return
+  const marked = objectsAt(node.value, 'type').some((type) =>
+    [type, ...['_profile', '_targetProfile'].flatMap((name) => objectsAt(type, name))].some((one) =>
+      isMarked(one, 'elementdefinition-type-must-support'),
+    ),
+  )
+  if (marked)
+    run.findings.report(DEFINITION_MUST_SUPPORT, node, {
+      text: 'Types or profiles of the element are marked as mustSupport, but the element is not.',
+      severity: 'information',
+      code: 'exception',
+    })
 }
 
 /** Checks that the slices of an element that must be supported must be supported too. */

@@ -1,9 +1,9 @@
 import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
-import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import { corrected } from '../../profile/corrections.js'
-import { SYSTEM_TYPES, type ElementRule } from '../../run/element-rule.js'
+import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
@@ -31,8 +31,8 @@ export function checkRestrictions({ run, definition }: DifferentialCheck, elemen
   for (const element of elements) {
     const rule = base === undefined ? undefined : ruleIn(run, base, element.path)
     if (rule === undefined) continue
-    for (const text of [cardinalityProblem(element, rule), typeProblem(element, rule)])
-      if (text !== undefined) run.findings.report(DEFINITION_RESTRICTION, definition, { text })
+    const problem = cardinalityProblem(element, rule)
+    if (problem !== undefined) run.findings.report(DEFINITION_RESTRICTION, definition, { text: problem })
     const text = slicingProblem(element, rule)
     if (text !== undefined) run.findings.report(DEFINITION_SLICING, definition, { text, code: 'business-rule' })
   }
@@ -59,21 +59,6 @@ function cardinalityProblem({ node, path }: ElementCheck, base: ElementRule): st
     return `${quoted(path)} has min = ${base.min} in the base, so min = ${least} is not allowed.`
   const max = most === '*' ? Number.POSITIVE_INFINITY : Number(most)
   return max > base.max ? `${quoted(path)} has max = ${base.max} in the base, so max = ${String(most)} is not allowed.` : undefined
-}
-
-function typeProblem({ run, node, path }: ElementCheck, base: ElementRule): string | undefined {
-  if (base.types.length === 0) return undefined
-  const stray = childrenOf(run, node, 'type').find((type) => !isAllowed(run, textOf(type, 'code') ?? '', base))
-  return stray && `${quoted(path)} cannot be of type ${quoted(textOf(stray, 'code') ?? '')}: the base does not allow this type.`
-}
-
-/** Later releases call what has one of FHIRPath's own types by its primitive type. */
-function isAllowed({ model }: Run, code: string, { types }: ElementRule): boolean {
-  const type = model.type(code)
-  if (type === undefined) return true
-  return types.some(
-    ({ code: allowed }) => (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES)) || isSubtype(model, type, allowed),
-  )
 }
 
 /** Extensions are looked at apart: they are sliced by url everywhere. */

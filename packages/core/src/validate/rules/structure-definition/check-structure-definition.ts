@@ -1,12 +1,15 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import type { JsonObject } from '../../../json/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { checkElements, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
 import { checkObligations, DEFINITION_OBLIGATION } from './check-obligations.js'
+import { checkContextInvariants, checkInheritance } from './check-claims.js'
+import { checkSnapshot } from './check-snapshot.js'
+import { DEFINITION_VALUE } from './check-changes.js'
 import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { placeOf, DEFINITION_SLICING } from './element-place.js'
@@ -45,6 +48,7 @@ export const structureDefinitionRule: ResourceRule = {
     DEFINITION_TYPE_PROFILE,
     DEFINITION_CONTEXT,
     DEFINITION_OBLIGATION,
+    DEFINITION_VALUE,
     DEFINITION_MUST_SUPPORT,
   ],
   check: checkStructureDefinition,
@@ -55,6 +59,8 @@ async function checkStructureDefinition(run: Run, node: FhirNode): Promise<void>
   checkBase(run, node)
   checkContexts(run, node)
   checkExtensionUrl(run, node)
+  checkInheritance(run, node)
+  checkSnapshot(run, node)
   const [differential] = childrenOf(run, node, 'differential')
   if (differential === undefined) return
   const isConstraint = textOf(node, 'derivation') === 'constraint'
@@ -73,8 +79,20 @@ function checkBase(run: Run, node: FhirNode): void {
 }
 
 function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
+  if (base['experimental'] === true && isObject(node.value) && node.value['experimental'] !== true)
+    run.findings.report(DEFINITION_BASE, node, { text: 'The base is experimental, but the definition is not.', code: 'business-rule' })
+  if (isCircular(run, node)) run.findings.report(DEFINITION_SNAPSHOT, node, { text: 'The definition builds on itself.' })
   const isSameType = base['type'] === textOf(node, 'type')
   const say = (text: string): void => run.findings.report(DEFINITION_BASE, node, { text, severity: 'error' })
+  if (textOf(node, 'derivation') === undefined && isSameType && run.model.type(String(base['type'])) !== undefined) {
+    run.findings.report(DEFINITION_BASE, node, {
+      text: `Without a derivation the definition would be that of the type ${quoted(String(base['type']))} itself.`,
+      at: 'type',
+      severity: 'error',
+      code: 'invalid',
+    })
+    return
+  }
   if (textOf(node, 'derivation') !== 'constraint') {
     if (isSameType) say(`A type that is derived from ${quoted(String(base['type']))} must have another name.`)
     return
@@ -85,6 +103,18 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
       text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,
     })
   }
+}
+
+function isCircular(run: Run, node: FhirNode): boolean {
+  const url = textOf(node, 'url')
+  const seen = new Set<string>()
+  for (let next = textOf(node, 'baseDefinition'); next !== undefined && !seen.has(next);) {
+    seen.add(next)
+    if (next.split('|', 1)[0] === url) return true
+    const found = run.definitions.definition('StructureDefinition', next)
+    next = found === undefined || found === PENDING ? undefined : stringAt(found, 'baseDefinition')
+  }
+  return false
 }
 
 const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/Extension'
@@ -108,6 +138,7 @@ function checkContexts(run: Run, node: FhirNode): void {
   const contexts = childrenOf(run, node, 'context')
   if (textOf(node, 'type') === 'Extension') {
     for (const context of contexts) checkContext(run, context)
+    checkContextInvariants(run, node, contexts)
     return
   }
   for (const context of [...contexts, ...childrenOf(run, node, 'contextInvariant')])

@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -44,6 +44,11 @@ const UNBOUND: ReadonlySet<string> = new Set([
   'Signature',
 ])
 
+/** Whether any of some types has codes to bind. */
+export function canBind(types: readonly string[]): boolean {
+  return types.length === 0 || types.some((type) => !UNBOUND.has(type))
+}
+
 /** Types whose values have an order. */
 const ORDERED = [...WHOLE_NUMBERS, ...TIMES, 'decimal', 'Quantity', 'Age', 'Count', 'Distance', 'Duration', 'Money']
 
@@ -68,11 +73,13 @@ const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: 
 const VALUE = /^(?:fixed|pattern)([A-Z]\w*)$/
 
 /** Checks that what an element says about its value makes sense for its types. */
-export function checkCharacteristics({ run, node, place }: ElementCheck): void {
+export function checkCharacteristics({ run, node, place }: ElementCheck, definition: FhirNode): void {
   const stated = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
   const types = stated.length > 0 ? stated : (place?.slots.map(({ type }) => type) ?? [])
   if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return
-  for (const text of problemsOf(membersOf(node.value), types)) run.findings.report(DEFINITION_BINDING, node, { text })
+  const members = membersOf(node.value)
+  for (const text of problemsOf(members, types)) run.findings.report(DEFINITION_BINDING, node, { text })
+  for (const text of strayValues(members, types)) run.findings.report(DEFINITION_BINDING, definition, { text, code: 'conflict' })
 }
 
 /** Names of members, also those that extensions and types of the element add. */
@@ -89,12 +96,13 @@ const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 function problemsOf(members: readonly string[], types: readonly string[]): readonly string[] {
   const names = types.join(', ')
   const beyond = CHARACTERISTICS.filter(([member, , isFor]) => !types.some(isFor) && members.some((one) => member.test(one)))
+  return beyond.map(([, name]) => `The element has ${name}, but its type ${names} cannot have one.`)
+}
+
+function strayValues(members: readonly string[], types: readonly string[]): readonly string[] {
   const values = members.flatMap((one) => VALUE.exec(one)?.[1] ?? [])
   const stray = values.filter((type) => !types.some((known) => known.toLowerCase() === type.toLowerCase()))
-  return [
-    ...beyond.map(([, name]) => `The element has ${name}, but its type ${names} cannot have one.`),
-    ...stray.map((type) => `The element has a value of the type ${type}, but is of type ${names}.`),
-  ]
+  return stray.map((type) => `The element has a value of the type ${type}, but is of type ${types.join(', ')}.`)
 }
 
 /** Checks that the profiles that an element's types name are known, and that those on the type itself are for that type. */
@@ -104,7 +112,7 @@ export function checkTypeProfiles({ run, node, path }: ElementCheck): void {
       checkProfile(run, profile, textOf(type, 'code'))
       checkModifier(run, profile, path)
     }
-    for (const target of childrenOf(run, type, 'targetProfile')) checkProfile(run, target)
+    for (const target of childrenOf(run, type, 'targetProfile')) checkTarget(run, target, { code: textOf(type, 'code'), path })
   }
 }
 
@@ -133,19 +141,48 @@ function checkModifier(run: Run, profile: FhirNode, path: string): void {
   })
 }
 
-/** A profile may be for a type that derives from the element's, or for one from which that derives. */
-function isFor({ model }: Run, type: unknown, code: string | undefined): boolean {
-  if (typeof type !== 'string' || code === undefined) return true
-  return derivesFrom(type, code) || derivesFrom(code, type)
+interface Targeted {
+  /** The type that has the target. */
+  readonly code: string | undefined
+  readonly path: string
+}
 
-  function derivesFrom(name: string, from: string): boolean {
-    for (
-      let current = model.type(name);
-      current !== undefined;
-      current = current.base === undefined ? undefined : model.type(current.base)
-    ) {
-      if (current.name === from) return true
-    }
-    return model.type(name) === undefined
+/** References lead to resources, canonicals to definitions. */
+function checkTarget(run: Run, target: FhirNode, { code, path }: Targeted): void {
+  if (code !== undefined && code !== 'Reference' && code !== 'canonical' && code !== 'CodeableReference') {
+    run.findings.report(DEFINITION_TYPE_PROFILE, target, { text: `The type ${quoted(code)} has no target profiles.`, severity: 'error' })
+    return
   }
+  const found = typeof target.value === 'string' ? run.definitions.definition('StructureDefinition', target.value) : PENDING
+  if (found === undefined) {
+    checkProfile(run, target)
+    run.findings.report(DEFINITION_TYPE_PROFILE, elementOf(target), {
+      text: `The target profile ${quoted(String(target.value))} of ${quoted(path)} is not known, so it is not compared with those of the base.`,
+      code: 'business-rule',
+    })
+  } else if (found !== PENDING && (found['kind'] !== 'resource' || (code === 'canonical' && !hasCanonical(run, found['type']))))
+    run.findings.report(DEFINITION_TYPE_PROFILE, target, {
+      text: `The profile ${quoted(String(target.value))} is for ${quoted(String(found['type']))}, which no ${code ?? 'Reference'} leads to.`,
+      severity: 'error',
+    })
+}
+
+function elementOf(node: FhirNode): FhirNode {
+  let current = node
+  while (current.parent !== undefined && current.type.name !== 'ElementDefinition') current = current.parent
+  return current
+}
+
+function hasCanonical({ model }: Run, type: unknown): boolean {
+  const definition = typeof type === 'string' ? model.type(type) : undefined
+  return definition === undefined || type === 'Resource' || type === 'DomainResource' || definition.elements.has('url')
+}
+
+/** The type of a profile is that of the element, or derives from it without being a type to use by itself: SimpleQuantity, not Age. */
+function isFor({ model }: Run, type: unknown, code: string | undefined): boolean {
+  if (typeof type !== 'string' || code === undefined || type === code) return true
+  const ABSTRACT = ['Resource', 'DomainResource', 'Element', 'BackboneElement']
+  if (!ABSTRACT.includes(code)) return model.type(type) === undefined || model.type(code) === undefined
+  const from = model.type(type)
+  return from === undefined || isSubtype(model, from, code)
 }

@@ -1,0 +1,518 @@
+import { expect, test } from 'vitest'
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { issuesOf } from './findings-of.js'
+
+interface Case {
+  readonly name: string
+  readonly resource: JsonObject
+  readonly definitions: readonly JsonObject[]
+  readonly expected: readonly string[]
+}
+const CASES: Case[] = []
+/** A case, named by the messages of HL7's validator that it is about. */
+function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
+  CASES.push({ name, resource, definitions, expected })
+}
+let n = 0
+const HL7 = 'http://hl7.org/fhir/',
+  SDU = HL7 + 'StructureDefinition/'
+const sd = (type: string, element: readonly JsonObject[], m: JsonObject = {}): JsonObject & { url: string; type: string } => ({
+  resourceType: 'StructureDefinition',
+  url: `http://a.org/StructureDefinition/p${++n}`,
+  name: 'P',
+  status: 'active',
+  kind: 'resource',
+  abstract: false,
+  type,
+  baseDefinition: SDU + type,
+  derivation: 'constraint',
+  differential: { element: [{ id: type, path: type }, ...element] },
+  ...m,
+})
+const e = (path: string, m: JsonObject = {}, id?: string): JsonObject => ({ id: id ?? path, path, ...m })
+const one = (
+  type: string,
+  path: string,
+  m: JsonObject,
+  sdm: JsonObject = {},
+  defs: readonly JsonObject[] = [],
+): readonly [JsonObject, readonly JsonObject[]] => [sd(type, [e(path, m)], sdm), defs]
+add('ok', [], ...one('Patient', 'Patient.name', { min: 1 }))
+add(
+  'age: SD_ED_TYPE_PROFILE_WRONG',
+  ['error|exception definition-type-profile StructureDefinition.differential.element[1].type[0].profile[0]'],
+  ...one('Observation', 'Observation.valueQuantity', { type: [{ code: 'Quantity', profile: [SDU + 'Age'] }] }),
+)
+add(
+  'age2: SD_ED_TYPE_PROFILE_WRONG',
+  ['error|exception definition-type-profile StructureDefinition.differential.element[1].type[0].profile[0]'],
+  ...one('Observation', 'Observation.value[x]', { type: [{ code: 'Quantity', profile: [SDU + 'Age'] }] }),
+)
+add('simple', [], ...one('Observation', 'Observation.valueQuantity', { type: [{ code: 'Quantity', profile: [SDU + 'SimpleQuantity'] }] }))
+add(
+  'wrong prof: ERROR_GENERATING_SNAPSHOT, SD_ED_TYPE_PROFILE_WRONG',
+  [
+    'error|exception definition-type-profile StructureDefinition.differential.element[1].type[0].profile[0]',
+    'error|exception definition-snapshot StructureDefinition',
+  ],
+  ...one('Observation', 'Observation.valueQuantity', { type: [{ code: 'Quantity', profile: [SDU + 'Period'] }] }),
+)
+add(
+  'prof unknown: SD_ED_TYPE_PROFILE_UNKNOWN',
+  ['warning|exception definition-type-profile StructureDefinition.differential.element[1].type[0].profile[0]'],
+  ...one('Observation', 'Observation.valueQuantity', { type: [{ code: 'Quantity', profile: ['http://a.org/nix'] }] }),
+)
+const fx = sd('Observation', [e('Observation.status', { fixedCode: 'final' })])
+fx['url'] = 'http://a.org/fx'
+const on = (path: string, m: JsonObject, b: ReturnType<typeof sd> = fx): readonly [JsonObject, readonly JsonObject[]] => [
+  sd(b.type, [e(path, m)], { baseDefinition: b.url }),
+  [b],
+]
+add(
+  'fixed other: _DT_Fixed_Wrong',
+  ['error|value definition-value Observation.status'],
+  ...on('Observation.status', { fixedCode: 'amended' }),
+)
+add('fixed same', [], ...on('Observation.status', { fixedCode: 'final' }))
+add('fixed to pattern', [], ...on('Observation.status', { patternCode: 'final' }))
+const px = sd('Observation', [e('Observation.code', { patternCodeableConcept: { coding: [{ system: 'http://a.org/x', code: 'a' }] } })])
+px['url'] = 'http://a.org/px'
+add(
+  'pattern other: SD_ELEMENT_PATTERN_NO_FIXED, UNKNOWN_CODESYSTEM',
+  ['error|invalid definition-value StructureDefinition.differential.element[1].pattern.ofType(CodeableConcept)'],
+  ...on('Observation.code', { patternCodeableConcept: { coding: [{ system: 'http://a.org/x', code: 'b' }] } }, px),
+)
+add(
+  'pattern same: UNKNOWN_CODESYSTEM',
+  [],
+  ...on('Observation.code', { patternCodeableConcept: { coding: [{ system: 'http://a.org/x', code: 'a' }] } }, px),
+)
+add(
+  'pattern to fixed: UNKNOWN_CODESYSTEM',
+  [],
+  ...on('Observation.code', { fixedCodeableConcept: { coding: [{ system: 'http://a.org/x', code: 'a' }] } }, px),
+)
+add('pattern value other', [], ...on('Observation.status', { patternCode: 'amended' }))
+add(
+  'ext url: SD_ELEMENT_FIXED_WRONG_TYPE, http://hl7.org/fhir/StructureDefinition/StructureDefinition#sdf-5, SD_CONSTRAINED_KIND_NO_MATCH, SD_DERIVATION_KIND_MISMATCH, _DT_Fixed_Wrong',
+  ['error|not-found definition-base StructureDefinition', 'error|value definition-value Extension.url'],
+  { ...sd('Extension', [e('Extension.url', { fixedUri: 'http://a.org/other' })]), baseDefinition: SDU + 'patient-birthPlace' },
+)
+add(
+  'pat coding: UNKNOWN_CODESYSTEM',
+  [],
+  ...one('Observation', 'Observation.code', { patternCodeableConcept: { coding: [{ system: 'http://a.org/x' }] } }),
+)
+add(
+  'path unknown',
+  ['error|value definition-path StructureDefinition.differential.element[1]', 'error|value definition-path StructureDefinition'],
+  ...one('Patient', 'Patient.foo', { min: 1 }),
+)
+add(
+  'disc none: UNABLE_TO_INFER_CODESYSTEM, Terminology_TX_NoValid_16, ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  ...one('Patient', 'Patient.name', { slicing: { discriminator: [{ type: 'foo', path: 'use' }], rules: 'open' } }),
+)
+add(
+  'bind cs: SD_ED_BIND_NOT_VS',
+  ['error|business-rule definition-binding StructureDefinition.differential.element[1].binding'],
+  ...one('Patient', 'Patient.maritalStatus', { binding: { strength: 'required', valueSet: HL7 + 'administrative-gender' } }),
+)
+add(
+  'bind unknown: SD_ED_BIND_UNKNOWN_VS',
+  ['warning|business-rule definition-binding StructureDefinition.differential.element[1].binding'],
+  ...one('Patient', 'Patient.maritalStatus', { binding: { strength: 'required', valueSet: 'http://a.org/nix' } }),
+)
+add('bind none', [], ...one('Patient', 'Patient.maritalStatus', { binding: { strength: 'required' } }))
+add(
+  'bind weaker',
+  ['error|business-rule definition-restriction StructureDefinition'],
+  ...one('Patient', 'Patient.gender', { binding: { strength: 'extensible', valueSet: HL7 + 'ValueSet/administrative-gender' } }),
+)
+add(
+  'bind notsubset',
+  ['error|business-rule definition-restriction StructureDefinition'],
+  ...one('Patient', 'Patient.gender', { binding: { strength: 'required', valueSet: HL7 + 'ValueSet/contact-point-use' } }),
+)
+const sub = {
+  resourceType: 'ValueSet',
+  url: 'http://a.org/vs-sub',
+  status: 'active',
+  compose: { include: [{ system: HL7 + 'administrative-gender', concept: [{ code: 'male' }] }] },
+}
+add('bind subset', [], ...one('Patient', 'Patient.gender', { binding: { strength: 'required', valueSet: sub.url } }, {}, [sub]))
+add(
+  'bind loinc: SD_ED_BIND_ALL_LOINC_CODES',
+  ['warning|business-rule definition-binding StructureDefinition.differential.element[1].binding'],
+  ...one('Observation', 'Observation.code', { binding: { strength: 'example', valueSet: 'http://loinc.org/vs' } }),
+)
+add(
+  'bind sct: SD_ED_BIND_ALLSCT_CODES',
+  ['warning|business-rule definition-binding StructureDefinition.differential.element[1].binding'],
+  ...one('Observation', 'Observation.code', { binding: { strength: 'example', valueSet: 'http://snomed.info/sct?fhir_vs' } }),
+)
+add(
+  'bind multi: SD_ED_BIND_MULTIPLE_TYPES',
+  ['information|business-rule definition-binding StructureDefinition.differential.element[1].binding'],
+  ...one(
+    'Observation',
+    'Observation.value[x]',
+    { type: [{ code: 'CodeableConcept' }, { code: 'Quantity' }, { code: 'string' }], binding: { strength: 'required', valueSet: sub.url } },
+    {},
+    [sub],
+  ),
+)
+add(
+  'inv elem',
+  ['error|invalid definition-expression StructureDefinition.differential.element[1].constraint[0]'],
+  ...one('Patient', 'Patient.name', { constraint: [{ key: 'x-1', severity: 'error', human: 'h', expression: 'foo.exists()' }] }),
+)
+add(
+  'inv nokey: ED_INVARIANT_NO_KEY, Validation_VAL_Profile_Minimum',
+  ['warning|informational definition-expression StructureDefinition.differential.element[1].constraint[0]'],
+  ...one('Patient', 'Patient.name', { constraint: [{ severity: 'error', human: 'h', expression: 'given.exists()' }] }),
+)
+add(
+  'inv noexpr: ED_INVARIANT_NO_EXPRESSION',
+  ['information|informational definition-expression StructureDefinition.differential.element[1].constraint[0]'],
+  ...one('Patient', 'Patient.name', { constraint: [{ key: 'x-1', severity: 'error', human: 'h' }] }),
+)
+add(
+  'inv dupkey: ED_INVARIANT_KEY_ALREADY_USED',
+  ['error|invalid definition-expression StructureDefinition.differential.element[1].constraint[1]'],
+  ...one('Patient', 'Patient.name', {
+    constraint: [
+      { key: 'x-1', severity: 'error', human: 'h', expression: 'given.exists()' },
+      { key: 'x-1', severity: 'error', human: 'h', expression: 'family.exists()' },
+    ],
+  }),
+)
+add(
+  'inv basekey',
+  [],
+  ...one('Patient', 'Patient.contact', { constraint: [{ key: 'obs-6', severity: 'error', human: 'h', expression: 'name.exists()' }] }),
+)
+add(
+  'target notallowed: Error_at__The_target_profile__is_not__valid_constraint_on_the_base_, ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  ...one('Patient', 'Patient.managingOrganization', { type: [{ code: 'Reference', targetProfile: [SDU + 'Patient'] }] }),
+)
+add(
+  'target datatype: ERROR_GENERATING_SNAPSHOT, SD_ED_TYPE_PROFILE_WRONG_TARGET',
+  [
+    'error|exception definition-type-profile StructureDefinition.differential.element[1].type[0].targetProfile[0]',
+    'error|exception definition-snapshot StructureDefinition',
+  ],
+  ...one('Patient', 'Patient.managingOrganization', { type: [{ code: 'Reference', targetProfile: [SDU + 'HumanName'] }] }),
+)
+add(
+  'target unknown: SD_ED_TYPE_PROFILE_UNKNOWN',
+  [
+    'warning|exception definition-type-profile StructureDefinition.differential.element[1].type[0].targetProfile[0]',
+    'warning|business-rule definition-type-profile StructureDefinition.differential.element[1]',
+  ],
+  ...one('Patient', 'Patient.managingOrganization', { type: [{ code: 'Reference', targetProfile: ['http://a.org/nix'] }] }),
+)
+add('target ok', [], ...one('Observation', 'Observation.subject', { type: [{ code: 'Reference', targetProfile: [SDU + 'Patient'] }] }))
+add(
+  'target string: SD_ILLEGAL_CHARACTERISTICS, SD_ED_TYPE_NO_TARGET_PROFILE',
+  [
+    'error|business-rule definition-binding StructureDefinition.differential.element[1]',
+    'error|exception definition-type-profile StructureDefinition.differential.element[1].type[0].targetProfile[0]',
+  ],
+  ...one('Patient', 'Patient.name.family', { type: [{ code: 'string', targetProfile: [SDU + 'Patient'] }] }),
+)
+const ms = sd('Patient', [e('Patient.name', { mustSupport: true })])
+ms['url'] = 'http://a.org/ms'
+add('ms false', ['error|business-rule definition-restriction StructureDefinition'], ...on('Patient.name', { mustSupport: false }, ms))
+add('min less', ['error|business-rule definition-restriction StructureDefinition'], ...one('Observation', 'Observation.status', { min: 0 }))
+add(
+  'max more',
+  ['error|business-rule definition-restriction StructureDefinition'],
+  ...one('Observation', 'Observation.status', { max: '2' }),
+)
+add('slice noslicing', ['error|value definition-slicing StructureDefinition'], ...one('Patient', 'Patient.name', { sliceName: 'a' }, {}))
+add(
+  'slice nodef',
+  ['error|value definition-slicing StructureDefinition'],
+  sd('Patient', [e('Patient.name', { sliceName: 'a' }, 'Patient.name:a')]),
+)
+const SL = { slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' } }
+add(
+  'slice ok',
+  [],
+  sd('Patient', [
+    e('Patient.name', SL),
+    e('Patient.name', { sliceName: 'a' }, 'Patient.name:a'),
+    e('Patient.name.use', { fixedCode: 'official' }, 'Patient.name:a.use'),
+  ]),
+)
+add(
+  'slice twice: DUPLICATE_ID, http://hl7.org/fhir/StructureDefinition/StructureDefinition#sdf-17',
+  ['error|value definition-slicing StructureDefinition'],
+  sd('Patient', [
+    e('Patient.name', SL),
+    e('Patient.name', { sliceName: 'a' }, 'Patient.name:a'),
+    e('Patient.name', { sliceName: 'a' }, 'Patient.name:a'),
+  ]),
+)
+add(
+  'slice min',
+  ['information|value definition-slicing StructureDefinition'],
+  sd('Patient', [
+    e('Patient.name', { ...SL, min: 1 }),
+    e('Patient.name', { sliceName: 'a', min: 1 }, 'Patient.name:a'),
+    e('Patient.name', { sliceName: 'b', min: 1 }, 'Patient.name:b'),
+  ]),
+)
+add(
+  'slice max',
+  [],
+  sd('Patient', [e('Patient.name', { ...SL, max: '1' }), e('Patient.name', { sliceName: 'a', max: '2' }, 'Patient.name:a')]),
+)
+add('slice minmax: ', [], sd('Patient', [e('Patient.name', { min: 2, max: '1' })]))
+const TS = (m: JsonObject = {}): JsonObject => ({
+  slicing: { discriminator: [{ type: 'type', path: '$this' }], ordered: false, rules: 'open', ...m },
+})
+add(
+  'type ok',
+  [],
+  sd('Observation', [
+    e('Observation.value[x]', TS()),
+    e('Observation.value[x]', { sliceName: 'valueQuantity', type: [{ code: 'Quantity' }] }, 'Observation.value[x]:valueQuantity'),
+  ]),
+)
+add(
+  'type ordered: Error_at_path__in__Type_slicing_with_slicingordered__true, ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  sd('Observation', [
+    e('Observation.value[x]', TS({ ordered: true })),
+    e('Observation.value[x]', { sliceName: 'valueQuantity', type: [{ code: 'Quantity' }] }, 'Observation.value[x]:valueQuantity'),
+  ]),
+)
+add(
+  'type disc: ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  sd('Observation', [
+    e('Observation.value[x]', TS({ discriminator: [{ type: 'value', path: '$this' }] })),
+    e('Observation.value[x]', { sliceName: 'valueQuantity', type: [{ code: 'Quantity' }] }, 'Observation.value[x]:valueQuantity'),
+  ]),
+)
+add(
+  'type name: ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  sd('Observation', [
+    e('Observation.value[x]', TS()),
+    e('Observation.value[x]', { sliceName: 'foo', type: [{ code: 'Quantity' }] }, 'Observation.value[x]:foo'),
+  ]),
+)
+add(
+  'type several',
+  [],
+  sd('Observation', [
+    e('Observation.value[x]', TS()),
+    e(
+      'Observation.value[x]',
+      { sliceName: 'valueQuantity', type: [{ code: 'Quantity' }, { code: 'string' }] },
+      'Observation.value[x]:valueQuantity',
+    ),
+  ]),
+)
+add(
+  'into choice',
+  ['error|value definition-path StructureDefinition.differential.element[1]', 'error|value definition-path StructureDefinition'],
+  ...one('Observation', 'Observation.value[x].unit', { min: 1 }),
+)
+const so = sd('Patient', [
+  e('Patient.name', { slicing: { discriminator: [{ type: 'value', path: 'use' }], ordered: true, rules: 'closed' } }),
+  e('Patient.name', { sliceName: 'a' }, 'Patient.name:a'),
+  e('Patient.name.use', { fixedCode: 'official' }, 'Patient.name:a.use'),
+])
+so['url'] = 'http://a.org/so'
+add(
+  'closed add: ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  sd(
+    'Patient',
+    [
+      e('Patient.name', { slicing: { discriminator: [{ type: 'value', path: 'use' }], ordered: true, rules: 'closed' } }),
+      e('Patient.name', { sliceName: 'b' }, 'Patient.name:b'),
+    ],
+    { baseDefinition: so.url },
+  ),
+  [so],
+)
+add(
+  'rules open: Slicing_rules_on_differential__do_not_match_those_on_base___rule__, ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  sd('Patient', [e('Patient.name', { slicing: { discriminator: [{ type: 'value', path: 'use' }], ordered: true, rules: 'open' } })], {
+    baseDefinition: so.url,
+  }),
+  [so],
+)
+add(
+  'order off: Slicing_rules_on_differential__do_not_match_those_on_base___order__, ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  sd('Patient', [e('Patient.name', { slicing: { discriminator: [{ type: 'value', path: 'use' }], ordered: false, rules: 'closed' } })], {
+    baseDefinition: so.url,
+  }),
+  [so],
+)
+add('ctx inv: ED_CONTEXT_INVARIANT_EXPRESSION_ERROR', ['error|invalid definition-expression StructureDefinition.contextInvariant[0]'], {
+  ...sd('Extension', [e('Extension.url', { fixedUri: 'http://a.org/ci' })], { url: 'http://a.org/ci', kind: 'complex-type' }),
+  context: [{ type: 'element', expression: 'Patient' }],
+  contextInvariant: ['nam.('],
+})
+add('ctx inv2: ED_CONTEXT_INVARIANT_EXPRESSION_ERROR', ['error|invalid definition-expression StructureDefinition.contextInvariant[0]'], {
+  ...sd('Extension', [e('Extension.url', { fixedUri: 'http://a.org/ci2' })], { url: 'http://a.org/ci2', kind: 'complex-type' }),
+  context: [{ type: 'element', expression: 'Patient' }],
+  contextInvariant: ['nope.exists()'],
+})
+add(
+  'ctx inv3: UNABLE_TO_DETERMINE_TYPE_CONTEXT_INV',
+  ['information|informational definition-expression StructureDefinition.contextInvariant[0]'],
+  {
+    ...sd('Extension', [e('Extension.url', { fixedUri: 'http://a.org/ci3' })], { url: 'http://a.org/ci3', kind: 'complex-type' }),
+    context: [{ type: 'fhirpath', expression: 'Patient.name.where(true)' }],
+    contextInvariant: ['name.exists()'],
+  },
+)
+const xb = sd('Patient', [e('Patient.name', { min: 1 })], { experimental: true })
+xb['url'] = 'http://a.org/xb'
+add(
+  'base exp: SD_BASE_EXPERIMENTAL',
+  ['warning|business-rule definition-base StructureDefinition'],
+  sd('Patient', [e('Patient.name', { min: 1 })], { baseDefinition: xb.url }),
+  [xb],
+)
+add(
+  'nested ms: SD_NESTED_MUST_SUPPORT_DIFF',
+  ['information|exception definition-must-support StructureDefinition.differential.element[1]'],
+  ...one('Observation', 'Observation.subject', {
+    type: [
+      {
+        code: 'Reference',
+        targetProfile: [SDU + 'Patient'],
+        extension: [{ url: SDU + 'elementdefinition-type-must-support', valueBoolean: true }],
+      },
+    ],
+  }),
+)
+add(
+  'fixed wrongtype',
+  ['error|conflict definition-binding StructureDefinition'],
+  ...one('Patient', 'Patient.birthDate', { fixedString: 'x' }),
+)
+const ob2 = {
+  ...sd('Patient', [e('Patient.name', { mustSupport: true })]),
+  url: 'http://a.org/ob2',
+  extension: [{ url: SDU + 'obligation-profile', valueBoolean: true }],
+}
+const inh = (t: string, b = 'Patient', defs: readonly JsonObject[] = []): readonly [JsonObject, readonly JsonObject[]] => [
+  { ...sd(b, [e(b + '.id')]), extension: [{ url: SDU + 'inherit-obligations', valueCanonical: t }] },
+  defs,
+]
+add('inh ok', [], ...inh(ob2.url, 'Patient', [ob2]))
+add(
+  'inh not: SD_OBGLIGATION_INHERITS_PROFILE_NOT_RIGHT_TYPE',
+  ['error|invalid definition-obligation StructureDefinition.extension[0]'],
+  ...inh(ms.url, 'Patient', [ms]),
+)
+add(
+  'inh base: SD_OBGLIGATION_INHERITS_PROFILE_NOT_RIGHT_BASE',
+  ['error|invalid definition-obligation StructureDefinition.extension[0]'],
+  ...inh(ob2.url, 'Group', [ob2]),
+)
+add(
+  'inh unknown: SD_OBGLIGATION_INHERITS_PROFILE_TARGET_NOT_FOUND, SD_OBGLIGATION_INHERITS_PROFILE_NOT_RIGHT_TYPE',
+  ['error|invalid definition-obligation StructureDefinition.extension[0]'],
+  ...inh('http://a.org/nix'),
+)
+add(
+  'nobase: Unable_to_find_base__for_',
+  ['warning|not-found definition-base StructureDefinition'],
+  sd('Patient', [e('Patient.name', { min: 1 })], { baseDefinition: 'http://a.org/nix' }),
+)
+add(
+  'noderiv: SD_TYPE_NOT_DERIVED',
+  ['error|invalid definition-base StructureDefinition.type'],
+  sd('Patient', [e('Patient.name', { min: 1 })], { derivation: undefined }),
+)
+add(
+  'kind: SD_CONSTRAINED_KIND_NO_MATCH, SD_DERIVATION_KIND_MISMATCH',
+  ['error|not-found definition-base StructureDefinition'],
+  sd('Patient', [e('Patient.name', { min: 1 })], { kind: 'complex-type' }),
+)
+{
+  const a = sd('Patient', [e('Patient.name', { min: 1 })], { url: 'http://a.org/circ1', baseDefinition: 'http://a.org/circ2' })
+  const b = sd('Patient', [e('Patient.name', { min: 1 })], { url: 'http://a.org/circ2', baseDefinition: 'http://a.org/circ1' })
+  add(
+    'circular: Circular_snapshot_references_detected_cannot_generate_snapshot_stack__, ERROR_GENERATING_SNAPSHOT',
+    ['error|exception definition-snapshot StructureDefinition'],
+    a,
+    [b],
+  )
+}
+add('abstract', [], sd('Patient', [e('Patient.name', { min: 1 })], { abstract: true }))
+add(
+  'path dots: Illegal_path__in_differential_in__name_portion_mising_, ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  ...one('Patient', 'Patient..name', { min: 1 }),
+)
+add(
+  'path char: ',
+  ['error|value definition-path StructureDefinition.differential.element[1]', 'error|value definition-path StructureDefinition'],
+  ...one('Patient', 'Patient.na-me', { min: 1 }),
+)
+add(
+  'path 64: Illegal_path__in_differential_in__name_portion_exceeds_64_chars_in_length',
+  ['error|exception definition-snapshot StructureDefinition'],
+  ...one('Patient', 'Patient.' + 'a'.repeat(65), { min: 1 }),
+)
+add(
+  'path space: Illegal_path__in_differential_in__no_unicode_whitespace, ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  ...one('Patient', 'Patient.na me', { min: 1 }),
+)
+add(
+  'type code ext: Extension_EXT_Unknown_NotHere, ERROR_GENERATING_SNAPSHOT, SD_NO_TYPE_CODE_ON_CODE',
+  [
+    'error|invalid definition-type-profile StructureDefinition.differential.element[1]',
+    'error|exception definition-snapshot StructureDefinition',
+  ],
+  ...one('Patient', 'Patient.name', { type: [{ _code: { extension: [{ url: 'http://a.org/x', valueString: 'x' }] } }] }),
+)
+add(
+  'not type: ERROR_GENERATING_SNAPSHOT',
+  ['error|exception definition-snapshot StructureDefinition'],
+  ...one('Patient', 'Patient.birthDate', { type: [{ code: 'dateTime' }] }),
+)
+add(
+  'issummary: Error_in_profile__at__Base_isSummary___derived_isSummary__',
+  ['error|exception definition-snapshot StructureDefinition'],
+  ...one('Patient', 'Patient.photo', { isSummary: true }),
+)
+add('first type', [], {
+  ...sd('Patient', []),
+  differential: { element: [{ id: 'Patient', path: 'Patient', type: [{ code: 'Patient' }] }] },
+})
+add('contentref', [], ...one('Questionnaire', 'Questionnaire.item.item', { min: 1, contentReference: '#Questionnaire.nope' }))
+add(
+  'complies: SD_EXTENSION_COMPLIES_WITH_UNKNOWN',
+  ['error|invalid definition-obligation StructureDefinition'],
+  ...one(
+    'Patient',
+    'Patient.name',
+    { min: 1 },
+    { extension: [{ url: SDU + 'structuredefinition-compliesWithProfile', valueCanonical: 'http://a.org/nix' }] },
+  ),
+)
+add(
+  'bad valuetype',
+  ['error|conflict definition-binding StructureDefinition'],
+  ...one('Patient', 'Patient.birthDate', { patternString: 'x' }),
+)
+
+test.each(CASES)('a structure definition: $name', async ({ resource, definitions, expected }) => {
+  expect(await issuesOf(resource, definitions, /^definition-/)).toEqual(expected)
+})

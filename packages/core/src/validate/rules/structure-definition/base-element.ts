@@ -1,0 +1,50 @@
+import { PENDING, type Pending } from '../../../fhirpath/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { TYPE_URL } from '../../run/element-rule.js'
+import type { Run } from '../../run/run.js'
+import { placeOf } from './element-place.js'
+
+/** What an ElementDefinition is looked up by. */
+export interface ElementName {
+  readonly id: string | undefined
+  readonly path: string
+}
+
+/**
+ * What a definition, or the nearest of those on which it builds, says about an element: by id, else by path. Below an element of a data type that is
+ * what the type says.
+ */
+export function baseElement(run: Run, canonical: string, name: ElementName): JsonObject | undefined | Pending {
+  const seen = new Set<string>()
+  for (let next: string | undefined = canonical; next !== undefined && !seen.has(next);) {
+    seen.add(next)
+    const found = run.definitions.definition('StructureDefinition', next)
+    if (found === PENDING) return PENDING
+    if (found === undefined) break
+    const element = elementIn(found, name)
+    if (element !== undefined) return element
+    next = objectAt(found, 'snapshot') === undefined ? stringAt(found, 'baseDefinition') : undefined
+  }
+  return elementOfType(run, name)
+}
+
+function elementIn(definition: JsonObject, { id, path }: ElementName): JsonObject | undefined {
+  const parts = ['snapshot', 'differential'].flatMap((part) => objectsAt(objectAt(definition, part), 'element'))
+  const plain = (wanted: string): JsonObject | undefined => parts.find((one) => one['path'] === wanted && one['sliceName'] === undefined)
+  return parts.find((one) => id !== undefined && one['id'] === id) ?? plain(path) ?? parts.find((one) => isChoiceOf(one, path))
+}
+
+/** `Observation.value[x]` for `Observation.valueQuantity`. */
+function isChoiceOf(element: JsonObject, path: string): boolean {
+  const own = stringAt(element, 'path') ?? ''
+  return own.endsWith('[x]') && path.startsWith(own.slice(0, -3)) && /^[A-Z]\w*$/.test(path.slice(own.length - 3))
+}
+
+function elementOfType(run: Run, { path }: ElementName): JsonObject | undefined | Pending {
+  const end = path.lastIndexOf('.')
+  const [type, ...others] = end < 0 ? [] : (placeOf(run.model, path.slice(0, end))?.types ?? [])
+  if (type === undefined || others.length > 0 || type.name.includes('.')) return undefined
+  const found = run.definitions.definition('StructureDefinition', TYPE_URL + type.name)
+  if (found === PENDING || found === undefined) return found
+  return elementIn(found, { id: undefined, path: `${type.name}${path.slice(end)}` })
+}

@@ -1,0 +1,117 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { extensionValue, extensionValues, R5_ELEMENT } from '../../profile/value-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { differencesOf } from '../value/compare-json.js'
+import { baseElement } from './base-element.js'
+import { DEFINITION_RESTRICTION } from './check-restrictions.js'
+import type { DifferentialCheck, ElementCheck } from './element-place.js'
+
+/** A fixed value or pattern that contradicts that of the base. */
+export const DEFINITION_VALUE: FindingDefinition = defineFinding(
+  'definition-value',
+  'error',
+  'value',
+  'Keep the fixed value of the base, and everything that its pattern has.',
+)
+
+/** Checks that a profile does not change what its base has decided: fixed values and patterns, required bindings, mustSupport. */
+export async function checkChanges({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
+  const base = textOf(definition, 'baseDefinition')
+  if (base === undefined) return
+  for (const { node, path } of elements) {
+    await run.scheduler.turn()
+    const found = baseElement(run, base, { id: textOf(node, 'id'), path })
+    if (found === undefined || found === PENDING || !isObject(node.value)) continue
+    checkValue(run, node, { path, own: node.value, base: found })
+    checkFlags(run, definition, { path, own: node.value, base: found })
+    checkBinding(run, definition, { path, own: node.value, base: found })
+  }
+}
+
+interface Change {
+  readonly path: string
+  readonly own: JsonObject
+  readonly base: JsonObject
+}
+
+interface StatedValue {
+  readonly name: string
+  readonly value: unknown
+}
+
+function statedIn(element: JsonObject, stem: 'fixed' | 'pattern'): StatedValue | undefined {
+  const name = Object.keys(element).find((key) => key.startsWith(stem) && /^[A-Z]/.test(key.slice(stem.length)))
+  return name === undefined ? undefined : { name, value: element[name] }
+}
+
+function checkValue(run: Run, node: FhirNode, { path, own, base }: Change): void {
+  const [fixed, pattern] = [statedIn(own, 'fixed'), statedIn(own, 'pattern')]
+  const [theirs, theirPattern] = [statedIn(base, 'fixed'), statedIn(base, 'pattern')]
+  const mine = fixed ?? (theirPattern === undefined ? undefined : pattern)
+  const given = theirs ?? theirPattern
+  if (mine === undefined || given === undefined) return
+  const [type, other] = [mine, given].map(({ name }) => name.replace(/^(?:fixed|pattern)/, ''))
+  if (type !== other) {
+    run.findings.report(DEFINITION_VALUE, node, {
+      text: `The base gives a value of the type ${String(other)}, not ${String(type)}.`,
+      at: mine.name,
+      code: 'invalid',
+    })
+    return
+  }
+  const differences = differencesOf(mine.value, given.value, { at: '', isPattern: theirs === undefined })
+  if (fixed === undefined && differences.length > 0)
+    run.findings.report(DEFINITION_VALUE, node, {
+      text: `The pattern lacks what that of the base has: ${differences[0]?.text() ?? ''}`,
+      at: mine.name,
+      code: 'invalid',
+    })
+  else
+    for (const { at, text } of differences)
+      run.findings.report(DEFINITION_VALUE, node, {
+        text: `The base has decided on the value. ${text()}`,
+        expression: path + (at === '' ? '' : `.${at}`),
+      })
+}
+
+function checkFlags(run: Run, definition: FhirNode, { path, own, base }: Change): void {
+  const say = (text: string): void => run.findings.report(DEFINITION_RESTRICTION, definition, { text })
+  if (own['mustSupport'] === false && base['mustSupport'] === true)
+    say(`${quoted(path)} is mustSupport in the base, which a profile cannot take back.`)
+  const needed = (element: JsonObject): unknown => extensionValues(element, `${R5_ELEMENT}mustHaveValue`)[0]
+  if (needed(own) === false && needed(base) === true)
+    say(`${quoted(path)} must have a value in the base, which a profile cannot take back.`)
+}
+
+/** A required binding stays required, to the same value set or a part of it. */
+function checkBinding(run: Run, definition: FhirNode, { path, own, base }: Change): void {
+  const [mine, theirs] = [objectAt(own, 'binding'), objectAt(base, 'binding')]
+  if (mine === undefined || theirs?.['strength'] !== 'required') return
+  const say = (text: string, severity?: 'warning'): void =>
+    run.findings.report(DEFINITION_RESTRICTION, definition, { text, ...(severity !== undefined && { severity }) })
+  const strength = stringAt(mine, 'strength')
+  if (strength !== undefined && strength !== 'required')
+    return say(`${quoted(path)} has a required binding in the base, which cannot become ${quoted(strength)}.`)
+  const [set, other] = [stringAt(mine, 'valueSet'), stringAt(theirs, 'valueSet')]
+  if (set === undefined || other === undefined || set.split('|', 1)[0] === other.split('|', 1)[0]) return
+  const list = run.definitions.valueSet(set)
+  const whole = run.definitions.valueSet(other)
+  if (list === PENDING || whole === PENDING) return
+  if (list === undefined || whole === undefined)
+    return say(
+      `The value set ${quoted(list === undefined ? set : other)} could not be found, so the binding of ${quoted(path)} is not compared with that of the base.`,
+      'warning',
+    )
+  const strays = list.members().flatMap((code) => (whole.has(code) === 'out' ? [code.code] : []))
+  if (strays.length > 0)
+    say(`The value set ${quoted(set)} has codes that the required binding of the base does not allow: ${strays.slice(0, 5).join(', ')}.`)
+}
+
+/** The value of an extension of FHIR on an ElementDefinition or type that is set to true. */
+export function isMarked(element: JsonObject, name: string): boolean {
+  return extensionValue(element, name) === true
+}

@@ -1,0 +1,69 @@
+import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
+import { isMarked } from './check-changes.js'
+import { checkSnapshotExpressions } from './check-elements.js'
+
+/** Checks the elements of a snapshot as far as they are wrong by themselves: values of other types, or of what repeats; members at the root. */
+export function checkSnapshot(run: Run, definition: FhirNode): void {
+  checkSnapshotExpressions(run, definition)
+  const isConstraint = textOf(definition, 'derivation') === 'constraint'
+  for (const element of childrenOf(run, definition, 'snapshot').flatMap((snapshot) => childrenOf(run, snapshot, 'element'))) {
+    run.scheduler.step()
+    if (!isObject(element.value)) continue
+    checkMembers(run, element, isConstraint)
+    if ((textOf(element, 'path') ?? '').includes('.')) checkValues(run, element, element.value)
+    checkSupport(run, element, element.value)
+  }
+}
+
+const AT_ROOT = ['sliceName', 'slicing', 'requirements', 'defaultValue', 'fixed', 'pattern', 'example', 'minValue', 'maxValue']
+
+/** What ElementDefinitions cannot say at the root, or in the definition of a type. */
+function checkMembers(run: Run, element: FhirNode, isConstraint: boolean): void {
+  const isRoot = !(textOf(element, 'path') ?? '').includes('.')
+  if (isConstraint && !isRoot) return
+  const rest = isConstraint ? ['meaningWhenMissing', 'maxLength'] : []
+  const prohibited = isRoot ? [...AT_ROOT, ...rest] : ['sliceName', 'fixed', 'pattern', 'minValue', 'maxValue']
+  const has = (name: string): boolean => childrenOf(run, element, name).length > 0
+  const say = (text: string): void => run.findings.report(DEFINITION_SNAPSHOT, element, { text })
+  for (const name of prohibited.filter(has)) say(`${quoted(textOf(element, 'path') ?? '')} must not have ${name}.`)
+  if (!isRoot)
+    for (const name of ['min', 'max'].filter((one) => !has(one))) say(`${quoted(textOf(element, 'path') ?? '')} must have ${name}.`)
+}
+
+function checkValues(run: Run, element: FhirNode, value: JsonObject): void {
+  const types = objectsAt(value, 'type').map((type) => stringAt(type, 'code') ?? '')
+  if (types.length === 0 && value['contentReference'] === undefined)
+    run.findings.report(DEFINITION_SNAPSHOT, element, { text: `${quoted(textOf(element, 'path') ?? '')} has no type.` })
+  const repeats = value['max'] !== '0' && value['max'] !== '1'
+  for (const stem of ['fixed', 'pattern'] as const)
+    for (const node of childrenOf(run, element, stem)) {
+      const name = node.type.name
+      const say = (text: string, severity?: 'warning' | 'information'): void =>
+        run.findings.report(DEFINITION_SNAPSHOT, node, { text, ...(severity !== undefined && { severity }) })
+      const isSystem = types.some((type) => type.startsWith('http://hl7.org/fhirpath/'))
+      if (types.length > 0 && !types.includes(name) && !isSystem)
+        say(`The value is of type ${name}, but the element of ${types.join(', ')}.`)
+      if (repeats) say('The element repeats, and the value is that of every repeat.', 'information')
+      if (repeats && node.type.kind === 'primitive') say('Some programs do not apply a value to each repeat.', 'warning')
+      if (stem === 'fixed' && node.type.kind !== 'primitive')
+        say(`A fixed ${name} allows nothing beside what it says; a pattern may be meant.`, 'warning')
+    }
+}
+
+function checkSupport(run: Run, element: FhirNode, value: JsonObject): void {
+  const marked = objectsAt(value, 'type').some((type) =>
+    [type, ...['_profile', '_targetProfile'].flatMap((name) => objectsAt(type, name))].some((one) =>
+      isMarked(one, 'elementdefinition-type-must-support'),
+    ),
+  )
+  if (marked && value['mustSupport'] !== true)
+    run.findings.report(DEFINITION_SNAPSHOT, element, {
+      text: 'Types or profiles of the element are marked as mustSupport, but the element is not.',
+      severity: 'warning',
+    })
+}

@@ -1,0 +1,164 @@
+import { quoted } from '../../../errors/index.js'
+import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { SYSTEM_TYPES, TYPE_URL } from '../../run/element-rule.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { baseElement } from './base-element.js'
+import type { ElementCheck } from './element-place.js'
+
+/** The first reason why a differential cannot be applied to its base at all; `undefined` when there is none. */
+export function snapshotProblem(base: string, elements: readonly ElementCheck[]): string | undefined {
+  for (const element of elements) {
+    const problem = pathProblem(element.path) ?? elementProblem({ ...element, base, elements })
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const LONGEST_NAME = 64
+
+function pathProblem(path: string): string | undefined {
+  const names = path.split('.').slice(1)
+  if (names.some((name) => name === '')) return `The path ${quoted(path)} lacks a name between two dots.`
+  if (names.some((name) => name.length > LONGEST_NAME))
+    return `The path ${quoted(path)} has a name of more than ${LONGEST_NAME} characters.`
+  if (/\s/u.test(path)) return `The path ${quoted(path)} has white space.`
+  const stray = /[,:;'"/|?!@#$%^&*(){}]/.exec(path)?.[0]
+  return stray === undefined ? undefined : `The path ${quoted(path)} has the character ${quoted(stray)}.`
+}
+
+interface Applied extends ElementCheck {
+  readonly base: string
+  readonly elements: readonly ElementCheck[]
+}
+
+function elementProblem(applied: Applied): string | undefined {
+  const { run, node, path, base } = applied
+  const found = path.includes('.') ? baseElement(run, base, { id: textOf(node, 'id'), path }) : undefined
+  if (!isObject(node.value)) return undefined
+  const own = discriminatorProblem(node.value) ?? typeSlicingProblem(applied)
+  if (own !== undefined || found === undefined || found === PENDING) return own
+  return (
+    summaryProblem(node.value, found, path) ??
+    typeProblem(applied, found) ??
+    slicingProblem(node.value, found, path) ??
+    closedProblem(applied, found)
+  )
+}
+
+const DISCRIMINATORS: ReadonlySet<unknown> = new Set(['value', 'exists', 'pattern', 'type', 'profile', 'position'])
+
+function discriminatorProblem(element: JsonObject): string | undefined {
+  const stray = objectsAt(objectAt(element, 'slicing'), 'discriminator').find(({ type }) => type !== undefined && !DISCRIMINATORS.has(type))
+  return stray && `There is no discriminator type ${quoted(String(stray['type']))}.`
+}
+
+function summaryProblem(own: JsonObject, base: JsonObject, path: string): string | undefined {
+  const stated = own['isSummary']
+  return typeof stated === 'boolean' && stated !== (base['isSummary'] === true)
+    ? `${quoted(path)} has isSummary ${String(base['isSummary'] === true)} in the base, which a profile cannot change.`
+    : undefined
+}
+
+/** Slices of a choice by type are by type alone, in no order, and named after the type. */
+function typeSlicingProblem({ node, path, elements }: Applied): string | undefined {
+  const slicing = isObject(node.value) && path.endsWith('[x]') ? objectAt(node.value, 'slicing') : undefined
+  const slices = elements.filter((one) => one.path === path && textOf(one.node, 'sliceName') !== undefined)
+  if (
+    slicing === undefined ||
+    slices.length === 0 ||
+    !slices.every(({ node: { value } }) => isObject(value) && objectsAt(value, 'type').length === 1)
+  )
+    return undefined
+  return discriminatorsProblem(slicing, path) ?? slices.map((slice) => nameProblem(slice, path)).find((text) => text !== undefined)
+}
+
+function discriminatorsProblem(slicing: JsonObject, path: string): string | undefined {
+  if (slicing['ordered'] === true) return `The slicing of ${quoted(path)} by type cannot be ordered.`
+  const [discriminator, ...others] = objectsAt(slicing, 'discriminator')
+  const isByType = others.length === 0 && discriminator?.['type'] === 'type' && discriminator['path'] === '$this'
+  return isByType
+    ? undefined
+    : `The slicing of ${quoted(path)} by type must have one discriminator, of the type 'type' and the path '$this'.`
+}
+
+function nameProblem({ node }: ElementCheck, path: string): string | undefined {
+  const [type] = isObject(node.value) ? objectsAt(node.value, 'type') : []
+  const code = stringAt(type, 'code') ?? ''
+  const name = (path.split('.').at(-1) ?? '').slice(0, -3) + code.charAt(0).toUpperCase() + code.slice(1)
+  const own = textOf(node, 'sliceName') ?? ''
+  return own === name ? undefined : `The slice of ${quoted(path)} must be named ${quoted(name)}, not ${quoted(own)}.`
+}
+
+/** Types that the base does not allow, and targets that it does not allow. */
+function typeProblem({ run, node, path }: Applied, base: JsonObject): string | undefined {
+  const allowed = objectsAt(base, 'type')
+  if (allowed.length === 0) return undefined
+  for (const type of childrenOf(run, node, 'type')) {
+    const code = textOf(type, 'code')
+    if (code === undefined) return `A type of ${quoted(path)} has no code.`
+    const match = allowed.filter((one) => isAllowed(run, code, stringAt(one, 'code') ?? ''))
+    if (match.length === 0) return `${quoted(path)} cannot be of type ${quoted(code)}: the base does not allow this type.`
+    const target = childrenOf(run, type, 'targetProfile').find((one) => isRefused(run, one, match))
+    if (target !== undefined) return `${quoted(path)} cannot refer to ${quoted(String(target.value))}: the base does not allow this target.`
+    const stray = childrenOf(run, type, 'profile').find((one) => isOther(run, one, code))
+    if (stray !== undefined) return `${quoted(path)} is of type ${quoted(code)}, so ${quoted(String(stray.value))} is no profile for it.`
+  }
+  return undefined
+}
+
+function isAllowed({ model }: Run, code: string, allowed: string): boolean {
+  const type = model.type(code)
+  if (type === undefined || allowed === code || allowed === 'Any' || allowed === '*') return true
+  return isSubtype(model, type, allowed) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
+}
+
+/** What is not known may be allowed. */
+function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]): boolean {
+  const targets = types.map((type) => textsAt(type, 'targetProfile'))
+  if (typeof value !== 'string' || targets.some((list) => list.length === 0)) return false
+  const allowed = targets.flat()
+  if (allowed.includes(value) || allowed.includes(`${TYPE_URL}Resource`)) return false
+  const seen = new Set<string>()
+  for (let next: string | undefined = value; next !== undefined && !seen.has(next);) {
+    seen.add(next)
+    const found = run.definitions.definition('StructureDefinition', next)
+    if (found === PENDING || found === undefined) return false
+    if (allowed.includes(stringAt(found, 'url') ?? '') || allowed.includes(TYPE_URL + String(found['type']))) return false
+    next = stringAt(found, 'baseDefinition')
+  }
+  return true
+}
+
+function textsAt(object: JsonObject, name: string): readonly string[] {
+  const list = object[name]
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
+}
+
+/** A profile for a type that has nothing to do with the element's. */
+function isOther({ model, definitions }: Run, { value }: FhirNode, code: string): boolean {
+  const found = typeof value === 'string' ? definitions.definition('StructureDefinition', value) : undefined
+  const [theirs, own] = [found === undefined || found === PENDING ? undefined : stringAt(found, 'type'), model.type(code)]
+  const type = theirs === undefined ? undefined : model.type(theirs)
+  return type !== undefined && own !== undefined && !isSubtype(model, type, code) && !isSubtype(model, own, type.name)
+}
+
+function slicingProblem(own: JsonObject, base: JsonObject, path: string): string | undefined {
+  const [stated, inherited] = [objectAt(own, 'slicing'), objectAt(base, 'slicing')]
+  if (stated === undefined || inherited === undefined || path.endsWith('xtension')) return undefined
+  if (typeof stated['ordered'] === 'boolean' && typeof inherited['ordered'] === 'boolean' && stated['ordered'] !== inherited['ordered'])
+    return `The slices of ${quoted(path)} are ${inherited['ordered'] ? '' : 'not '}ordered in the base.`
+  const [rules, theirs] = [stringAt(stated, 'rules'), stringAt(inherited, 'rules')]
+  const fits =
+    rules === undefined || theirs === undefined || rules === theirs || theirs === 'open' || (theirs === 'openAtEnd' && rules === 'closed')
+  return fits ? undefined : `The slicing of ${quoted(path)} is ${String(theirs)} in the base, so it cannot be ${String(rules)}.`
+}
+
+function closedProblem({ run, node, path, base }: Applied, found: JsonObject): string | undefined {
+  const name = textOf(node, 'sliceName')
+  const sliced = name === undefined ? undefined : baseElement(run, base, { id: undefined, path })
+  if (name === undefined || sliced === undefined || sliced === PENDING) return undefined
+  if (stringAt(objectAt(sliced, 'slicing'), 'rules') !== 'closed' || found['sliceName'] === name) return undefined
+  return `The slicing of ${quoted(path)} is closed in the base, so the slice ${quoted(name)} cannot be added.`
+}
