@@ -69,7 +69,7 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
 async function checkApplication(check: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
   const { run, definition } = check
   const base = textOf(definition, 'baseDefinition')
-  const problem = base === undefined ? undefined : snapshotProblem(base, elements)
+  const problem = base === undefined ? undefined : await snapshotProblem(base, elements)
   await run.scheduler.turn()
   if (problem !== undefined) {
     run.findings.report(DEFINITION_SNAPSHOT, definition, { text: `The differential cannot be applied: ${problem}` })
@@ -80,7 +80,7 @@ async function checkApplication(check: DifferentialCheck, elements: readonly Ele
   checkRestrictions(check, elements)
   await run.scheduler.turn()
   await checkChanges(check, elements)
-  checkSlices(check, elements, () => undefined)
+  await checkSlices(check, elements)
 }
 
 function checkRoot({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
@@ -91,8 +91,11 @@ function checkRoot({ run, definition }: DifferentialCheck, elements: readonly El
 }
 
 function reportMisplaced({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
-  const unmatched = misplacedElements(run, elements)
-  const misplaced = elements.filter((element) => unmatched.includes(element) || isInChoice(run, element, elements))
+  const unmatched = new Set(misplacedElements(run, elements))
+  const narrowed = new Set(
+    elements.flatMap(({ node: { value }, path }) => (isObject(value) && objectsAt(value, 'type').length === 1 ? [path] : [])),
+  )
+  const misplaced = elements.filter((element) => unmatched.has(element) || isInChoice(run, element, narrowed))
   if (misplaced.length === 0) return
   for (const { node, path } of misplaced) {
     run.findings.report(DEFINITION_PATH, node, {
@@ -108,14 +111,10 @@ function reportMisplaced({ run, definition }: DifferentialCheck, elements: reado
 }
 
 /** What is inside an element of several types is not the same for each, so a differential has to name the type first. */
-function isInChoice({ model }: Run, { path }: ElementCheck, elements: readonly ElementCheck[]): boolean {
+function isInChoice({ model }: Run, { path }: ElementCheck, narrowed: ReadonlySet<string>): boolean {
   const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
-  if (!parent.endsWith('[x]') || /\.(?:id|extension)$/.test(path)) return false
-  const types = placeOf(model, parent)?.types ?? []
-  const isNarrowed = elements.some(
-    ({ node: { value }, path: own }) => own === parent && isObject(value) && objectsAt(value, 'type').length === 1,
-  )
-  return types.length > 1 && !isNarrowed
+  if (!parent.endsWith('[x]') || narrowed.has(parent) || /\.(?:id|extension)$/.test(path)) return false
+  return (placeOf(model, parent)?.types ?? []).length > 1
 }
 
 /** Checks that an element is of the definition's own type, and that it slices only what comes several times or is of several types. */

@@ -8,9 +8,11 @@ import { baseElement } from './base-element.js'
 import type { ElementCheck } from './element-place.js'
 
 /** The first reason why a differential cannot be applied to its base at all; `undefined` when there is none. */
-export function snapshotProblem(base: string, elements: readonly ElementCheck[]): string | undefined {
+export async function snapshotProblem(base: string, elements: readonly ElementCheck[]): Promise<string | undefined> {
+  const slices = slicesByPath(elements)
   for (const element of elements) {
-    const problem = pathProblem(element.path) ?? elementProblem({ ...element, base, elements })
+    await element.run.scheduler.turn()
+    const problem = pathProblem(element.path) ?? elementProblem({ ...element, base, slices: slices.get(element.path) ?? [] })
     if (problem !== undefined) return problem
   }
   return undefined
@@ -30,7 +32,19 @@ function pathProblem(path: string): string | undefined {
 
 interface Applied extends ElementCheck {
   readonly base: string
-  readonly elements: readonly ElementCheck[]
+  /** The slices of the same path. */
+  readonly slices: readonly ElementCheck[]
+}
+
+function slicesByPath(elements: readonly ElementCheck[]): ReadonlyMap<string, readonly ElementCheck[]> {
+  const slices = new Map<string, ElementCheck[]>()
+  for (const element of elements) {
+    if (textOf(element.node, 'sliceName') === undefined) continue
+    const known = slices.get(element.path)
+    if (known === undefined) slices.set(element.path, [element])
+    else known.push(element)
+  }
+  return slices
 }
 
 function elementProblem(applied: Applied): string | undefined {
@@ -62,9 +76,8 @@ function summaryProblem(own: JsonObject, base: JsonObject, path: string): string
 }
 
 /** Slices of a choice by type are by type alone, in no order, and named after the type. */
-function typeSlicingProblem({ node, path, elements }: Applied): string | undefined {
+function typeSlicingProblem({ node, path, slices }: Applied): string | undefined {
   const slicing = isObject(node.value) && path.endsWith('[x]') ? objectAt(node.value, 'slicing') : undefined
-  const slices = elements.filter((one) => one.path === path && textOf(one.node, 'sliceName') !== undefined)
   if (
     slicing === undefined ||
     slices.length === 0 ||
