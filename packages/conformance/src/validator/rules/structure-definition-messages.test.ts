@@ -231,10 +231,14 @@ add(
   ['error|business-rule definition-restriction StructureDefinition'],
   ...one('Observation', 'Observation.status', { max: '2' }),
 )
-add('slice noslicing', ['error|value definition-slicing StructureDefinition'], ...one('Patient', 'Patient.name', { sliceName: 'a' }, {}))
+add(
+  'slice noslicing',
+  ['error|value definition-slicing StructureDefinition.snapshot.element[11]'],
+  ...one('Patient', 'Patient.name', { sliceName: 'a' }, {}),
+)
 add(
   'slice nodef',
-  ['error|value definition-slicing StructureDefinition'],
+  ['error|value definition-slicing StructureDefinition.snapshot.element[11]'],
   sd('Patient', [e('Patient.name', { sliceName: 'a' }, 'Patient.name:a')]),
 )
 const SL = { slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' } }
@@ -249,7 +253,7 @@ add(
 )
 add(
   'slice twice: DUPLICATE_ID, http://hl7.org/fhir/StructureDefinition/StructureDefinition#sdf-17',
-  ['error|value definition-slicing StructureDefinition'],
+  ['error|business-rule definition-slicing StructureDefinition', 'error|value definition-slicing StructureDefinition.snapshot.element[13]'],
   sd('Patient', [
     e('Patient.name', SL),
     e('Patient.name', { sliceName: 'a' }, 'Patient.name:a'),
@@ -258,7 +262,7 @@ add(
 )
 add(
   'slice min',
-  ['information|value definition-slicing StructureDefinition'],
+  ['information|value definition-slicing StructureDefinition.snapshot.element[11]'],
   sd('Patient', [
     e('Patient.name', { ...SL, min: 1 }),
     e('Patient.name', { sliceName: 'a', min: 1 }, 'Patient.name:a'),

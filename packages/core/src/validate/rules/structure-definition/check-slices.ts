@@ -3,6 +3,7 @@ import { isObject, objectAt } from '../../../json/index.js'
 import { PENDING } from '../../../fhirpath/index.js'
 import { textOf } from '../../run/nodes.js'
 import { baseElement } from './base-element.js'
+import { snapshotIndexes } from './snapshot-index.js'
 import { DEFINITION_SLICING, type DifferentialCheck, type ElementCheck } from './element-place.js'
 
 /** Checks that slices are set up before they are used, that each has a name of its own, and that their numbers fit those of what is sliced. */
@@ -11,13 +12,17 @@ export async function checkSlices({ run, definition }: DifferentialCheck, elemen
   const seen = new Set<string>()
   const sliced = slicedIds(elements)
   const least = leastOfSlices(elements)
-  for (const { node, path } of elements) {
+  const indexes = snapshotIndexes(run, { base, elements }, (id, path) => isSetUp({ run, sliced, path, id, base }))
+  for (const element of elements) {
+    const { node, path } = element
+    const index = indexes.get(element)
     await run.scheduler.turn()
     const [name, id] = [textOf(node, 'sliceName'), textOf(node, 'id') ?? path]
     const say = (text: string, severity?: 'information'): void =>
       run.findings.report(DEFINITION_SLICING, definition, {
         text,
         code: 'value',
+        ...(index !== undefined && { expression: `StructureDefinition.snapshot.element[${index}]` }),
         ...(severity !== undefined && { severity }),
       })
     if (name === undefined) {
@@ -25,7 +30,13 @@ export async function checkSlices({ run, definition }: DifferentialCheck, elemen
       if (text !== undefined) say(text, 'information')
       continue
     }
-    if (seen.has(id)) say(`The slice name ${quoted(name)} is used twice.`)
+    if (seen.has(id)) {
+      run.findings.report(DEFINITION_SLICING, definition, {
+        text: `The id ${quoted(id)} is that of several elements.`,
+        code: 'business-rule',
+      })
+      say(`The slice name ${quoted(name)} is used twice.`)
+    }
     seen.add(id)
     if (isSetUp({ run, sliced, path, id, base })) continue
     say(`${quoted(id)} is a slice, but the slicing of ${quoted(path)} is not set up before it.`)
