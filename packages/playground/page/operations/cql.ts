@@ -7,7 +7,7 @@ import { table } from '../pictures/table.js'
 import { verdict } from '../pictures/verdict.js'
 import patients from '../samples/patients.json?raw'
 import { fieldOf, textOf, type OperationPage } from './operation-page.js'
-import { literal } from './program.js'
+import { contentOf, literal } from './program.js'
 
 /** `$cql`: the value of an expression. */
 export const cqlPage: OperationPage = {
@@ -66,7 +66,7 @@ export const cqlPage: OperationPage = {
       "import { memoryStorage } from 'fhir-ops/memory'",
       "import { r4 } from '@fhir-ops/r4'",
       '',
-      ...(data === '' ? [] : [`const data = ${data}`]),
+      ...(data === '' ? [] : [`const data = ${JSON.stringify(contentOf(data), null, 2)}`]),
       'const { types, ...release } = r4()',
       'const ctx = createContext({ storage: memoryStorage(), types, ...release })',
       'const translator = await createTranslator({ model: types })',

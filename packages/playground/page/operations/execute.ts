@@ -1,6 +1,7 @@
 import { element } from '../dom/element.js'
 import { verdict } from '../pictures/verdict.js'
 import { fieldOf, textOf, type OperationPage } from './operation-page.js'
+import { literal } from './program.js'
 
 const BODY = 'body'
 const TYPES = [
@@ -63,7 +64,7 @@ export const executePage: OperationPage = {
       "const { storage } = await openSqlite('content.db')",
       'const ctx = { ...createContext({ storage }), bots: createBots({ runtime: openBotSandbox() }) }',
       `const input = ${JSON.stringify(textOf(input, BODY))}`,
-      `const { value } = await execute(ctx, { bot: { id: '${fieldOf(input, 'bot')}' }, input: ${fieldOf(input, 'type').includes('json') ? 'JSON.parse(input)' : 'input'} })`,
+      `const { value } = await execute(ctx, { bot: { id: ${literal(fieldOf(input, 'bot'))} }, input: ${fieldOf(input, 'type').includes('json') ? 'JSON.parse(input)' : 'input'} })`,
       'console.log(value)',
       '',
     ].join('\n'),

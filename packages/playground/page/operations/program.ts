@@ -31,7 +31,8 @@ export function program({ imports, content = '', lines }: ProgramParts): string 
   ].join('\n')
 }
 
-function contentOf(text: string): readonly object[] {
+/** The resources of a text; none while it cannot be read. */
+export function contentOf(text: string): readonly object[] {
   try {
     return resourcesIn(text)
   } catch {

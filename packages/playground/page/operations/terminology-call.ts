@@ -17,14 +17,15 @@ export const DEFINITIONS: EditorField = {
   isOptional: true,
 }
 
-/** A GET; with definitions for the call a POST that brings them along as `tx-resource`. Explained in any case. */
+/** Servers refuse addresses that are much longer. */
+const LONG_QUERY = 1500
+
+/** A GET; with definitions for the call, or very long values, a POST that brings them along as `tx-resource`. Explained in any case. */
 export function terminologyCall(path: string, parameters: readonly CallParameter[], input: Input): Call {
   const given: readonly CallParameter[] = [...parameters.filter(([, , value]) => value !== ''), ['_explain', 'Boolean', 'true']]
   const definitions = resourcesIn(textOf(input, DEFINITIONS.name))
-  if (definitions.length === 0) {
-    const query = new URLSearchParams(given.map(([name, , value]) => [name, value]))
-    return { method: 'GET', path: `${path}?${query}` }
-  }
+  const query = new URLSearchParams(given.map(([name, , value]) => [name, value])).toString()
+  if (definitions.length === 0 && query.length < LONG_QUERY) return { method: 'GET', path: `${path}?${query}` }
   const parameter = [...given.map(parameterOf), ...definitions.map((resource) => ({ name: 'tx-resource', resource }))]
   return {
     method: 'POST',

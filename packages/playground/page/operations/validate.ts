@@ -65,7 +65,7 @@ export const validatePage: OperationPage = {
       "import { validate } from 'fhir-ops/validate'",
       "import { r4 } from '@fhir-ops/r4'",
       '',
-      `const resource = String.raw\`${textOf(input, RESOURCE).replaceAll('`', "'").replaceAll('${', '$ {')}\``,
+      `const resource = ${templateOf(textOf(input, RESOURCE))}`,
       'const ctx = createContext({ storage: memoryStorage(), ...r4() })',
       `const { valid, findings } = await validate(ctx, ${literal(given).replace('{ ', '{ resource, ')})`,
       'console.log(valid, findings)',
@@ -75,10 +75,17 @@ export const validatePage: OperationPage = {
   picture: ({ json }, host) => validationPicture(issuesIn(json) ?? [], host),
 }
 
-/** The type that the text states, also where it is no JSON yet. */
+/** The text as a template where that says the same, since a template keeps its lines. */
+function templateOf(text: string): string {
+  return /`|\$\{/.test(text) ? JSON.stringify(text) : `String.raw\`${text}\``
+}
+
+/** The type that the text states, also where it is no JSON yet. @throws {TypeError} without one. */
 function typeIn(text: string): string {
   const [, type] = /["']?resourceType["']?\s*:\s*["']([A-Za-z]+)["']/.exec(text) ?? []
-  return type ?? typeOfJson(text) ?? 'Resource'
+  const found = type ?? typeOfJson(text)
+  if (found === undefined) throw new TypeError('The text names no resourceType.')
+  return found
 }
 
 function typeOfJson(text: string): string | undefined {
