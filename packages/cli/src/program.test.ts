@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { COMMANDS } from './commands/index.js'
 import { run } from './program.js'
 
@@ -106,6 +106,13 @@ describe('wrong use', () => {
     const result = await command(args)
     expect([result.status, result.err]).toEqual([status, expect.stringContaining(hint)])
   })
+})
+
+test('demo takes its port from the environment', async () => {
+  vi.stubEnv('PORT', '65536')
+  const result = await command(['demo'])
+  vi.unstubAllEnvs()
+  expect([result.status, result.err]).toEqual([2, expect.stringMatching(/PORT.*65535/s)])
 })
 
 test.each([

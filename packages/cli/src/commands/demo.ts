@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import { SAMPLE_FOLDER } from '../sample-folder.js'
@@ -18,7 +18,7 @@ const COMMAND = process.env['npm_lifecycle_event'] === undefined ? 'fhir-ops' : 
 export function demoCommand(io: Io): Command {
   return new Command('demo')
     .description('Serve sample content from a SQLite file and print a ready-to-paste call for each operation.')
-    .option('--port <port>', 'port to listen on; 0 takes a free one', portNumber, 8080)
+    .addOption(new Option('--port <port>', 'port to listen on; 0 takes a free one').argParser(portNumber).default(8080).env('PORT'))
     .option('--file <file>', 'SQLite file; made and filled when it does not exist', '.fhir-ops/demo.db')
     .addHelpText('after', '\nExample:\n  fhir-ops demo --port 8081')
     .action((options: DemoOptions) => demo(options, io))
