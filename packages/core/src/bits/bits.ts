@@ -25,12 +25,18 @@ export function hasBit(bits: Bits, at: number): boolean {
 
 /** What is in both; as long as `a`. */
 export function intersection(a: Bits, b: Bits): Bits {
-  return a.map((word, index) => word & (b[index] ?? 0))
+  const both = new Uint32Array(a.length)
+  const shared = Math.min(a.length, b.length)
+  for (let index = 0; index < shared; index++) both[index] = (a[index] ?? 0) & (b[index] ?? 0)
+  return both
 }
 
 /** What is in `a` and not in `b`; as long as `a`. */
 export function difference(a: Bits, b: Bits): Bits {
-  return a.map((word, index) => word & ~(b[index] ?? 0))
+  const left = a.slice()
+  const shared = Math.min(a.length, b.length)
+  for (let index = 0; index < shared; index++) left[index] = (left[index] ?? 0) & ~(b[index] ?? 0)
+  return left
 }
 
 /** Adds what is in `b` to `a`, which must be at least as long. */

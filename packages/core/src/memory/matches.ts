@@ -1,6 +1,5 @@
 import { placesOf, type Condition, type EntryTest, type SearchQuery } from '../storage/index.js'
 import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
-import { satisfies } from './entry-test.js'
 import type { ResourceTable } from './resource-table.js'
 
 /** Every type's resources. */
@@ -22,7 +21,7 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
   const live = scope.table.live()
   switch (condition.kind) {
     case 'entry':
-      return intersection(live, entryRows(scope, condition))
+      return intersection(live, entryRows(scope.table, condition))
     case 'and':
       return rowsOfAll(scope, condition.conditions)
     case 'or':
@@ -37,7 +36,7 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
     case 'lastUpdated':
       return rowsUpdated(scope, condition)
     case 'refersTo':
-      return rowsReferringTo(scope, condition.param, condition.query)
+      return rowsReferringTo(scope, condition)
     case 'referredBy':
       return rowsReferredBy(scope, condition.param, condition.query)
   }
@@ -51,7 +50,7 @@ function rowsOfAll(scope: Scope, conditions: readonly Condition[]): Bits {
   const inOrder = [...conditions.filter(isLookup), ...conditions.filter((condition) => !isLookup(condition))]
   return inOrder.reduce((rows, part) => {
     const areFew = countBits(rows) * SMALL_PART <= scope.table.size()
-    return areFew && isQuickToAsk(part) ? rowsAmong(scope, rows, part) : intersection(rows, rowsWhere(scope, part))
+    return (areFew ? rowsAmong(scope, rows, part) : undefined) ?? intersection(rows, rowsWhere(scope, part))
   }, scope.table.live())
 }
 
@@ -59,25 +58,16 @@ function isLookup(condition: Condition): boolean {
   return condition.kind === 'entry' && condition.all.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
 }
 
-/** Lists may be long: their texts are looked up. */
-function isQuickToAsk(condition: Condition): condition is EntryTest {
-  return condition.kind === 'entry' && condition.all.every(({ op }) => op !== 'in')
+/** Those of the rows that meet a condition, asked one by one; `undefined` where that takes as long. */
+function rowsAmong(scope: Scope, rows: Bits, condition: Condition): Bits | undefined {
+  if (condition.kind === 'refersTo') return rowsReferringTo(scope, condition, rows)
+  // Lists may be long: their texts are looked up.
+  if (condition.kind !== 'entry' || condition.all.some(({ op }) => op === 'in')) return undefined
+  return scope.table.param(condition.param)?.rowsAmong(rows, condition.all) ?? new Uint32Array(rows.length)
 }
 
-/** Those of the rows that have an entry which passes the test. */
-function rowsAmong({ table }: Scope, rows: Bits, { param, all }: EntryTest): Bits {
-  const found = new Uint32Array(rows.length)
-  for (const row of membersOf(rows)) {
-    const passes = table.row(row)?.entries.some((entry) => entry.param === param && satisfies(entry, all))
-    if (passes === true) addBit(found, row)
-  }
-  return found
-}
-
-function entryRows({ table }: Scope, test: EntryTest): Bits {
-  const rows = emptyBits(table.live().length * 32)
-  table.param(test.param)?.collect(test.all, rows)
-  return rows
+function entryRows(table: ResourceTable, test: EntryTest): Bits {
+  return table.param(test.param)?.rowsWith(test.all) ?? emptyBits(0)
 }
 
 function unionOf(words: number, sets: readonly Bits[]): Bits {
@@ -104,30 +94,29 @@ function rowsUpdated({ table }: Scope, { from = -Infinity, to = Infinity }: { re
   return rows
 }
 
-function rowsReferringTo(scope: Scope, param: string, { type, where }: SearchQuery): Bits {
-  const places = placesOf(type)
-  const all = [
-    { field: 'value', op: 'in', operands: places.flatMap((place) => idsOf(scope.tables, { type: place, where })) },
-    { field: 'system', op: 'in', operands: places },
-  ] as const
-  return intersection(scope.table.live(), entryRows(scope, { kind: 'entry', param, all }))
-}
-
-function idsOf(tables: Tables, query: SearchQuery): readonly string[] {
-  const table = tables.get(query.type)
-  const rows = matchingRows(tables, query)
-  if (table === undefined || rows === undefined) return []
-  return Array.from(membersOf(rows), (row) => table.row(row)?.stored.id ?? '')
-}
-
-function rowsReferredBy(scope: Scope, param: string, query: SearchQuery): Bits {
-  const source = scope.tables.get(query.type)
-  const sourceRows = matchingRows(scope.tables, query) ?? emptyBits(0)
-  const ids: string[] = []
-  for (const row of membersOf(sourceRows)) {
-    for (const entry of source?.row(row)?.entries ?? []) {
-      if (entry.param === param && entry.system === scope.type && entry.value !== undefined) ids.push(entry.value)
-    }
+/** @param among Rows that are asked, where they are few. */
+function rowsReferringTo(scope: Scope, { param, query: { type, where } }: RefersTo, among?: Bits): Bits {
+  const live = scope.table.live()
+  const found = new Uint32Array(live.length)
+  const index = scope.table.param(param)
+  for (const place of placesOf(type)) {
+    const targets = scope.tables.get(place)
+    const matches = matchingRows(scope.tables, { type: place, where })
+    if (index === undefined || targets === undefined || matches === undefined) continue
+    const links = index.links({ system: place, targets })
+    if (among === undefined) links.addSources(matches, found)
+    else links.addSourcesAmong(among, matches, found)
   }
-  return rowsOfIds(scope, ids)
+  return among === undefined ? intersection(live, found) : found
+}
+
+type RefersTo = Extract<Condition, { kind: 'refersTo' }>
+
+function rowsReferredBy({ tables, table, type }: Scope, param: string, query: SearchQuery): Bits {
+  const live = table.live()
+  const found = new Uint32Array(live.length)
+  const sources = matchingRows(tables, query)
+  const index = tables.get(query.type)?.param(param)
+  if (sources !== undefined) index?.links({ system: type, targets: table }).addTargets(sources, found)
+  return intersection(live, found)
 }

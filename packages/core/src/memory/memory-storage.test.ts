@@ -146,4 +146,36 @@ describe('resources that were given without an indexer', () => {
   ])('are found by %s', async (_, query, ids) => {
     expect(await idsOf(memoryStorage(patients), query)).toEqual(ids)
   })
+
+  it('follows references while what they lead to comes, is replaced, goes, and is shed', async () => {
+    const storage = memoryStorage([], { history: false })
+    const write = async (type: string, id: string, entries: readonly IndexEntry[]): Promise<unknown> =>
+      storage.write([putResource({ type, id, source: { resourceType: type } }, () => entries)])
+    const code = (value: string): readonly IndexEntry[] => [{ param: 'code', value }]
+    const coded = (type: string, operand: string): SearchQuery => ({
+      type,
+      where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand }] },
+    })
+    const toRed: SearchQuery = { type: 'Basic', where: { kind: 'refersTo', param: 'owner', query: coded('Group', 'red') } }
+    const byBig: SearchQuery = { type: 'Group', where: { kind: 'referredBy', param: 'owner', query: coded('Basic', 'big') } }
+    const colours = new Map<string, string>()
+    for (let n = 0; n < 100; n++)
+      await write('Basic', `b${n}`, [...code(n % 3 === 0 ? 'big' : 'small'), { param: 'owner', system: 'Group', value: `g${n % 10}` }])
+    const expectAll = async (): Promise<void> => {
+      const owners = Array.from({ length: 100 }, (_, n) => [`b${n}`, `g${n % 10}`, n % 3 === 0] as const)
+      const reds = owners.filter(([, owner]) => colours.get(owner) === 'red').map(([id]) => id)
+      expect(await idsOf(storage, toRed)).toEqual(reds.sort())
+      const bigs = owners.filter(([, owner, isBig]) => isBig && colours.has(owner)).map(([, owner]) => owner)
+      expect(await idsOf(storage, byBig)).toEqual([...new Set(bigs)].sort())
+    }
+    await expectAll()
+    for (let n = 0; n < 2_400; n++) {
+      const [id, colour] = [`g${(n * 7) % 10}`, n % 4 < 2 ? 'red' : 'blue']
+      if (n % 11 === 0) await storage.write([{ op: 'delete', type: 'Group', id }])
+      else await write('Group', id, code(colour))
+      if (n % 11 === 0) colours.delete(id)
+      else colours.set(id, colour)
+      if (n % 97 === 0 || n > 2_390) await expectAll()
+    }
+  })
 })

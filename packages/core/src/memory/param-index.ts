@@ -1,7 +1,10 @@
 import type { Comparison, IndexEntry } from '../storage/index.js'
-import { addBit, type Bits } from '../bits/index.js'
+import { addBit, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
 import { isNumberComparison, isTextComparison, satisfies, type NumberComparison, type TextComparison } from './entry-test.js'
+import { createKeptRows } from './kept-rows.js'
+import { createLinks, type Linked, type Links } from './links.js'
 import { createNumberOrder, type NumberOrder } from './number-order.js'
+import { createNumbers, type Numbers } from './numbers.js'
 import { createPostings, type Postings } from './postings.js'
 
 /**
@@ -9,40 +12,70 @@ import { createPostings, type Postings } from './postings.js'
  * replaced resources stay until the table is built again.
  */
 export interface ParamIndex {
-  /** @param row Number of the resource in its table. */
+  /** @param row Number of the resource in its table, not less than that of the entry before. */
   add(row: number, entry: IndexEntry): void
-  /** Adds to `rows` those that have an entry which satisfies every comparison. */
-  collect(all: readonly Comparison[], rows: Bits): void
+  /** The rows that have an entry which satisfies every comparison. Do not change it: what many rows satisfy is kept for the next time. */
+  rowsWith(all: readonly Comparison[]): Bits
+  /** Those of some rows, right where they are few. */
+  rowsAmong(rows: Bits, all: readonly Comparison[]): Bits
   /** The same rows as a list, right where they are few; a row may come several times. */
   rows(all: readonly Comparison[]): readonly number[]
+  /** The references of this parameter to resources of a type. */
+  links(to: Pick<Linked, 'system' | 'targets'>): Links
 }
 
 export function createParamIndex(): ParamIndex {
-  const rowOf: number[] = []
+  const rowOf = createNumbers()
   const entries: IndexEntry[] = []
   const lookUp = createLookUp(entries)
-  const forEachRow = (all: readonly Comparison[], visit: (row: number) => void): void => {
+  const kept = createKeptRows({ entries, rowOf })
+  const links = new Map<string, Links>()
+  const rowsOf = (all: readonly Comparison[]): Numbers => {
     const by = mostSelective(all)
     const rest = all.filter((comparison) => comparison !== by)
+    const rows = createNumbers()
     for (const positions of by === undefined ? [Array.from(entries.keys())] : lookUp(by)) {
       for (let index = 0; index < positions.length; index++) {
         const position = positions[index] ?? 0
-        if (rest.length === 0 || satisfies(entries[position] ?? NO_ENTRY, rest)) visit(rowOf[position] ?? 0)
+        if (rest.length === 0 || satisfies(entries[position] ?? NO_ENTRY, rest)) rows.push(rowOf.at(position))
       }
     }
+    return rows
+  }
+  const rowsWith = (all: readonly Comparison[]): Bits => {
+    const known = kept.find(all)
+    if (known !== undefined) return known
+    const rows = rowsOf(all)
+    const bits = emptyBits(entries.length === 0 ? 0 : rowOf.at(entries.length - 1) + 1)
+    for (let index = 0; index < rows.length(); index++) addBit(bits, rows.at(index))
+    kept.keep(all, rows)
+    return bits
   }
   return {
     add(row, entry) {
       rowOf.push(row)
       entries.push(entry)
     },
-    collect(all, rows) {
-      forEachRow(all, (row) => addBit(rows, row))
+    rowsWith,
+    rowsAmong(rows, all) {
+      if (kept.isFrequent(all)) return intersection(rows, rowsWith(all))
+      const found = new Uint32Array(rows.length)
+      let position = 0
+      for (const row of membersOf(rows)) {
+        position = rowOf.firstFrom(position, row)
+        for (; position < entries.length && rowOf.at(position) === row; position++)
+          if (satisfies(entries[position] ?? NO_ENTRY, all)) addBit(found, row)
+      }
+      return found
     },
     rows(all) {
-      const found: number[] = []
-      forEachRow(all, (row) => void found.push(row))
-      return found
+      const rows = rowsOf(all)
+      return Array.from({ length: rows.length() }, (_, index) => rows.at(index))
+    },
+    links({ system, targets }) {
+      const known = links.get(system) ?? createLinks({ entries, rowOf, system, targets })
+      links.set(system, known)
+      return known
     },
   }
 }

@@ -22,6 +22,8 @@ export interface ResourceTable {
   live(): Bits
   /** Number of rows, current or not. */
   size(): number
+  /** One more whenever rows got other numbers. */
+  generation(): number
   /** @yields The rows behind a position, or all, in the order of the sort keys; rows that are no longer current may be among them. */
   after(sort: readonly SortKey[], position: SortPosition | undefined): Iterable<number>
 }
@@ -31,9 +33,12 @@ const MIN_DEAD_ROWS = 1_000
 
 export function createResourceTable(): ResourceTable {
   let state = emptyState()
+  let generation = 0
   const compactIfDue = (): void => {
     const dead = state.rows.length - state.current.size
-    if (dead > MIN_DEAD_ROWS && dead > state.current.size) state = compacted(state)
+    if (dead <= MIN_DEAD_ROWS || dead <= state.current.size) return
+    state = compacted(state)
+    generation++
   }
   return {
     put(row) {
@@ -50,6 +55,7 @@ export function createResourceTable(): ResourceTable {
     param: (code) => state.params.get(code),
     live: () => state.live,
     size: () => state.rows.length,
+    generation: () => generation,
     after: (sort, position) => orderBy(state, sort).after(position),
   }
 }

@@ -1,0 +1,102 @@
+import type { Comparison, IndexEntry } from '../storage/index.js'
+import { addBit, emptyBits, type Bits } from '../bits/index.js'
+import { satisfies } from './entry-test.js'
+import { createNumbers, type Numbers } from './numbers.js'
+
+/** The rows of tests that were asked lately, kept up with the entries: of many rows as a bitmap, of few as a list. */
+export interface KeptRows {
+  /** The rows of a test; `undefined` when they are not kept. Do not change it. */
+  find(all: readonly Comparison[]): Bits | undefined
+  keep(all: readonly Comparison[], rows: Numbers): void
+  /** Whether a test is asked so often that its rows are better kept. */
+  isFrequent(all: readonly Comparison[]): boolean
+}
+
+/** What rows are kept of. */
+export interface KeptOf {
+  readonly entries: readonly IndexEntry[]
+  /** Row of each entry, ascending. */
+  readonly rowOf: Numbers
+}
+
+interface Kept {
+  /** Absent where the rows are few. */
+  bits: Bits | undefined
+  readonly list: Numbers
+  /** Number of entries that were looked at. */
+  upTo: number
+}
+
+/** Bytes that all of them take, where there are no more entries than that many eighths; and the longest list in a test. */
+const MIN_BYTES = 4 * 1024 * 1024
+const MAX_OPERANDS = 16
+const MAX_KEPT = 256
+/** Of how many rows one must satisfy a test, so that a bitmap is shorter than a list. */
+const LARGE_PART = 32
+/** Times that a test is asked before its rows are kept. */
+const FREQUENT = 4
+
+export function createKeptRows({ entries, rowOf }: KeptOf): KeptRows {
+  const kept = new Map<string, Kept>()
+  const asked = new Map<string, number>()
+  const limit = (): number => (entries.length === 0 ? 0 : rowOf.at(entries.length - 1) + 1)
+  const add = (one: Kept, row: number): void => {
+    if (one.bits === undefined) return one.list.push(row)
+    if (row >= one.bits.length * 32) one.bits = grown(one.bits, row)
+    addBit(one.bits, row)
+  }
+  const bitsOf = (one: Kept, all: readonly Comparison[]): Bits => {
+    for (; one.upTo < entries.length; one.upTo++) if (satisfies(entries[one.upTo] ?? NO_ENTRY, all)) add(one, rowOf.at(one.upTo))
+    return one.bits ?? bitsOfList(one.list, limit())
+  }
+  const isTooMuch = (): boolean => {
+    const bytes = [...kept.values()].reduce((sum, { bits, list }) => sum + (bits?.byteLength ?? list.length() * 4), 0)
+    return kept.size > MAX_KEPT || bytes > Math.max(MIN_BYTES, entries.length * 8)
+  }
+  return {
+    find(all) {
+      const key = keyOf(all)
+      const found = key === undefined ? undefined : kept.get(key)
+      if (key === undefined || found === undefined) return undefined
+      kept.delete(key)
+      kept.set(key, found)
+      return bitsOf(found, all)
+    },
+    keep(all, rows) {
+      const key = keyOf(all)
+      if (key === undefined) return
+      const isLarge = rows.length() * LARGE_PART > limit()
+      const bits = isLarge ? bitsOfList(rows, limit()) : undefined
+      kept.set(key, { bits, list: isLarge ? createNumbers() : rows, upTo: entries.length })
+      while (kept.size > 1 && isTooMuch()) kept.delete(kept.keys().next().value ?? '')
+    },
+    isFrequent(all) {
+      const key = keyOf(all)
+      if (key === undefined) return false
+      const times = (asked.get(key) ?? 0) + 1
+      asked.delete(key)
+      asked.set(key, times)
+      if (asked.size > MAX_KEPT) asked.delete(asked.keys().next().value ?? '')
+      return times >= FREQUENT
+    },
+  }
+}
+
+const NO_ENTRY: IndexEntry = { param: '' }
+
+function keyOf(all: readonly Comparison[]): string | undefined {
+  const isShort = all.every((comparison) => comparison.op !== 'in' || comparison.operands.length <= MAX_OPERANDS)
+  return isShort ? JSON.stringify(all) : undefined
+}
+
+function bitsOfList(list: Numbers, limit: number): Bits {
+  const bits = emptyBits(limit)
+  for (let index = 0; index < list.length(); index++) addBit(bits, list.at(index))
+  return bits
+}
+
+function grown(bits: Bits, row: number): Bits {
+  const larger = emptyBits(Math.max(bits.length * 64, row + 1))
+  larger.set(bits)
+  return larger
+}

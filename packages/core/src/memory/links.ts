@@ -1,0 +1,109 @@
+import { addBit, hasBit, membersOf, type Bits } from '../bits/index.js'
+import type { IndexEntry } from '../storage/index.js'
+import { createNumbers, type Numbers } from './numbers.js'
+import type { ResourceTable } from './resource-table.js'
+
+/**
+ * Which rows refer to which by one search parameter, as numbers, so that a chain over many resources compares no texts. Built at first use, then
+ * kept up with the entries and with the rows that they lead to.
+ */
+export interface Links {
+  /** Adds the rows that refer to one of `targets`. */
+  addSources(targets: Bits, found: Bits): void
+  /** The same of some rows only, right where they are few. */
+  addSourcesAmong(rows: Bits, targets: Bits, found: Bits): void
+  /** Adds the rows that one of `sources` refers to; some of them may no longer be current. */
+  addTargets(sources: Bits, found: Bits): void
+}
+
+/** What links are made of. */
+export interface Linked {
+  /** Of one search parameter, in the order of their rows. */
+  readonly entries: readonly IndexEntry[]
+  readonly rowOf: Numbers
+  /** The type that is referred to, and its resources. */
+  readonly system: string
+  readonly targets: Pick<ResourceTable, 'find' | 'row' | 'size' | 'generation'>
+}
+
+/** No row has this number. */
+const NOWHERE = 0xffffffff
+
+export function createLinks({ entries, rowOf, system, targets }: Linked): Links {
+  const places = createPlaces(targets)
+  /** For each reference its row, ascending, and the number of the id that it has. */
+  const [sources, ids] = [createNumbers(), createNumbers()]
+  let upTo = 0
+  const catchUp = (): void => {
+    places.catchUp()
+    for (; upTo < entries.length; upTo++) {
+      const entry = entries[upTo]
+      if (entry?.value === undefined || entry.system !== system) continue
+      sources.push(rowOf.at(upTo))
+      ids.push(places.numberOf(entry.value))
+    }
+  }
+  const forEachOf = (rows: Bits, visit: (link: number, row: number) => void): void => {
+    let link = 0
+    for (const row of membersOf(rows)) {
+      link = sources.firstFrom(link, row)
+      for (; link < sources.length() && sources.at(link) === row; link++) visit(link, row)
+    }
+  }
+  return {
+    addSources(among, found) {
+      catchUp()
+      for (let link = 0; link < sources.length(); link++) if (hasBit(among, places.at(ids.at(link)))) addBit(found, sources.at(link))
+    },
+    addSourcesAmong(rows, among, found) {
+      catchUp()
+      forEachOf(rows, (link, row) => {
+        if (hasBit(among, places.at(ids.at(link)))) addBit(found, row)
+      })
+    },
+    addTargets(of, found) {
+      catchUp()
+      forEachOf(of, (link) => {
+        const place = places.at(ids.at(link))
+        if (place !== NOWHERE) addBit(found, place)
+      })
+    },
+  }
+}
+
+/** The rows of ids that are referred to, by numbers that stay. */
+interface Places {
+  numberOf(id: string): number
+  /** The row when it was looked up last: where it was replaced, `catchUp` puts the later row in its place. */
+  at(number: number): number
+  catchUp(): void
+}
+
+function createPlaces(targets: Linked['targets']): Places {
+  const numbers = new Map<string, number>()
+  const places = createNumbers()
+  const upTo = { rows: 0, generation: 0 }
+  return {
+    at: (number) => places.at(number),
+    numberOf(id) {
+      const known = numbers.get(id)
+      if (known !== undefined) return known
+      const number = numbers.size
+      numbers.set(id, number)
+      places.push(targets.find(id) ?? NOWHERE)
+      return number
+    },
+    catchUp() {
+      const generation = targets.generation()
+      if (generation !== upTo.generation) {
+        places.fill(NOWHERE)
+        upTo.generation = generation
+        upTo.rows = 0
+      }
+      for (const size = targets.size(); upTo.rows < size; upTo.rows++) {
+        const number = numbers.get(targets.row(upTo.rows)?.stored.id ?? '')
+        if (number !== undefined) places.set(number, upTo.rows)
+      }
+    },
+  }
+}
