@@ -31,7 +31,9 @@ export type Queries = (statement: Statement, timeoutMs: number) => PostgresQuery
 /** Statements that are remembered. */
 const MAX_KNOWN = 1_000
 /** Statements that are prepared beside those that have a name of their own: each takes memory of every connection. */
-const MAX_PREPARED = 200
+const MAX_PREPARED = 100
+/** Longest of them, in characters: lists of many alternatives are seldom the same again, and their plans are large. */
+const MAX_PREPARED_LENGTH = 8_000
 /** Uses after which a statement is prepared. */
 const USES = 3
 
@@ -61,7 +63,8 @@ export function createQueries(prepares: boolean): Queries {
   return (statement, timeoutMs) => {
     const found = lookUp(statement)
     found.uses++
-    if (prepares && found.name === undefined && found.uses === USES && named < MAX_PREPARED) found.name = `fhir_ops_q${named++}`
+    const isWorthIt = found.uses === USES && found.text.length <= MAX_PREPARED_LENGTH
+    if (prepares && found.name === undefined && isWorthIt && named < MAX_PREPARED) found.name = `fhir_ops_q${named++}`
     const { text, name } = found
     return {
       ...(name !== undefined && { name }),
