@@ -1,7 +1,6 @@
 import { addBit, hasBit, membersOf, type Bits } from '../bits/index.js'
 import type { IndexEntry } from '../storage/index.js'
 import { createNumbers, type Numbers } from './numbers.js'
-import type { ResourceTable } from './resource-table.js'
 
 /**
  * Which rows refer to which by one search parameter, as numbers, so that a chain over many resources compares no texts. Built at first use, then
@@ -16,6 +15,15 @@ export interface Links {
   addTargets(sources: Bits, found: Bits): void
 }
 
+/** The rows that are referred to. */
+export interface LinkTargets {
+  find(id: string): number | undefined
+  row(number: number): { readonly stored: { readonly id: string } } | undefined
+  size(): number
+  /** One more whenever rows got other numbers. */
+  generation(): number
+}
+
 /** What links are made of. */
 export interface Linked {
   /** Of one search parameter, in the order of their rows. */
@@ -23,7 +31,7 @@ export interface Linked {
   readonly rowOf: Numbers
   /** The type that is referred to, and its resources. */
   readonly system: string
-  readonly targets: Pick<ResourceTable, 'find' | 'row' | 'size' | 'generation'>
+  readonly targets: LinkTargets
 }
 
 /** No row has this number. */
@@ -79,7 +87,7 @@ interface Places {
   catchUp(): void
 }
 
-function createPlaces(targets: Linked['targets']): Places {
+function createPlaces(targets: LinkTargets): Places {
   const numbers = new Map<string, number>()
   const places = createNumbers()
   const upTo = { rows: 0, generation: 0 }
