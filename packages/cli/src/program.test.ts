@@ -44,6 +44,20 @@ describe('help', () => {
     },
   )
 
+  test('bot runs the code of a file, and stores it', async () => {
+    const file = join(folder, 'twice.js')
+    await writeFile(file, "export const handler = ({ input }, { log }) => { log('got', input.n); return { twice: input.n * 2 } }")
+    expect(await command(['bot', 'run', file], '{"n":2}')).toEqual({ status: 0, out: '{"twice":4}', err: 'info: got 2' })
+    const storage = `sqlite:${join(folder, 'bots.db')}`
+    expect(await command(['bot', 'deploy', file, '--storage', storage])).toMatchObject({ status: 0, err: 'stored Bot/twice' })
+    await writeFile(file, 'export const handler = () => 3')
+    expect(await command(['bot', 'deploy', file, '--storage', storage, '--id', 'three'])).toMatchObject({ status: 0 })
+    expect(await command(['execute', 'three', '--storage', storage], '{}')).toMatchObject({ status: 0, out: '3' })
+    expect(await command(['execute', 'twice', '--storage', storage], '{"n":5}')).toMatchObject({ out: '{"twice":10}' })
+    expect(await command(['bot', 'run', join(folder, 'none.js')], '{}')).toMatchObject({ status: 1 })
+    expect(await command(['bot', 'deploy', file, '--storage', 'memory'])).toMatchObject({ status: 2 })
+  })
+
   test('schema prints the schema of a type, and what it does not express', async () => {
     const { status, out, err } = await command(['schema', 'HumanName'])
     expect([status, JSON.parse(out).$ref, err]).toEqual([0, '#/$defs/HumanName', expect.stringContaining('--unexpressed lists them')])

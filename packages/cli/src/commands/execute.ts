@@ -6,7 +6,7 @@ import { forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { BOT_CONTENT_TYPES, readBotInput, writeBotOutput, type BotAddress } from 'fhir-ops/internal/execute'
 import { createBots, execute } from 'fhir-ops/execute'
-import { openEngine } from '../engine.js'
+import { openEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { loadOption, storageOption, wholeNumber } from './options.js'
 
@@ -18,26 +18,50 @@ interface ExecuteOptions {
   readonly timeout?: number
 }
 
-/** `fhir-ops execute`. */
-export function executeCommand(io: Io): Command {
+/** How a bot is run: where its input is, what it is, and how long it may take. */
+export type BotInputOptions = Pick<ExecuteOptions, 'input' | 'contentType' | 'timeout'>
+
+/** Adds the options of a command that runs a bot. */
+export function withBotInput(command: Command): Command {
   const contentTypes = BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType)
-  return new Command('execute')
-    .description('Run a stored bot. Its answer goes to standard output, its log to standard error.')
-    .argument('<bot>', 'id, or identifier as system|value')
+  return command
     .option('--input <file>', 'file with the input; standard input when absent')
     .addOption(new Option('--content-type <type>', 'how the input is read').choices(contentTypes).default('application/json'))
     .option('--timeout <ms>', 'time limit', wholeNumber(1))
+}
+
+/** `fhir-ops execute`. */
+export function executeCommand(io: Io): Command {
+  const command = new Command('execute')
+    .description('Run a stored bot. Its answer goes to standard output, its log to standard error.')
+    .argument('<bot>', 'id, or identifier as system|value')
+  return withBotInput(command)
     .addOption(storageOption())
     .addOption(loadOption())
     .addHelpText('after', `\nExample:\n  echo '{"weightKg":61.5,"heightM":1.68}' | fhir-ops execute bmi --load packages/cli/sample`)
-    .action((bot: string, options: ExecuteOptions) => runBot(bot, options, io))
+    .action(async (bot: string, options: ExecuteOptions) => {
+      const engine = await openEngine(options, io)
+      try {
+        await runBot({ engine, bot, io }, options)
+      } finally {
+        await engine.close()
+      }
+    })
 }
 
-async function runBot(bot: string, options: ExecuteOptions, io: Io): Promise<void> {
+/** A bot, and where it is stored. */
+export interface BotRun {
+  readonly engine: Engine
+  /** Id, or identifier as `system|value`. */
+  readonly bot: string
+  readonly io: Io
+}
+
+/** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
+export async function runBot({ engine, bot, io }: BotRun, options: BotInputOptions): Promise<void> {
   const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await readFile(options.input)
   const { input, contentType } = readBotInput(options.contentType, bytes, parseJson)
   const runtime = openBotSandbox()
-  const engine = await openEngine(options, io)
   try {
     const limits = options.timeout === undefined ? {} : { limits: { timeoutMs: options.timeout } }
     const bots = createBots({
@@ -51,7 +75,6 @@ async function runBot(bot: string, options: ExecuteOptions, io: Io): Promise<voi
     io.out(writeBotOutput(answer).body ?? '')
   } finally {
     await runtime.close()
-    await engine.close()
   }
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import type { Io } from '../io.js'
 import { lookupCommand, subsumesCommand, translateCommand, validateCodeCommand } from './codes.js'
 import { cqlCommand } from './cql.js'
+import { botCommand } from './bot.js'
 import { completionCommand } from './completion.js'
 import { demoCommand } from './demo.js'
 import { evaluateCommand } from './evaluate.js'
@@ -36,6 +37,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   evaluateCommand,
   cqlCommand,
   executeCommand,
+  botCommand,
   tokenCommand,
   backupCommand,
   checkCommand,
