@@ -207,7 +207,7 @@ const ROWS: readonly Row[] = [
     rule: /^(MEASURE_M_CRITERIA_CQL_NO_LIB|TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL|Unknown_Code_in_Version|Coding_has_no_system__cannot_validate)$/,
     reason: 'to be repaired',
   },
-  { side: 'ours', rule: /^(primitive-empty|definition-binding)$/, reason: 'to be repaired' },
+  { side: 'ours', rule: /^(definition-binding|coding-code-missing)$/, reason: 'to be repaired' },
   { side: 'theirs', rule: /^exception$/, reason: 'exception' },
 ]
 
