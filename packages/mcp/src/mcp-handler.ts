@@ -1,6 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import type { McpServerOptions } from './server.js'
-import { createMcpServer } from './server.js'
+import { checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/internal/input'
+import { createMcpServer, MCP_OPTIONS, type McpServerOptions } from './server.js'
 
 /** What `createMcpHandler` is made of. */
 export interface McpHandlerOptions extends Omit<McpServerOptions, 'authorization'> {
@@ -8,13 +8,19 @@ export interface McpHandlerOptions extends Omit<McpServerOptions, 'authorization
   readonly auth?: 'required' | 'off'
 }
 
+const SHAPE: InputShape = inputShape<McpHandlerOptions>({ ...MCP_OPTIONS, auth: oneOf('required', 'off') })
+
 const MAX_BODY = 4 * 1024 * 1024
 
 /**
  * MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses is 401 here, too, and each tool does what
  * the token allows. Mount it beside the handler, for example at `/mcp`.
+ *
+ * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
-export function createMcpHandler({ auth = 'required', ...options }: McpHandlerOptions): (request: Request) => Promise<Response> {
+export function createMcpHandler(given: McpHandlerOptions): (request: Request) => Promise<Response> {
+  checkOptions('createMcpHandler', SHAPE, given)
+  const { auth = 'required', ...options } = given
   return async (request) => {
     const origin = request.headers.get('origin')
     // A page of another origin must not reach a service on this machine by a name of its own.

@@ -150,7 +150,7 @@ describe('tools', () => {
 describe('resources', () => {
   test('are listed by type, page by page', async () => {
     const uris: string[] = []
-    for (let cursor: string | undefined, pages = 0; pages < 20; pages++) {
+    for (let cursor: string | undefined, pages = 0; pages < 200; pages++) {
       const page = await client.listResources(cursor === undefined ? {} : { cursor })
       uris.push(...page.resources.map(({ uri }) => uri))
       cursor = page.nextCursor

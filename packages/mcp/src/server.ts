@@ -14,6 +14,7 @@ import {
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { checkOptions, FUNCTION, having, inputShape, needed, TEXT, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { jsonSchema } from 'fhir-ops/schema'
 import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
@@ -28,19 +29,31 @@ export interface McpServerOptions extends FhirCallerOptions {
   readonly context: OperationContext
 }
 
+/** What plain JavaScript may pass. */
+export const MCP_OPTIONS: Readonly<Record<'handler' | 'baseUrl' | 'context', MemberKind>> = {
+  handler: needed(FUNCTION),
+  baseUrl: needed(TEXT),
+  context: needed(having('a context', ['storage', 'content', 'limits'])),
+}
+
+const SHAPE: InputShape = inputShape<McpServerOptions>({ ...MCP_OPTIONS, authorization: TEXT })
+
 const TOOLS: readonly Tool[] = [...TERMINOLOGY_TOOLS, ...RESOURCE_TOOLS]
 const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, useDefaults: false })
 const CHECKED = new Map(TOOLS.map((tool) => [tool.name, { tool, check: ajv.compile(tool.inputSchema) }]))
 
 /** Types whose resources are listed, as those that people choose from. */
 const LISTED = ['ValueSet', 'ConceptMap', 'CodeSystem', 'Measure', 'Questionnaire', 'StructureDefinition', 'Bot']
-const PAGE = 50
+const PAGE = 200
 
 /**
  * Makes an MCP server for one caller: tools for the operations, resources for content, prompts for coding tasks. Connect it to a transport of the SDK.
  * Every call goes through the handler, with its rights, limits and audit.
+ *
+ * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
 export function createMcpServer(options: McpServerOptions): Server {
+  checkOptions('createMcpServer', SHAPE, options)
   const ask = fhirCaller(options)
   const server = new Server(
     { name: 'fhir-ops', version: '0.1.0' },

@@ -17,6 +17,7 @@ import { packLayer } from 'fhir-ops/content'
 import { createCache, createContext } from 'fhir-ops/context'
 import { evaluateMeasureOperation, evaluateMeasure } from 'fhir-ops/evaluate'
 import { openAuditStore, createSessions } from 'fhir-ops/sessions'
+import { createMcpHandler, createMcpServer } from '@fhir-ops/mcp'
 import { botResponse, createBots } from 'fhir-ops/execute'
 import { compileFhirPath } from 'fhir-ops/fhirpath'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
@@ -57,6 +58,8 @@ const TABLE: Readonly<Record<string, Row>> = {
   evaluateMeasureOperation: { make: evaluateMeasureOperation },
   createHandler: { make: createHandler, options: { context, sessions, baseUrl: 'http://x/fhir/R4', defaultPolicy: 'deny' } },
   createIndexer: { make: createIndexer, before: [{}] },
+  createMcpHandler: { make: createMcpHandler, options: { context, handler: () => {}, baseUrl: 'http://x' } },
+  createMcpServer: { make: createMcpServer, options: { context, handler: () => {}, baseUrl: 'http://x' } },
   createSessions: { make: createSessions, options: { store } },
   createTranslator: { make: createTranslator },
   openWorkerTranslator: { make: openWorkerTranslator },
