@@ -61,7 +61,8 @@ function existing(path: string): string {
 
 async function snomedIntoStorage(path: string, options: SnomedOptions, io: Io): Promise<void> {
   const run: Import['run'] = async ({ concepts }, work) => {
-    const { system, dangling } = await importSnomed(concepts, path, { ...options, ...work })
+    const { edition, date, experimental } = options
+    const { system, dangling } = await importSnomed(concepts, path, { edition, date, experimental, ...work })
     if (dangling > 0) io.err(`${dangling} relationships refer to a concept that is not in the release; they were left out`)
     return system
   }

@@ -62,6 +62,7 @@ async function serve(storage: Storage, operations: readonly Operation[]): Promis
       convertUnit: unitConversion(),
     }),
     operations,
+    validateWrites: 'none',
     sessions: createSessions({ store: memorySessionStore() }),
     baseUrl,
     auth: 'off',

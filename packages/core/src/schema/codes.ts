@@ -38,7 +38,8 @@ function shared(making: Making, about: string, name: string, schema: JsonObject)
 }
 
 function lastOf(url: string): string {
-  return url.slice(url.lastIndexOf('/') + 1).replace(/\|.*$/, '')
+  const [last = ''] = url.slice(url.lastIndexOf('/') + 1).split('|')
+  return last
 }
 
 /** All codes of a value set, inactive ones too; `undefined` when they cannot be listed, or are more than `maxCodes`. */

@@ -100,7 +100,7 @@ async function firstSchema(making: Making, rules: readonly ElementRule[], path: 
 function extensionUrl({ types }: ElementRule): JsonObject | undefined {
   const [canonical, ...others] = types.flatMap(({ profiles }) => profiles)
   if (canonical === undefined || others.length > 0) return undefined
-  return { required: ['url'], properties: { url: { const: canonical.replace(/\|.*$/, '') } } }
+  return { required: ['url'], properties: { url: { const: canonical.split('|')[0] } } }
 }
 
 function existsSchema({ min, max }: ElementRule, names: readonly string[]): JsonObject | undefined {
