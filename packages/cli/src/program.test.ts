@@ -24,6 +24,12 @@ async function command(args: readonly string[], stdin = '') {
 }
 
 describe('help', () => {
+  test('says that serve takes data as it is', async () => {
+    expect((await command(['serve', '--help'])).out.replaceAll(/\s+/g, ' ')).toMatch(
+      /--validate-writes .*?\(choices: "none", "structure", "full", default: "none"\)/,
+    )
+  })
+
   test.each(COMMANDS.map((make) => make({ out: () => {}, err: () => {}, stdin: async () => '' }).name()))(
     '%s has --help with an example',
     async (name) => {

@@ -61,8 +61,10 @@ export function serveCommand(io: Io): Command {
     .addOption(
       new Option(
         '--validate-writes <checks>',
-        'what is checked of a resource before it is stored, or refused with its errors: nothing, the types of FHIR (default), or all that $validate checks',
-      ).choices(['none', 'structure', 'full']),
+        'what is checked of a resource before it is stored, or refused with its errors: nothing, the types of FHIR, or all that $validate checks',
+      )
+        .choices(['none', 'structure', 'full'])
+        .default('none'),
     )
     .addOption(corsOption())
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
