@@ -27,6 +27,8 @@ export function outsideProject(): OutsideProject {
     private: true,
     type: 'module',
     dependencies: Object.fromEntries(files.map((file) => [nameIn(dir, file), file])),
+    // The types of `@fhir-ops/testing/jest` extend those of Jest's own `expect`, as those who use Jest have it.
+    devDependencies: { expect: '30.5.2' },
   }
   writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel', 'error'], dir)
