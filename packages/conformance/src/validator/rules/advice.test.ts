@@ -47,3 +47,18 @@ describe('a parameter with the name of one of operations of FHIR', () => {
     expect(await findingsOf({ resourceType: 'Parameters', parameter: [parameter] }, [], /^parameter-type/)).toEqual(said)
   })
 })
+
+test.each([
+  ['Patient1', true, 1],
+  ['Chicken/1', true, 1],
+  ['Patient1', false, 0],
+  ['Patient/1', true, 0],
+  ['Patient/1/_history/2', true, 0],
+  ['http://a.org/x', true, 0],
+  ['urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', true, 0],
+])('the reference %s is suspicious where REST is assumed (%s): %d', async (reference, assumeValidRestReferences, count) => {
+  const resource = JSON.stringify({ resourceType: 'Basic', code: { text: 'x' }, subject: { reference } })
+  const { findings } = await validate(ctx, { resource, assumeValidRestReferences })
+  const said = findings.filter(({ kind, severity }) => kind === 'reference' && severity === 'warning')
+  expect(said.map(({ expression }) => expression)).toEqual(Array(count).fill('Basic.subject'))
+})

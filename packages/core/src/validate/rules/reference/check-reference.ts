@@ -50,10 +50,21 @@ function checkForm(run: Run, node: FhirNode, reference: string): void {
       text: `The conditional reference ${quoted(reference)} is not a valid search.`,
       code: 'invalid',
     })
+  if (run.policy.assumeValidRestReferences && isSuspicious(run, reference))
+    run.findings.report(REFERENCE, node, {
+      text: `The syntax of the reference ${quoted(reference)} looks incorrect, and it should be checked.`,
+      severity: 'warning',
+    })
   if (!reference.startsWith('#') || containedOf(run, node, reference.slice(1)) !== undefined) return
   run.findings.report(REFERENCE, node, {
     text: `Unable to resolve the reference ${quoted(reference)}: there is no contained resource with this id.`,
   })
+}
+
+/** True for a relative reference that is not a type with an id, as those of a RESTful server are. */
+function isSuspicious(run: Run, reference: string): boolean {
+  if (/^#|^[a-z][a-z0-9+.-]{0,63}:/i.test(reference) || CONDITIONAL.test(reference)) return false
+  return !/^[A-Z][A-Za-z]{0,63}\/[^/]+(?:\/_history\/[^/]+)?$/.test(reference) || typeIn(run, reference) === undefined
 }
 
 /** A Reference without `reference` is for people, unless it has an identifier. */
