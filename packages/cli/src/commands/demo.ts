@@ -32,10 +32,8 @@ interface DemoOptions {
 async function demo(options: DemoOptions, io: Io): Promise<void> {
   const server = await serveSamples(options, io)
   const [{ token }, other] = [await demoSession(server), await demoSession(server)]
-  io.out(`\nAccess token of the demo user, valid for a day or until the logout below:\n\n  ${token}\n`)
-  for (const { title, command } of demoCalls({ url: server.url, token, otherLoginId: other.loginId })) io.out(`# ${title}\n${command}\n`)
-  io.out(`# a new token, at any time\n${COMMAND} token create --storage sqlite:${options.file}\n`)
-  io.out(`# the playground in a browser, with the token\n${server.url}/#token=${token}\n`)
+  const tokenCommand = `${COMMAND} token create --storage sqlite:${options.file}`
+  io.out(`\n${demoGuide({ url: server.url, token, otherLoginId: other.loginId, tokenCommand })}\n`)
   io.out(`listening on ${server.url}`)
   await interrupted()
   await stop(server, io)
@@ -60,8 +58,7 @@ function demoSession({ engine }: RunningServer): Promise<IssuedToken> {
   return sessions.create({ user, scopes: FULL_SCOPES, userAgent: 'fhir-ops demo', remoteHost: '127.0.0.1', ttl: DAY_SECONDS })
 }
 
-/** A call that a newcomer can paste. */
-export interface DemoCall {
+interface DemoCall {
   readonly title: string
   readonly command: string
 }
@@ -72,11 +69,18 @@ export interface DemoServer {
   readonly token: string
   /** Of a second session of the same user. */
   readonly otherLoginId: string
+  /** Makes another token. */
+  readonly tokenCommand: string
 }
 
-/** One call for each operation, over the sample content. */
-export function demoCalls(server: DemoServer): readonly DemoCall[] {
-  return [...whoCalls(server), ...operationCalls(server), ...botCalls(server), ...endingCalls(server)]
+/** What a demo server prints: its page, its token, a call for each operation. A shell takes all of it at once, so the call that ends the token is last. */
+export function demoGuide(server: DemoServer): string {
+  const calls = [...whoCalls(server), ...operationCalls(server), ...botCalls(server), ...endingCalls(server)]
+  return [
+    `# the playground, a page to open in a browser\n# ${server.url}/#token=${server.token}\n`,
+    `# access token of the demo user, valid for a day or until the logout below\nTOKEN=${server.token}\n`,
+    ...calls.map(({ title, command }) => `# ${title}\n${command}\n`),
+  ].join('\n')
 }
 
 function whoCalls(server: DemoServer): readonly DemoCall[] {
@@ -133,6 +137,7 @@ function botCalls(server: DemoServer): readonly DemoCall[] {
 function endingCalls(server: DemoServer): readonly DemoCall[] {
   const other = `'${JSON.stringify({ loginId: server.otherLoginId })}'`
   return [
+    { title: 'a new token, at any time', command: server.tokenCommand },
     { title: 'end my other session by its login id', command: post(server, '/auth/revoke', { type: 'application/json', body: other }) },
     {
       title: 'end this session: the token is refused afterwards',
