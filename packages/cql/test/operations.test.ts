@@ -114,6 +114,37 @@ describe('$cql', () => {
   })
 
   it.each([
+    ['what the subject is and is named by', 'Count([Observation])', 3],
+    ['what names it by an address or a version', "Count([Observation] O where O.id in {'own', 'versioned'})", 2],
+    ['the subject only, of its type', 'Count([Patient])', 1],
+    ['what names a patient who is not the subject, by `patient`', 'Count([AllergyIntolerance])', 0],
+    ['what names nobody', 'Count([Location])', 1],
+  ])('retrieves from data of several patients %s', async (_, expression, valueInteger) => {
+    const about = (id: string, reference: string): object => ({ resource: { resourceType: 'Observation', id, subject: { reference } } })
+    const entry = [
+      { resource: { resourceType: 'Patient', id: 'p' } },
+      { resource: { resourceType: 'Patient', id: 'q' } },
+      about('own', 'http://x/fhir/Patient/p'),
+      about('versioned', 'Patient/p/_history/2'),
+      about('foreign', 'Patient/q'),
+      about('foreign-address', 'http://x/fhir/Patient/q'),
+      { resource: { resourceType: 'Observation', id: 'nobody' } },
+      { resource: { resourceType: 'AllergyIntolerance', id: 'a', patient: { reference: 'Patient/q' } } },
+      { resource: { resourceType: 'Location', id: 'l' } },
+    ]
+    const { json } = await call(
+      'POST',
+      '$cql',
+      parameters(
+        { name: 'expression', valueString: expression },
+        { name: 'subject', valueString: 'Patient/p' },
+        { name: 'data', resource: { resourceType: 'Bundle', type: 'collection', entry } },
+      ),
+    )
+    expect(json.parameter).toEqual([{ name: 'return', valueInteger }])
+  })
+
+  it.each([
     ['no expression', [], 400, 'required'],
     ['CQL that is no CQL', [{ name: 'expression', valueString: '1 +' }], 422, 'invalid'],
     ['CQL with an unknown name', [{ name: 'expression', valueString: 'foo' }], 422, 'invalid'],
@@ -156,6 +187,20 @@ describe('$cql', () => {
     const translator = { translate: () => new Promise<never>(() => {}) }
     const evaluation = evaluateCql(forRequest(ctx, {}), { expression: '1' }, { translator })
     await expect(evaluation).rejects.toMatchObject({ code: 'computation-timeout' })
+  })
+
+  it.each([
+    ['data that is no list', { data: {} }, 'data must be a list'],
+    ['a subject that is no text', { subject: 5 }, 'subject must be a text'],
+    ['parameters that are no Map', { parameters: {} }, 'parameters must be a Map'],
+    ['definitions that are no list', { definitions: 'Many' }, 'definitions must be a list'],
+    ['a member that there is none of', { patient: 'Patient/p' }, 'patient'],
+  ])('refuses %s in process', async (_, more, message) => {
+    const { indexer: _indexer, ...release } = r4()
+    const ctx = createContext({ ...release, storage: memoryStorage() })
+    // @ts-expect-error: as a caller without types writes it
+    const evaluation = evaluateCql(ctx, { expression: '1', ...more })
+    await expect(evaluation).rejects.toMatchObject({ name: 'OperationError', message: expect.stringContaining(message) })
   })
 
   it('reports a run-time error beside the results', async () => {

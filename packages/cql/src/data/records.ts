@@ -98,24 +98,43 @@ function holderOf(
   return search !== undefined && subjectParameter(search, type, holder.type) === undefined ? undefined : holder
 }
 
-/** Records over resources that come with a call. They all belong to its subject; those of another resource refer to it. */
-export function givenRecords(resources: readonly FhirElement[], options: RetrieverOptions): Records {
+/**
+ * Records over resources that come with a call. With a subject, what is another one, or names another one as its `subject` or `patient`, is
+ * retrieved only by what asks for the resources of all; what names none belongs to it.
+ */
+export function givenRecords(resources: readonly FhirElement[], subject: FhirElement | undefined, options: RetrieverOptions): Records {
   const byType = Map.groupBy(resources, ({ type }) => type.name)
+  const reference = subject === undefined ? undefined : referenceOf(subject)
+  const found = ({ type, unfiltered, context }: RetrieveRequest): readonly FhirElement[] => {
+    const all = byType.get(type) ?? []
+    if (context === null) return []
+    if (context === undefined) {
+      return reference === undefined || unfiltered ? all : all.filter((resource) => !isOfAnother(resource, reference))
+    }
+    const { type: holderType, id } = referenceOf(context)
+    return all.filter((resource) => refersTo(resource, `${holderType}/${id}`))
+  }
   return {
-    retrieve: (request) => {
-      const { type, context } = request
-      const all = byType.get(type) ?? []
-      if (context === undefined) return selected(all, request, options)
-      if (context === null) return []
-      const { type: holderType, id } = referenceOf(context)
-      return selected(
-        all.filter((resource) => refersTo(resource, `${holderType}/${id}`)),
-        request,
-        options,
-      )
-    },
+    retrieve: (request) => selected(found(request), request, options),
     evaluate: async (evaluation) => evaluation(),
   }
+}
+
+const RESOURCE_REFERENCE = /(?:^|\/)([A-Z]\w{0,63})\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]{1,64})?$/
+
+/** True of a resource that is, or says that it is about, another subject of the same type. */
+function isOfAnother(resource: FhirElement, subject: SubjectReference): boolean {
+  const own = referenceOf(resource)
+  if (own.type === subject.type) return own.id !== subject.id
+  const named = ['subject', 'patient'].flatMap((name) => memberOf(resource.json, name) ?? []).flatMap((item) => targetOf(item) ?? [])
+  const sameType = named.filter(({ type }) => type === subject.type)
+  return sameType.length > 0 && sameType.every(({ id }) => id !== subject.id)
+}
+
+function targetOf(reference: unknown): SubjectReference | undefined {
+  const text = memberOf(reference, 'reference')
+  const [, type, id] = (typeof text === 'string' && text.length <= 2_000 ? RESOURCE_REFERENCE.exec(text) : null) ?? []
+  return type === undefined || id === undefined ? undefined : { type, id }
 }
 
 function refersTo({ json }: FhirElement, reference: string): boolean {

@@ -14,7 +14,19 @@ import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import type { FhirElement, Value } from '../values/value.js'
 import { createTerminology } from './terminology.js'
-import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
+import {
+  AMOUNT,
+  checkInput,
+  checkOptions,
+  having,
+  inputShape,
+  listOf,
+  NUMBER,
+  OBJECT,
+  TEXT,
+  type InputShape,
+  type MemberKind,
+} from 'fhir-ops/internal/input'
 
 /** What to evaluate: an expression, or definitions of a library. */
 export interface EvaluateCqlInput {
@@ -28,9 +40,20 @@ export interface EvaluateCqlInput {
   readonly subject?: string | undefined
   /** Values of parameters by name. */
   readonly parameters?: ReadonlyMap<string, Value> | undefined
-  /** Resources that are evaluated over in place of those in the storage. */
+  /** Resources that are evaluated over in place of those in the storage. Those about another subject are not retrieved. */
   readonly data?: readonly LibraryResource[] | undefined
 }
+
+const VALUES: MemberKind = { words: 'a Map of values by name', is: (value) => value instanceof Map }
+
+const INPUT = inputShape<EvaluateCqlInput>({
+  expression: TEXT,
+  library: OBJECT,
+  definitions: listOf(TEXT),
+  subject: TEXT,
+  parameters: VALUES,
+  data: listOf(OBJECT),
+})
 
 /** How CQL is evaluated. */
 export interface EvaluateCqlOptions {
@@ -79,6 +102,7 @@ export async function evaluateCql(
   options: EvaluateCqlOptions = {},
 ): Promise<EvaluateCqlResult> {
   checkOptions('evaluateCql', CQL_OPTIONS, options)
+  checkInput(ctx, input, INPUT)
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const loaded = await librariesOf(ctx, input, options.translator)
@@ -183,7 +207,7 @@ async function recordsOf(
   const own = resources.find(({ type, json }) => type.name === reference?.type && isOf(json, reference.id))
   if (reference !== undefined && own === undefined)
     throw new OperationError('content-not-found', `${quoted(subject ?? '')} is not in the data.`, { expression: ['subject'] })
-  return { subject: own, records: givenRecords(resources, options) }
+  return { subject: own, records: givenRecords(resources, own, options) }
 }
 
 function isOf(json: unknown, id: string): boolean {
