@@ -46,6 +46,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly mcp?: boolean
   /** Origins whose pages may call the service; `*` for all. */
   readonly cors?: readonly string[]
+  /** Networks of proxies whose `X-Forwarded-For` names the caller's address; default none. */
+  readonly trustProxy?: readonly string[]
   readonly botTimeout?: number
   readonly maxExpansion?: number
   /** What is written to `io.err` as JSON lines: failures (default), or also every request and every audit event. */
@@ -191,6 +193,7 @@ function handlerOptions({ options, engine, io, baseUrl, runtime, sessions }: Par
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',
     ...(options.cors !== undefined && { cors: { origins: options.cors } }),
+    ...(options.trustProxy !== undefined && { trustProxy: options.trustProxy }),
     ...(options.validateWrites !== undefined && { validateWrites: options.validateWrites }),
     log: (entry) => {
       if (options.log === 'all' || entry.level === 'error') io.err(JSON.stringify(entry))

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { isOrigin, parseScope } from '@fhir-ops/handler'
 import { InvalidArgumentError, Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
@@ -85,6 +86,23 @@ export function corsOption(): Option {
     if (origin === '*' || isOrigin(origin)) return repeated(origin, before)
     throw new InvalidArgumentError('It must be an origin, such as https://app.example or http://localhost:5173, without a path; or *.')
   })
+}
+
+/** `--trust-proxy`, repeatable. */
+export function trustProxyOption(): Option {
+  return new Option(
+    '--trust-proxy <network>',
+    "address or network (10.0.0.0/8) of a proxy whose X-Forwarded-For names the caller's address; repeatable",
+  ).argParser<readonly string[]>((network, before: readonly string[] | undefined) => {
+    if (isNetwork(network)) return repeated(network, before)
+    throw new InvalidArgumentError('It must be an IP address or a network, such as 10.0.0.0/8 or fd00::/8.')
+  })
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', length = '0', ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return more.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= most
 }
 
 /** A port to listen on; 0 for a free one. */

@@ -14,6 +14,7 @@ import {
   storageOption,
   suppressOption,
   tokenOption,
+  trustProxyOption,
   wholeNumber,
   wordsOption,
 } from './options.js'
@@ -30,6 +31,7 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly ui?: true
   readonly mcp?: true
   readonly cors?: readonly string[]
+  readonly trustProxy?: readonly string[]
   readonly validateWrites?: WriteChecks
   readonly botTimeout?: number
   readonly maxExpansion?: number
@@ -67,6 +69,7 @@ export function serveCommand(io: Io): Command {
         .default('none'),
     )
     .addOption(corsOption())
+    .addOption(trustProxyOption())
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'maximum number of codes in an expansion without count', wholeNumber(1))
     .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))
