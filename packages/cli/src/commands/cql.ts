@@ -97,9 +97,12 @@ async function librariesAt(file: string): Promise<{ readonly library: JsonObject
   return { library, resources: [library, ...resources] }
 }
 
+const DECLARATION = /^library {1,9}(?:"([^"]{1,200})"|([\w.]{1,200}))(?: {1,9}version {1,9}'([^']{0,100})')?/
+
 /** A Library resource of a text, by the name and version that it declares. */
 function libraryOf(text: string, file: string): JsonObject {
-  const [, quoted, plain, version] = /^\s*library\s+(?:"([^"]{1,200})"|([\w.]{1,200}))(?:\s+version\s+'([^']{0,100})')?/m.exec(text) ?? []
+  const declaration = text.split('\n').find((line) => line.trimStart().startsWith('library '))
+  const [, quoted, plain, version] = DECLARATION.exec(declaration?.trimStart() ?? '') ?? []
   const name = (quoted ?? plain ?? basename(file, '.cql')).split('.').at(-1) ?? ''
   return {
     resourceType: 'Library',

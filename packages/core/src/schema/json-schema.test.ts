@@ -74,7 +74,7 @@ describe('the schema of a type', () => {
     ['the year 0', { birthDate: '0000-01-01' }],
     ['a code that is not in the value set', { gender: 'f' }],
     ['a code with white space', { language: ' en' }],
-    ['a text that is blank', { name: [{ family: ' ' }] }],
+    ['a text that is empty', { name: [{ family: '' }] }],
     ['a missing required primitive', { communication: [{ preferred: true }] }],
     ['a missing required member', { link: [{ type: 'seealso' }] }],
     ['an id that is too long', { id: 'x'.repeat(65) }],

@@ -17,7 +17,7 @@ const BASE64 = '[A-Za-z0-9+/]'
 const LONGEST = 1_048_576
 const MAX_INTEGER = 2_147_483_647
 
-const TEXT: JsonObject = { type: 'string', pattern: '\\S', maxLength: LONGEST }
+const TEXT: JsonObject = { type: 'string', minLength: 1, maxLength: LONGEST }
 
 /** A URI: no white space, and what looks like a URN of an OID or UUID is one. */
 const URI: JsonObject = {
