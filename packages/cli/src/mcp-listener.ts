@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import type { Handler } from '@fhir-ops/handler'
-import { createMcpHandler } from '@fhir-ops/mcp'
 import type { OperationContext } from 'fhir-ops/context'
 
 /** What MCP is served with. */
@@ -15,8 +14,9 @@ export interface McpParts {
 /** Where MCP is, below the base address. */
 export const MCP_PATH = '/mcp'
 
-/** Takes requests at `/mcp`. @returns whether a request was one of those; its answer follows. */
-export function mcpListener(parts: McpParts): (message: IncomingMessage, response: ServerResponse) => boolean {
+/** Takes requests at `/mcp`. The function that it gives says whether a request was one of those; its answer follows. */
+export async function mcpListener(parts: McpParts): Promise<(message: IncomingMessage, response: ServerResponse) => boolean> {
+  const { createMcpHandler } = await import('@fhir-ops/mcp') // a large part, which few servers need
   const answer = createMcpHandler(parts)
   const url = new URL(`${parts.baseUrl.replace(/\/$/, '')}${MCP_PATH}`)
   return (message, response) => {

@@ -7,11 +7,10 @@ import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier, type WriteChecks } from '@fhir-ops/handler'
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
-import { botSchemas } from '@fhir-ops/bot-sandbox/schemas'
 import { createPlayground } from '@fhir-ops/playground'
 import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import type { Operation } from 'fhir-ops/operation'
-import { createBots } from 'fhir-ops/execute'
+import { createBots, type BotSchemas } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
 import { openAuditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
 import { callerTokens, operationsOf, type DelegationOptions } from './delegation.js'
@@ -109,22 +108,23 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
   const engine = await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io)
   const translator = openWorkerTranslator({ model: engine.ctx.types })
   const runtime = openBotSandbox()
+  const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const audit = auditing(options, engine, io)
   const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   const handler = createHandler({
     ...identity.options,
     operations: withCql(operations.operations ?? OPERATIONS, translator),
-    ...handlerOptions({ options, engine, io, baseUrl, runtime, sessions }),
+    ...handlerOptions({ options, engine, io, baseUrl, runtime, sessions, schemas: botSchemas() }),
     verifiers: [...devTokens(options), ...(identity.options.verifiers ?? [])],
     readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
   })
+  const auth = options.open ? 'off' : 'required'
+  const mcp = options.mcp === true ? await mcpListener({ handler, context: engine.ctx, baseUrl, auth }) : undefined
   server.removeAllListeners('request')
   const listener = toNodeListener(handler)
   const service = callers?.within(listener) ?? listener
   const page = options.ui === true ? createPlayground({ path: new URL(`${baseUrl.replace(/\/$/, '')}/`).pathname }) : undefined
-  const mcp =
-    options.mcp === true ? mcpListener({ handler, context: engine.ctx, baseUrl, auth: options.open ? 'off' : 'required' }) : undefined
   server.on('request', (message, response) => {
     if (page?.(message, response) !== true && mcp?.(message, response) !== true) service(message, response)
   })
@@ -180,15 +180,16 @@ interface Parts {
   readonly baseUrl: string
   readonly runtime: ReturnType<typeof openBotSandbox>
   readonly sessions: Sessions
+  readonly schemas: BotSchemas
 }
 
-function handlerOptions({ options, engine, io, baseUrl, runtime, sessions }: Parts): HandlerOptions {
+function handlerOptions({ options, engine, io, baseUrl, runtime, sessions, schemas }: Parts): HandlerOptions {
   const botLimits = options.botTimeout === undefined ? {} : { limits: { timeoutMs: options.botTimeout } }
   return {
     context: engine.ctx,
     indexer: engine.indexer,
     sessions,
-    bots: createBots({ runtime, schemas: botSchemas(), ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
+    bots: createBots({ runtime, schemas, ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
     baseUrl,
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',

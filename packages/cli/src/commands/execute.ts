@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
-import { botSchemas } from '@fhir-ops/bot-sandbox/schemas'
 import { Command, Option } from 'commander'
 import { forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
@@ -61,6 +60,7 @@ export interface BotRun {
 export async function runBot({ engine, bot, io }: BotRun, options: BotInputOptions): Promise<void> {
   const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await readFile(options.input)
   const { input, contentType } = readBotInput(options.contentType, bytes, parseJson)
+  const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()
   try {
     const limits = options.timeout === undefined ? {} : { limits: { timeoutMs: options.timeout } }

@@ -1,9 +1,6 @@
 import { finished } from 'node:stream/promises'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
-import { botSchemas } from '@fhir-ops/bot-sandbox/schemas'
 import { createHandler } from '@fhir-ops/handler'
-import { createMcpServer } from '@fhir-ops/mcp'
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { Command } from 'commander'
 import { createBots } from 'fhir-ops/execute'
 import { createSessions } from 'fhir-ops/sessions'
@@ -37,6 +34,11 @@ export function mcpCommand(io: Io): Command {
 
 /** The one who started the process may do everything that it can. */
 async function serveStdio(options: McpOptions, io: Io): Promise<void> {
+  const [{ botSchemas }, { createMcpServer }, { StdioServerTransport }] = await Promise.all([
+    import('@fhir-ops/bot-sandbox/schemas'),
+    import('@fhir-ops/mcp'),
+    import('@modelcontextprotocol/sdk/server/stdio.js'),
+  ])
   const runtime = openBotSandbox()
   const engine = await openEngine(options, io)
   const baseUrl = 'http://localhost'
