@@ -108,6 +108,15 @@ describe('wrong use', () => {
     ['a release that does not exist', ['import', 'loinc', 'nowhere', '--storage', 'sqlite:x.db'], 2, 'no such file'],
     ['a storage with a password in its address', ['expand', 'u', '--storage', 'http://u:pw@x.example/fhir'], 2, 'without user'],
     ['a storage that no http address leads to', ['expand', 'u', '--storage', 'http:ftp://x.example'], 2, 'http:URL'],
+    ['a bot without input', ['execute', 'bmi'], 1, 'The bot has no input: give JSON'],
+    [
+      'a SQLite file in no folder',
+      ['token', 'create', '--storage', 'sqlite:/no/such/folder/x.db'],
+      1,
+      '/no/such/folder/x.db: The database file',
+    ],
+    ['content that was not loaded', ['expand', 'http://example.org/fhir/ValueSet/mine'], 1, '--load FILE and --storage sqlite:FILE'],
+    ['a misspelt type', ['schema', 'Patint'], 1, "Did you mean 'Patient'"],
     ['two scopes in one', ['token', 'create', '--storage', 'sqlite:nothing.db', '--scope', 'openid email'], 2, 'each scope'],
     ['a token of nobody', ['token', 'create', '--storage', 'sqlite:nothing.db', '--user', ''], 2, 'visible ASCII'],
     ['a token about no patient', ['token', 'create', '--storage', 'sqlite:nothing.db', '--patient', 'a/b'], 2, 'id of a Patient'],
@@ -126,6 +135,11 @@ describe('wrong use', () => {
     const result = await command(args)
     expect([result.status, result.err]).toEqual([status, expect.stringContaining(hint)])
   })
+})
+
+test('a scope that there is not is wrong use of token create', async () => {
+  const result = await command(['token', 'create', '--storage', `sqlite:${join(folder, 'scopes.db')}`, '--scope', 'foo'])
+  expect(result).toMatchObject({ status: 2, out: '', err: expect.stringContaining('there is no scope "foo"') })
 })
 
 test('demo takes its port from the environment', async () => {

@@ -16,7 +16,9 @@ export async function run(args: readonly string[], io: Io = terminal): Promise<n
     await program(io).parseAsync([...args], { from: 'user' })
     return 0
   } catch (error) {
-    return statusOf(error, io)
+    const status = statusOf(error, io)
+    if (error instanceof OperationError && lacksContent(error, args)) io.err(ONLY_R4)
+    return status
   }
 }
 
@@ -40,6 +42,13 @@ function embedded(command: Command, io: Io): Command {
     .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) })
     .showHelpAfterError('(add --help for more)')
     .exitOverride()
+}
+
+const ONLY_R4 = 'Only the definitions of FHIR R4 were looked at: --load FILE and --storage sqlite:FILE add other content.'
+
+/** Whether something was not found by a command that was given no content to look at. */
+function lacksContent({ code }: OperationError, args: readonly string[]): boolean {
+  return code.endsWith('not-found') && !args.some((arg) => /^--(?:load|storage|data)(?:=|$)/.test(arg))
 }
 
 function statusOf(error: unknown, io: Io): number {

@@ -41,7 +41,7 @@ export async function openStorage({
   const file = sqliteFile(option)
   if (file !== undefined) {
     if (!create) checkExists(file)
-    return toFill ? openSqliteToFill(file) : openSqlite(file)
+    return await openFile(file, toFill ? openSqliteToFill : openSqlite)
   }
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
@@ -66,6 +66,15 @@ function checkExists(file: string): void {
 /** The file in `sqlite:FILE`. */
 export function sqliteFile(option: string): string | undefined {
   return option.startsWith('sqlite:') && option.length > 'sqlite:'.length ? option.slice('sqlite:'.length) : undefined
+}
+
+/** Opens a file, and names it where that fails: the storage does not, since its messages also reach callers over HTTP. */
+async function openFile<T>(file: string, open: (file: string) => Promise<T>): Promise<T> {
+  try {
+    return await open(file)
+  } catch (cause) {
+    throw cause instanceof OperationError ? new OperationError(cause.code, `${file}: ${cause.message}`, { cause }) : cause
+  }
 }
 
 /** A storage without sessions of its own: they live as long as the process. */

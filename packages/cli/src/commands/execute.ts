@@ -86,6 +86,10 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', 'The input is not JSON.', { cause })
+    const problem =
+      text === ''
+        ? 'The bot has no input: give JSON on standard input (null where it needs none), or --input FILE.'
+        : 'The input is not JSON.'
+    throw new OperationError('body-invalid', problem, { cause })
   }
 }

@@ -5,6 +5,7 @@ import type { JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../validate/run/element-rule.js'
 import { profileRef, startMaking, type Making, type Unexpressed } from './making.js'
 import { profileSchema, typeSchema } from './type-schema.js'
+import { didYouMean, nearest } from '../text/nearest.js'
 
 /** The input of `jsonSchema`. */
 export interface JsonSchemaInput {
@@ -46,13 +47,15 @@ export async function jsonSchema(ctx: OperationContext, input: JsonSchemaInput):
   const making = startMaking(ctx, { resources, maxCodes }, { type: typeSchema, profile: profileSchema })
   const canonical = making.model.type(url) === undefined ? url : TYPE_URL + url
   const ref = await profileRef(making, canonical)
-  if (ref === undefined) throw notFound(url)
+  if (ref === undefined) throw notFound(url, making)
   const $defs = await definitions(making)
   return { schema: { $schema: DRAFT, $id: canonical.replace('|', '?version='), ...ref, $defs }, unexpressed: onceEach(making.unexpressed) }
 }
 
-function notFound(url: string): OperationError {
-  return new OperationError('profile-not-found', `There is no StructureDefinition or type ${quoted(url)}.`, { expression: ['url'] })
+function notFound(url: string, { model }: Making): OperationError {
+  const types = Array.from(model.names()).filter((name) => !name.includes('.'))
+  const sentences = [`There is no StructureDefinition or type ${quoted(url)}.`, didYouMean(nearest(url, types)) ?? []].flat()
+  return new OperationError('profile-not-found', sentences.join(' '), { expression: ['url'] })
 }
 
 /** All that was referred to. A definition that is made may refer to others, which come to the end. */
