@@ -170,4 +170,24 @@ describe('a Binary', () => {
     const both = await running.sessions.create({ user: USER, scopes: ['system/Binary.cruds', 'system/Patient.r'] })
     expect((await ask('/Binary/secret', {}, both.token)).text).toBe('secret')
   })
+
+  it('is only for those whose part of the type has what it belongs to', async () => {
+    for (const [id, gender] of Object.entries({ ada: 'female', bob: 'male' })) {
+      await ask(`/Patient/${id}`, { method: 'PUT', body: JSON.stringify({ resourceType: 'Patient', id, gender }) })
+      const headers = { 'x-security-context': `Patient/${id}` }
+      await ask(`/Binary/of-${id}`, { method: 'PUT', type: 'text/plain', body: `about ${id}`, headers })
+    }
+    const headers = { 'x-security-context': 'http://127.0.0.1/fhir/R4/Patient/bob/_history/1#part' }
+    await ask('/Binary/of-bob-too', { method: 'PUT', type: 'text/plain', body: 'about bob', headers })
+    const { token } = await running.sessions.create({ user: USER, scopes: ['system/Binary.cruds', 'system/Patient.r?gender=female'] })
+    const statusOf = async (path: string, more = {}): Promise<number> => (await ask(path, more, token)).status
+    expect((await ask('/Binary/of-ada', {}, token)).text).toBe('about ada')
+    for (const path of ['/Binary/of-bob', '/Binary/of-bob-too', '/Binary/of-bob/_history/1']) expect(await statusOf(path)).toBe(404)
+    expect(await statusOf('/Binary/of-bob', { method: 'PUT', type: 'text/plain', body: 'x' })).toBe(404)
+    expect(at((await ask('/Binary?_id=of-ada,of-bob&_summary=count', {}, token)).json, 'total')).toBe(1)
+    for (const path of ['/Binary?_id=of-ada,of-bob,of-bob-too', '/Binary/_history', '/?_type=Binary']) {
+      const { text } = await ask(path, {}, token)
+      expect([path, text.includes('"id":"of-ada'), text.includes('"id":"of-bob')]).toEqual([path, true, false])
+    }
+  })
 })

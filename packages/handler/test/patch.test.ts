@@ -1,5 +1,6 @@
 import fastJsonPatch from 'fast-json-patch'
 import { createContext } from 'fhir-ops/context'
+import { r4 } from '@fhir-ops/r4'
 import { memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import type { Storage } from 'fhir-ops/storage'
@@ -501,6 +502,8 @@ describe('who may patch', () => {
     ['system/Patient.cd', off, 403],
     ['system/Patient.u', [{ op: 'test', path: '/active', value: true }], 403],
     ['system/Patient.ru', [{ op: 'test', path: '/active', value: true }], 200],
+    ['system/Patient.u', [{ op: 'copy', from: '/name/0/family', path: '/birthDate' }], 403],
+    ['system/Patient.u', [{ op: 'move', from: '/name/0/family', path: '/birthDate' }], 403],
   ])('%s with %j is answered with %i', async (scope, operations, status) => {
     expect((await patch(operations, { token: await tokenFor(scope) })).status).toBe(status)
   })
@@ -508,6 +511,17 @@ describe('who may patch', () => {
   it('shows the resource to those only who may read it', async () => {
     expect((await patch(off, { token: await tokenFor('system/Patient.u') })).text).toBe('')
     expect((await patch(off, { token: await tokenFor('system/Patient.ru') })).text).toContain('Lovell')
+  })
+
+  it('tells those who may not read that the result is not valid, and not why', async () => {
+    await running?.stop()
+    const storage = memoryStorage()
+    running = await startServer({ storage, context: createContext({ storage, ...r4() }) })
+    await ask('PUT', '/Patient/one', { text: PATIENT, type: 'application/fhir+json' })
+    const invalid = [{ op: 'add', path: '/birthDate', value: 'secret' }]
+    const blind = await patch(invalid, { token: await tokenFor('system/Patient.u') })
+    expect([blind.status, blind.text.includes('is not valid'), blind.text.includes('secret')]).toEqual([422, true, false])
+    expect((await patch(invalid, { token: await tokenFor('system/Patient.ru') })).text).toContain('secret')
   })
 
   it('takes no paths, which may ask, from those who may not read', async () => {

@@ -52,7 +52,7 @@ export async function matchesOf(
   for (const searched of searchTypesOf(query)) authorize(caller, { action: 'search', type: searched })
   const found: StoredResource[] = []
   for await (const match of allMatches(ctx.storage, { ...inReach(query, caller), limit: PAGE })) {
-    if (!isShown(caller, match)) continue
+    if (!(await isShown({ ctx, caller }, match))) continue
     if (found.length === most) throw tooManyMatch({ type, pairs }, most)
     found.push(match)
   }

@@ -3,7 +3,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { dateInterval } from 'fhir-ops/internal/search'
 import type { SearchPair } from 'fhir-ops/search'
 import type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceVersion } from 'fhir-ops/storage'
-import { authorize, type Caller } from '../auth/caller.js'
+import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -66,13 +66,14 @@ async function shownVersions({ ctx, caller }: Exchange, query: HistoryQuery): Pr
   if (ctx.storage.history === undefined) throw new TypeError('The storage keeps no history.')
   const { history } = ctx.storage
   const isWhole = !caller.hides && caller.principal?.project === undefined && !query.types.includes('Binary')
-  const shows = isWhole ? undefined : (version: HistoryItem): boolean => isShown(caller, version)
+  const shows = isWhole ? undefined : (version: HistoryItem): Promise<boolean> => isShown({ ctx, caller }, version)
   const pageOf = (part: Part): Promise<HistoryPage> => history.page({ ...query, ...part })
   return shownPage({ ctx, pageOf, shows, lengthOf: ({ stored }) => stored?.text.length ?? 0 }, { limit: DEFAULT_PAGE, ...query })
 }
 
-function isShown(caller: Caller, version: ResourceVersion): boolean {
-  return isVersionReached(caller, version) && (!caller.hides || caller.decide('read', version.type, version.id) === 'allow')
+async function isShown(asking: Pick<Exchange, 'ctx' | 'caller'>, version: ResourceVersion): Promise<boolean> {
+  const { caller } = asking
+  return (await isVersionReached(asking, version)) && (!caller.hides || caller.decide('read', version.type, version.id) === 'allow')
 }
 
 const UNSUPPORTED: ReadonlySet<string> = new Set(['_list'])

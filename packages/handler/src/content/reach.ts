@@ -2,29 +2,38 @@ import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { containerOfPlace, resourceTypes } from 'fhir-ops/internal/storage'
 import type { Condition, ResourceVersion, SearchQuery, StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../auth/caller.js'
+import type { Exchange } from '../exchange.js'
+
+/** Who asks for a resource, and where what it belongs to is looked up: the storage as that caller sees it. */
+type Asking = Pick<Exchange, 'ctx' | 'caller'>
 
 /**
  * A caller whose token names a project reaches only the bots of that project; who may not read the resource that a Binary belongs to does not reach the
  * Binary; all other resources are everybody's.
  */
-export function isReached(caller: Caller, { type, resource }: { readonly type: string; readonly resource: JsonObject }): boolean {
-  if (type === 'Binary') return isContextRead(caller, resource)
-  const project = caller.principal?.project
+export async function isReached(
+  asking: Asking,
+  { type, resource }: { readonly type: string; readonly resource: JsonObject },
+): Promise<boolean> {
+  if (type === 'Binary') return isContextRead(asking, resource)
+  const project = asking.caller.principal?.project
   return type !== 'Bot' || project === undefined || stringAt(resource, 'project') === project
 }
 
-/** @see https://hl7.org/fhir/R4/binary.html#security */
-function isContextRead(caller: Caller, binary: JsonObject): boolean {
+/** Where a caller may read a part of a type's resources, the context must be one of them. @see https://hl7.org/fhir/R4/binary.html#security */
+async function isContextRead({ ctx, caller }: Asking, binary: JsonObject): Promise<boolean> {
   const [, type = '', id = ''] =
-    /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^/]+)?$/.exec(
+    /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^/#]+)?(?:#.*)?$/.exec(
       stringAt(objectAt(binary, 'securityContext'), 'reference') ?? '',
     ) ?? []
-  return type === '' || caller.decide('read', type, id) === 'allow'
+  if (type === '') return true
+  if (caller.decide('read', type, id) !== 'allow') return false
+  return caller.within('read', type) === undefined || (await ctx.storage.read(type, id)) !== undefined
 }
 
 /** As `isReached`. A deletion does not name the project. */
-export function isVersionReached(caller: Caller, { type, stored }: Pick<ResourceVersion, 'type' | 'stored'>): boolean {
-  return isReached(caller, stored ?? { type, resource: {} })
+export function isVersionReached(asking: Asking, { type, stored }: Pick<ResourceVersion, 'type' | 'stored'>): Promise<boolean> {
+  return isReached(asking, stored ?? { type, resource: {} })
 }
 
 /** Callers with a project find the bots of that project only. */
@@ -40,15 +49,16 @@ export function narrowed({ parameters: _ofAll, ...query }: SearchQuery, conditio
 }
 
 /** False for what a rule of the host hides from this caller; what is contained is hidden with its container. */
-export function isShown(caller: Caller, stored: StoredResource): boolean {
+export async function isShown(asking: Asking, stored: StoredResource): Promise<boolean> {
+  const { caller } = asking
   const { type, id } = containerOfPlace(stored.id) ?? stored
-  if (stored.type === 'Binary' && !isReached(caller, stored)) return false
+  if (stored.type === 'Binary' && !(await isReached(asking, stored))) return false
   return !caller.hides || caller.decide('search', type, id) === 'allow'
 }
 
 /** As `isShown`, where a rule of the host hides anything from this caller, and where there may be Binaries. */
-export function showsTo(caller: Caller, type?: string): ((resource: StoredResource) => boolean) | undefined {
-  return caller.hides || type === undefined || type === 'Binary' ? (resource) => isShown(caller, resource) : undefined
+export function showsTo(asking: Asking, type?: string): ((resource: StoredResource) => Promise<boolean>) | undefined {
+  return asking.caller.hides || type === undefined || type === 'Binary' ? (resource) => isShown(asking, resource) : undefined
 }
 
 /** The types of FHIR, which go together in what is about all types; bots are kept apart. */

@@ -21,7 +21,7 @@ export async function readResource(service: Service, asked: Exchange): Promise<A
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
   const stored = await exchange.ctx.storage.read(type, id)
   if (stored === undefined) throw await missing(exchange, type, id)
-  if (!isReached(exchange.caller, stored)) throw notFound(type, id)
+  if (!(await isReached(exchange, stored))) throw notFound(type, id)
   const headers = versionHeaders(stored)
   if (isKnown(exchange, stored)) return emptyAnswer(304, headers)
   const content = type === 'Binary' && asksForContent(exchange) ? await contentAnswer(exchange, stored, headers) : undefined
@@ -37,7 +37,7 @@ export async function readVersion(service: Service, exchange: Exchange): Promise
   const [type, id, number] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'version')]
   const version =
     (await versionOf(exchange.ctx, { type, id, number })) ?? (await definitionVersion(service, exchange, { type, id, number }))
-  if (version === undefined || !isVersionReached(exchange.caller, version)) throw notFound(type, `${id}/_history/${number}`)
+  if (version === undefined || !(await isVersionReached(exchange, version))) throw notFound(type, `${id}/_history/${number}`)
   if (version.stored === undefined) throw deleted(`${type}/${id}/_history/${number}`)
   return fhirText(200, await textAsAsked(exchange, version.stored), versionHeaders(version))
 }
@@ -83,7 +83,7 @@ async function textAsAsked(exchange: Exchange, { type, text }: StoredResource): 
 /** The error for a resource that is not there now. */
 export async function missing({ ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>, type: string, id: string): Promise<OperationError> {
   const [last] = (await ctx.storage.history?.page({ types: [type], id, limit: 1 }))?.items ?? []
-  return last === undefined || !isVersionReached(caller, last) ? notFound(type, id) : deleted(`${type}/${id}`)
+  return last === undefined || !(await isVersionReached({ ctx, caller }, last)) ? notFound(type, id) : deleted(`${type}/${id}`)
 }
 
 function deleted(address: string): OperationError {

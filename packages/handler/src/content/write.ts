@@ -137,7 +137,7 @@ export function criteriaOf(exchange: Exchange): Criteria {
 async function checkReach(exchange: Exchange, type: string, id: string): Promise<void> {
   if (type !== 'Bot' && type !== 'Binary') return
   const current = await exchange.ctx.storage.read(type, id)
-  if (current !== undefined && !isReached(exchange.caller, current)) throw notFound(type, id)
+  if (current !== undefined && !(await isReached(exchange, current))) throw notFound(type, id)
 }
 
 /** Callers with rights to a part of a type give no ids to new resources: an id that is taken beyond their reach would show. */

@@ -8,7 +8,7 @@ export interface IncludeScope {
   /** Tells the references of a resource. */
   readonly indexer: Indexer
   /** Resources that are not shown are not gone on from, either. */
-  readonly shows: (resource: StoredResource) => boolean
+  readonly shows: (resource: StoredResource) => boolean | Promise<boolean>
   /** Most resources beside the matches. */
   readonly limit: number
   /** Most characters of their texts together. Default: no bound. */
@@ -35,7 +35,7 @@ export async function includedResources(
   while (from.length > 0 && round.length > 0) {
     const fresh: StoredResource[] = []
     for await (const resource of reached(scope, { includes: round, from, left: () => left })) {
-      if (seen.has(addressOf(resource)) || !scope.shows(resource)) continue
+      if (seen.has(addressOf(resource)) || !(await scope.shows(resource))) continue
       seen.add(addressOf(resource))
       fresh.push(resource)
       left -= resource.text.length

@@ -47,17 +47,25 @@ export async function planConditionalPatch(service: Service, exchange: Exchange)
 
 async function planChange(service: Service, exchange: Exchange, stored: StoredResource): Promise<WritePlan> {
   const { type, id, versionId } = stored
-  if (!isReached(exchange.caller, stored)) throw notFound(type, id)
+  if (!(await isReached(exchange, stored))) throw notFound(type, id)
   checkVersion(exchange, stored)
   const text = await patched(service, exchange, stored)
-  return planText(service, exchange, {
-    type,
-    id,
-    ifVersion: versionId,
-    text,
-    resource: await resultOf(service, exchange, { type, id, text }),
-  })
+  const resource = await resultOf(service, exchange, { type, id, text })
+  try {
+    return await planText(service, exchange, { type, id, ifVersion: versionId, text, resource })
+  } catch (error) {
+    throw withoutFindings(exchange, { type, id }, error)
+  }
 }
+
+/** Findings quote what is in the resource, so they are for those who may read it. */
+function withoutFindings({ caller }: Exchange, { type, id }: Named, error: unknown): unknown {
+  const isTold = !(error instanceof OperationError) || error.code !== 'validation-failed' || caller.decide('read', type, id) === 'allow'
+  return isTold ? error : new OperationError('validation-failed', error.message)
+}
+
+/** Operations that look at what is there: a copy may be made where its form shows. */
+const ASKING: ReadonlySet<string> = new Set(['test', 'copy', 'move'])
 
 function checkVersion({ request }: Exchange, { type, id, versionId }: StoredResource): void {
   const [match, none] = [request.header('if-match'), request.header('if-none-match')]
@@ -72,7 +80,7 @@ async function patched(service: Service, exchange: Exchange, { type, id, text }:
   const document = body?.text.trimStart() ?? ''
   if (isJsonPatch(exchange, document)) {
     const operations = await pace.run(readJsonPatch(document, limits))
-    if (operations.some(({ op }) => op === 'test')) authorize(exchange.caller, { action: 'read', type, id })
+    if (operations.some(({ op }) => ASKING.has(op))) authorize(exchange.caller, { action: 'read', type, id })
     return pace.run(jsonPatched(text, operations, limits))
   }
   // A path may say under which condition something is changed, which tells what there is.

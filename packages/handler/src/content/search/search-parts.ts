@@ -49,7 +49,7 @@ export async function countOf({ ctx, caller }: Exchange, query: SearchQuery): Pr
   for await (const match of allMatches(ctx.storage, { ...query, limit: MAX_PAGE })) {
     pace.check()
     await pace.step()
-    if (isShown(caller, match)) shown += 1
+    if (await isShown({ ctx, caller }, match)) shown += 1
   }
   return shown
 }
@@ -70,7 +70,8 @@ export function includedIn(
   { ctx, caller }: Exchange,
   { items, includes = [] }: Including,
 ): Promise<readonly StoredResource[]> {
-  const shows = (found: StoredResource): boolean => caller.decide('read', found.type, found.id) === 'allow' && isReached(caller, found)
+  const shows = async (found: StoredResource): Promise<boolean> =>
+    caller.decide('read', found.type, found.id) === 'allow' && (await isReached({ ctx, caller }, found))
   const maxBytes = items.reduce((left, item) => left - textLength(item), ctx.limits.maxAnswerBytes)
   const scope = { storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED, maxBytes, check: () => checkpoint(ctx) }
   return includedResources(scope, items, includes)

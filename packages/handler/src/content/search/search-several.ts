@@ -114,10 +114,10 @@ async function countOfAll(exchange: Exchange, queries: readonly SearchQuery[]): 
 
 async function pageOf(service: Service, exchange: Exchange, { queries, after, includes }: ParsedSeveral): Promise<Searchset> {
   const limit = Math.min(queries[0]?.limit ?? DEFAULT_PAGE, MAX_PAGE)
-  const { ctx, caller } = exchange
+  const { ctx } = exchange
   const found = (part: Part): Promise<SearchPage> =>
     severalPage({ storage: showingContained(ctx.storage, ctx.limits.maxAnswerBytes), indexer: service.indexer }, queries, part)
-  const pages = { ctx, pageOf: found, shows: showsTo(caller), lengthOf: textLength }
+  const pages = { ctx, pageOf: found, shows: showsTo(exchange), lengthOf: textLength }
   const { items, next } = await shownPage(pages, { limit, ...(after !== undefined && { after }) })
   return { items, included: await includedIn(service, exchange, { items, includes }), next }
 }

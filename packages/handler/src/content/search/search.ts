@@ -84,7 +84,7 @@ async function pageOf(
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const found = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...query, ...part })
   const { items, next } = await shownPage(
-    { ctx, pageOf: found, shows: showsTo(caller, query.type), lengthOf: textLength },
+    { ctx, pageOf: found, shows: showsTo(exchange, query.type), lengthOf: textLength },
     { ...query, limit },
   )
   const total = parsed.total === 'none' || caller.hides || query.type === 'Binary' ? undefined : await ctx.storage.count(query)
