@@ -1,4 +1,5 @@
 import type { OperationContext } from 'fhir-ops/context'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import type { Principal } from 'fhir-ops/sessions'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { remoteHostOf, type IsTrusted } from './auth/remote-host.js'
@@ -61,6 +62,9 @@ export type Interaction =
   | 'history-system'
   | 'batch'
 
+/** What a successful answer carries: a resource of a type, other JSON by its schema, content of any media type, or no body. */
+export type AnswerForm = { readonly resource: string } | { readonly json: JsonObject } | 'content' | 'nothing'
+
 /** One row of the route table. */
 export interface Route {
   readonly method: Method
@@ -72,6 +76,10 @@ export interface Route {
   readonly access: 'public' | 'token'
   readonly family?: Family
   readonly body: BodyKind
+  /** JSON Schema of a body that is no FHIR resource. Default: any form. */
+  readonly bodySchema?: JsonObject
+  /** Default: any resource. */
+  readonly answer?: AnswerForm
   /** What the caller must be allowed to do, in words, for the documentation. */
   readonly needs: string
   /** What it does, in one sentence, for the documentation. */

@@ -285,6 +285,7 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
   'GET /fhir/R4/metadata': [{ url: '/fhir/R4/metadata?_pretty=true' }, { url: '/fhir/R4/metadata?mode=terminology&_pretty=true' }],
   'GET /.well-known/smart-configuration': [{ url: '/.well-known/smart-configuration' }],
   'GET /fhir/R4/.well-known/smart-configuration': [{ url: '/fhir/R4/.well-known/smart-configuration' }],
+  'GET /openapi.json': [{ url: '/openapi.json' }],
   'GET /healthz': [{ url: '/healthz' }],
   'GET /readyz': [{ url: '/readyz' }],
   // Last, because they end sessions.

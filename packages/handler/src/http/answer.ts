@@ -37,7 +37,12 @@ export function fhirAnswer(status: number, resource: object, headers: Answer['he
 
 /** An answer with other JSON. */
 export function jsonAnswer(status: number, value: object, headers: Answer['headers'] = []): Answer {
-  return { status, headers: [['Content-Type', PLAIN_JSON], ...headers], body: JSON.stringify(value) }
+  return jsonText(status, JSON.stringify(value), headers)
+}
+
+/** An answer with the text of other JSON. */
+export function jsonText(status: number, text: string, headers: Answer['headers'] = []): Answer {
+  return { status, headers: [['Content-Type', PLAIN_JSON], ...headers], body: text }
 }
 
 /** An answer with lines of NDJSON, each made when the reader is ready for it. */

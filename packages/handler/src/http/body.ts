@@ -18,7 +18,7 @@ export interface Body {
 }
 
 /** How a route takes its body. */
-interface BodyReading {
+export interface BodyReading {
   /** Allowed media types. */
   readonly mediaTypes: readonly string[] | 'any'
   /** `untyped` where a stated type announces a body. */
@@ -109,7 +109,8 @@ export interface RawBody {
   readonly limits: HandlerLimits
 }
 
-function readingOf(kind: BodyKind): BodyReading | undefined {
+/** How a kind of body is read; `undefined` for none. */
+export function readingOf(kind: BodyKind): BodyReading | undefined {
   return kind === 'none' ? undefined : BODY_KINDS[kind]
 }
 

@@ -26,6 +26,7 @@ function botRoute(service: Service, bots: Bots, { path, method }: { readonly pat
     summary: 'Runs a bot',
     operation: { name: '$execute', definition: `${service.baseUrl}${FHIR_PATH}/OperationDefinition/Bot-execute` },
     negotiates: true,
+    answer: 'content',
     withoutHead: true,
     ownTimeLimit: true,
     authorize: ({ caller, params }) => authorize(caller, { action: 'read', type: 'Bot', id: params.get('id') }),

@@ -19,6 +19,7 @@ import { param, type Exchange, type Route } from '../exchange.js'
 const TYPE = `${FHIR_PATH}/:type`
 const INSTANCE = `${TYPE}/:id`
 const MEMBERS = `${INSTANCE}/:member`
+const BUNDLE = { resource: 'Bundle' } as const
 
 /** Reading, finding and writing resources. */
 export function contentRoutes(service: Service, parts: PartRunner): readonly Route[] {
@@ -36,6 +37,7 @@ function readRoutes(service: Service): readonly Route[] {
       path: INSTANCE,
       types: ['Binary'],
       negotiates: true,
+      answer: 'content',
       summary: 'A Binary, or its content',
       run: (exchange) => readResource(service, exchange),
     },
@@ -45,7 +47,7 @@ function readRoutes(service: Service): readonly Route[] {
 
 function historyRoutes(service: Service): readonly Route[] {
   if (service.ctx.storage.history === undefined) return []
-  const row = { method: 'GET', body: 'none' } as const
+  const row = { method: 'GET', body: 'none', answer: BUNDLE } as const
   return [
     {
       ...row,
@@ -77,7 +79,7 @@ function historyRoutes(service: Service): readonly Route[] {
 
 function searchRoutes(service: Service): readonly Route[] {
   if (service.ctx.search === undefined) return []
-  const row = { access: 'token', needs: 's on the type, and on the types of chained parameters' } as const
+  const row = { access: 'token', answer: BUNDLE, needs: 's on the type, and on the types of chained parameters' } as const
   const typed = {
     ...row,
     summary: 'Resources that match all parameters',
@@ -97,7 +99,11 @@ function searchRoutes(service: Service): readonly Route[] {
 }
 
 function severalRoutes(service: Service): readonly Route[] {
-  const row = { access: 'token', needs: 's on every type that is searched, and on the types of chained parameters' } as const
+  const row = {
+    access: 'token',
+    answer: BUNDLE,
+    needs: 's on every type that is searched, and on the types of chained parameters',
+  } as const
   return [
     ...bothWays({
       ...row,
@@ -228,6 +234,7 @@ function batchRoute(service: Service, parts: PartRunner): Route {
     method: 'POST',
     path: FHIR_PATH,
     body: 'fhir',
+    answer: BUNDLE,
     needs: 'what each entry needs',
     interaction: 'batch',
     summary: 'A batch or transaction of the other requests below this path',

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
+import { openApiDocument } from '../openapi/document.js'
 import { capabilityStatement, terminologyStatement } from '../capability-statement.js'
-import { fhirText, jsonAnswer, type Answer } from '../http/answer.js'
+import { fhirText, jsonAnswer, jsonText, type Answer } from '../http/answer.js'
 import { onlyValue } from '../http/target.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
@@ -13,9 +14,21 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
     full: () => (full ??= JSON.stringify(capabilityStatement(service, routes))),
     terminology: () => (terminology ??= JSON.stringify(terminologyStatement(service))),
   }
-  const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing' } as const
-  return [
-    { ...open, path: `${FHIR_PATH}/metadata`, summary: 'The CapabilityStatement', run: async (exchange) => metadata(statements, exchange) },
+  const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing', answer: { json: { type: 'object' } } } as const
+  const own: readonly Route[] = [
+    {
+      ...open,
+      path: `${FHIR_PATH}/metadata`,
+      answer: { resource: 'CapabilityStatement' },
+      summary: 'The CapabilityStatement',
+      run: async (exchange) => metadata(statements, exchange),
+    },
+    {
+      ...open,
+      path: '/openapi.json',
+      summary: 'The OpenAPI document of the service',
+      run: async () => jsonText(200, await document()),
+    },
     ...['', FHIR_PATH].map((base) => ({
       ...open,
       path: `${base}/.well-known/smart-configuration`,
@@ -31,6 +44,22 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
     { ...open, path: '/healthz', summary: 'Whether the process answers', run: async () => jsonAnswer(200, { status: 'ok' }) },
     { ...open, path: '/readyz', summary: 'Whether requests can be served', run: () => ready(service) },
   ]
+  const document = keptOnceMade(async () =>
+    JSON.stringify(await openApiDocument(service, [...routes, ...own], issuerOf(await smartConfiguration(service)))),
+  )
+  return own
+}
+
+/** Made when it is first asked for, by one for all; what failed is tried again. */
+function keptOnceMade(make: () => Promise<string>): () => Promise<string> {
+  let made: Promise<string> | undefined
+  return () => {
+    if (made !== undefined) return made
+    const making = make()
+    made = making
+    making.catch(() => (made = undefined))
+    return making
+  }
 }
 
 /** Texts of the statements, each made when it is first asked for. */
@@ -62,12 +91,16 @@ async function smartConfiguration({ smartConfiguration: stated, baseUrl }: Servi
   }
 }
 
+function issuerOf(smart: object): string | undefined {
+  return 'issuer' in smart && typeof smart.issuer === 'string' ? smart.issuer : undefined
+}
+
 /** @see https://www.rfc-editor.org/rfc/rfc9728 */
 function protectedResource({ baseUrl }: Service, smart: object): object {
-  const issuer = 'issuer' in smart && typeof smart.issuer === 'string' ? [smart.issuer] : []
+  const issuer = issuerOf(smart)
   return {
     resource: `${baseUrl}${FHIR_PATH}`,
-    ...(issuer.length > 0 && { authorization_servers: issuer }),
+    ...(issuer !== undefined && { authorization_servers: [issuer] }),
     bearer_methods_supported: ['header'],
     scopes_supported: SMART.scopes_supported,
   }

@@ -11,11 +11,20 @@ import { principalOf, type Exchange, type Route } from '../exchange.js'
 import { emptyAnswer, jsonAnswer, type Answer } from '../http/answer.js'
 import { parseQuery } from '../http/target.js'
 import type { Service } from '../service.js'
+import { formOf, MAX_LOGIN_ID, REVOCATION, SESSION_LIST, USER_CLAIMS } from './session-schemas.js'
 
 /** User information and sessions. */
 export function sessionRoutes(service: Service): readonly Route[] {
   const token = { access: 'token' } as const
-  const userinfo = { ...token, path: '/oauth2/userinfo', family: 'userinfo', needs: 'openid', summary: 'Claims about the user' } as const
+  const userinfo = {
+    ...token,
+    path: '/oauth2/userinfo',
+    family: 'userinfo',
+    answer: { json: USER_CLAIMS },
+    needs: 'openid',
+    summary: 'Claims about the user',
+  } as const
+  const done = { json: { $ref: '#/components/schemas/OperationOutcome' } } as const
   return [
     { ...userinfo, method: 'GET', body: 'none', run: userInfo },
     { ...userinfo, method: 'POST', body: 'optional-form', run: userInfo },
@@ -24,6 +33,8 @@ export function sessionRoutes(service: Service): readonly Route[] {
       method: 'POST',
       path: '/oauth2/logout',
       body: 'optional-json',
+      bodySchema: { type: 'object' },
+      answer: done,
       needs: 'a token',
       summary: 'Ends the session of the token',
       run: (exchange) => logout(service.sessions, exchange),
@@ -33,6 +44,8 @@ export function sessionRoutes(service: Service): readonly Route[] {
       method: 'POST',
       path: '/auth/revoke',
       body: 'optional-json',
+      bodySchema: REVOCATION,
+      answer: done,
       needs: 'a token',
       summary: 'Ends another session of the user, or all others',
       run: (exchange) => revoke(service.sessions, exchange),
@@ -42,6 +55,7 @@ export function sessionRoutes(service: Service): readonly Route[] {
       method: 'GET',
       path: '/auth/me',
       body: 'none',
+      answer: { json: SESSION_LIST },
       needs: 'a token',
       summary: 'The active sessions of the user',
       run: (exchange) => sessionList(service.sessions, exchange),
@@ -62,6 +76,8 @@ function revocationRoute({ sessions }: Service): Route {
     path: '/oauth2/revoke',
     family: 'userinfo',
     body: 'form',
+    bodySchema: formOf('token'),
+    answer: 'nothing',
     maxBytes: () => FORM_BYTES,
     needs: 'a token in the body',
     summary: 'Ends the session of a token of this service (RFC 7009)',
@@ -94,6 +110,8 @@ function backChannelRoute(service: Service): Route {
     path: '/oauth2/backchannel-logout',
     family: 'userinfo',
     body: 'form',
+    bodySchema: formOf('logout_token'),
+    answer: 'nothing',
     needs: 'a logout token in the body',
     summary: 'Ends the sessions that an issuer names, where it is configured',
     run: (exchange) => backChannelLogout(service.sessions, service.logoutTokens, exchange),
@@ -118,8 +136,6 @@ async function revoke(sessions: Sessions, exchange: Exchange): Promise<Answer> {
   else await sessions.revoke({ principal, loginId }, originOf(exchange))
   return jsonAnswer(200, outcomeOk())
 }
-
-const MAX_LOGIN_ID = 128
 
 /** `undefined` for all others. */
 function loginIdOf(body: JsonObject): string | undefined {

@@ -1,0 +1,159 @@
+import { contentView } from 'fhir-ops/internal/content'
+import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import { resourceTypes } from 'fhir-ops/internal/storage'
+import type { OperationContext } from 'fhir-ops/context'
+import { jsonSchema } from 'fhir-ops/schema'
+
+/** The resources that have whole schemas. The others are told apart by their `resourceType`: all types together would be megabytes. */
+const NAMED = ['Bundle', 'OperationOutcome', 'Parameters'] as const
+
+const NAMES: ReadonlySet<string> = new Set(NAMED)
+
+/** A reference to a schema of the document. */
+export function schemaRef(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+/** The schema of a resource of a type; of any resource for `Resource`. */
+export function resourceSchema(type: string): JsonObject {
+  if (type === 'Resource' || NAMES.has(type)) return schemaRef(type)
+  return { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } }
+}
+
+/**
+ * The content of a context without what is stored, which callers without a token must not learn.
+ */
+export function publicContent({ definitions = [] }: OperationContext): OperationContext['content'] {
+  return contentView(definitions)
+}
+
+/** The schemas that requests and answers refer to. Without the types of FHIR, a resource is known by its `resourceType` only. */
+export async function schemasOf(ctx: OperationContext): Promise<JsonObject> {
+  const content = publicContent(ctx)
+  const made = await Promise.all(NAMED.map((type) => typeSchemas({ ...ctx, content }, type)))
+  return { ...Object.assign({}, ...made), ...OWN, ResourceType: { enum: resourceTypes() } }
+}
+
+const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** The schema of a type and of all that it refers to, by their names. */
+async function typeSchemas(ctx: OperationContext, type: string): Promise<JsonObject> {
+  const isKnown = ctx.types !== undefined && (await ctx.content.resolve('StructureDefinition', STRUCTURE + type)) !== undefined
+  if (!isKnown) return { [type]: { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } } }
+  const { schema } = await jsonSchema(ctx, { url: type })
+  const { $defs } = schema
+  return isObject($defs) ? Object.fromEntries(Object.entries($defs).map(([name, one]) => [name, referringToComponents(one)])) : {}
+}
+
+const DEFINITIONS = '#/$defs/'
+
+/** Names of schemas are the same in the document. */
+function referringToComponents(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(referringToComponents)
+  if (typeof value === 'string' && value.startsWith(DEFINITIONS)) return schemaRef(value.slice(DEFINITIONS.length))['$ref']
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, referringToComponents(one)]))
+}
+
+const OWN: JsonObject = {
+  Resource: {
+    type: 'object',
+    description: 'A FHIR R4 resource, or a Bot',
+    required: ['resourceType'],
+    properties: { resourceType: schemaRef('ResourceType') },
+  },
+  JsonPatch: {
+    type: 'array',
+    description: 'RFC 6902',
+    items: {
+      type: 'object',
+      required: ['op', 'path'],
+      properties: {
+        op: { enum: ['add', 'remove', 'replace', 'move', 'copy', 'test'] },
+        path: { type: 'string' },
+        from: { type: 'string' },
+        value: true,
+      },
+    },
+  },
+  OAuthError: {
+    type: 'object',
+    required: ['error'],
+    properties: { error: { type: 'string' }, error_description: { type: 'string' } },
+  },
+}
+
+const text = (description: string): JsonObject => ({ description, schema: { type: 'string' } })
+
+const failure = (description: string, mediaType: string, schema: JsonObject): JsonObject => ({
+  description,
+  content: { [mediaType]: { schema } },
+})
+
+/** The answers to what fails, which all routes share. */
+export const RESPONSES: JsonObject = {
+  Failure: failure('What went wrong', 'application/fhir+json', schemaRef('OperationOutcome')),
+  Unauthorized: {
+    ...failure('The token is missing or not accepted', 'application/fhir+json', schemaRef('OperationOutcome')),
+    headers: { 'WWW-Authenticate': text('The challenge of RFC 6750') },
+  },
+  OAuthFailure: failure('What went wrong, in the form of OAuth', 'application/json', schemaRef('OAuthError')),
+  OAuthUnauthorized: {
+    ...failure('The token is not accepted; without one there is no body', 'application/json', schemaRef('OAuthError')),
+    headers: { 'WWW-Authenticate': text('The challenge of RFC 6750') },
+  },
+}
+
+const named = (
+  where: 'path' | 'query' | 'header',
+  name: string,
+  description: string,
+  schema: JsonObject = { type: 'string' },
+): JsonObject => ({
+  name,
+  in: where,
+  description,
+  ...(where === 'path' && { required: true }),
+  schema,
+})
+
+/** Parts of paths, in the names that the route table has for them. */
+export const PATH_PARAMETERS: Readonly<Record<string, JsonObject>> = {
+  type: named('path', 'type', 'Type of the resource', schemaRef('ResourceType')),
+  id: named('path', 'id', 'Id of the resource', { type: 'string', pattern: '^[A-Za-z0-9.-]{1,64}$' }),
+  version: named('path', 'version', 'Number of the version', { type: 'string', pattern: '^[0-9]{1,15}$' }),
+  member: named('path', 'member', 'Type of the resources in the compartment', schemaRef('ResourceType')),
+}
+
+const COUNT = { type: 'integer', minimum: 0 } as const
+const LIST = { type: 'array', items: { type: 'string' } } as const
+const ANY_VALUES = { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, LIST] } } as const
+
+/** Values of a query or form whose names are those of search parameters. */
+export const SEARCH_FORM: JsonObject = ANY_VALUES
+
+/** Parameters that several routes share, by the names of their components. */
+export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = {
+  search: {
+    ...named('query', 'search', 'Search parameters of the type, as the CapabilityStatement lists them', ANY_VALUES),
+    style: 'form',
+    explode: true,
+  },
+  count: named('query', '_count', 'Entries of a page', COUNT),
+  sort: named('query', '_sort', 'Search parameters to sort by, with - for descending, separated by commas'),
+  total: named('query', '_total', 'Whether all that match are counted', { enum: ['none', 'estimate', 'accurate'] }),
+  include: { ...named('query', '_include', 'References to follow: Type:parameter', LIST), explode: true },
+  revinclude: { ...named('query', '_revinclude', 'References to follow backwards: Type:parameter', LIST), explode: true },
+  types: named('query', '_type', 'Types to search, separated by commas'),
+  summary: named('query', '_summary', 'Part of the resources', { enum: ['true', 'false', 'text', 'data', 'count'] }),
+  elements: named('query', '_elements', 'Elements of the resources, separated by commas'),
+  since: named('query', '_since', 'Instant that versions are later than', { type: 'string', format: 'date-time' }),
+  at: named('query', '_at', 'Date that versions were the present ones at'),
+  mode: named('query', 'mode', 'Which statement', { enum: ['full', 'normative', 'terminology'] }),
+  identifier: named('query', 'identifier', 'Names the bot: system|value'),
+  ifMatch: named('header', 'If-Match', 'ETag of the version that the write is for'),
+  ifNoneMatch: named('header', 'If-None-Match', 'ETag of the version that the caller has; * for a write where there must be none'),
+  ifModifiedSince: named('header', 'If-Modified-Since', 'When the version that the caller has was made'),
+  ifNoneExist: named('header', 'If-None-Exist', 'Search parameters of a resource that makes the create needless'),
+  prefer: named('header', 'Prefer', 'return=minimal, representation or OperationOutcome'),
+}

@@ -1,0 +1,143 @@
+import type { JsonObject } from 'fhir-ops/internal/json'
+import type { Route } from '../exchange.js'
+import { NDJSON } from '../http/answer.js'
+import { FHIR_PATH } from '../service.js'
+import { resourceSchema } from './components.js'
+import type { DefinedOperation } from './operation-definition.js'
+import type { PathPlace } from './paths.js'
+import { requestBody } from './request-body.js'
+
+/** A route at a path, with what else the document says of it. */
+export interface DocumentedRoute {
+  readonly place: PathPlace
+  readonly route: Route
+  readonly name: string
+  /** Absent for what is no operation, and for an operation whose definition is not there. */
+  readonly defined: DefinedOperation | undefined
+  readonly isOpen: boolean
+}
+
+/** What the document says of one route. @see https://spec.openapis.org/oas/v3.1.1.html#operation-object */
+export function routeOperation(documented: DocumentedRoute): JsonObject {
+  const { route, name, defined } = documented
+  const body = requestBody(documented)
+  const parameters = parametersOf(documented)
+  const rights = route.access === 'public' ? '' : `Needs ${route.needs}.`
+  return {
+    operationId: name,
+    tags: [tagOf(route)],
+    summary: route.summary,
+    description: [rights, defined?.description ?? ''].filter((text) => text !== '').join('\n\n') || undefined,
+    ...(needsNoToken(documented) && { security: [] }),
+    ...(parameters.length > 0 && { parameters: parameters.map((one) => ({ $ref: `#/components/parameters/${one}` })) }),
+    ...(body !== undefined && { requestBody: body }),
+    responses: { ...successes(documented), ...failures(documented) },
+  }
+}
+
+/** Groups of routes, for those who show the document. */
+export const TAGS = ['Resources', 'Operations', 'Sessions', 'Service'] as const
+
+function tagOf({ path, operation, access, family }: Route): (typeof TAGS)[number] {
+  if (operation !== undefined) return 'Operations'
+  if (isFhir({ path }) && access === 'token') return 'Resources'
+  return access === 'token' || family !== undefined ? 'Sessions' : 'Service'
+}
+
+function isFhir({ path }: Pick<Route, 'path'>): boolean {
+  return path === FHIR_PATH || path.startsWith(`${FHIR_PATH}/`)
+}
+
+function needsNoToken({ route, isOpen }: DocumentedRoute): boolean {
+  return route.access === 'public' || (isOpen && isFhir(route))
+}
+
+const SEARCH = ['search', 'count', 'sort', 'total', 'summary', 'elements', 'include', 'revinclude']
+
+/** Names of the components of parameters in the query and in headers. */
+function parametersOf(documented: DocumentedRoute): readonly string[] {
+  const { route, defined } = documented
+  if (route.operation !== undefined) return [...Object.keys(defined?.query ?? {}), ...(isBotByIdentifier(route) ? ['identifier'] : [])]
+  if (route.path === `${FHIR_PATH}/metadata`) return ['mode']
+  if (!isFhir(route) || route.access === 'public') return []
+  return route.plan === undefined ? parametersOfReading(route) : parametersOfWriting(route)
+}
+
+function isBotByIdentifier({ path, answer }: Route): boolean {
+  return answer === 'content' && !path.includes(':id')
+}
+
+function parametersOfWriting({ method, path }: Route): readonly string[] {
+  const isByCriteria = method !== 'POST' && !path.includes(':id')
+  return [...(isByCriteria ? ['search'] : []), ...WRITE_HEADERS[method], 'prefer']
+}
+
+function parametersOfReading(route: Route): readonly string[] {
+  const { method, path, interaction } = route
+  if (interaction === 'batch') return ['prefer']
+  if (path.endsWith('/_history')) return ['since', 'at', 'count']
+  if (!isSearch(route)) return ['summary', 'elements', 'ifNoneMatch', 'ifModifiedSince']
+  if (method === 'POST') return []
+  return isOfSeveralTypes(route) ? [...SEARCH, 'types'] : SEARCH
+}
+
+const WRITE_HEADERS: Readonly<Record<Route['method'], readonly string[]>> = {
+  GET: [],
+  POST: ['ifNoneExist'],
+  PUT: ['ifMatch', 'ifNoneMatch'],
+  PATCH: ['ifMatch'],
+  DELETE: ['ifMatch'],
+}
+
+function isSearch({ answer, interaction }: Route): boolean {
+  const isBundle = typeof answer === 'object' && 'resource' in answer && answer.resource === 'Bundle'
+  return isBundle && (interaction === undefined || interaction.startsWith('search'))
+}
+
+function isOfSeveralTypes({ path }: Route): boolean {
+  return path === FHIR_PATH || path.endsWith('/*')
+}
+
+const DONE = 'The answer'
+
+function successes(documented: DocumentedRoute): JsonObject {
+  const { route } = documented
+  const answer = { description: DONE, ...contentOf(documented) }
+  const made = { ...answer, headers: HEADERS_OF_VERSION }
+  if (route.plan === undefined) return { 200: answer }
+  if (route.method === 'DELETE')
+    return { 204: { description: 'It is deleted' }, 200: { description: DONE, ...fhirContent('OperationOutcome') } }
+  return route.method === 'PATCH' ? { 200: made } : { 200: made, 201: { ...made, description: 'It is stored as a new resource' } }
+}
+
+const HEADERS_OF_VERSION: JsonObject = {
+  ETag: { description: 'The version', schema: { type: 'string' } },
+  Location: { description: 'Where the version is read', schema: { type: 'string' } },
+}
+
+function fhirContent(type: string): JsonObject {
+  return { content: { 'application/fhir+json': { schema: resourceSchema(type) } } }
+}
+
+function contentOf({ route, defined }: DocumentedRoute): JsonObject {
+  const { answer = defaultAnswer(defined), stream } = route
+  if (answer === 'nothing') return {}
+  if (answer === 'content') return { content: { '*/*': {} } }
+  const known =
+    'json' in answer ? { 'application/json': { schema: answer.json } } : { 'application/fhir+json': { schema: schemaOf(answer) } }
+  return { content: { ...known, ...(stream !== undefined && { [NDJSON]: {} }) } }
+}
+
+function defaultAnswer(defined: DefinedOperation | undefined): DefinedOperation['output'] {
+  return defined?.output ?? { resource: 'Resource' }
+}
+
+function schemaOf(answer: DefinedOperation['output']): JsonObject {
+  return 'schema' in answer ? answer.schema : resourceSchema(answer.resource)
+}
+
+function failures(documented: DocumentedRoute): JsonObject {
+  const family = documented.route.family === 'userinfo' ? 'OAuth' : ''
+  const answer = (name: string): JsonObject => ({ $ref: `#/components/responses/${family}${name}` })
+  return { ...(!needsNoToken(documented) && { 401: answer('Unauthorized') }), default: answer('Failure') }
+}
