@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { buffer } from 'node:stream/consumers'
 import type { Handler } from '@fhir-ops/handler'
 import type { OperationContext } from 'fhir-ops/context'
 
@@ -26,24 +25,18 @@ export async function mcpListener(parts: McpParts): Promise<(message: IncomingMe
   }
 }
 
-const MAX_BODY = 4 * 1024 * 1024
-
+/** The body is read when the token is accepted; all lines of a header count, so that a second token is not ignored. */
 async function pass(
   message: IncomingMessage,
   response: ServerResponse,
   answer: (request: Request) => Promise<Response>,
   url: URL,
 ): Promise<void> {
-  const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY)
-  const hasBody = message.method === 'POST'
-  if (hasBody && !(length <= MAX_BODY)) {
-    response.writeHead(413, { connection: 'close' }).end()
-    return
-  }
   const headers = new Headers()
-  for (const [name, value] of Object.entries(message.headers)) if (typeof value === 'string') headers.set(name, value)
-  const body = hasBody ? new Uint8Array(await buffer(message)) : undefined
-  const answered = await answer(new Request(url, { method: message.method ?? 'GET', headers, ...(body !== undefined && { body }) }))
+  for (const [name, values = []] of Object.entries(message.headersDistinct)) for (const value of values) headers.append(name, value)
+  const body = message.method === 'POST' ? ({ body: message, duplex: 'half' } as const) : {}
+  const answered = await answer(new Request(url, { method: message.method ?? 'GET', headers, ...body }))
+  if (!message.complete) response.setHeader('connection', 'close')
   response.writeHead(answered.status, Object.fromEntries(answered.headers))
   response.end(new Uint8Array(await answered.arrayBuffer()))
 }

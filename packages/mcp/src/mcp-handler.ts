@@ -12,16 +12,24 @@ const SHAPE: InputShape = inputShape<McpHandlerOptions>({ ...MCP_OPTIONS, auth: 
 
 const MAX_BODY = 4 * 1024 * 1024
 
+/** Answers are data: for nobody's cache, and no page. */
+const SAFE = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const
+
 /**
  * MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses is 401 here, too, and each tool does what
- * the token allows. Mount it beside the handler, for example at `/mcp`.
+ * the token allows. No byte of a body is read before the token is accepted, and at most 4 MiB. Mount it beside the handler, for example at `/mcp`.
  *
  * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
 export function createMcpHandler(given: McpHandlerOptions): (request: Request) => Promise<Response> {
   checkOptions('createMcpHandler', SHAPE, given)
   const { auth = 'required', ...options } = given
-  return async (request) => {
+  const answer = async (request: Request): Promise<Response> => {
     const origin = request.headers.get('origin')
     // A page of another origin must not reach a service on this machine by a name of its own.
     if (origin !== null && origin !== new URL(options.baseUrl).origin) return refusal(403, 'This origin is not allowed.')
@@ -30,16 +38,45 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
       const refused = await refusedToken(options, authorization)
       if (refused !== undefined) return refused
     }
-    if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY) return refusal(413, 'The body is longer than 4 MiB.')
+    const whole = await withBody(request)
+    if (whole === undefined) return refusal(413, 'The body is longer than 4 MiB.')
     const server = createMcpServer({ ...options, authorization })
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
     try {
-      return await transport.handleRequest(request)
+      return await transport.handleRequest(whole)
     } finally {
       await server.close()
     }
   }
+  return async (request) => {
+    const answered = await answer(request)
+    for (const [name, value] of Object.entries(SAFE)) answered.headers.set(name, value)
+    return answered
+  }
+}
+
+/** The request with its body in memory; `undefined` where that is too long. */
+async function withBody(request: Request): Promise<Request | undefined> {
+  if (request.body === null) return request
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY) return undefined
+  const reader = request.body.getReader()
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    length += piece.value.length
+    if (length > MAX_BODY) {
+      await reader.cancel()
+      return undefined
+    }
+    pieces.push(piece.value)
+  }
+  const body = new Uint8Array(length)
+  pieces.reduce((at, piece) => {
+    body.set(piece, at)
+    return at + piece.length
+  }, 0)
+  return new Request(request.url, { method: request.method, headers: request.headers, body })
 }
 
 /** The service's own refusal of the token, with its challenge. */

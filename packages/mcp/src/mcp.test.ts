@@ -215,6 +215,40 @@ describe('over HTTP', () => {
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, expect.stringContaining('Bearer')])
   })
 
+  const ask = (init: RequestInit): Promise<Response> => {
+    const { handler, baseUrl, context } = service
+    return createMcpHandler({ handler, baseUrl, context })(new Request(`${baseUrl}/mcp`, { method: 'POST', duplex: 'half', ...init }))
+  }
+
+  test('no byte of a body is read before the token is accepted, nor more than 4 MiB', async () => {
+    let read = 0
+    const endless = (): ReadableStream =>
+      new ReadableStream(
+        {
+          pull(controller) {
+            read += 100_000
+            controller.enqueue(new Uint8Array(100_000))
+          },
+        },
+        { highWaterMark: 0 },
+      )
+    expect([(await ask({ body: endless() })).status, read]).toEqual([401, 0])
+    const headers = { authorization: `Bearer ${service.token}` }
+    expect([(await ask({ body: endless(), headers })).status, read < 5_000_000]).toEqual([413, true])
+  })
+
+  test('answers are for no cache and no page', async () => {
+    const headers = {
+      authorization: `Bearer ${service.token}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+    }
+    for (const body of ['{"jsonrpc":"2.0","id":1,"method":"tools/list"}', '{']) {
+      const answer = await ask({ body, headers })
+      expect([answer.headers.get('cache-control'), answer.headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff'])
+    }
+  })
+
   test('a page of another origin is refused', async () => {
     await expect(httpClient(service.token, { origin: 'https://evil.example' })).rejects.toThrow()
   })

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { connect as connectTo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
@@ -18,6 +19,15 @@ afterEach(async () => {
     await once(started, 'exit')
   }
 })
+
+/** The first line of the answer to a POST with these headers and this part of a body. */
+async function answerTo(url: URL, rest: string): Promise<string> {
+  const socket = connectTo(Number(url.port), url.hostname)
+  socket.write(`POST ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n${rest}`)
+  const [data] = await once(socket, 'data')
+  socket.destroy()
+  return String(data).split('\r\n', 1)[0] ?? ''
+}
 
 test('an MCP client starts the command and asks over standard input and output', async () => {
   const transport = new StdioClientTransport({ command: process.execPath, args: [MAIN, 'mcp', '--load', SAMPLE], stderr: 'ignore' })
@@ -44,6 +54,12 @@ test('an MCP client asks over HTTP, with a token', async () => {
   await expect(connect('wrong')).rejects.toThrow()
   const client = await connect('secret')
   expect((await client.callTool({ name: 'lookup', arguments: URGENT })).structuredContent).toMatchObject({ display: 'Urgent, same day' })
-  expect((await fetch(url, { method: 'POST', body: 'x'.repeat(5_000_000) }).catch(() => ({ status: 413 }))).status).toBe(413)
+  const long = { method: 'POST', headers: { authorization: 'Bearer secret' }, body: 'x'.repeat(5_000_000) }
+  expect((await fetch(url, long).catch(() => ({ status: 413 }))).status).toBe(413)
+  // A client that sends two tokens, and one that waits with its body.
+  expect(await answerTo(url, 'authorization: Bearer secret\r\nauthorization: Bearer other\r\ncontent-length: 2\r\n\r\n{}')).toContain(
+    ' 400 ',
+  )
+  expect(await answerTo(url, 'content-length: 4000\r\n\r\n{')).toContain(' 401 ')
   await client.close()
 })
