@@ -201,6 +201,7 @@ const ROWS: readonly Row[] = [
     reason: SAME_FAULT,
   },
   { side: 'theirs', rule: /#(ppc-1|msq-3|tcp-3)$/, change: /^(empty object|decimal point)/, reason: SAME_FAULT },
+  { side: 'ours', rule: /^definition-snapshot$/, change: /^empty object$/, reason: SAME_FAULT },
   { side: 'ours', rule: /^(invariant|search-parameter-expression|code-system-empty|too-few)$/, reason: SAME_FAULT },
   {
     side: 'theirs',
