@@ -234,8 +234,10 @@ describe.skipIf(program === undefined)('the playground in Chromium (needs Chromi
       await page.locator('.cm-content').focus()
       await page.keyboard.press('F8')
       await page.keyboard.press('Control+Enter')
-      await page.keyboard.press('Tab')
-      expect(await page.evaluate(() => document.activeElement?.shadowRoot === null)).toBe(true)
+      const inEditor = (): Promise<boolean> => page.evaluate(() => document.activeElement?.shadowRoot !== null)
+      // A finding that is shown has a button of its own on the way out.
+      for (let presses = 0; presses < 4 && (await inEditor()); presses++) await page.keyboard.press('Tab')
+      expect(await inEditor()).toBe(false)
       await opened.open('#/expand')
       await opened.answered()
       await page.getByRole('treeitem').first().focus()
