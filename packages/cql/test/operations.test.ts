@@ -147,6 +147,8 @@ describe('$cql', () => {
   it.each([
     ['no expression', [], 400, 'required'],
     ['CQL that is no CQL', [{ name: 'expression', valueString: '1 +' }], 422, 'invalid'],
+    ['an expression with definitions after it', [{ name: 'expression', valueString: '1 define X: 2' }], 422, 'invalid'],
+    ['an expression with functions after it', [{ name: 'expression', valueString: '1 define function f(): 2' }], 422, 'invalid'],
     ['CQL with an unknown name', [{ name: 'expression', valueString: 'foo' }], 422, 'invalid'],
     ['a retrieve without subject or data', [{ name: 'expression', valueString: 'exists [Observation]' }], 400, 'required'],
     [

@@ -56,7 +56,7 @@ export async function loadLibrary(loading: LibraryLoading, resource: LibraryReso
  *
  * @throws {OperationError} as `loadLibrary`; `computation-timeout` when the translator does not answer in the time of the operation.
  */
-export async function translated(loading: LibraryLoading, { text, base, linesAhead = 0 }: Source): Promise<LoadedLibrary> {
+async function translated(loading: LibraryLoading, { text, base, linesAhead = 0 }: Source): Promise<LoadedLibrary> {
   const { ctx, translator } = loading
   if (translator === undefined)
     throw new OperationError(
@@ -70,6 +70,19 @@ export async function translated(loading: LibraryLoading, { text, base, linesAhe
   const includes = new Map(published)
   for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts))))
   return { elm, includes }
+}
+
+/**
+ * As `translated`, for a text that is made of expressions.
+ *
+ * @throws {OperationError} `definition-invalid`, too, when one of them goes on with definitions of its own.
+ */
+export async function translatedExpressions(loading: LibraryLoading, source: Source, count: number): Promise<LoadedLibrary> {
+  const loaded = await translated(loading, source)
+  const library = nodeAt(loaded.elm, 'library') ?? loaded.elm
+  const definitions = nodesAt(nodeAt(library, 'statements') ?? {}, 'def').filter((def) => textAt(def, 'name') !== textAt(def, 'context'))
+  if (definitions.length === count) return loaded
+  throw new OperationError('definition-invalid', 'An expression of CQL must end where it ends, without definitions after it.')
 }
 
 /** Waits no longer than the operation may take: translators have limits of their own, and other texts may be before this one. */

@@ -7,7 +7,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { nodeAt, textAt, type ElmNode } from '../elm/node.js'
-import { loadLibrary, translated, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
+import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
 import { createTerminology, type Terminology } from '../operations/terminology.js'
@@ -90,7 +90,13 @@ export async function prepare(ctx: OperationContext, { scope, groups }: Evaluate
   const expressions =
     texts.length === 0
       ? undefined
-      : compiled(await translated(loading, { text: expressionLibrary(texts, { resource, loaded }), base: urlOf(resource) }))
+      : compiled(
+          await translatedExpressions(
+            loading,
+            { text: expressionLibrary(texts, { resource, loaded }), base: urlOf(resource) },
+            texts.length,
+          ),
+        )
   return {
     library,
     expressions: new Map(

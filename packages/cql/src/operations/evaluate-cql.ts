@@ -6,7 +6,7 @@ import { givenRecords, readSubject, storedRecords, type Records, type SubjectRef
 import type { RetrieverOptions } from '../data/retrieve.js'
 import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
-import { loadLibrary, translated, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
+import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { CqlTranslator } from '../translator/translator.js'
@@ -162,7 +162,7 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
   const included = name === undefined ? '' : `include ${name}\n`
   const context = input.subject === undefined ? '' : `context ${subjectOf(input.subject).type}\n`
   const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${context}define "${EXPRESSION}":\n`
-  return await translated(loading, { text: head + expression, base: url, linesAhead: head.split('\n').length - 1 })
+  return await translatedExpressions(loading, { text: head + expression, base: url, linesAhead: head.split('\n').length - 1 }, 1)
 }
 
 /** Parameters that the library does not declare are refused by name. */
