@@ -60,7 +60,8 @@ export function existingSqliteFile(option: string): string {
 }
 
 function checkExists(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) throw new OperationError('parameter-value', `There is no file ${file}.`)
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === true) return
+  throw new OperationError('parameter-value', `There is no file ${file}. \`fhir-ops load RESOURCES --storage sqlite:FILE\` makes one.`)
 }
 
 /** The file in `sqlite:FILE`. */
