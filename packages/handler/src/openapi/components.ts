@@ -4,7 +4,7 @@ import { resourceTypes } from 'fhir-ops/internal/storage'
 import type { OperationContext } from 'fhir-ops/context'
 import { jsonSchema } from 'fhir-ops/schema'
 
-/** The resources that have whole schemas. The others are told apart by their `resourceType`: all types together would be megabytes. */
+/** The resources that have whole schemas. The others differ by their `resourceType`: all types together would be megabytes. */
 const NAMED = ['Bundle', 'OperationOutcome', 'Parameters'] as const
 
 const NAMES: ReadonlySet<string> = new Set(NAMED)
