@@ -1,6 +1,6 @@
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { containerOfPlace, resourceTypes } from 'fhir-ops/internal/storage'
-import type { Condition, ResourceVersion, SearchQuery, StoredResource } from 'fhir-ops/storage'
+import { isResourceId, isResourceType, type Condition, type ResourceVersion, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 
@@ -22,13 +22,18 @@ export async function isReached(
 
 /** Where a caller may read a part of a type's resources, the context must be one of them. @see https://hl7.org/fhir/R4/binary.html#security */
 async function isContextRead({ ctx, caller }: Asking, binary: JsonObject): Promise<boolean> {
-  const [, type = '', id = ''] =
-    /(?:^|\/)([A-Z][A-Za-z]+)\/([A-Za-z0-9.-]{1,64})(?:\/_history\/[^/#]+)?(?:#.*)?$/.exec(
-      stringAt(objectAt(binary, 'securityContext'), 'reference') ?? '',
-    ) ?? []
+  const { type, id } = addressIn(stringAt(objectAt(binary, 'securityContext'), 'reference') ?? '')
   if (type === '') return true
   if (caller.decide('read', type, id) !== 'allow') return false
   return caller.within('read', type) === undefined || (await ctx.storage.read(type, id)) !== undefined
+}
+
+/** The resource that a reference leads to, of whatever server and version; no type where it is none. */
+function addressIn(reference: string): { readonly type: string; readonly id: string } {
+  const [path = ''] = reference.split('#')
+  const [current = ''] = path.split('/_history/')
+  const [type = '', id = ''] = current.split('/').slice(-2)
+  return isResourceType(type) && isResourceId(id) ? { type, id } : { type: '', id: '' }
 }
 
 /** As `isReached`. A deletion does not name the project. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { PATCH_TYPES, readingOf, type BodyKind } from '../http/body.js'
 import { resourceSchema, schemaRef, SEARCH_FORM } from './components.js'
-import type { DocumentedRoute } from './route-operation.js'
+import type { DocumentedRoute } from './documented-route.js'
 
 /** What the document says of the body of a route; `undefined` where none is read. @see https://spec.openapis.org/oas/v3.1.1.html#request-body-object */
 export function requestBody(documented: DocumentedRoute): JsonObject | undefined {

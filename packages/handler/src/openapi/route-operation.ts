@@ -4,18 +4,8 @@ import { NDJSON } from '../http/answer.js'
 import { FHIR_PATH } from '../service.js'
 import { resourceSchema } from './components.js'
 import type { DefinedOperation } from './operation-definition.js'
-import type { PathPlace } from './paths.js'
+import type { DocumentedRoute } from './documented-route.js'
 import { requestBody } from './request-body.js'
-
-/** A route at a path, with what else the document says of it. */
-export interface DocumentedRoute {
-  readonly place: PathPlace
-  readonly route: Route
-  readonly name: string
-  /** Absent for what is no operation, and for an operation whose definition is not there. */
-  readonly defined: DefinedOperation | undefined
-  readonly isOpen: boolean
-}
 
 /** What the document says of one route. @see https://spec.openapis.org/oas/v3.1.1.html#operation-object */
 export function routeOperation(documented: DocumentedRoute): JsonObject {
