@@ -35,7 +35,7 @@ describe('many resources', () => {
 
   test('stop with the reason when a thread cannot go on', async () => {
     const { status, err } = await validated(at('many.ndjson'), '--jobs', '2', '--profile', 'http://example.org/none')
-    expect([status, err.at(-1)]).toEqual([1, expect.stringContaining('profile-not-found')])
+    expect([status, err.join('\n')]).toEqual([1, expect.stringContaining('profile-not-found')])
   })
 
   test.each(['0', 'x', '1.5', '100'])('are not validated on %s threads', async (jobs) => {

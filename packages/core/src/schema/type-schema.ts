@@ -41,6 +41,7 @@ async function objectSchema(making: Making, type: TypeDefinition): Promise<JsonO
   const isResource = type.kind === 'resource'
   const slots = [...type.members.values()]
   const shape = Object.fromEntries(slots.flatMap((slot) => memberSchemas(making, slot)))
+  if (!isResource && 'id' in shape) shape['id'] = ELEMENT_ID
   for (const [name, demand] of Object.entries(properties)) shape[name] = bothOf(shape[name], demand)
   return {
     type: 'object',
@@ -52,6 +53,9 @@ async function objectSchema(making: Making, type: TypeDefinition): Promise<JsonO
     ...conditions([...allOf, ...choiceConditions(type), ...slots.flatMap((slot) => nullConditions(making, slot))]),
   }
 }
+
+/** Element.id has no white space. @see https://hl7.org/fhir/R4/element.html#id */
+const ELEMENT_ID: JsonObject = { type: 'string', pattern: '^\\S+$' }
 
 function conditions(allOf: readonly JsonObject[]): JsonObject {
   return allOf.length === 0 ? {} : { allOf }

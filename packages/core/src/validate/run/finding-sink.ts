@@ -127,7 +127,7 @@ function findingAt(
     kind,
     severity,
     code: code ?? usual,
-    text,
+    text: text.toWellFormed(),
     expression: expression ?? pathOf(node) + (at === undefined ? '' : stepsBelow(node, at)),
     ...(profile !== undefined && { profile }),
   }
