@@ -40,8 +40,7 @@ async function objectSchema(making: Making, type: TypeDefinition): Promise<JsonO
   for (const { key, human } of rule?.constraints ?? []) if (rule !== undefined) note(making, rule, 'invariant', `${key}: ${human}`)
   const isResource = type.kind === 'resource'
   const slots = [...type.members.values()]
-  const shape = Object.fromEntries(slots.flatMap((slot) => memberSchemas(making, slot)))
-  if (!isResource && 'id' in shape) shape['id'] = ELEMENT_ID
+  const shape = membersOf(making, type)
   for (const [name, demand] of Object.entries(properties)) shape[name] = bothOf(shape[name], demand)
   return {
     type: 'object',
@@ -52,6 +51,12 @@ async function objectSchema(making: Making, type: TypeDefinition): Promise<JsonO
     ...(!isResource && type.name !== SIBLING && { minProperties: 1, not: { required: ['id'], maxProperties: 1 } }),
     ...conditions([...allOf, ...choiceConditions(type), ...slots.flatMap((slot) => nullConditions(making, slot))]),
   }
+}
+
+/** A schema for each member. */
+function membersOf(making: Making, { kind, members }: TypeDefinition): Record<string, JsonObject | boolean> {
+  const shape = Object.fromEntries([...members.values()].flatMap((slot) => memberSchemas(making, slot)))
+  return kind !== 'resource' && 'id' in shape ? { ...shape, id: ELEMENT_ID } : shape
 }
 
 /** Element.id has no white space. @see https://hl7.org/fhir/R4/element.html#id */
