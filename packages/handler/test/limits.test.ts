@@ -1,5 +1,7 @@
-import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { askFhir, at, fhirHeaders, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
 
 let running: RunningServer
@@ -27,16 +29,31 @@ describe('section 9 limits, at and above', () => {
     expect([reply.status, at(reply.json, 'issue', 0, 'code'), reply.headers.connection]).toEqual([413, 'too-long', 'close'])
   })
 
-  it('a declared length over the limit is refused unread', async () => {
+  /** A connection on which the head of a write was sent. */
+  function writing(length: number): Socket {
     const socket = connect(running.port, '127.0.0.1')
-    socket.write(
-      `PUT /fhir/R4/Patient/l HTTP/1.1\r\nHost: x\r\n${Object.entries(fhirHeaders(running.token))
-        .map((line) => line.join(': '))
-        .join('\r\n')}\r\nContent-Length: 1001\r\n\r\n`,
-    )
-    const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
+    const headers = Object.entries(fhirHeaders(running.token)).map((line) => line.join(': '))
+    socket.write(`${['PUT /fhir/R4/Patient/l HTTP/1.1', 'Host: x', ...headers, `Content-Length: ${length}`].join('\r\n')}\r\n\r\n`)
+    return socket
+  }
+
+  it('a declared length over the limit is refused unread', async () => {
+    const socket = writing(1_001)
+    const [answer] = await once(socket, 'data')
     socket.destroy()
-    expect(answer).toMatch(/^HTTP\/1.1 413 /)
+    expect(String(answer)).toMatch(/^HTTP\/1.1 413 /)
+  })
+
+  it('a sender that reads the answer late is not cut off before it', async () => {
+    const socket = writing(16_000_000)
+    const failure = vi.fn<(error: Error) => void>()
+    socket.on('error', failure)
+    socket.pause().write('x'.repeat(16_000_000))
+    await setTimeout(200)
+    expect(failure).not.toHaveBeenCalled()
+    const [answer] = await once(socket.resume(), 'data')
+    socket.destroy()
+    expect(String(answer)).toMatch(/^HTTP\/1.1 413 /)
   })
 
   it('terminology has a limit of its own', async () => {

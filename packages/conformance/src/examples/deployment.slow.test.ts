@@ -48,8 +48,15 @@ async function started(name: keyof typeof STARTS): Promise<string> {
   return url
 }
 
+async function failed(child: ChildProcess): Promise<never> {
+  const [code] = await once(child, 'exit')
+  throw new Error(`${child.spawnargs.join(' ')} ended with ${code}`)
+}
+
 async function ready(url: string): Promise<void> {
-  await vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 300_000, interval: 100 })
+  const ended = Promise.race(running.map(failed))
+  const answers = vi.waitFor(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200), { timeout: 300_000, interval: 100 })
+  await Promise.race([ended, answers])
 }
 
 test.each(['Dockerfile', 'compose.yaml', 'fhir-ops.service'] as const)('the command of %s serves', async (name) => {

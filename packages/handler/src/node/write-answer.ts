@@ -57,7 +57,8 @@ const LINGER_BYTES = 256 * 1024
 
 /**
  * Sends the answer in full and closes a moment later: a connection that is closed while the peer still sends is reset, and the peer may
- * never see the answer. What comes in meanwhile is dropped.
+ * never see the answer. What comes in meanwhile is dropped; past `LINGER_BYTES` it is not read any more, which holds the peer back while it
+ * reads the answer.
  */
 function endGently(response: ServerResponse, body: string | undefined, unread: IncomingMessage): void {
   if (body === undefined) response.flushHeaders()
@@ -71,7 +72,7 @@ function endGently(response: ServerResponse, body: string | undefined, unread: I
   const timer = setTimeout(finish, LINGER_MS)
   unread.on('data', (chunk: Uint8Array) => {
     dropped += chunk.length
-    if (dropped > LINGER_BYTES) finish()
+    if (dropped > LINGER_BYTES) unread.pause()
   })
   unread.once('end', finish)
   unread.once('close', finish)
