@@ -3,6 +3,7 @@ import { cached, type CacheKind, type OperationContext } from '../../context/ind
 import type { TypeModel } from '../../fhirpath/index.js'
 import { objectsAt, stringAt } from '../../json/index.js'
 import { compileProfile } from '../profile/compile-profile.js'
+import { DEMAND_RULES } from '../rules/table.js'
 import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
@@ -50,7 +51,7 @@ function compiledKind(model: TypeModel): CacheKind<Profile> {
     name: 'validate profile',
     is: (value): value is Profile => 'root' in value && 'canonical' in value,
     bytes: () => 100_000,
-    make: ({ resource }) => compileProfile(resource, model),
+    make: ({ resource }) => compileProfile(resource, model, DEMAND_RULES),
   }
 }
 

@@ -2,16 +2,17 @@ import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { DEMAND_RULES } from '../rules/table.js'
 import { TYPE_URL, rulesWithin, type ExtensionContext, type ExtensionRule, type Profile, type ReleaseRange } from '../run/element-rule.js'
+import type { DemandRule } from '../run/run.js'
 import { emptyRule, ruleOf, type RuleDraft, type ProfileSource, type ChoicePath } from './compile-element.js'
 
 /**
  * Compiles a StructureDefinition, from its snapshot when it has one, else from its differential.
  *
+ * @param rules Those that will be checked: each ElementDefinition gets the names of the ones that have something to check where it applies.
  * @throws {OperationError} `definition-invalid` when it has neither.
  */
-export function compileProfile(definition: JsonObject, model: TypeModel): Profile {
+export function compileProfile(definition: JsonObject, model: TypeModel, rules: readonly DemandRule[]): Profile {
   const [url = '', type = '', parent] = ['url', 'type', 'baseDefinition'].map((name) => stringAt(definition, name))
   const canonical = formatCanonical(url, stringAt(definition, 'version'))
   const isTypeUrl = (text: string): boolean => text.startsWith(TYPE_URL) && model.type(text.slice(TYPE_URL.length)) !== undefined
@@ -29,7 +30,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel): Profil
     isTypeUrl,
     choiceAt: (path) => choiceAt(model, path),
     referringIn: (path) => referringIn(model, path),
-    demandsOf: (rule) => DEMAND_RULES.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
+    demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
   return { canonical, url, type, isBase, base, ...treeOf(elements, source), extension }
