@@ -43,7 +43,7 @@ describe('help', () => {
     'the example of %s succeeds on the sample content',
     async (name) => {
       const { out } = await command([name, '--help'])
-      const example = out.slice(out.indexOf('Example:')).replaceAll('\\\n', ' ').replaceAll('packages/cli/sample', SAMPLE)
+      const example = out.slice(out.indexOf('Example:')).replaceAll('\\\n', ' ')
       const [program, ...args] = example.replace('Example:', '').replace('content.db', join(folder, 'example.db')).trim().split(/\s+/)
       expect(program).toBe('fhir-ops')
       expect(await command(args)).toMatchObject({ status: 0 })
@@ -111,7 +111,7 @@ describe('wrong use', () => {
     ['a bot without input', ['execute', 'bmi'], 1, 'The bot has no input: give JSON'],
     [
       'a SQLite file in no folder',
-      ['token', 'create', '--storage', 'sqlite:/no/such/folder/x.db'],
+      ['load', SAMPLE, '--storage', 'sqlite:/no/such/folder/x.db'],
       1,
       '/no/such/folder/x.db: The database file',
     ],
@@ -138,8 +138,22 @@ describe('wrong use', () => {
 })
 
 test('a scope that there is not is wrong use of token create', async () => {
-  const result = await command(['token', 'create', '--storage', `sqlite:${join(folder, 'scopes.db')}`, '--scope', 'foo'])
+  const storage = `sqlite:${join(folder, 'scopes.db')}`
+  await command(['load', SAMPLE, '--storage', storage])
+  const result = await command(['token', 'create', '--storage', storage, '--scope', 'foo'])
   expect(result).toMatchObject({ status: 2, out: '', err: expect.stringContaining('there is no scope "foo"') })
+})
+
+test('a token in a file that does not exist makes none', async () => {
+  const file = join(folder, 'typo.db')
+  const result = await command(['token', 'create', '--storage', `sqlite:${file}`])
+  expect(result).toMatchObject({ status: 2, out: '', err: expect.stringContaining(`There is no file ${file}.`) })
+  expect(existsSync(file)).toBe(false)
+})
+
+test.skipIf(!existsSync('/proc'))('demo ends where its folder cannot be made (needs /proc)', async () => {
+  const result = await command(['demo', '--port', '0', '--file', '/proc/folder/other/demo.db'])
+  expect(result).toMatchObject({ status: 1, err: expect.stringContaining('/proc/folder cannot be used') })
 })
 
 test('demo takes its port from the environment', async () => {

@@ -1,4 +1,16 @@
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The folder with the sample content. This file is directly in `src`, so that the path is right from `dist` too. */
 export const SAMPLE_FOLDER: string = fileURLToPath(new URL('../sample', import.meta.url))
+
+/** The folder as an example names it that is pasted where this program was started: its shorter path, quoted where a shell needs it. */
+export const SAMPLE_PATH: string = inShell([relative(process.cwd(), SAMPLE_FOLDER), SAMPLE_FOLDER].reduce(shorter))
+
+function shorter(one: string, other: string): string {
+  return one.length <= other.length ? one : other
+}
+
+function inShell(path: string): string {
+  return /^[\w./:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
+}

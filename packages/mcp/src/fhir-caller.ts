@@ -29,6 +29,9 @@ export type FhirCaller = (call: FhirCall) => Promise<JsonObject>
 /** Makes what asks a handler in the name of one caller: rights, limits and audit are those of the handler. */
 export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOptions): FhirCaller {
   return async ({ path, query = {}, body }) => {
+    // An address takes them for the folder itself and the one above it, and the call would be another one.
+    if (path.split('/').some((part) => part === '.' || part === '..'))
+      throw new FhirRefusal('An id of . or .. cannot be part of an address.')
     const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, String(value)]]))
     const search = pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
     const headers: Record<string, string> = {

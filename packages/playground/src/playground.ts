@@ -58,10 +58,18 @@ export function createPlayground({ path = '/', fhirBase = 'fhir/R4' }: Playgroun
     }
     const part = parts.get(address)
     if (part === undefined) return false
-    response.writeHead(200, { ...HEADERS, 'Content-Type': part.type, 'Cache-Control': FOREVER, 'Content-Length': part.size })
+    const { file, size, ...encoding } = takesGzip(message) ? part.gzip : part.plain
+    response.writeHead(200, {
+      ...HEADERS,
+      'Content-Type': part.type,
+      'Cache-Control': FOREVER,
+      Vary: 'Accept-Encoding',
+      'Content-Length': size,
+      ...encoding,
+    })
     if (isHead) response.end()
     else
-      createReadStream(part.file)
+      createReadStream(file)
         .on('error', () => response.destroy())
         .pipe(response)
     return true
@@ -74,20 +82,37 @@ function indexPage(fhirBase: string): Buffer {
   return Buffer.from(page.replace('<meta name="fhir-base" content=""', () => `<meta name="fhir-base" content="${escaped}"`))
 }
 
+/** Whether the client names gzip, and does not refuse it by a weight of 0. */
+function takesGzip({ headers }: IncomingMessage): boolean {
+  const codings = String(headers['accept-encoding'] ?? '').split(',')
+  return codings.some((coding) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0{0,3})?\s*$).*)?$/i.test(coding))
+}
+
 interface Part {
-  readonly file: string
   readonly type: string
+  readonly plain: Content
+  /** What is sent to those who take gzip; as it is, where the file is compressed by itself. */
+  readonly gzip: Content
+}
+
+interface Content {
+  readonly file: string
   readonly size: number
+  readonly 'Content-Encoding'?: 'gzip'
 }
 
 /** The files that the page loads by their addresses; maps of their sources are for those who look into the package. */
 function partsBelow(path: string): ReadonlyMap<string, Part> {
   const folder = join(playgroundFolder, 'assets')
+  const names = new Set(readdirSync(folder))
+  const contentOf = (name: string): Content => ({ file: join(folder, name), size: statSync(join(folder, name)).size })
   return new Map(
-    readdirSync(folder).flatMap((name) => {
+    [...names].flatMap((name) => {
       const type = TYPES[name.split('.').at(-1) ?? '']
-      const file = join(folder, name)
-      return type === undefined ? [] : [[`${path}assets/${name}`, { file, type, size: statSync(file).size }] as const]
+      if (type === undefined) return []
+      const [plain, packed] = [contentOf(name), `${name}.gz`]
+      const gzip = names.has(packed) ? { ...contentOf(packed), 'Content-Encoding': 'gzip' as const } : plain
+      return [[`${path}assets/${name}`, { type, plain, gzip }] as const]
     }),
   )
 }

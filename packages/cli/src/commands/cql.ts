@@ -12,6 +12,7 @@ import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { table } from '../text.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface CqlOptions {
   readonly storage: string
@@ -33,7 +34,7 @@ const PATIENCE_MS = 86_400_000
 const EXAMPLES = `
 Example:
   fhir-ops cql --expression "Interval[1, 5] overlaps Interval[4, 9]"
-  fhir-ops cql measure.cql --load packages/cli/sample --subject Patient/example --parameter "Factor=3"`
+  fhir-ops cql measure.cql --load ${SAMPLE_PATH} --subject Patient/example --parameter "Factor=3"`
 
 /** `fhir-ops cql`. */
 export function cqlCommand(io: Io): Command {

@@ -42,7 +42,7 @@ async function demo(options: DemoOptions, io: Io): Promise<void> {
 /** Serves the file, with the samples when it is new. Until they are in it a file beside it says so, for the next start after a kill. */
 export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise<RunningServer> {
   const unfilled = `${file}.unfilled`
-  await mkdir(dirname(file), { recursive: true })
+  await makeFolder(dirname(file))
   if (!existsSync(file)) await writeFile(unfilled, '')
   const server = await serve(
     { host: '127.0.0.1', port, storage: `sqlite:${file}`, ui: true, cors: ['*'], load: existsSync(unfilled) ? [SAMPLE_FOLDER] : [] },
@@ -50,6 +50,13 @@ export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise
   )
   await rm(unfilled, { force: true })
   return server
+}
+
+/** Makes a folder and those above it. `mkdir` with `recursive` never ends below /proc, where nothing can be made. */
+async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return
+  await makeFolder(dirname(folder))
+  await mkdir(folder)
 }
 
 function demoSession({ engine }: RunningServer): Promise<IssuedToken> {

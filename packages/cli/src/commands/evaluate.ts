@@ -9,6 +9,7 @@ import type { Io } from '../io.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { idOf, printAnswer } from './run-operation.js'
 import { table } from '../text.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface EvaluateOptions {
   readonly storage: string
@@ -34,10 +35,7 @@ export function evaluateCommand(io: Io): Command {
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      '\nExample:\n  fhir-ops evaluate heart-rate-count --period-start 2026 --period-end 2026 --load packages/cli/sample',
-    )
+    .addHelpText('after', `\nExample:\n  fhir-ops evaluate heart-rate-count --period-start 2026 --period-end 2026 --load ${SAMPLE_PATH}`)
     .action((measure: string, options: EvaluateOptions) => evaluate(measure, options, io))
 }
 

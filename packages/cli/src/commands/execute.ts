@@ -8,6 +8,7 @@ import { createBots, execute } from 'fhir-ops/execute'
 import { openEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { loadOption, storageOption, wholeNumber } from './options.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface ExecuteOptions {
   readonly storage: string
@@ -37,7 +38,7 @@ export function executeCommand(io: Io): Command {
   return withBotInput(command)
     .addOption(storageOption())
     .addOption(loadOption())
-    .addHelpText('after', `\nExample:\n  echo '{"weightKg":61.5,"heightM":1.68}' | fhir-ops execute bmi --load packages/cli/sample`)
+    .addHelpText('after', `\nExample:\n  echo '{"weightKg":61.5,"heightM":1.68}' | fhir-ops execute bmi --load ${SAMPLE_PATH}`)
     .action(async (bot: string, options: ExecuteOptions) => {
       const engine = await openEngine(options, io)
       try {

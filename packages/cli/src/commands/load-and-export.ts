@@ -14,6 +14,7 @@ import { isResourceType } from 'fhir-ops/storage'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { counted } from '../text.js'
 import { exportResources, folder, lines } from '../export/export-resources.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface LoadCommandOptions {
   readonly storage: string
@@ -37,7 +38,7 @@ export function loadCommand(io: Io): Command {
     .addOption(wordsOption())
     .option('--resume', 'skip resources that are already stored with the same content, for example to resume an aborted load')
     .option('--threads <n>', 'number of indexing threads; with 0 the reading thread indexes', wholeNumber(0, MAX_THREADS), THREADS)
-    .addHelpText('after', '\nExample:\n  fhir-ops load packages/cli/sample --storage sqlite:content.db')
+    .addHelpText('after', `\nExample:\n  fhir-ops load ${SAMPLE_PATH} --storage sqlite:content.db`)
     .action((paths: readonly string[], options: LoadCommandOptions) => loadInto(paths, options, io))
 }
 

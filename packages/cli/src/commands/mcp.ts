@@ -10,6 +10,7 @@ import { MCP_PATH } from '../mcp-listener.js'
 import { serve } from '../serve.js'
 import { loadOption, portNumber, storageOption, tokenOption } from './options.js'
 import { interrupted, stop } from './serve.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface McpOptions {
   readonly storage: string
@@ -26,7 +27,7 @@ export function mcpCommand(io: Io): Command {
     .addOption(tokenOption('--dev-token', 'with --port: accept this text as a token of a demo user with every scope'))
     .addOption(storageOption())
     .addOption(loadOption())
-    .addHelpText('after', '\nExample:\n  fhir-ops mcp --storage sqlite:content.db --load packages/cli/sample')
+    .addHelpText('after', `\nExample:\n  fhir-ops mcp --storage sqlite:content.db --load ${SAMPLE_PATH}`)
     .action((options: McpOptions) =>
       options.port === undefined ? serveStdio(options, io) : serveHttp({ ...options, port: options.port }, io),
     )

@@ -10,6 +10,7 @@ import { openEngine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 /** Options that every command of an operation has. */
 export interface OperationOptions extends EngineOptions {
@@ -25,7 +26,7 @@ export function operationCommand(name: string, example: string): Command {
     .addOption(loadOption())
     .addOption(explainOption())
     .addOption(jsonOption())
-    .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${example} --load packages/cli/sample`)
+    .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${example} --load ${SAMPLE_PATH}`)
 }
 
 /** A call of one operation from the command line. */

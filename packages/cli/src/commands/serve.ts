@@ -18,6 +18,7 @@ import {
   wholeNumber,
   wordsOption,
 } from './options.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, DelegationOptions {
   readonly host: string
@@ -75,7 +76,7 @@ export function serveCommand(io: Io): Command {
     .addOption(new Option('--log <what>', 'JSON lines on standard error').choices(['failures', 'all']).default('failures'))
     .option('--audit', 'store audit events as AuditEvent resources')
   return withOtherServers(command)
-    .addHelpText('after', '\nExample:\n  fhir-ops serve --storage sqlite:content.db --load packages/cli/sample --dev-token secret')
+    .addHelpText('after', `\nExample:\n  fhir-ops serve --storage sqlite:content.db --load ${SAMPLE_PATH} --dev-token secret`)
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
       setFlagsFromString(MODEST_HEAP)
       const server = await serve({ ...options, open: !auth, clientSecret: process.env['FHIR_OPS_CLIENT_SECRET'] }, io)

@@ -53,7 +53,7 @@ function createCommand(io: Io): Command {
     .option('--ttl <seconds>', 'life time', wholeNumber(1), DAY_SECONDS)
     .option('--json', 'print {token, loginId, expiresAt}')
     .addHelpText('after', '\nExample:\n  fhir-ops token create --storage sqlite:content.db --json')
-    .action((options: CreateOptions) => withStored({ ...options, create: true }, io, (engine) => create(engine, options, io)))
+    .action((options: CreateOptions) => withStored(options, io, (engine) => create(engine, options, io)))
 }
 
 function subject(text: string): string {

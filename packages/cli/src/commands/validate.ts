@@ -18,6 +18,7 @@ import { textReport } from '../validate/text-report.js'
 import { changedFiles } from '../validate/watch-files.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
 import { interrupted } from './serve.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
 
 /** How findings are printed. A new format is a line here. */
 const REPORTS = {
@@ -61,7 +62,7 @@ export function validateCommand(io: Io): Command {
     .addOption(new Option('--level <severity>', 'lowest severity to report').choices(LEVELS).default('information'))
     .addHelpText(
       'after',
-      '\nExample:\n  fhir-ops validate --load packages/cli/sample packages/cli/sample/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif',
+      `\nExample:\n  fhir-ops validate --load ${SAMPLE_PATH} ${SAMPLE_PATH}/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif`,
     )
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }

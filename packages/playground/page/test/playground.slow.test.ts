@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium as launcher, type Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { builtFile } from '../../../../test/built.js'
 import { chromium, CHROMIUM_ARGS } from '../../../../test/chromium.js'
 import { OPERATION_PAGES } from '../operations/index.js'
 import { difference, differenceFrom } from './looks-alike.js'
@@ -168,6 +169,18 @@ describe.skipIf(program === undefined)('the playground in Chromium (needs Chromi
       expect(await opened.page.locator('.shown').innerText()).toMatch(SHOWN[id] ?? '')
       expect(opened.problems).toEqual([])
       expect(opened.requests.filter((url) => !url.startsWith(demo.url))).toEqual([])
+    })
+
+    test.each([
+      ['gzip, deflate, br', 'gzip'],
+      ['gzip;q=0.5', 'gzip'],
+      ['gzip;q=0', null],
+      ['identity', null],
+    ])('its parts are sent as %s allows', async (accepted, encoding) => {
+      const [part = ''] = /assets\/[\w-]+\.js/.exec(await (await fetch(demo.url)).text()) ?? []
+      const response = await fetch(demo.url + part, { headers: { 'accept-encoding': accepted } })
+      expect([response.headers.get('content-encoding'), response.headers.get('vary')]).toEqual([encoding, 'Accept-Encoding'])
+      expect(await response.text()).toBe(readFileSync(builtFile(`packages/playground/dist/page/${part}`), 'utf8'))
     })
 
     test('the token is taken out of the address, and kept for the tab only', async () => {
