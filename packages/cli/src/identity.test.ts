@@ -40,6 +40,13 @@ describe('serve --issuer', () => {
     expect([await readiness(), (await ask('Bearer unknown')).status]).toEqual([200, 401])
   })
 
+  test('tells clients where tokens come from', async () => {
+    const documents = ['smart-configuration', 'openid-configuration', 'oauth-authorization-server'].map((name) => `/.well-known/${name}`)
+    const token_endpoint = `${provider.issuer}/token`
+    for (const document of documents)
+      expect(await (await fetch(server.url + document)).json()).toMatchObject({ issuer: provider.issuer, token_endpoint })
+  })
+
   test('takes signed tokens of the provider for its audience', async () => {
     const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'user/Patient.rs', resource: AUDIENCE })
     const authorization = `Basic ${btoa(`${CLIENT.client_id}:${encodeURIComponent(CLIENT.client_secret)}`)}`

@@ -1,4 +1,11 @@
-import { discoverIssuer, introspectionVerifier, jwtVerifier, logoutTokenVerifier, type HandlerOptions } from '@fhir-ops/handler'
+import {
+  discoverIssuer,
+  introspectionVerifier,
+  jwtVerifier,
+  logoutTokenVerifier,
+  type HandlerOptions,
+  type SmartConfiguration,
+} from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
 import type { Io } from './io.js'
 import { wrongUse } from './exit.js'
@@ -18,7 +25,7 @@ export interface IdentityOptions {
 
 /** What the handler needs for the tokens of a provider. */
 export interface Identity {
-  readonly options: Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop'>
+  readonly options: Pick<HandlerOptions, 'verifiers' | 'logoutTokens' | 'dpop' | 'smartConfiguration'>
   /** Resolves once the provider has said where its keys are. @throws {OperationError} `unavailable` until then. */
   readonly ready: () => Promise<unknown>
 }
@@ -50,19 +57,20 @@ function checkTogether({ issuer, audience, clientId, dpop = false }: IdentityOpt
 interface Provider {
   readonly jwksUri: string
   readonly introspectionEndpoint: string
+  readonly published: SmartConfiguration
 }
 
 /** Asks the provider about itself, by one question at a time, until it has answered. */
 function providerAt(issuer: string, isAskedAboutTokens: boolean): () => Promise<Provider> {
   let answer: Promise<Provider> | undefined
   const ask = async (): Promise<Provider> => {
-    const { jwksUri, introspectionEndpoint = '' } = await discoverIssuer(issuer)
+    const { jwksUri, published, introspectionEndpoint = '' } = await discoverIssuer(issuer)
     if (introspectionEndpoint === '' && isAskedAboutTokens)
       throw new OperationError(
         'parameter-value',
         `${issuer} publishes no introspection endpoint, so it cannot be asked about opaque tokens.`,
       )
-    return { jwksUri, introspectionEndpoint }
+    return { jwksUri, published, introspectionEndpoint }
   }
   return () =>
     (answer ??= ask().catch((error: unknown) => {
@@ -83,6 +91,7 @@ function handlerOptions(issuer: string, provider: () => Promise<Provider>, optio
       ...(credentials === undefined ? [] : [introspectionVerifier({ ...place, ...credentials, endpoint })]),
     ],
     logoutTokens: clientId === undefined ? [] : [logoutTokenVerifier({ ...place, audience: clientId, jwksUri })],
+    smartConfiguration: async () => (await provider()).published,
     ...(dpop && { dpop: {} }),
   }
 }

@@ -14,6 +14,7 @@ import { COMPARTMENTS } from './content/search/compartment.js'
 import { DEFINITION_TYPES } from './content/definition-shelf.js'
 import type { Route } from './exchange.js'
 import { mostDeletions } from './content/write.js'
+import type { SmartConfiguration } from './options.js'
 import { FHIR_PATH, type Service } from './service.js'
 
 type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam' | 'searchInclude'> & {
@@ -35,11 +36,20 @@ const { version } = manifest
 /** When this version was released: set with the version. */
 const RELEASED = '2026-01-01'
 
+/** What a CapabilityStatement is made from. */
+export interface Stated {
+  readonly service: Service
+  readonly routes: readonly Route[]
+  /** What the host states of the authorization server. */
+  readonly authorization: SmartConfiguration
+}
+
 /** What the service can do, made from the route table. */
-export function capabilityStatement(
-  service: Service,
-  routes: readonly Route[],
-): Omit<CapabilityStatement, 'rest'> & { readonly rest: readonly object[] } {
+export function capabilityStatement({
+  service,
+  routes,
+  authorization,
+}: Stated): Omit<CapabilityStatement, 'rest'> & { readonly rest: readonly object[] } {
   const fhir = routes.filter(({ path }) => path.startsWith(`${FHIR_PATH}/`))
   return {
     resourceType: 'CapabilityStatement',
@@ -64,7 +74,7 @@ export function capabilityStatement(
         documentation: BOTS,
         interaction: systemInteractions(service, routes),
         operation: operationsOf(fhir.filter(isSystemLevel)),
-        security: { service: [{ coding: [OAUTH], text: 'OAuth 2.0 bearer tokens' }] },
+        security: { ...oauthUris(authorization), service: [{ coding: [OAUTH], text: 'OAuth 2.0 bearer tokens' }] },
         ...(service.ctx.search !== undefined && { compartment: [...COMPARTMENTS] }),
         resource: resourceTypes()
           .filter((type) => type !== 'Bot')
@@ -81,6 +91,26 @@ export function terminologyStatement({ baseUrl, ctx, startedAt }: Service): Retu
   const codeSystems = (ctx.codeSystems ?? []).filter((system) => !isImported(system)).map((system) => system.url)
   return terminologyCapabilities({ url, base, version, name: 'FhirOps', title: 'fhir-ops', date: startedAt, codeSystems })
 }
+
+/** Where tokens come from, for clients that read no `smart-configuration`. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
+function oauthUris(authorization: SmartConfiguration): object {
+  const endpoints = Object.entries(OAUTH_URIS).flatMap(([url, name]) => {
+    const valueUri = authorization[name]
+    return typeof valueUri === 'string' ? [{ url, valueUri }] : []
+  })
+  return endpoints.length === 0
+    ? {}
+    : { extension: [{ url: 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris', extension: endpoints }] }
+}
+
+/** Names in the extension and in the discovery documents. */
+const OAUTH_URIS = {
+  authorize: 'authorization_endpoint',
+  token: 'token_endpoint',
+  register: 'registration_endpoint',
+  introspect: 'introspection_endpoint',
+  revoke: 'revocation_endpoint',
+} as const
 
 function resourceEntry(service: Service, type: string, routes: readonly Route[]): RestResource {
   const { ctx } = service

@@ -255,9 +255,9 @@ describe('metadata', () => {
 
 describe('the SMART configuration', () => {
   const path = '/fhir/R4/.well-known/smart-configuration'
-  const asked = async (options: Partial<HandlerOptions>): Promise<Reply> => {
+  const asked = async (options: Partial<HandlerOptions>, asking = path): Promise<Reply> => {
     const other = await startServer(options)
-    const reply = await send(`${other.base}${path}`)
+    const reply = await send(`${other.base}${asking}`)
     await other.stop()
     return reply
   }
@@ -273,9 +273,30 @@ describe('the SMART configuration', () => {
     expect((await asked({ smartConfiguration: async () => endpoints })).json).toMatchObject(endpoints)
   })
 
-  it('is 503 while the host cannot look its part up', async () => {
-    const reply = await asked({ smartConfiguration: () => Promise.reject(new Error('down')) })
+  it('is 503 while the host cannot look its part up, and the CapabilityStatement says the rest', async () => {
+    const down = { smartConfiguration: () => Promise.reject(new Error('down')) }
+    const reply = await asked(down)
     expect([reply.status, reply.text.includes('down')]).toEqual([503, false])
+    expect((await asked(down, '/fhir/R4/metadata')).json).toMatchObject({ rest: [{ security: { service: [{}] } }] })
+  })
+
+  it("gives the issuer's own documents where one is named, and 404 elsewhere", async () => {
+    const issuer = { issuer: 'https://issuer.example', token_endpoint: 'https://issuer.example/token' }
+    for (const document of [
+      '/.well-known/openid-configuration',
+      '/.well-known/oauth-authorization-server',
+      '/fhir/R4/.well-known/openid-configuration',
+    ]) {
+      expect((await asked({ smartConfiguration: issuer }, document)).json).toEqual(issuer)
+      expect((await asked({}, document)).status).toBe(404)
+    }
+    expect((await asked({ smartConfiguration: issuer }, '/.well-known/oauth-protected-resource')).json).toMatchObject({
+      authorization_servers: ['https://issuer.example'],
+    })
+    const { json } = await asked({ smartConfiguration: issuer }, '/fhir/R4/metadata')
+    expect(at(json, 'rest', 0, 'security', 'extension', 0, 'extension')).toEqual([
+      { url: 'token', valueUri: 'https://issuer.example/token' },
+    ])
   })
 })
 

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import type { SmartConfiguration } from '../options.js'
 import { checkIssuerUri, issuerJson } from './issuer-json.js'
 
 /** What an OpenID provider publishes of itself, as far as verifiers need it. */
@@ -8,6 +9,8 @@ export interface DiscoveredIssuer {
   readonly jwksUri: string
   /** Absent where it cannot be asked about tokens. */
   readonly introspectionEndpoint?: string
+  /** All that it publishes as texts, flags and lists of texts, by the names in the document: for `smartConfiguration`. */
+  readonly published: SmartConfiguration
 }
 
 const MAX_BYTES = 256 * 1024
@@ -24,7 +27,15 @@ export async function discoverIssuer(issuer: string): Promise<DiscoveredIssuer> 
   const document = await documentOf(issuer)
   const [jwksUri, introspectionEndpoint] = [stringAt(document, 'jwks_uri'), stringAt(document, 'introspection_endpoint')]
   if (stringAt(document, 'issuer') !== issuer || jwksUri === undefined) throw undiscovered(issuer)
-  return { jwksUri, ...(introspectionEndpoint !== undefined && { introspectionEndpoint }) }
+  return { jwksUri, published: publishedIn(document), ...(introspectionEndpoint !== undefined && { introspectionEndpoint }) }
+}
+
+function publishedIn(document: JsonObject): SmartConfiguration {
+  const isText = (value: unknown): value is string => typeof value === 'string'
+  const members = Object.entries(document).flatMap(([name, value]): [string, string | boolean | readonly string[]][] =>
+    isText(value) || typeof value === 'boolean' || (Array.isArray(value) && value.every(isText)) ? [[name, value]] : [],
+  )
+  return Object.fromEntries(members)
 }
 
 async function documentOf(issuer: string): Promise<JsonObject> {
