@@ -91,10 +91,10 @@ async function through(stages: readonly Stage[], server: Server, exchange: Excha
 /** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */
 const GRACE_MS = 250
 
-/** Does the work when it is the request's turn. An entry has that of its Bundle; what anybody may ask without a body takes none. */
+/** Does the work when it is the request's turn. An entry has that of its Bundle; what is no work, such as what anybody may ask or who the caller is, takes none. */
 function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): Promise<T> {
   const { request, route, whole } = exchange
-  if (whole !== undefined || (route?.access === 'public' && route.body === 'none')) return work()
+  if (whole !== undefined || isPrompt(route)) return work()
   return server.executor.run({
     signal: request.signal,
     timeoutMs: route?.ownTimeLimit === true ? undefined : server.ctx.limits.operationTimeoutMs + GRACE_MS,
@@ -103,6 +103,10 @@ function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): 
       return work()
     },
   })
+}
+
+function isPrompt(route: Exchange['route']): boolean {
+  return route?.body === 'none' && (route.access === 'public' || route.family === 'userinfo')
 }
 
 function contextOf(server: Server, { caller, request }: Exchange, signal: AbortSignal): OperationContext {

@@ -190,4 +190,41 @@ describe('a Binary', () => {
       expect([path, text.includes('"id":"of-ada'), text.includes('"id":"of-bob')]).toEqual([path, true, false])
     }
   })
+
+  it('whose context cannot be told is only for those who may read everything', async () => {
+    const contexts = [{ reference: 'urn:uuid:1' }, { reference: '#p' }, { identifier: { value: '1' } }, { reference: 'Nothing/1' }]
+    for (const [number, securityContext] of contexts.entries()) {
+      const body = JSON.stringify({
+        resourceType: 'Binary',
+        id: `lost-${number}`,
+        contentType: 'text/plain',
+        securityContext,
+        data: 'YQ==',
+      })
+      await ask(`/Binary/lost-${number}`, { method: 'PUT', body })
+    }
+    const tokenOf = async (...scopes: string[]): Promise<string> => (await running.sessions.create({ user: USER, scopes })).token
+    const [some, part, all] = [
+      await tokenOf('system/Binary.cruds', 'system/Patient.cruds'),
+      await tokenOf('system/*.cruds', 'system/Patient.rs?gender=female'),
+      await tokenOf('system/*.rs'),
+    ]
+    for (const number of contexts.keys()) {
+      const statuses = await Promise.all([some, part, all].map(async (token) => (await ask(`/Binary/lost-${number}`, {}, token)).status))
+      expect([number, ...statuses]).toEqual([number, 404, 200, 200])
+    }
+    expect(at((await ask('/Binary?_id=lost-0,lost-1&_summary=count', {}, some)).json, 'total')).toBe(0)
+  })
+
+  it('takes no X-Security-Context that leads to no resource', async () => {
+    for (const context of ['nothing', '#p', 'urn:uuid:1', 'Nothing/1']) {
+      const reply = await ask('/Binary/odd-context', {
+        method: 'PUT',
+        type: 'text/plain',
+        body: 'a',
+        headers: { 'x-security-context': context },
+      })
+      expect([context, reply.status]).toEqual([context, 400])
+    }
+  })
 })

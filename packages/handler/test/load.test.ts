@@ -95,6 +95,18 @@ describe('slow clients', () => {
   })
 })
 
+describe('who the caller is', () => {
+  it('is answered while others wait for their turn', async () => {
+    const work = controlled()
+    const server = await start({ operations: [work.operation], limits: { concurrency: 1, queue: 1 } })
+    const waiting = wait(server)
+    await work.started
+    const reply = await send(`${server.base}/oauth2/userinfo`, { headers: { authorization: `Bearer ${server.token}` } })
+    work.finish()
+    expect([reply.status, (await waiting).status]).toEqual([200, 200])
+  })
+})
+
 describe('a client that goes', () => {
   it('cancels its work', async () => {
     const work = controlled()

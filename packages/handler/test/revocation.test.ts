@@ -33,6 +33,15 @@ it.each([
   expect([reply.status, at(reply.json, 'error')]).toEqual([status, 'invalid_request'])
 })
 
+it('says of a form that is not well-formed that it is the form', async () => {
+  for (const body of ['token=%', 'token=%ff', 'token=a%00']) {
+    expect([body, at((await revoke(body)).json, 'error_description')]).toEqual([
+      body,
+      'The form is not well-formed: percent-encoded UTF-8 is expected.',
+    ])
+  }
+})
+
 it('takes forms only', async () => {
   expect((await revoke('{"token":"x"}', 'application/json')).status).toBe(415)
 })

@@ -7,6 +7,7 @@ import type { Exchange } from '../exchange.js'
 import type { Answer } from '../http/answer.js'
 import { readingBase64, writingBase64 } from '../http/base64.js'
 import { mediaTypeOf } from '../http/media-types.js'
+import { addressIn } from './reach.js'
 
 /** A media type with its parameters that can stand in a header. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:; ?[\w!#$&^.+-]{1,50}=(?:[\w!#$&^.+-]{1,100}|"[\w !#$&^.+-]{1,100}"))*$/
@@ -17,7 +18,7 @@ const ACTIVE = /html|xml|svg|script|ecma|css|wasm|^multipart\/|^text\/(?!plain|c
 /**
  * Makes the resource of content that came as it is: with its `Content-Type`, and the header `X-Security-Context`. A body that is a Binary in JSON stays as it is.
  *
- * @throws {OperationError} `parameter-value` for a context that is no reference.
+ * @throws {OperationError} `parameter-value` for a context that is no reference to a resource.
  * @see https://hl7.org/fhir/R4/binary.html#rest
  */
 export async function takeContent(exchange: Exchange): Promise<void> {
@@ -39,8 +40,8 @@ export async function takeContent(exchange: Exchange): Promise<void> {
 }
 
 function contextOf(reference: string): string {
-  if (/^[!-~]{1,500}$/.test(reference)) return reference
-  throw new OperationError('parameter-value', 'The header X-Security-Context must be a reference.')
+  if (/^[!-~]{1,500}$/.test(reference) && addressIn(reference) !== undefined) return reference
+  throw new OperationError('parameter-value', 'The header X-Security-Context must be a reference to a resource, such as Patient/example.')
 }
 
 /** Whether the caller asks for the content of a Binary rather than for the resource: by naming no type of FHIR. */

@@ -20,20 +20,28 @@ export async function isReached(
   return type !== 'Bot' || project === undefined || stringAt(resource, 'project') === project
 }
 
-/** Where a caller may read a part of a type's resources, the context must be one of them. @see https://hl7.org/fhir/R4/binary.html#security */
+/**
+ * Where a caller may read a part of a type's resources, the context must be one of them. A context that cannot be told, such as an identifier, may be any
+ * resource.
+ *
+ * @see https://hl7.org/fhir/R4/binary.html#security
+ */
 async function isContextRead({ ctx, caller }: Asking, binary: JsonObject): Promise<boolean> {
-  const { type, id } = addressIn(stringAt(objectAt(binary, 'securityContext'), 'reference') ?? '')
-  if (type === '') return true
+  if (binary['securityContext'] === undefined) return true
+  const address = addressIn(stringAt(objectAt(binary, 'securityContext'), 'reference') ?? '')
+  if (address === undefined)
+    return fhirTypes().every((type) => caller.decide('read', type) === 'allow' && caller.within('read', type) === undefined)
+  const { type, id } = address
   if (caller.decide('read', type, id) !== 'allow') return false
   return caller.within('read', type) === undefined || (await ctx.storage.read(type, id)) !== undefined
 }
 
-/** The resource that a reference leads to, of whatever server and version; no type where it is none. */
-function addressIn(reference: string): { readonly type: string; readonly id: string } {
+/** The resource that a reference leads to, of whatever server and version; `undefined` where it names none. */
+export function addressIn(reference: string): { readonly type: string; readonly id: string } | undefined {
   const [path = ''] = reference.split('#')
   const [current = ''] = path.split('/_history/')
   const [type = '', id = ''] = current.split('/').slice(-2)
-  return isResourceType(type) && isResourceId(id) ? { type, id } : { type: '', id: '' }
+  return isResourceType(type) && isResourceId(id) ? { type, id } : undefined
 }
 
 /** As `isReached`. A deletion does not name the project. */

@@ -24,7 +24,7 @@ export interface TargetLimits {
  */
 export function parseTarget(target: string, limits: TargetLimits): Target {
   if (target.length > limits.urlBytes) throw new OperationError('url-too-long', `The URL is longer than ${limits.urlBytes} bytes.`)
-  if (!target.startsWith('/') || target.includes('#')) throw malformed()
+  if (!target.startsWith('/') || target.includes('#')) throw new OperationError('parameter-invalid', MALFORMED)
   const { pathname, search } = PLAIN.test(target) ? splitAt(target) : new URL(`http://localhost${target}`)
   const rawQuery = search.slice(1)
   return { segments: segmentsOf(pathname), query: parseQuery(rawQuery, limits), rawQuery }
@@ -40,11 +40,21 @@ function splitAt(target: string): Pick<URL, 'pathname' | 'search'> {
 
 function segmentsOf(pathname: string): readonly string[] {
   const path = pathname.endsWith('/') ? pathname.slice(1, -1) : pathname.slice(1)
-  return path === '' ? [] : path.split('/').map(decoded)
+  return path === '' ? [] : path.split('/').map((segment) => decoded(segment, MALFORMED))
 }
 
-/** Decodes a query or a form; a plus is a blank. @throws {OperationError} as `parseTarget`. */
-export function parseQuery(text: string, limits: Pick<TargetLimits, 'queryParameters'>): readonly (readonly [string, string])[] {
+/** Names and values of a form. @throws {OperationError} `parameter-too-long` for too many; `parameter-invalid` where it is not well-formed. */
+export function parseForm(text: string, limits: Pick<TargetLimits, 'queryParameters'>): Target['query'] {
+  return pairsOf(text, limits, 'The form is not well-formed: percent-encoded UTF-8 is expected.')
+}
+
+/** Decodes a query; a plus is a blank. @throws {OperationError} as `parseTarget`. */
+export function parseQuery(text: string, limits: Pick<TargetLimits, 'queryParameters'>): Target['query'] {
+  return pairsOf(text, limits, MALFORMED)
+}
+
+/** @param malformed What is said of a text that is not well-formed. */
+function pairsOf(text: string, limits: Pick<TargetLimits, 'queryParameters'>, malformed: string): Target['query'] {
   const pairs = text.split('&').filter((pair) => pair !== '')
   if (pairs.length > limits.queryParameters) {
     throw new OperationError('parameter-too-long', `There are more than ${limits.queryParameters} parameters.`)
@@ -52,7 +62,7 @@ export function parseQuery(text: string, limits: Pick<TargetLimits, 'queryParame
   return pairs.map((pair) => {
     const equals = pair.indexOf('=')
     const end = equals < 0 ? pair.length : equals
-    return [formDecoded(pair.slice(0, end)), formDecoded(pair.slice(end + 1))]
+    return [formDecoded(pair.slice(0, end), malformed), formDecoded(pair.slice(end + 1), malformed)]
   })
 }
 
@@ -63,27 +73,23 @@ export function onlyValue(query: Target['query'], name: string): string | undefi
   return first?.[1]
 }
 
-function formDecoded(text: string): string {
-  return decoded(text.replaceAll('+', ' '))
+function formDecoded(text: string, malformed: string): string {
+  return decoded(text.replaceAll('+', ' '), malformed)
 }
 
-function decoded(text: string): string {
+function decoded(text: string, malformed: string): string {
   if (!text.includes('%')) return text
-  const plain = strictlyDecoded(text)
-  if (plain.includes('\u0000')) throw malformed()
+  const plain = strictlyDecoded(text, malformed)
+  if (plain.includes('\u0000')) throw new OperationError('parameter-invalid', malformed)
   return plain
 }
 
-function strictlyDecoded(text: string): string {
+function strictlyDecoded(text: string, malformed: string): string {
   try {
     return decodeURIComponent(text)
   } catch (cause) {
-    throw new OperationError('parameter-invalid', MALFORMED, { cause })
+    throw new OperationError('parameter-invalid', malformed, { cause })
   }
 }
 
 const MALFORMED = 'The URL is not well-formed: a path with percent-encoded UTF-8 is expected.'
-
-function malformed(): OperationError {
-  return new OperationError('parameter-invalid', MALFORMED)
-}

@@ -9,7 +9,7 @@ import { SCOPE_CLAIMS } from '../auth/jwt-claims.js'
 import { LOGOUT_TOKEN_MS, refused, type LogoutTokenVerifier } from '../auth/logout-token.js'
 import { principalOf, type Exchange, type Route } from '../exchange.js'
 import { emptyAnswer, jsonAnswer, type Answer } from '../http/answer.js'
-import { parseQuery } from '../http/target.js'
+import { parseForm } from '../http/target.js'
 import type { Service } from '../service.js'
 import { formOf, MAX_LOGIN_ID, REVOCATION, SESSION_LIST, USER_CLAIMS } from './session-schemas.js'
 
@@ -91,7 +91,7 @@ function revocationRoute({ sessions }: Service): Route {
  * @throws {OperationError} `parameter-required`, `parameter-invalid` unless there is one token.
  */
 async function revokeToken(sessions: Sessions, exchange: Exchange): Promise<Answer> {
-  const [token, another] = parseQuery(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'token')
+  const [token, another] = parseForm(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'token')
   if (token === undefined || token[1] === '') throw new OperationError('parameter-required', 'The field token is missing.')
   if (another !== undefined) throw new OperationError('parameter-invalid', 'The field token is there twice.')
   try {
@@ -190,7 +190,7 @@ function sessionEntry(session: SessionRecord, current: boolean): object {
  * @throws {OperationError} `parameter-invalid` for every token that is not accepted, alike; `unavailable`.
  */
 async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutTokenVerifier[], exchange: Exchange): Promise<Answer> {
-  const tokens = parseQuery(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'logout_token')
+  const tokens = parseForm(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'logout_token')
   const [token = ''] = tokens.map(([, value]) => value)
   const verifier = verifiers.find((one) => one.claims(token))
   if (tokens.length !== 1 || verifier === undefined) throw refused()
@@ -220,7 +220,7 @@ async function userInfo(exchange: Exchange): Promise<Answer> {
 /** One token only: in the header, and none in the form beside it. */
 function refuseSecondToken({ body }: Exchange): void {
   if (body === undefined) return
-  const fields = parseQuery(body.text, { queryParameters: 1_000 })
+  const fields = parseForm(body.text, { queryParameters: 1_000 })
   if (fields.some(([name]) => name === 'access_token')) throw malformedCredentials()
 }
 

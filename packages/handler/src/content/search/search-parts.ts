@@ -4,7 +4,7 @@ import { checkpoint, createPace } from 'fhir-ops/internal/context'
 import { allMatches, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { OperationError } from 'fhir-ops/errors'
 import { authorize } from '../../auth/caller.js'
-import { parseQuery } from '../../http/target.js'
+import { parseForm } from '../../http/target.js'
 import type { Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
 import { prefersHandling } from '../preference.js'
@@ -37,7 +37,7 @@ export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], 
 
 /** The parameters of URL and form, without those of the protocol. */
 export function searchPairs({ target, body }: Exchange, { limits }: Service): readonly SearchPair[] {
-  const form = body === undefined ? [] : parseQuery(body.text, limits)
+  const form = body === undefined ? [] : parseForm(body.text, limits)
   return [...target.query, ...form].filter(([name]) => !PROTOCOL.has(name))
 }
 
