@@ -9,6 +9,7 @@ import {
 } from 'quickjs-emscripten-core'
 import type { Answered, Failure, Grants, Outcome } from './protocol.js'
 import { createRunState, type RunState } from './run-state.js'
+import type { SandboxApi } from './prelude/host.js'
 import { takeSnapshot } from './snapshot.js'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 
@@ -26,8 +27,10 @@ export interface Realm {
   readonly context: QuickJSContext
   /** The memory of its engine. */
   readonly memory: WebAssembly.Memory
-  /** The `SandboxApi` of the prelude. */
-  readonly api: QuickJSHandle
+  /** The functions of the prelude. */
+  readonly api: Readonly<Record<keyof SandboxApi, QuickJSHandle>>
+  /** How the code is to be evaluated. A module does not compile as a script: at least its `export` is none. */
+  kindOf(code: string): CodeKind
   /** Whom the functions of the host serve from now on. */
   begin(run: CurrentRun): void
   /**
@@ -36,6 +39,8 @@ export interface Realm {
    */
   reset(): boolean
 }
+
+type CodeKind = 'global' | 'module'
 
 /** What a realm is made of. */
 export interface RealmOptions {
@@ -68,7 +73,14 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
     hostObject(context, () => run),
   )
   context.setProp(given, 'grants', evaluate(`(${JSON.stringify(grants)})`))
-  const api = context.unwrapResult(context.callFunction(evaluate(prelude), context.undefined, given))
+  const furnished = context.unwrapResult(context.callFunction(evaluate(prelude), context.undefined, given))
+  const api = {
+    begin: context.getProp(furnished, 'begin'),
+    start: context.getProp(furnished, 'start'),
+    reply: context.getProp(furnished, 'reply'),
+    nextTimer: context.getProp(furnished, 'nextTimer'),
+    describe: context.getProp(furnished, 'describe'),
+  }
   const memory = engine.getWasmMemory()
   const snapshot = takeSnapshot(memory, {
     stackBytes: STACK_BYTES + NATIVE_STACK_BYTES,
@@ -77,7 +89,22 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
       return () => block.dispose()
     },
   })
-  return { runtime, context, memory, api, begin: (next) => void (run = next), reset: () => snapshot.restore() }
+  return { runtime, context, memory, api, kindOf: kindReader(context), begin: (next) => void (run = next), reset: () => snapshot.restore() }
+}
+
+/** Codes of which is known what they are: to compile one takes as long as a small run. */
+const MAX_KINDS = 32
+
+function kindReader(context: QuickJSContext): Realm['kindOf'] {
+  const known = new Map<string, CodeKind>()
+  return (code) => {
+    const before = known.get(code)
+    if (before !== undefined) return before
+    const kind = context.evalCode(code, 'bot.js', { type: 'global', compileOnly: true }).error === undefined ? 'global' : 'module'
+    if (known.size >= MAX_KINDS) known.clear()
+    known.set(code, kind)
+    return kind
+  }
 }
 
 /** While the prelude is loaded there is no bot. */

@@ -49,7 +49,7 @@ async function drive(run: Run): Promise<void> {
   const { context } = realm
   realm.runtime.setMemoryLimit(message.limits.memoryBytes)
   call(run, ['begin', ...seeds().map((seed) => context.newNumber(seed))])
-  const loaded = valueOf(run, context.evalCode(message.code, 'bot.js', { type: isScript(run) ? 'global' : 'module' }))
+  const loaded = valueOf(run, context.evalCode(message.code, 'bot.js', { type: realm.kindOf(message.code) }))
   call(run, ['start', loaded, context.newString(message.event)])
   while (!hasEnded(run)) {
     if (state.openCalls() === 0) runTimer(run)
@@ -57,14 +57,16 @@ async function drive(run: Run): Promise<void> {
   }
 }
 
+const SEEDS = 4
+/** Random words for the runs to come: to ask for them costs as much for many as for a few. */
+const words = new Uint32Array(1_024)
+let unused = 0
+
 /** Makes the random numbers of each run its own: those of the engine are set back with it. */
 function seeds(): readonly number[] {
-  return [...crypto.getRandomValues(new Uint32Array(4))]
-}
-
-/** True for code that compiles as a script. A module does not: at least its `export` is not a script. */
-function isScript({ realm, message }: Run): boolean {
-  return realm.context.evalCode(message.code, 'bot.js', { type: 'global', compileOnly: true }).error === undefined
+  if (unused < SEEDS) unused = crypto.getRandomValues(words).length
+  unused -= SEEDS
+  return [...words.subarray(unused, unused + SEEDS)]
 }
 
 /** Runs what is due now. True when the run has ended. */
@@ -94,9 +96,9 @@ function answerCall(run: Run, reply: ReplyMessage | undefined): void {
   call(run, ['reply', context.newNumber(reply.call), reply.ok ? context.true : context.false, context.newString(reply.text)])
 }
 
-function call(run: Run, [method, ...args]: readonly [string, ...QuickJSHandle[]]): QuickJSHandle {
+function call(run: Run, [method, ...args]: readonly [keyof Realm['api'], ...QuickJSHandle[]]): QuickJSHandle {
   const { context, api } = run.realm
-  return valueOf(run, context.callFunction(context.getProp(api, method), api, ...args))
+  return valueOf(run, context.callFunction(api[method], context.undefined, args))
 }
 
 /** The value of a call; what was thrown instead ends the run. */
@@ -110,6 +112,6 @@ function valueOf(run: Run, result: VmCallResult<QuickJSHandle>): QuickJSHandle {
 function described(run: Run, error: QuickJSHandle): string {
   const { context, api } = run.realm
   if (run.state.isOver()) return ''
-  const result = context.callFunction(context.getProp(api, 'describe'), api, error)
+  const result = context.callFunction(api.describe, context.undefined, error)
   return result.error === undefined && context.typeof(result.value) === 'string' ? context.getString(result.value) : ''
 }

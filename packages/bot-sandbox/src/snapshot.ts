@@ -30,13 +30,14 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   const highFrom = stack.to - stackBytes / 4
   if (highFrom < stack.from) throw new Error('The stack of the engine was not found.')
   const low = words.slice(0, stack.from)
-  const high = words.slice(highFrom, used)
+  const heap = words.slice(stack.to, used)
   const endPlace = findEndOfHeap(words, { low, used, allocate })
   const restore = (): boolean => {
     if (memory.buffer.byteLength !== size) return false
     const end = (words[endPlace] ?? size) / 4
     words.set(low, 0)
-    words.set(high, highFrom)
+    words.fill(0, highFrom, stack.to)
+    words.set(heap, stack.to)
     words.fill(0, used, end)
     return true
   }
@@ -65,9 +66,13 @@ function findEndOfHeap(words: Uint32Array, { low, used, allocate }: Before): num
   return place
 }
 
+const ZEROS = new Uint8Array(GRANULE)
+
 /** How many words from the start are in use: all that follow are zero. */
 function usedWords(words: Uint32Array): number {
   let end = words.length
+  // Most of the memory is unused: comparing whole pieces takes a tenth of the time.
+  while (end * 4 >= GRANULE && Buffer.compare(new Uint8Array(words.buffer, end * 4 - GRANULE, GRANULE), ZEROS) === 0) end -= GRANULE / 4
   while (end > 0 && words[end - 1] === 0) end--
   return end
 }
