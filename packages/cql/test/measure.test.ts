@@ -331,6 +331,73 @@ define Until: end of "Measurement Period" = @2020-12-31 and Patient.gender = 'ma
   expect(counted(await report(definition, {}, [days]))).toEqual([1])
 })
 
+describe('a composite measure', () => {
+  const women = { ...measure('proportion', PROPORTION), id: 'women', url: 'http://x/Measure/Women' }
+  const visits = {
+    ...measure(
+      'ratio',
+      [
+        population('initial-population', 'Everybody Visits'),
+        population('denominator', 'Visits'),
+        population('numerator', 'Short Visits'),
+        population('measure-observation', 'Length'),
+      ].map((one) => ({ ...one })),
+      { basis: 'Encounter' },
+    ),
+    id: 'visits',
+    url: 'http://x/Measure/Visits',
+    library: ['http://x/Library/Short'],
+  }
+  const short = {
+    ...library,
+    id: 'short',
+    url: 'http://x/Library/Short',
+    content: [
+      {
+        contentType: 'text/cql',
+        data: btoa(`library Short
+using FHIR version '4.0.1'
+include FHIRHelpers version '4.0.1'
+context Patient
+define "Everybody Visits": [Encounter]
+define Visits: [Encounter] E where start of E.period during Interval[@2020-01-01T00:00:00.0Z, @2020-12-31T23:59:59.0Z]
+define "Short Visits": Visits E where duration in minutes of E.period < 15
+define Male: Patient.gender = 'male'
+define function Length(visit FHIR.Encounter): 1`),
+      },
+    ],
+  }
+  const composite = (method: string): { resourceType: string; id: string } =>
+    measure('composite', [], {
+      group: [],
+      library: [],
+      compositeScoring: concept(method),
+      relatedArtifact: [women, visits].map(({ url: resource }) => ({ type: 'composed-of', resource })),
+    })
+
+  it('counts subjects who have any item that satisfies a criterion', async () => {
+    const [group, , resources] = (await report(composite('opportunity'), {}, [women, visits, short])).group ?? []
+    // Women without b, who left: a and d; a visited. Visits of 2020: a and c; a short one: a.
+    expect(resources?.population?.map(({ count }) => count)).toEqual([3, 2, 1])
+    expect(group?.measureScore?.value).toBe(2 / 4)
+  })
+
+  it('has supplemental data and failures of its components', async () => {
+    const supplementalData = [{ id: 'sex', criteria: { language: 'text/cql-identifier', expression: 'Gender' } }]
+    const told = { ...women, supplementalData }
+    const { contained = [] } = await report(composite('all-or-nothing'), {}, [told, visits, short])
+    expect(JSON.stringify(contained)).toContain('http://x/Measure/Women')
+    const failing = {
+      ...visits,
+      group: [{ population: [...PROPORTION.slice(0, 3), population('numerator', 'Wrong')] }],
+      library: ['http://x/Library/Visits|1'],
+    }
+    const failed = await report(composite('all-or-nothing'), {}, [women, { ...failing, scoring: concept('proportion') }, short])
+    expect(failed.status).toBe('error')
+    expect(failed.group).toBeUndefined()
+  })
+})
+
 describe('what is refused', () => {
   const cohort = (expression: string): { resourceType: string; id: string } =>
     measure('cohort', [population('initial-population', expression)])

@@ -7,11 +7,30 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js
  */
 export function scoringOf(group: JsonObject, measure: JsonObject): string | undefined {
   const own = extensionOf(group, ['cqfm-scoring', 'cqm-scoring'])
-  const concept = objectAt(own, 'valueCodeableConcept') ?? objectAt(measure, 'scoring')
+  return codeOrText(objectAt(own, 'valueCodeableConcept') ?? objectAt(measure, 'scoring'))
+}
+
+/** Code of the way in which a composite measure puts its components together; its text where it has no code. */
+export function compositeScoringOf(measure: JsonObject): string | undefined {
+  return codeOrText(objectAt(measure, 'compositeScoring'))
+}
+
+function codeOrText(concept: JsonObject | undefined): string | undefined {
   const code = objectsAt(concept, 'coding')
     .map((coding) => stringAt(coding, 'code'))
     .find((one) => one !== undefined)
   return concept === undefined ? undefined : (code ?? stringAt(concept, 'text') ?? '')
+}
+
+/** Id of the group of a component that counts, where the component has several (`cqfm-groupId`). */
+export function groupIdOf(component: JsonObject): string | undefined {
+  const extension = extensionOf(component, ['cqfm-groupId', 'cqm-groupId'])
+  return stringAt(extension, 'valueId') ?? stringAt(extension, 'valueString')
+}
+
+/** What a component of a composite measure weighs (`cqfm-weight`); what is no number is given as it is. */
+export function weightOf(component: JsonObject): unknown {
+  return extensionOf(component, ['cqfm-weight', 'cqm-weight'])?.['valueDecimal']
 }
 
 /** What is counted, as the first of the elements states it: `boolean` or a resource type. */

@@ -11,7 +11,8 @@ import {
 } from './measure-extensions.js'
 
 const MAX_GROUPS = 100
-const MAX_POPULATIONS = 500
+/** Populations of a Measure, and of all components of a composite measure together. */
+export const MAX_POPULATIONS = 500
 
 /** What a Measure asks to be counted. */
 export interface MeasurePlan {
@@ -33,10 +34,24 @@ export interface GroupPlan {
   readonly code?: JsonObject
   /** Code of the scoring, for example `proportion`; each population counts alone when absent. */
   readonly scoring?: string
+  /** Whether more is better, where the group itself says so: a CodeableConcept. */
+  readonly improvementNotation?: JsonObject
+  /** The Measure that it is of, where it is a component of a composite measure. */
+  readonly component?: ComponentName
   readonly populations: readonly Population[]
   readonly stratifiers: readonly Stratifier[]
   /** FHIRPath in the Measure. */
   readonly path: string
+  /** The place in words, for messages. */
+  readonly place: string
+}
+
+/** What a component of a composite measure is called. */
+export interface ComponentName {
+  /** `url|version` of its Measure. */
+  readonly measure: string
+  /** Id of the group that counts, where the composite names it. */
+  readonly groupId?: string
 }
 
 /** An expression that selects something, and where it stands. */
@@ -49,6 +64,8 @@ export interface Criterion {
   readonly place: string
   /** What is counted: `boolean` for subjects, or a resource type; absent when the Measure does not say. */
   readonly basis?: string
+  /** With basis `boolean`: whoever has an item that satisfies the criterion counts, as in components of composite measures. */
+  readonly anyItem?: true
 }
 
 /** One population of a group. */
@@ -161,6 +178,7 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
   const path = `Measure.group[${index}]`
   const place = `Group ${index + 1}`
   const scoring = scoringOf(group, measure)
+  const improvementNotation = notationOf(group)
   const populations = objectsAt(group, 'population').map((population, i) => {
     const at = { path: `${path}.population[${i}]`, place: `${place}, population ${i + 1}` }
     return populationPlan(population, { ...at, basis: basisOf(population, group, measure) })
@@ -169,7 +187,9 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
   return {
     ...headOf(group),
     ...(scoring !== undefined && { scoring }),
+    ...(improvementNotation !== undefined && { improvementNotation }),
     path,
+    place,
     populations,
     stratifiers: objectsAt(group, 'stratifier').map((stratifier, i) => {
       const at = { path: `${path}.stratifier[${i}]`, place: `${place}, stratifier ${i + 1}` }

@@ -13,7 +13,7 @@ import type {
 import { explanationExtension } from '../explain/index.js'
 import type { SubjectFailure } from './languages/index.js'
 import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMeasureResult } from './result.js'
-import { evaluatedResources, evidenceExtension, supplementOf } from './supplement-report.js'
+import { evaluatedResources, evidenceExtension, measureInfo, supplementOf } from './supplement-report.js'
 
 /**
  * The result as the MeasureReport that `$evaluate-measure` answers. The members of a `subject-list` are in contained Lists; an explanation is an
@@ -60,12 +60,29 @@ function outcomeOfFailures(failures: readonly SubjectFailure[]): OperationOutcom
   }
 }
 
-function groupOf({ populations, score, stratifiers, ...head }: EvaluatedGroup, contained: Resource[]): MeasureReportGroup {
+/** Of the Data Exchange For Quality Measures guide, since R4 has the notation of a report only. */
+const GROUP_NOTATION = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition/extension-groupImprovementNotation'
+
+function groupExtensions({ component, improvementNotation }: EvaluatedGroup): readonly Extension[] {
+  return [
+    ...(component === undefined ? [] : [measureInfo(component)]),
+    ...(improvementNotation === undefined ? [] : [{ url: GROUP_NOTATION, valueCodeableConcept: improvementNotation }]),
+  ]
+}
+
+function groupOf(one: EvaluatedGroup, contained: Resource[]): MeasureReportGroup {
+  const { id, code, populations, score, stratifiers } = one
+  const extension = groupExtensions(one)
   const own = populationsOf({ populations, ...(score !== undefined && { score }) }, contained)
   const stratifier = stratifiers.map(({ id, code, strata }): MeasureReportGroupStratifier => {
     const stratum = strata.map((one) => ({ ...valuesOf(one), ...populationsOf(one, contained) }))
     return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), ...(stratum.length > 0 && { stratum }) }
   })
+  const head = {
+    ...(id !== undefined && { id }),
+    ...(extension.length > 0 && { extension: [...extension] }),
+    ...(code !== undefined && { code }),
+  }
   return { ...head, ...own, ...(stratifier.length > 0 && { stratifier }) }
 }
 

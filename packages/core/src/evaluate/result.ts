@@ -1,11 +1,12 @@
 import type { CodeableConcept, Extension, Quantity } from 'fhir/r4.js'
-import { formatCanonical } from '../content/index.js'
 import type { Explained, OperationContext } from '../context/index.js'
 import { quoted } from '../errors/index.js'
-import { objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { objectAt, type JsonObject } from '../json/index.js'
 import { conceptOf, isQuantity } from './concept.js'
-import type { GroupCounts, MeasureCounts, Scope, SubjectFailure, SupplementValues } from './languages/index.js'
-import type { Criterion, GroupPlan, MeasurePlan, Population, Stratifier } from './measure-plan.js'
+import { NO_COUNTS, type CountedSupplement, type Counts } from './counts.js'
+import { canonicalOfMeasure } from './find-measure.js'
+import type { GroupCounts, Scope, SubjectFailure, SupplementValues } from './languages/index.js'
+import type { ComponentName, Criterion, GroupPlan, Population, Stratifier } from './measure-plan.js'
 import type { Period } from './period.js'
 import type { Stratum } from './stratum.js'
 import type { Subject } from './subject.js'
@@ -40,6 +41,8 @@ export interface EvaluateMeasureResult extends Explained {
 /** Supplemental data or a risk adjustment factor. */
 export interface EvaluatedSupplement extends SupplementValues {
   readonly id?: string
+  /** `url|version` of the component that it is of; absent where that is the evaluated Measure. */
+  readonly measure?: string
   readonly code?: CodeableConcept
 }
 
@@ -64,6 +67,10 @@ export interface EvaluatedPopulations {
 export interface EvaluatedGroup extends EvaluatedPopulations {
   readonly id?: string
   readonly code?: CodeableConcept
+  /** The group's own, when it is a CodeableConcept. */
+  readonly improvementNotation?: CodeableConcept
+  /** What is counted here, where it is a component of a composite measure. */
+  readonly component?: ComponentName
   /** In the Measure's order. */
   readonly stratifiers: readonly EvaluatedStratifier[]
 }
@@ -105,21 +112,25 @@ export interface StratumComponent {
 /** What was evaluated, and what its criteria counted. */
 export interface Evaluation {
   readonly measure: JsonObject
-  readonly plan: MeasurePlan
-  readonly scope: Scope
+  /** Of a composite measure: its components, then its other groups. */
+  readonly plans: readonly GroupPlan[]
+  readonly scope: Pick<Scope, 'period' | 'subject'>
   readonly type: EvaluateMeasureResult['type']
-  readonly counts: MeasureCounts
+  readonly counts: Counts
+  /** The group that a composite measure makes of its components. */
+  readonly composed?: EvaluatedGroup | undefined
 }
 
 /** The result of an evaluation, in whatever language its criteria were written. */
-export function resultOf(ctx: OperationContext, { measure, plan, scope, type, counts }: Evaluation): EvaluateMeasureResult {
+export function resultOf(ctx: OperationContext, { measure, plans, scope, type, counts, composed }: Evaluation): EvaluateMeasureResult {
   const { period, subject } = scope
   const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
-  const { failures = [], evaluatedResources = [] } = counts
-  const groups =
-    failures.length > 0 ? [] : plan.groups.map((group, index) => groupOf(group, counts.groups[index] ?? { populations: [], strata: [] }))
-  const supplements = failures.length > 0 ? [] : supplementsOf(plan, counts)
-  if (ctx.explain !== undefined && failures.length === 0) explainGroups(ctx.explain, { plan, groups, measure })
+  const { failures, evaluatedResources } = counts
+  const isWhole = failures.length === 0
+  const listed = type === 'subject-list'
+  const groups = isWhole ? plans.map((plan) => groupOf(plan, counts.groups.get(plan) ?? NO_COUNTS, listed)) : []
+  const supplements = isWhole ? counts.supplements.map((one) => supplementOf(one, measure)) : []
+  if (ctx.explain !== undefined && isWhole) explainGroups(ctx.explain, { plans, groups, measure, composed })
   return {
     id: ctx.newId(),
     date: ctx.now().toISOString(),
@@ -128,18 +139,15 @@ export function resultOf(ctx: OperationContext, { measure, plan, scope, type, co
     ...(subject !== undefined && { subject }),
     period: { start: period.start, end: period.end },
     ...(improvementNotation !== undefined && { improvementNotation }),
-    groups,
+    groups: composed === undefined || !isWhole ? groups : [composed, ...groups],
     ...(supplements.length > 0 && { supplements }),
     ...(evaluatedResources.length > 0 && { evaluatedResources }),
     ...(failures.length > 0 && { failures }),
   }
 }
 
-function supplementsOf({ supplements }: MeasurePlan, { supplements: values = [] }: MeasureCounts): readonly EvaluatedSupplement[] {
-  return values.flatMap((value, index) => {
-    const supplement = supplements[index]
-    return supplement === undefined ? [] : [{ ...headOf(supplement), ...value }]
-  })
+function supplementOf({ supplement, measure, values, resources }: CountedSupplement, evaluated: JsonObject): EvaluatedSupplement {
+  return { ...headOf(supplement), ...(measure !== evaluated && { measure: canonicalOfMeasure(measure) }), values, resources }
 }
 
 function evidenceIn({ evidence = [] }: Population, tally: Tally | undefined): { readonly evidence?: readonly EvaluatedEvidence[] } {
@@ -157,21 +165,19 @@ function evidenceIn({ evidence = [] }: Population, tally: Tally | undefined): { 
   }
 }
 
-/** `url|version` of a Measure, or `Measure/<id>` when it has no url. */
-export function canonicalOfMeasure(measure: JsonObject): string {
-  const url = stringAt(measure, 'url')
-  return url === undefined ? `Measure/${stringAt(measure, 'id')}` : formatCanonical(url, stringAt(measure, 'version'))
-}
-
-function groupOf(group: GroupPlan, counts: GroupCounts): EvaluatedGroup {
+function groupOf(group: GroupPlan, counts: GroupCounts, listed: boolean): EvaluatedGroup {
   const { strata } = counts
+  const { component } = group
+  const improvementNotation = conceptOf(group.improvementNotation)
   const stratifierOf = (stratifier: Stratifier, index: number): EvaluatedStratifier => ({
     ...headOf(stratifier),
-    strata: (strata[index] ?? []).map((stratum) => ({ ...valuesOf(stratifier, stratum), ...populationsOf(group, stratum) })),
+    strata: (strata[index] ?? []).map((stratum) => ({ ...valuesOf(stratifier, stratum), ...populationsOf(group, stratum, listed) })),
   })
   return {
     ...headOf(group),
-    ...populationsOf(group, counts),
+    ...(improvementNotation !== undefined && { improvementNotation }),
+    ...(component !== undefined && { component }),
+    ...populationsOf(group, counts, listed),
     stratifiers: strata.length === 0 ? [] : group.stratifiers.map(stratifierOf),
   }
 }
@@ -181,7 +187,7 @@ interface Tallied {
   readonly score?: number | undefined
 }
 
-function populationsOf(group: GroupPlan, { populations: tallies, score: given }: Tallied): EvaluatedPopulations {
+function populationsOf(group: GroupPlan, { populations: tallies, score: given }: Tallied, listed: boolean): EvaluatedPopulations {
   const counts = group.populations.map((_, index) => tallies[index]?.count ?? 0)
   const score = given ?? scoreOf(group, counts)
   const populations = group.populations.map((one, index) => {
@@ -189,7 +195,7 @@ function populationsOf(group: GroupPlan, { populations: tallies, score: given }:
     return {
       ...headOf(one),
       count: counts[index] ?? 0,
-      ...(members !== undefined && { members }),
+      ...(listed && members !== undefined && { members }),
       ...evidenceIn(one, tallies[index]),
     }
   })
@@ -201,13 +207,20 @@ interface Head {
   readonly code?: JsonObject
 }
 
-function headOf(head: Head): { id?: string; code?: CodeableConcept } {
+/** The id of a group, population or supplement, and its code if it is a CodeableConcept. */
+export function headOf(head: Head): { id?: string; code?: CodeableConcept } {
   const code = conceptOf(head.code)
   return { ...(head.id !== undefined && { id: head.id }), ...(code !== undefined && { code }) }
 }
 
+/** A scoring, and the kinds of the populations that it looks at. */
+interface Scored {
+  readonly scoring?: string
+  readonly populations: readonly Pick<Population, 'kinds'>[]
+}
+
 /** Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring or with nothing to divide by. */
-function scoreOf({ scoring, populations }: GroupPlan, counts: readonly number[]): number | undefined {
+export function scoreOf({ scoring, populations }: Scored, counts: readonly number[]): number | undefined {
   if (scoring !== 'proportion' && scoring !== 'ratio') return undefined
   const count = (kind: string): number => counts[populations.findIndex((population) => population.kinds.includes(kind))] ?? 0
   const above = count('numerator') - count('numerator-exclusion')
@@ -232,15 +245,18 @@ function valuesOf(
 }
 
 interface Counted {
-  readonly plan: MeasurePlan
+  readonly plans: readonly GroupPlan[]
   readonly groups: readonly EvaluatedGroup[]
   readonly measure: JsonObject
+  readonly composed: EvaluatedGroup | undefined
 }
 
 /** Records how many belong to each population and by which criterion, into how many strata each stratifier divides, and the scores. */
-function explainGroups(explain: NonNullable<OperationContext['explain']>, { plan, groups, measure }: Counted): void {
-  const definition = canonicalOfMeasure(measure)
-  plan.groups.forEach((group, at) => {
+function explainGroups(explain: NonNullable<OperationContext['explain']>, { plans, groups, measure, composed }: Counted): void {
+  const composite = canonicalOfMeasure(measure)
+  if (composed !== undefined) explainComposed(explain, composed, composite)
+  plans.forEach((group, at) => {
+    const definition = group.component?.measure ?? composite
     const { populations = [], stratifiers = [], score } = groups[at] ?? {}
     const within = group.scoring === undefined ? '' : `, within the populations that the scoring ${quoted(group.scoring)} demands`
     group.populations.forEach((population, index) => {
@@ -251,12 +267,26 @@ function explainGroups(explain: NonNullable<OperationContext['explain']>, { plan
     stratifiers.forEach(({ strata }, index) => {
       const criteria = group.stratifiers[index]?.criteria ?? []
       const path = `${group.path}.stratifier[${index}]`
-      const text = `Group ${at + 1}, stratifier ${index + 1} has ${strata.length} strata by ${criteria.map(criterionText).join(' and ')}.`
+      const text = `${group.place}, stratifier ${index + 1} has ${strata.length} strata by ${criteria.map(criterionText).join(' and ')}.`
       explain.step({ kind: 'stratifier', outcome: 'holds', definition, path, count: strata.length, text })
     })
     if (score !== undefined)
-      explain.step({ kind: 'score', outcome: 'holds', definition, path: group.path, text: `Group ${at + 1} has the score ${score}.` })
+      explain.step({ kind: 'score', outcome: 'holds', definition, path: group.path, text: `${group.place} has the score ${score}.` })
   })
+}
+
+function explainComposed(
+  explain: NonNullable<OperationContext['explain']>,
+  { populations, score }: EvaluatedGroup,
+  definition: string,
+): void {
+  const path = 'Measure.compositeScoring'
+  for (const { code, count } of populations) {
+    const text = `The composite has ${count} in the population ${quoted(code?.coding?.[0]?.code ?? '')}, which its components make.`
+    explain.step({ kind: 'population', outcome: 'holds', definition, path, count, text })
+  }
+  const text = score === undefined ? 'The composite has no score: there is nothing to divide by.' : `The composite has the score ${score}.`
+  explain.step({ kind: 'score', outcome: 'holds', definition, path, text })
 }
 
 function criterionText({ expression, language }: Criterion): string {

@@ -133,7 +133,7 @@ describe('scoring', () => {
       'Measure.group[0].population[1]',
     ],
     ['cohort', [population('constructor', 'Patient')], 'definition-invalid', 'Measure.group[0].population[0]'],
-    ['composite', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
+    ['episode', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
     ['toString', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
     ['', [population('initial-population', 'Patient')], 'not-supported', 'Measure.group[0]'],
     [
@@ -186,4 +186,15 @@ describe('scoring', () => {
       },
     ])
   })
+})
+
+test('the improvement notation of a group is reported as its extension', async () => {
+  const notation = { coding: [{ code: 'decrease' }], text: 'Lower is better' }
+  const url = 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-improvementNotation'
+  const resource = measure([{ extension: [{ url, valueCodeableConcept: notation }], population: [population('a', 'Patient')] }])
+  const { group = [], improvementNotation } = await reportOf(wardContext([resource]))
+  expect(improvementNotation).toBeUndefined()
+  expect(group[0]?.extension).toEqual([
+    { url: 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition/extension-groupImprovementNotation', valueCodeableConcept: notation },
+  ])
 })

@@ -21,20 +21,16 @@ export interface ReportedSupplement {
  * @see https://hl7.org/fhir/us/davinci-deqm/StructureDefinition-extension-supplementalData.html
  */
 export function supplementOf(
-  { id, code, values }: EvaluatedSupplement,
+  { id, code, measure, values }: EvaluatedSupplement,
   { index, result }: { readonly index: number; readonly result: EvaluateMeasureResult },
 ): ReportedSupplement {
   const observations = values.map(({ value, count }, at): Observation => {
-    const info: Extension[] = [
-      { url: 'measure', valueCanonical: result.measure },
-      ...(id === undefined ? [] : [{ url: 'populationId', valueString: id }]),
-    ]
     const own = code ?? { text: id ?? `Supplemental data ${index + 1}` }
     const concept = conceptOf(value.concept)
     return {
       resourceType: 'Observation',
       id: `supplement-${index + 1}-${at + 1}`,
-      extension: [{ url: MEASURE_INFO, extension: info }],
+      extension: [measureInfo({ measure: measure ?? result.measure, populationId: id })],
       status: 'final',
       ...(result.type === 'individual' ? { code: own, ...valueOf(value) } : { code: concept ?? own, valueInteger: count }),
     }
@@ -46,6 +42,24 @@ export function supplementOf(
       valueReference: { ...criterionReference(id), reference: `#${observation.id}` },
     })),
   }
+}
+
+/** The Measure, and the part of it, that something is of (`cqf-measureInfo`). */
+export function measureInfo({
+  measure,
+  groupId,
+  populationId,
+}: {
+  readonly measure: string
+  readonly groupId?: string | undefined
+  readonly populationId?: string | undefined
+}): Extension {
+  const extension: Extension[] = [
+    { url: 'measure', valueCanonical: measure },
+    ...(groupId === undefined ? [] : [{ url: 'groupId', valueString: groupId }]),
+    ...(populationId === undefined ? [] : [{ url: 'populationId', valueString: populationId }]),
+  ]
+  return { url: MEASURE_INFO, extension }
 }
 
 function valueOf({ concept, quantity }: StratumValue): Pick<Observation, 'valueCodeableConcept' | 'valueQuantity'> {

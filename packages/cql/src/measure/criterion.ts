@@ -19,6 +19,8 @@ export interface CompiledCriterion {
   readonly ofItem?: (evaluation: Evaluation, item: Value) => Value
   readonly place: string
   readonly basis: string | undefined
+  /** With basis `boolean`: the criterion holds for a subject for whom it gives any item. */
+  readonly anyItem?: true | undefined
 }
 
 /**
@@ -27,8 +29,8 @@ export interface CompiledCriterion {
  * @throws {OperationError} `definition-not-found` for a name that the library does not define; `fhirpath-invalid`.
  */
 export function compiledCriterion(criterion: Criterion, prepared: Prepared): CompiledCriterion {
-  const { language, expression, place, basis } = criterion
-  const head = { place, basis }
+  const { language, expression, place, basis, anyItem } = criterion
+  const head = { place, basis, anyItem }
   if (language === FHIRPATH_LANGUAGE) return { ...head, ...compiledPath(criterion, prepared) }
   const inline = prepared.expressions.get(expression)
   if (inline !== undefined) return { ...head, ...definitionOf(inline.library, inline.name) }

@@ -10,7 +10,8 @@ export type Items = ReadonlyMap<string, Value>
 
 /** What satisfies a criterion, by reference: the subject itself for true, else the items of the list. */
 export function itemsOf(population: CompiledCriterion, evaluation: Evaluation): Items {
-  const value = population.ofSubject?.(evaluation) ?? null
+  const given = population.ofSubject?.(evaluation) ?? null
+  const value = population.anyItem === true ? hasItem(given) : given
   const { subject } = evaluation
   if (value === null || value === false) return new Map()
   if (value === true) {
@@ -24,6 +25,11 @@ export function itemsOf(population: CompiledCriterion, evaluation: Evaluation): 
       item === null ? [] : [[isFhir(item) ? referenceOf(item) : `${subjectKey}#${literalText(item)}`, item] as const],
     ),
   )
+}
+
+/** Whether a result, which is a truth value or items, says that there is something. */
+function hasItem(value: Value): boolean {
+  return isList(value) ? value.some((item) => item !== null) : value !== null && value !== false
 }
 
 function misfit({ place, basis = 'boolean' }: CompiledCriterion, what: string): OperationError {

@@ -1,0 +1,237 @@
+import { canonicalOf, formatCanonical } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { measureByCanonical } from '../find-measure.js'
+import { compositeScoringOf, groupIdOf, notationOf, scoringOf, weightOf } from '../measure-extensions.js'
+import { MAX_POPULATIONS, planOf, type GroupPlan, type MeasurePlan, type Population } from '../measure-plan.js'
+import { subjectTypeOf } from '../subject.js'
+
+/** How the components of a composite measure are put together (code system `composite-measure-scoring`). */
+export type CompositeMethod = 'opportunity' | 'all-or-nothing' | 'linear' | 'weighted'
+
+/** A composite measure. */
+export interface Composite {
+  readonly method: CompositeMethod
+  /** The group without populations, which the report of the composite has the id and code of; an empty one when there is none. */
+  readonly head: Pick<GroupPlan, 'id' | 'code' | 'improvementNotation'>
+  /** In the order of the composite. */
+  readonly components: readonly Component[]
+  /** The composite's own groups that are neither: they are counted beside. */
+  readonly others: readonly GroupPlan[]
+}
+
+/** One component: a group of a Measure. */
+export interface Component {
+  readonly measure: JsonObject
+  readonly plan: MeasurePlan
+  /** The group as its Measure has it. */
+  readonly source: GroupPlan
+  /** The group that counts; its stratifiers are left out, and with methods that look at individuals its subjects are counted. */
+  readonly group: GroupPlan
+  readonly weight: number
+  /** Whether less is better. */
+  readonly isDecreasing: boolean
+}
+
+const METHODS: ReadonlyMap<string, CompositeMethod> = new Map(
+  (['opportunity', 'all-or-nothing', 'linear', 'weighted'] as const).map((method) => [method, method]),
+)
+const MAX_COMPONENTS = 100
+
+/** Whether a Measure is a composite one. */
+export function isComposite(measure: JsonObject): boolean {
+  const scoring = scoringOf({}, measure)
+  return scoring === 'composite' || (scoring === undefined && measure['compositeScoring'] !== undefined)
+}
+
+/**
+ * Reads a composite measure and resolves its components, which are Measures that `relatedArtifact` of type `composed-of` names, or groups of
+ * the composite itself.
+ *
+ * @param own The composite's own groups; those without populations are not components.
+ * @throws {OperationError} `definition-required` without a method or two components; `definition-not-found` naming every component that does
+ *   not exist; `definition-invalid` for a component that is a composite itself (so there are no cycles), has several groups of which none is
+ *   named, other subjects, or a bad weight; `not-supported` for other methods and component scorings; `too-costly` for more than 100 components or
+ *   500 populations.
+ * @see https://hl7.org/fhir/uv/cqm/composite-measures.html
+ */
+export async function compositeOf(ctx: OperationContext, measure: JsonObject, own: MeasurePlan): Promise<Composite> {
+  const method = methodOf(measure)
+  const named = componentsIn(measure)
+  const measures = await resolvedMeasures(ctx, measure, named)
+  const components = named.map((artifact, index) => componentOf(artifact, { method, composite: measure, own, found: measures[index] }))
+  const populations = components.reduce((sum, { group }) => sum + group.populations.length, 0)
+  if (populations > MAX_POPULATIONS)
+    throw new OperationError('too-costly', `The components of the Measure have more than ${MAX_POPULATIONS} populations.`)
+  const heads = own.groups.filter((group) => group.populations.length === 0)
+  const stratified = heads.find(({ stratifiers }) => stratifiers.length > 0)
+  if (stratified !== undefined)
+    throw new OperationError('not-supported', 'The stratification of a composite measure is not supported.', {
+      expression: [`${stratified.path}.stratifier`],
+    })
+  if (method === 'weighted') checkWeights(components)
+  const sources = new Set(components.map(({ source }) => source))
+  const others = own.groups.filter((group) => group.populations.length > 0 && !sources.has(group))
+  checkSupplements(own, components, others)
+  return { method, head: heads[0] ?? {}, components, others }
+}
+
+/** Supplemental data is that of initial populations, so it needs groups of the same Measure. */
+function checkSupplements(own: MeasurePlan, components: readonly Component[], others: readonly GroupPlan[]): void {
+  if (own.supplements.length === 0 || others.length > 0 || components.some(({ plan }) => plan === own)) return
+  throw new OperationError('not-supported', 'Supplemental data of a composite measure is not supported; that of its components is.', {
+    expression: ['Measure.supplementalData'],
+  })
+}
+
+function methodOf(measure: JsonObject): CompositeMethod {
+  const code = compositeScoringOf(measure)
+  const method = METHODS.get(code ?? '')
+  if (method !== undefined) return method
+  const expression = ['Measure.compositeScoring']
+  if (code === undefined) throw new OperationError('definition-required', 'A composite measure needs a compositeScoring.', { expression })
+  throw new OperationError('not-supported', `Composite scoring ${quoted(code)} is not supported.`, { expression })
+}
+
+/** A component as the composite names it. */
+interface NamedComponent {
+  readonly canonical: string
+  readonly artifact: JsonObject
+  readonly path: string
+  readonly place: string
+}
+
+function componentsIn(measure: JsonObject): readonly NamedComponent[] {
+  const named = objectsAt(measure, 'relatedArtifact').flatMap((artifact, index): readonly NamedComponent[] => {
+    if (stringAt(artifact, 'type') !== 'composed-of') return []
+    const path = `Measure.relatedArtifact[${index}]`
+    const canonical = stringAt(artifact, 'resource')
+    if (canonical !== undefined) return [{ canonical, artifact, path, place: `Component ${quoted(canonical)}` }]
+    throw new OperationError('definition-required', 'A component names no Measure.', { expression: [`${path}.resource`] })
+  })
+  const expression = ['Measure.relatedArtifact']
+  if (named.length < 2)
+    throw new OperationError('definition-required', "A composite measure needs at least two components: 'composed-of' related artifacts.", {
+      expression,
+    })
+  if (named.length > MAX_COMPONENTS)
+    throw new OperationError('too-costly', `A composite measure may have at most ${MAX_COMPONENTS} components.`, { expression })
+  return named
+}
+
+async function resolvedMeasures(
+  ctx: OperationContext,
+  composite: JsonObject,
+  named: readonly NamedComponent[],
+): Promise<readonly (JsonObject | undefined)[]> {
+  ctx.authorize?.('read', 'Measure')
+  const known = new Map<string, JsonObject | undefined>()
+  for (const { canonical } of named) {
+    if (known.has(canonical)) continue
+    known.set(canonical, names(canonical, composite) ? composite : await measureByCanonical(ctx, canonical))
+  }
+  const missing = named.filter(({ canonical }) => known.get(canonical) === undefined)
+  if (missing.length === 0) return named.map(({ canonical }) => known.get(canonical))
+  const all = [...new Set(missing.map(({ canonical }) => quoted(canonical)))].join(', ')
+  throw new OperationError('definition-not-found', `These components of the composite measure do not exist: ${all}.`, {
+    expression: missing.map(({ path }) => `${path}.resource`),
+  })
+}
+
+function names(canonical: string, measure: JsonObject): boolean {
+  const { url, version } = canonicalOf(canonical)
+  return url === stringAt(measure, 'url') && (version === undefined || version === stringAt(measure, 'version'))
+}
+
+interface Composing {
+  readonly method: CompositeMethod
+  readonly composite: JsonObject
+  readonly own: MeasurePlan
+  readonly found: JsonObject | undefined
+}
+
+function componentOf(named: NamedComponent, { method, composite, own, found = {} }: Composing): Component {
+  const plan = found === composite ? own : planOf(found)
+  const groupId = groupIdOf(named.artifact)
+  if (groupId === undefined && isComposite(found)) throw nested(named)
+  const group = groupOf(named, plan, groupId)
+  checkComponent(named, { method, group, sameSubjects: subjectTypeOf(found) === subjectTypeOf(composite) })
+  const url = stringAt(found, 'url') ?? named.canonical
+  const measure = formatCanonical(url, stringAt(found, 'version'))
+  const notation = group.improvementNotation ?? notationOf(found)
+  return {
+    measure: found,
+    plan,
+    source: group,
+    group: {
+      ...group,
+      component: { measure, ...(groupId !== undefined && { groupId }) },
+      stratifiers: [],
+      populations: method === 'weighted' ? group.populations : group.populations.flatMap(ofSubjects),
+    },
+    weight: weightIn(named),
+    isDecreasing: objectsAt(notation, 'coding').some((coding) => stringAt(coding, 'code') === 'decrease'),
+  }
+}
+
+function groupOf({ artifact, path, place }: NamedComponent, { groups }: MeasurePlan, groupId: string | undefined): GroupPlan {
+  const [only, another] = groups
+  const group = groupId === undefined ? only : groups.find(({ id }) => id === groupId)
+  if (group !== undefined && (groupId !== undefined || another === undefined)) return group
+  const fault =
+    groupId !== undefined
+      ? `has no group ${quoted(groupId)}`
+      : only === undefined
+        ? 'has no group'
+        : 'has several groups, and the composite names none of them'
+  const extension = objectsAt(artifact, 'extension').length > 0 ? '.extension' : ''
+  throw new OperationError('definition-invalid', `${place} ${fault}.`, { expression: [`${path}${extension}`] })
+}
+
+type PlaceOf = Pick<NamedComponent, 'path' | 'place'>
+
+/** Composites of composites are refused, and with them cycles. */
+function nested({ path, place }: PlaceOf): OperationError {
+  const message = `${place} is a composite measure itself, which a component cannot be.`
+  return new OperationError('definition-invalid', message, { expression: [`${path}.resource`] })
+}
+
+const INDIVIDUAL: ReadonlySet<string | undefined> = new Set(['proportion', 'ratio'])
+
+function checkComponent(
+  { path, place }: PlaceOf,
+  { method, group, sameSubjects }: { readonly method: CompositeMethod; readonly group: GroupPlan; readonly sameSubjects: boolean },
+): void {
+  const expression = [`${path}.resource`]
+  const { scoring } = group
+  if (scoring === 'composite') throw nested({ path, place })
+  if (!INDIVIDUAL.has(scoring) && !(method === 'weighted' && scoring === 'continuous-variable'))
+    throw new OperationError(
+      'not-supported',
+      `${place} has ${scoring === undefined ? 'no scoring' : `scoring ${quoted(scoring)}`}, which composite scoring '${method}' cannot use.`,
+      { expression },
+    )
+  if (!sameSubjects)
+    throw new OperationError('definition-invalid', `${place} has subjects of another type than the composite measure.`, { expression })
+}
+
+/** Populations of subjects: of those who have any item that satisfies a criterion. Observations are not looked at. */
+function ofSubjects(population: Population): readonly Population[] {
+  return population.kinds.includes('measure-observation') ? [] : [{ ...population, basis: 'boolean', anyItem: true }]
+}
+
+function weightIn({ artifact, path, place }: NamedComponent): number {
+  const weight = weightOf(artifact) ?? 1
+  if (typeof weight === 'number' && weight >= 0) return weight
+  throw new OperationError('definition-invalid', `${place} has a weight that is not a number from 0.`, {
+    expression: [`${path}.extension`],
+  })
+}
+
+function checkWeights(components: readonly Component[]): void {
+  if (components.some(({ weight }) => weight > 0)) return
+  throw new OperationError('definition-invalid', 'The components of the composite measure weigh nothing.', {
+    expression: ['Measure.relatedArtifact'],
+  })
+}

@@ -1,0 +1,123 @@
+import type { OperationContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import type { Composite } from './composite/composite-plan.js'
+import type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope, SubjectFailure, SupplementValues } from './languages/index.js'
+import type { Criterion, GroupPlan, MeasurePlan, Supplement } from './measure-plan.js'
+
+/** Groups of one Measure that are counted: all of its own, or those that are components of a composite measure. */
+export interface Part {
+  readonly measure: JsonObject
+  readonly plan: MeasurePlan
+  /** The language of each group. */
+  readonly languages: readonly (CriteriaLanguage | undefined)[]
+}
+
+/**
+ * What is counted for a Measure. All languages are looked up before anything is counted.
+ *
+ * @throws {OperationError} `not-supported` for a group in a language that is not known.
+ */
+export function partsOf(
+  { measure, plan, composite }: { readonly measure: JsonObject; readonly plan: MeasurePlan; readonly composite: Composite | undefined },
+  languages: readonly CriteriaLanguage[],
+): readonly Part[] {
+  const plans = new Map([[measure, composite === undefined ? plan : { ...plan, groups: composite.others }]])
+  for (const { measure: own, plan: all, group } of composite?.components ?? [])
+    plans.set(own, { ...all, groups: [...(plans.get(own)?.groups ?? []), group] })
+  return [...plans].map(([own, part]) => ({
+    measure: own,
+    plan: part,
+    languages: part.groups.map((group) => languageOf(group, languages)),
+  }))
+}
+
+/**
+ * The language of a group: the first that knows all its criteria; `undefined` for a group without any.
+ *
+ * @throws {OperationError} `not-supported` naming what the language of the first criterion does not know.
+ */
+function languageOf(group: GroupPlan, languages: readonly CriteriaLanguage[]): CriteriaLanguage | undefined {
+  const fitting = languages.find((language) => foreignIn(group, language) === undefined)
+  if (fitting !== undefined) return fitting
+  const first = criteriaOf(group)[0]?.language
+  const foreign = foreignIn(group, languages.find(({ names }) => names.some((name) => name === first)) ?? { names: [] })
+  if (foreign === undefined) return undefined
+  throw new OperationError('not-supported', `${foreign.place}: criteria in ${quoted(foreign.language)} are not supported here.`, {
+    expression: [`${foreign.path}.criteria.language`],
+  })
+}
+
+function criteriaOf({ populations, stratifiers }: GroupPlan): readonly Criterion[] {
+  return [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]
+}
+
+/** The first criterion of a group that a language does not know. */
+function foreignIn(
+  { populations, stratifiers }: GroupPlan,
+  { names, valueNames = [] }: Pick<CriteriaLanguage, 'names' | 'valueNames'>,
+): Criterion | undefined {
+  const isForeign = (known: readonly string[]): ((criterion: Criterion) => boolean) => {
+    return ({ language }) => !known.includes(language)
+  }
+  const strata = stratifiers.flatMap(
+    ({ criteria, byComponents }) => criteria.find(isForeign(byComponents ? valueNames : [...names, ...valueNames])) ?? [],
+  )
+  return populations.find(isForeign(names)) ?? strata[0]
+}
+
+/** What all parts counted. */
+export interface Counts {
+  readonly groups: ReadonlyMap<GroupPlan, GroupCounts>
+  readonly supplements: readonly CountedSupplement[]
+  /** References to what the evaluation of the only subject read. */
+  readonly evaluatedResources: readonly string[]
+  readonly failures: readonly SubjectFailure[]
+}
+
+/** Supplemental data, or a risk adjustment factor, and its values. */
+export interface CountedSupplement extends SupplementValues {
+  readonly supplement: Supplement
+  /** The Measure that it is of. */
+  readonly measure: JsonObject
+}
+
+/** Counts the groups of each part, in their languages; those of one part and language are counted together. */
+export async function countsOf(ctx: OperationContext, parts: readonly Part[], scope: Omit<Scope, 'measure'>): Promise<Counts> {
+  const all: PartCounts[] = []
+  for (const part of parts)
+    for (const language of new Set(part.languages)) if (language !== undefined) all.push(await partCounts(ctx, { part, language, scope }))
+  const failures = all.flatMap(({ counts }) => counts.failures ?? []).map((failure) => [failure.subject, failure] as const)
+  return {
+    groups: new Map(all.flatMap(({ groups, counts }) => groups.map((group, at) => [group, counts.groups[at] ?? NO_COUNTS] as const))),
+    supplements: all.flatMap(({ supplements, measure, counts }) =>
+      supplements.flatMap((supplement, at) => {
+        const values = counts.supplements?.[at]
+        return values === undefined ? [] : [{ supplement, measure, ...values }]
+      }),
+    ),
+    evaluatedResources: [...new Set(all.flatMap(({ counts }) => counts.evaluatedResources ?? []))],
+    failures: [...new Map(failures).values()],
+  }
+}
+
+interface PartCounts {
+  readonly measure: JsonObject
+  readonly groups: readonly GroupPlan[]
+  readonly supplements: readonly Supplement[]
+  readonly counts: MeasureCounts
+}
+
+async function partCounts(
+  ctx: OperationContext,
+  { part, language, scope }: { readonly part: Part; readonly language: CriteriaLanguage; readonly scope: Omit<Scope, 'measure'> },
+): Promise<PartCounts> {
+  const { measure, plan, languages } = part
+  const groups = plan.groups.filter((_, index) => languages[index] === language)
+  const supplements = language.supplements === true ? plan.supplements : []
+  const counts = await language.evaluator(ctx, { ...scope, measure, supplements })(groups)
+  return { measure, groups, supplements, counts }
+}
+
+/** What a group counted that has no criteria. */
+export const NO_COUNTS: GroupCounts = { populations: [], strata: [] }

@@ -1,0 +1,49 @@
+import { canonicalOf, formatCanonical } from '../content/index.js'
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { stringAt, type JsonObject } from '../json/index.js'
+
+/**
+ * The Measure that `Measure/<id>`, an id, a url or `url|version` names. Without a version: the newest that is not retired.
+ *
+ * @throws {OperationError} `not-found`; `deleted` for an id that the storage's history has.
+ */
+export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
+  const found = name.includes(':') ? await measureByCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
+  if (found === undefined) throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`)
+  const definition = canonicalOfMeasure(found)
+  const isNewest = name.includes(':') && canonicalOf(name).version === undefined
+  const why = isNewest ? 'it is the newest of its url that is not retired' : 'the request names it'
+  ctx.explain?.step({
+    kind: 'measure',
+    outcome: 'chosen',
+    reason: isNewest ? 'newest' : 'request',
+    definition,
+    text: `The Measure ${quoted(definition)} was used: ${why}.`,
+  })
+  return found
+}
+
+async function byId(ctx: OperationContext, id: string): Promise<JsonObject | undefined> {
+  ctx.authorize?.('read', 'Measure', id)
+  const stored = await ctx.storage.read('Measure', id)
+  if (stored !== undefined) return stored.resource
+  const past = await ctx.storage.history?.page({ types: ['Measure'], id, limit: 1 })
+  if (past?.items.length) throw new OperationError('deleted', `Measure/${id} is deleted.`)
+  return undefined
+}
+
+/** The Measure of a canonical, without a version the newest that is not retired; `undefined` when there is none. */
+export async function measureByCanonical(ctx: OperationContext, canonical: string): Promise<JsonObject | undefined> {
+  ctx.authorize?.('read', 'Measure')
+  const { url, version, fragment } = canonicalOf(canonical)
+  if (fragment !== undefined) return undefined
+  const definition = await ctx.content.resolve('Measure', url, version)
+  return version === undefined && definition?.status === 'retired' ? undefined : definition?.resource
+}
+
+/** `url|version` of a Measure, or `Measure/<id>` when it has no url. */
+export function canonicalOfMeasure(measure: JsonObject): string {
+  const url = stringAt(measure, 'url')
+  return url === undefined ? `Measure/${stringAt(measure, 'id')}` : formatCanonical(url, stringAt(measure, 'version'))
+}
