@@ -1,0 +1,51 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+
+/** The repository. */
+export const ROOT: string = resolve(import.meta.dirname, '../../../..')
+
+/** A block of TypeScript or JavaScript on a page. */
+export interface Block {
+  /** Page and number of the line that the block begins on, such as `docs/handler.md:6`. */
+  readonly place: string
+  readonly language: string
+  readonly code: string
+  /** What becomes of it, by its first line: that is how readers know it, too. */
+  readonly kind: BlockKind
+}
+
+/**
+ * - `whole`: compiles and runs as it stands.
+ * - `test`: the same, in vitest.
+ * - `needs`: begins with `// Needs ...`, which names a server or file that tests do not have: compiles as it stands.
+ * - `bot`: the code of a bot, which the tests of the sandbox run.
+ */
+export type BlockKind = 'whole' | 'test' | 'needs' | 'bot'
+
+/** Pages of users: README, docs, and the README of each package. */
+export function pages(): readonly string[] {
+  const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
+  const packages = readdirSync(join(ROOT, 'packages')).map((name) => join('packages', name, 'README.md'))
+  return [
+    'README.md',
+    ...docs.filter((file) => file.endsWith('.md')).map((file) => join('docs', file)),
+    ...packages.filter((file) => existsSync(join(ROOT, file))),
+  ]
+}
+
+/** Every block of code of a page in a language that is compiled. */
+export function blocksOf(page: string): readonly Block[] {
+  const text = readFileSync(join(ROOT, page), 'utf8')
+  return [...text.matchAll(/^```(ts|tsx|js)\b[^\n]*\n([\s\S]*?)^```/gm)].map(({ index, 1: language = '', 2: code = '' }) => ({
+    place: `${page}:${text.slice(0, index).split('\n').length}`,
+    language,
+    code,
+    kind: kindOf(page, code),
+  }))
+}
+
+function kindOf(page: string, code: string): BlockKind {
+  if (code.startsWith('// Needs ')) return 'needs'
+  if (page === 'docs/bots.md' && /^export (?:async )?function handler\(/.test(code)) return 'bot'
+  return /from '(?:vitest|@fhir-ops\/storage-contract)'/.test(code) ? 'test' : 'whole'
+}

@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { workspacePackages } from '../../../../scripts/packages.mjs'
+import { ROOT } from './blocks.js'
+
+/** What programs of the docs import beside our packages, where it is installed here. */
+const OTHERS: Readonly<Record<string, string>> = {
+  vitest: 'node_modules/vitest',
+  pg: 'packages/postgres/node_modules/pg',
+  '@electric-sql/pglite': 'packages/postgres/node_modules/@electric-sql/pglite',
+  '@opentelemetry/api': 'packages/handler/node_modules/@opentelemetry/api',
+}
+
+/**
+ * Loaded before a program: it listens on a free port in place of the one that it names, and ends when it has nothing else to do, although it serves.
+ */
+const PRELOAD = `
+import { Server } from 'node:net'
+const { listen } = Server.prototype
+Server.prototype.listen = function (...given) { return listen.apply(this, given.map((one) => (typeof one === 'number' ? 0 : one))).unref() }
+`
+
+/** A folder of somebody else, in which our packages are installed. */
+export interface ProgramFolder {
+  readonly dir: string
+  /** Loaded by Node before a program. */
+  readonly preload: string
+  /** Writes a program into a folder of its own, and gives its path. */
+  write(name: string, code: string): string
+  remove(): void
+}
+
+/** Makes such a folder, with the packages as they are built. */
+export function programFolder(): ProgramFolder {
+  const dir = mkdtempSync(join(tmpdir(), 'fhir-ops-docs-'))
+  const installed = [
+    ...workspacePackages().map(({ dir: folder, manifest }) => [manifest.name, folder] as const),
+    ...Object.entries(OTHERS).map(([name, path]) => [name, join(ROOT, path)] as const),
+  ]
+  for (const [name, target] of installed) {
+    const link = join(dir, 'node_modules', name)
+    mkdirSync(dirname(link), { recursive: true })
+    symlinkSync(target, link)
+  }
+  writeFileSync(join(dir, 'package.json'), '{ "type": "module" }')
+  const preload = join(dir, 'preload.mjs')
+  writeFileSync(preload, PRELOAD)
+  return {
+    dir,
+    preload,
+    write(name, code) {
+      const file = join(dir, name.replaceAll(/[^\w.]+/g, '-'), name.includes('.test.') ? 'block.test.ts' : 'block.ts')
+      mkdirSync(dirname(file))
+      writeFileSync(file, code)
+      return file
+    },
+    remove: () => rmSync(dir, { recursive: true }),
+  }
+}
