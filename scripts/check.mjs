@@ -1,9 +1,10 @@
 // `npm test`: installs and builds what is missing, then checks and tests. `--all` adds the slow tests; words run only the tests whose file they name.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { root } from './packages.mjs'
 import { CHECKS } from './checks.mjs'
-import { step } from './steps.mjs'
+import { step, stepsSideBySide } from './steps.mjs'
 import { summaryOf } from './test-summary.mjs'
 
 const CACHE = join(root, 'node_modules', '.fhir-ops')
@@ -15,14 +16,14 @@ const all = process.argv.includes('--all')
 const seed = process.env.FHIR_OPS_SEED ?? String(all ? Math.floor(Math.random() * 2 ** 31) : 1)
 const start = Date.now()
 
-process.exit(run() ? 0 : 1)
+process.exit((await run()) ? 0 : 1)
 
-function run() {
+async function run() {
   console.log(announcement())
   // On the machine's own Node; everything after it runs on that of the workspace.
   if (!step('Install and build what has changed', [process.execPath, 'scripts/setup.mjs'])) return false
   const ready = Date.now()
-  const failed = words.length > 0 ? [] : CHECKS.filter(([name, command]) => !step(name, command)).map(([name]) => name)
+  const failed = words.length > 0 ? [] : await stepsSideBySide(CHECKS, { atOnce: availableParallelism() })
   rmSync(RESULTS, { force: true })
   if (!step('Tests', vitest(), testEnvironment())) failed.push('Tests')
   if (failed.length === 0 && words.length === 0) remember(Date.now() - ready)

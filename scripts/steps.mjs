@@ -1,5 +1,5 @@
-// Runs commands one after the other, each with its name, its output and its time.
-import { spawnSync } from 'node:child_process'
+// Runs commands, each with its name, its output and its time.
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, openSync, closeSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { root } from './packages.mjs'
@@ -22,16 +22,55 @@ export function quietStep(name, command, log) {
   return succeeded
 }
 
-function run(name, [program, ...args], { env, stdio }) {
+/**
+ * Runs steps side by side, so many at a time, and shows what each has written when it has ended.
+ *
+ * @param steps Name and command of each.
+ * @returns The names of those that failed, in the order of the steps.
+ */
+export async function stepsSideBySide(steps, { atOnce }) {
+  const waiting = steps.map(([name, command]) => ({ name, command }))
+  const failed = new Set()
+  const lane = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) if (!(await captured(next))) failed.add(next.name)
+  }
+  await Promise.all(Array.from({ length: atOnce }, lane))
+  return steps.map(([name]) => name).filter((name) => failed.has(name))
+}
+
+function captured({ name, command: [program, ...args] }) {
+  const start = Date.now()
+  const written = []
+  const child = spawn(program, args, optionsOf({ env: {}, stdio: ['ignore', 'pipe', 'pipe'] }))
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => written.push(bytes))
+  let error
+  child.once('error', (problem) => (error = problem))
+  return new Promise((resolve) => {
+    child.once('close', (status) => {
+      console.log(`\n▸ ${name}`)
+      process.stdout.write(Buffer.concat(written))
+      resolve(reported(name, start, { status, error }))
+    })
+  })
+}
+
+function run(name, [program, ...args], options) {
   const start = Date.now()
   console.log(`\n▸ ${name}`)
+  return reported(name, start, spawnSync(program, args, optionsOf(options)))
+}
+
+function optionsOf({ env, stdio }) {
   const bin = join(root, 'node_modules', '.bin')
-  const { status, error } = spawnSync(program, args, {
+  return {
     cwd: root,
     stdio,
     env: { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}`, ...env },
     shell: process.platform === 'win32',
-  })
+  }
+}
+
+function reported(name, start, { status, error }) {
   const seconds = ((Date.now() - start) / 1000).toFixed(1)
   if (error) console.error(`  ${error.message}`)
   console.log(status === 0 ? `  ${name}: ${seconds} s` : `✗ ${name} failed after ${seconds} s`)

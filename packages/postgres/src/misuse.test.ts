@@ -1,7 +1,6 @@
-import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import { expect, test } from 'vitest'
-import { pglitePool, openPostgres, type OpenPostgresOptions } from './index.js'
+import { openPostgres } from './index.js'
 
 /** As plain JavaScript may call it. */
 const open = async (...args: readonly unknown[]): Promise<unknown> => Reflect.apply(openPostgres, undefined, args)
@@ -23,17 +22,4 @@ test('a misspelt option is a TypeError', async () => {
 
 test('transactionPooling without notify: false is a TypeError', async () => {
   await expect(open(new pg.Pool(), { transactionPooling: true })).rejects.toThrow('notify must be false')
-})
-
-test('a PGlite is refused by name, and works behind its pool', async () => {
-  const db = await PGlite.create()
-  await expect(open(db)).rejects.toThrow('Pass pglitePool(db) of @fhir-ops/postgres.')
-  const options: OpenPostgresOptions = { notify: false, allowLossyCommits: true }
-  const { storage, close } = await openPostgres(pglitePool(db), options)
-  const text = '{"resourceType":"Basic","id":"a","meta":{}}'
-  await Promise.all(['1', '2', '3'].map(async () => storage.write([{ op: 'put', type: 'Basic', id: 'a', text, entries: [] }])))
-  expect((await storage.read('Basic', 'a'))?.versionId).toBe('3')
-  await close()
-  expect((await db.query('SELECT count(*)::int AS n FROM fhir_version')).rows).toEqual([{ n: 2 }])
-  await db.close()
 })

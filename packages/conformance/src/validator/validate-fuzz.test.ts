@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { createContext, forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { JsonObject } from 'fhir-ops/internal/json'
@@ -105,7 +106,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 200 }), fc.json())
     await fc.assert(
       fc.asyncProperty(text, async (any) => expectSound(await outcomeOf(any))),
-      { numRuns: 1500 },
+      { numRuns: rounds({ quick: 400, all: 1_500 }) },
     )
   })
 
@@ -120,7 +121,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
         const text = damages.reduce((whole, [at, length, by]) => whole.slice(0, at) + by + whole.slice(at + length), EXAMPLE)
         expectSound(await outcomeOf(text))
       }),
-      { numRuns: 1500 },
+      { numRuns: rounds({ quick: 400, all: 1_500 }) },
     )
   })
 
@@ -145,7 +146,7 @@ describe('whatever is validated, nothing throws but the errors of the library, a
       fc.asyncProperty(type, json, async (resourceType, members) => {
         expectSound(await outcomeOf(JSON.stringify({ ...(typeof members === 'object' ? members : { id: members }), resourceType })))
       }),
-      { numRuns: 400 },
+      { numRuns: rounds({ quick: 100, all: 400 }) },
     )
   })
 

@@ -105,14 +105,6 @@ describe('the schema of a type', () => {
     expect((await plainCheck(url))(value)).toBe(expected)
   })
 
-  test('says whole resources inside of others when that is asked for', async () => {
-    const bundle = { resourceType: 'Bundle', type: 'collection', entry: [{ resource: { resourceType: 'Patient', nmae: 'x' } }] }
-    expect((await checkOf(contextWith(), { url: 'Bundle' }))(bundle)).toBe(true)
-    const whole = await checkOf(contextWith(), { url: 'Bundle', resources: 'whole' })
-    expect(whole(bundle)).toBe(false)
-    expect(whole({ ...bundle, entry: [{ resource: patient }] })).toBe(true)
-  })
-
   test('lists what it does not say', async () => {
     const { unexpressed } = await jsonSchema(contextWith(), { url: 'Patient' })
     expect(unexpressed).toContainEqual({ element: 'Patient.contact', kind: 'invariant', text: expect.stringMatching(/^pat-1: /) })

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
 import { expand } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
@@ -96,6 +97,6 @@ it('a code is in a value set exactly when the expansion lists it', async () => {
         }
       }
     }),
-    { numRuns: 400 },
+    { numRuns: rounds({ quick: 100, all: 400 }) },
   )
 })

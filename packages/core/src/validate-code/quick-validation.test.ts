@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
 import { createContext, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
@@ -123,7 +124,7 @@ it('an answer from what is kept is the one over definitions of which nothing is 
         expect([question, await answered(kept, question)]).toEqual([question, expected])
       }
     }),
-    { numRuns: 300 },
+    { numRuns: rounds({ quick: 100, all: 300 }) },
   )
 })
 

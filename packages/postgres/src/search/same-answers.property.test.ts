@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { SearchQuery, Storage } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { query, scan, step, type Step } from '../../../core/test/random-queries.js'
 import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/test/storage-answers.js'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
@@ -12,7 +13,7 @@ import { databaseOver } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { countMatches, searchPage } from './search-page.js'
 
-const RUNS = 60
+const RUNS = rounds({ quick: 20, all: 60 })
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { Storage } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
+import { rounds } from '../../../../test/effort.js'
 import { query, scan, step } from '../../../core/test/random-queries.js'
 import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/test/storage-answers.js'
 import { sqliteDriver } from '../database/driver.js'
@@ -38,7 +39,7 @@ describe('SQLite and memory', () => {
         const then = { types: ['Patient', 'Group'], at: { from: at - 3, to: at - 1 }, limit: 20 }
         expect(await historyOf(sqlite, then)).toEqual(await historyOf(memory, then))
       }),
-      { numRuns: 300, endOnFailure: true },
+      { numRuns: rounds({ quick: 75, all: 300 }), endOnFailure: true },
     )
     await Promise.all([sqlite.close(), memory.close()])
   })
