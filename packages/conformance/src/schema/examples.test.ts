@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import addFormats from 'ajv-formats'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
@@ -11,9 +9,8 @@ import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 import { beforeAll, expect, test } from 'vitest'
 import { rounds, SEED } from '../../../../test/effort.js'
-import { describeSuite, suitePath } from '../../../../test/suites.js'
-
-const FOLDER = suitePath('r4-examples')
+import { describeSuite } from '../../../../test/suites.js'
+import { damage, exampleTexts } from '../validator/damaged-examples.js'
 
 /** What the schema finds too, whatever else it cannot say: where it takes a resource, the validator reports none of these. */
 const SAID: ReadonlySet<string> = new Set([
@@ -89,22 +86,3 @@ describeSuite('r4-examples', 'the schema of all resources', () => {
     expect(refused).toBeGreaterThan(100)
   })
 })
-
-/** Puts something odd in the place of a member, chosen among all of the resource but its type. */
-function damage(resource: JsonObject, place: number, odd: unknown): void {
-  const members = membersOf(resource)
-  const member = members[place % Math.max(1, members.length)]
-  if (member !== undefined) Reflect.set(member.holder, member.key, structuredClone(odd))
-}
-
-function membersOf(holder: object): readonly { readonly holder: object; readonly key: string }[] {
-  return Object.entries(holder).flatMap(([key, value]: [string, unknown]) => [
-    ...(key === 'resourceType' ? [] : [{ holder, key }]),
-    ...(typeof value === 'object' && value !== null ? membersOf(value) : []),
-  ])
-}
-
-function exampleTexts(): readonly string[] {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ndjson'))
-  return files.flatMap((file) => readFileSync(join(FOLDER, file), 'utf8').split('\n')).filter((line) => line !== '')
-}

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
@@ -7,9 +5,8 @@ import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
-import { describeSuite, suitePath } from '../../../../test/suites.js'
-
-const FOLDER = suitePath('r4-examples')
+import { describeSuite } from '../../../../test/suites.js'
+import { damage, exampleTexts } from './damaged-examples.js'
 
 /** The kinds that are about structure alone, when no profile says them. */
 const STRUCTURE: ReadonlySet<string> = new Set([
@@ -62,22 +59,3 @@ describeSuite('r4-examples', 'checks of the structure alone', () => {
     )
   })
 })
-
-/** Puts something odd in the place of a member, chosen among all of the resource but its type. */
-function damage(resource: JsonObject, place: number, odd: unknown): void {
-  const members = membersOf(resource)
-  const member = members[place % Math.max(1, members.length)]
-  if (member !== undefined) Reflect.set(member.holder, member.key, structuredClone(odd))
-}
-
-function membersOf(holder: object): readonly { readonly holder: object; readonly key: string }[] {
-  return Object.entries(holder).flatMap(([key, value]: [string, unknown]) => [
-    ...(key === 'resourceType' ? [] : [{ holder, key }]),
-    ...(typeof value === 'object' && value !== null ? membersOf(value) : []),
-  ])
-}
-
-function exampleTexts(): readonly string[] {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.ndjson'))
-  return files.flatMap((file) => readFileSync(join(FOLDER, file), 'utf8').split('\n')).filter((line) => line !== '')
-}

@@ -1,18 +1,7 @@
-import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { issuesOf } from './findings-of.js'
+import { messageTests } from './message-tests.js'
 
-interface Case {
-  readonly name: string
-  readonly resource: JsonObject
-  readonly definitions: readonly JsonObject[]
-  readonly expected: readonly string[]
-}
-const CASES: Case[] = []
-/** A case, named by the messages of HL7's validator that it is about. */
-function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
-  CASES.push({ name, resource, definitions, expected })
-}
+const add = messageTests('a code system', /^code-system-(?!unknown|status)/)
 let n = 0
 const HL7 = 'http://hl7.org/fhir/'
 const cs = (m: JsonObject = {}): JsonObject => ({
@@ -24,6 +13,8 @@ const cs = (m: JsonObject = {}): JsonObject => ({
   concept: [{ code: 'a', display: 'A' }],
   ...m,
 })
+/** One concept with properties. */
+const having = (...property: readonly JsonObject[]): JsonObject => ({ concept: [{ code: 'a', property }] })
 const P = (code: string, type: string, name?: string, extra: JsonObject = {}): JsonObject => ({
   code,
   type,
@@ -49,12 +40,12 @@ add(
 add(
   'undeclared: CODESYSTEM_PROPERTY_UNDEFINED',
   ['warning|business-rule code-system-property CodeSystem.concept[0].property[0]'],
-  cs({ concept: [{ code: 'a', property: [{ code: 'mine', valueString: 'x' }] }] }),
+  cs({ ...having({ code: 'mine', valueString: 'x' }) }),
 )
 add(
   'undeclared status: CODESYSTEM_PROPERTY_UNDEFINED',
   ['warning|business-rule code-system-property CodeSystem.concept[0].property[0]'],
-  cs({ concept: [{ code: 'a', property: [{ code: 'status', valueCode: 'x' }] }] }),
+  cs({ ...having({ code: 'status', valueCode: 'x' }) }),
 )
 add(
   'dup prop: CODESYSTEM_PROPERTY_DUPLICATE_CODE, CODESYSTEM_PROPERTY_KNOWN_CODE_SUGGESTIVE',
@@ -69,7 +60,7 @@ add(
     'information|business-rule code-system-property CodeSystem.property[1]',
     'error|business-rule code-system-property CodeSystem.concept[0].property[0]',
   ],
-  cs({ property: [P('q', 'string'), P('q', 'integer')], concept: [{ code: 'a', property: [{ code: 'q', valueInteger: 1 }] }] }),
+  cs({ property: [P('q', 'string'), P('q', 'integer')], ...having({ code: 'q', valueInteger: 1 }) }),
 )
 add(
   'rel uri: CODESYSTEM_PROPERTY_ABSOLUTE_URI',
@@ -90,7 +81,7 @@ add(
   ],
   cs({
     property: [{ code: 'x', type: 'code', uri: 'http://b.org/x' }],
-    concept: [{ code: 'a', property: [{ code: 'x', valueCode: 'zz' }] }],
+    ...having({ code: 'x', valueCode: 'zz' }),
   }),
 )
 add(
@@ -117,7 +108,7 @@ add('deprecated', [], cs({ property: [P('deprecated', 'dateTime', 'deprecated')]
 add(
   'bad ref: CODESYSTEM_PROPERTY_BAD_INTERNAL_REFERENCE',
   ['error|invalid code-system-code CodeSystem.concept[0].property[0]'],
-  cs({ property: [P('parent', 'code', 'parent')], concept: [{ code: 'a', property: [{ code: 'parent', valueCode: 'zz' }] }] }),
+  cs({ property: [P('parent', 'code', 'parent')], ...having({ code: 'parent', valueCode: 'zz' }) }),
 )
 add(
   'good ref',
@@ -133,7 +124,7 @@ add(
     'error|invalid code-system-code CodeSystem.concept[0].property[0]',
     'warning|business-rule code-system-property CodeSystem.concept[0].property[0]',
   ],
-  cs({ property: [P('synonym', 'code', 'synonym')], concept: [{ code: 'a', property: [{ code: 'synonym', valueCode: 'zz' }] }] }),
+  cs({ property: [P('synonym', 'code', 'synonym')], ...having({ code: 'synonym', valueCode: 'zz' }) }),
 )
 add(
   'bad syn2: CODESYSTEM_PROPERTY_CODE_DEFAULT_WARNING, CODESYSTEM_PROPERTY_KNOWN_CODE_SUGGESTIVE, CODESYSTEM_PROPERTY_BAD_INTERNAL_REFERENCE, CODESYSTEM_PROPERTY_SYNONYM_CHECK',
@@ -146,15 +137,7 @@ add(
   ],
   cs({
     property: [P('synonym', 'code')],
-    concept: [
-      {
-        code: 'a',
-        property: [
-          { code: 'synonym', valueCode: 'zz' },
-          { code: 'synonym', valueCode: 'zz' },
-        ],
-      },
-    ],
+    ...having({ code: 'synonym', valueCode: 'zz' }, { code: 'synonym', valueCode: 'zz' }),
   }),
 )
 add(
@@ -163,7 +146,7 @@ add(
     'warning|business-rule code-system-property CodeSystem.concept[0].property[0]',
     'warning|business-rule code-system-property CodeSystem.concept[0].property[0]',
   ],
-  cs({ concept: [{ code: 'a', property: [{ code: 'synonym', valueCode: 'zz' }] }] }),
+  cs({ ...having({ code: 'synonym', valueCode: 'zz' }) }),
 )
 add(
   'no value: Validation_VAL_Profile_Minimum, CODESYSTEM_PROPERTY_UNKNOWN_CODE, CODESYSTEM_PROPERTY_NO_VALUE',
@@ -171,7 +154,7 @@ add(
     'information|business-rule code-system-property CodeSystem.property[0]',
     'error|business-rule code-system-property CodeSystem.concept[0].property[0]',
   ],
-  cs({ property: [P('x', 'string')], concept: [{ code: 'a', property: [{ code: 'x' }] }] }),
+  cs({ property: [P('x', 'string')], ...having({ code: 'x' }) }),
 )
 add(
   'dup code: http://hl7.org/fhir/StructureDefinition/CodeSystem#csd-1, CODESYSTEM_DUPLICATE_CODE',
@@ -363,15 +346,7 @@ add(
   ],
   cs({
     property: [{ ...P('g', 'code'), extension: [{ url: EXT, valueCanonical: HL7 + 'ValueSet/administrative-gender' }] }],
-    concept: [
-      {
-        code: 'a',
-        property: [
-          { code: 'g', valueCode: 'male' },
-          { code: 'g', valueCode: 'mole' },
-        ],
-      },
-    ],
+    ...having({ code: 'g', valueCode: 'male' }, { code: 'g', valueCode: 'mole' }),
   }),
 )
 add(
@@ -382,7 +357,3 @@ add(
   ],
   cs({ property: [{ ...P('g', 'code'), extension: [{ url: EXT, valueCanonical: 'http://a.org/nix' }] }] }),
 )
-
-test.each(CASES)('a code system: $name', async ({ resource, definitions, expected }) => {
-  expect(await issuesOf(resource, definitions, /^code-system-(?!unknown|status)/)).toEqual(expected)
-})

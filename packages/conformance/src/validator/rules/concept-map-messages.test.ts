@@ -1,18 +1,7 @@
-import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { issuesOf } from './findings-of.js'
+import { messageTests } from './message-tests.js'
 
-interface Case {
-  readonly name: string
-  readonly resource: JsonObject
-  readonly definitions: readonly JsonObject[]
-  readonly expected: readonly string[]
-}
-const CASES: Case[] = []
-/** A case, named by the messages of HL7's validator that it is about. */
-function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
-  CASES.push({ name, resource, definitions, expected })
-}
+const add = messageTests('a concept map', /^concept-map-/)
 let n = 0
 const HL7 = 'http://hl7.org/fhir/'
 const cs = (m: JsonObject = {}): JsonObject => ({
@@ -161,7 +150,3 @@ add(
   ['error|required concept-map-code ConceptMap.group[0].element[0].target[0].code'],
   cm({ source: A + '|4.0.1', target: A, element: [el('male', ['zz'])] }),
 )
-
-test.each(CASES)('a concept map: $name', async ({ resource, definitions, expected }) => {
-  expect(await issuesOf(resource, definitions, /^concept-map-/)).toEqual(expected)
-})

@@ -1,18 +1,7 @@
-import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { issuesOf } from './findings-of.js'
+import { messageTests } from './message-tests.js'
 
-interface Case {
-  readonly name: string
-  readonly resource: JsonObject
-  readonly definitions: readonly JsonObject[]
-  readonly expected: readonly string[]
-}
-const CASES: Case[] = []
-/** A case, named by the messages of HL7's validator that it is about. */
-function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
-  CASES.push({ name, resource, definitions, expected })
-}
+const add = messageTests('a definition', /^(?:measure|operation|search-parameter)/)
 let n = 0
 const HL7 = 'http://hl7.org/fhir/'
 const lib = (m: JsonObject = {}): JsonObject => ({
@@ -324,7 +313,3 @@ add(
 )
 const ro = sp({ url: 'http://a.org/origr', base: ['Resource'], expression: 'Resource.id' })
 add('s derived res', [], sp({ derivedFrom: ro.url, expression: 'Resource.id' }), [ro])
-
-test.each(CASES)('a definition: $name', async ({ resource, definitions, expected }) => {
-  expect(await issuesOf(resource, definitions, /^(?:measure|operation|search-parameter)/)).toEqual(expected)
-})

@@ -1,18 +1,7 @@
-import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { issuesOf } from './findings-of.js'
+import { messageTests } from './message-tests.js'
 
-interface Case {
-  readonly name: string
-  readonly resource: JsonObject
-  readonly definitions: readonly JsonObject[]
-  readonly expected: readonly string[]
-}
-const CASES: Case[] = []
-/** A case, named by the messages of HL7's validator that it is about. */
-function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
-  CASES.push({ name, resource, definitions, expected })
-}
+const add = messageTests('a guide', /^guide-/)
 let n = 0
 const ig = (d: JsonObject, m: JsonObject = {}): JsonObject => ({
   resourceType: 'ImplementationGuide',
@@ -105,7 +94,3 @@ add(
 add('ig release: IG_DEPENDENCY_VERSION_WARNING', ['warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]'], ig(D()), [
   dep({ fhirVersion: ['5.0.0'] }),
 ])
-
-test.each(CASES)('a guide: $name', async ({ resource, definitions, expected }) => {
-  expect(await issuesOf(resource, definitions, /^guide-/)).toEqual(expected)
-})

@@ -1,18 +1,7 @@
-import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { issuesOf } from './findings-of.js'
+import { messageTests } from './message-tests.js'
 
-interface Case {
-  readonly name: string
-  readonly resource: JsonObject
-  readonly definitions: readonly JsonObject[]
-  readonly expected: readonly string[]
-}
-const CASES: Case[] = []
-/** A case, named by the messages of HL7's validator that it is about. */
-function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
-  CASES.push({ name, resource, definitions, expected })
-}
+const add = messageTests('a structure definition', /^definition-/)
 let n = 0
 const HL7 = 'http://hl7.org/fhir/',
   SDU = HL7 + 'StructureDefinition/'
@@ -516,7 +505,3 @@ add(
   ['error|conflict definition-binding StructureDefinition'],
   ...one('Patient', 'Patient.birthDate', { patternString: 'x' }),
 )
-
-test.each(CASES)('a structure definition: $name', async ({ resource, definitions, expected }) => {
-  expect(await issuesOf(resource, definitions, /^definition-/)).toEqual(expected)
-})

@@ -1,18 +1,7 @@
-import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { issuesOf } from './findings-of.js'
+import { messageTests } from './message-tests.js'
 
-interface Case {
-  readonly name: string
-  readonly resource: JsonObject
-  readonly definitions: readonly JsonObject[]
-  readonly expected: readonly string[]
-}
-const CASES: Case[] = []
-/** A case, named by the messages of HL7's validator that it is about. */
-function add(name: string, expected: readonly string[], resource: JsonObject, definitions: readonly JsonObject[] = []): void {
-  CASES.push({ name, resource, definitions, expected })
-}
+const add = messageTests('a value set', /^value-set-(?!unknown)/)
 let n = 0
 const HL7 = 'http://hl7.org/fhir/'
 const vs = (m: JsonObject = {}): JsonObject => ({ resourceType: 'ValueSet', url: 'http://a.org/v' + ++n, status: 'active', ...m })
@@ -530,7 +519,3 @@ add(
   [],
   ex({ ...P, contains: [{ system: 'http://b.org/u', version: '1', code: 'x' }] }, { compose: { include: [{ system: 'http://b.org/u' }] } }),
 )
-
-test.each(CASES)('a value set: $name', async ({ resource, definitions, expected }) => {
-  expect(await issuesOf(resource, definitions, /^value-set-(?!unknown)/)).toEqual(expected)
-})
