@@ -9,7 +9,7 @@ const ROOT = resolve(import.meta.dirname, '../../../..')
 
 /**
  * What has become of a message of HL7's validator: `yes` is reported by our kinds, `off` too, but only when a caller asks for it; `partly` has
- * another severity or place, or only some of the cases; `open` is missing; `not` is not offered, for a reason.
+ * another severity or place, or only some of the cases, for a reason; `open` is missing; `not` is not offered, for a reason.
  */
 export const STATES = ['yes', 'off', 'partly', 'open', 'not'] as const
 
@@ -24,7 +24,7 @@ export interface Message {
   readonly state: (typeof STATES)[number]
   /** The kinds of finding that cover it, for `yes`, `off` and `partly`. */
   readonly kinds: readonly string[]
-  /** A word of `REASONS`, or a sentence, for `not`. */
+  /** A word of `REASONS`, or a sentence, for `not`; a sentence for `partly`, and empty where more is to come. */
   readonly reason: string
 }
 
@@ -56,11 +56,11 @@ export function messages(): readonly Message[] {
   return files.toSorted().flatMap((file) => messagesIn(basename(file, '.tsv'), readFileSync(join(RULE_BOOK, file), 'utf8')))
 }
 
-/** The messages of one file: a line each, `id`, severity, state and kinds or reason, with tabs between. */
+/** The messages of one file: a line each, `id`, severity, state and kinds or reason, with tabs between; for `partly` kinds and reason. */
 export function messagesIn(area: string, text: string): readonly Message[] {
   const lines = text.split('\n').filter((line) => line !== '')
   return lines.map((line) => {
-    const [id = '', severity = '', word, detail = ''] = line.split('\t')
+    const [id = '', severity = '', word, detail = '', why = ''] = line.split('\t')
     const state = STATES.find((known) => known === word)
     if (state === undefined) throw new TypeError(`${area}: ${id} has the state ${String(word)}, which is none of ${STATES.join(', ')}.`)
     const isCovered = state === 'yes' || state === 'off' || state === 'partly'
@@ -70,7 +70,7 @@ export function messagesIn(area: string, text: string): readonly Message[] {
       severity,
       state,
       kinds: isCovered ? detail.split(',').filter((kind) => kind !== '') : [],
-      reason: state === 'not' ? detail : '',
+      reason: state === 'not' ? detail : why,
     }
   })
 }

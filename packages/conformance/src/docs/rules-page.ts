@@ -11,7 +11,7 @@ those of [org.hl7.fhir.core](https://github.com/hapifhir/org.hl7.fhir.core) at c
 
 const LEGEND = `
 **Yes**: reported with that severity, issue type and place. **On request**: the same, when [best practices](validate.md) or a setting ask for it. **Partly**: with
-another severity or place, or only some of the cases. **Missing**: not yet. What is not offered is at the end, with the reasons. A severity with a slash depends on
+another severity or place, or only some of the cases; why is said beside it. **Missing**: not yet. What is not offered is at the end, with the reasons. A severity with a slash depends on
 the circumstances. The test is the one that names the message, or else the kind.
 `
 
@@ -50,7 +50,7 @@ function rowOf(message: Message, testOf: (message: Message) => string | undefine
     name,
     severity.replaceAll('-', ' '),
     WORDS[state],
-    state === 'not' ? reason : kinds.map((kind) => `[\`${kind}\`](validate-findings.md)`).join(', '),
+    [kinds.map((kind) => `[\`${kind}\`](validate-findings.md)`).join(', '), reason].filter((text) => text !== '').join('. '),
     kinds.length === 0 ? '' : state === 'off' ? 'on request' : 'on',
     path === undefined ? '' : `[test](../../${path})`,
   ]

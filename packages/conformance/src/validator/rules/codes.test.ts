@@ -236,7 +236,7 @@ describe('what is nearly a code', () => {
 
 test.each<readonly [coding: JsonObject, said: readonly string[]]>([
   [{ system: 'http://codes.test/cs', display: 'x' }, ['warning coding-code-missing Basic.code.coding[0].code']],
-  [{ display: 'x' }, []],
+  [{ display: 'x' }, ['warning coding-system-missing Basic.code.coding[0]']],
 ])('a coding without a code: %j', async (coding, said) => {
   expect(await findingsOf(basic(coding), [codeSystem({})], /^coding-/)).toEqual(said)
 })
@@ -245,4 +245,13 @@ test('a profile that binds to a code system is wrong', async () => {
   const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/cs' } })
   const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }
   expect(await findingsOf(resource, [codeSystem({}), profile], /^value-set/)).toEqual(['error value-set-unknown Basic.code'])
+})
+
+test.each<readonly [unit: JsonObject, said: readonly string[]]>([
+  [{ system: 'http://codes.test/cs', code: 'a' }, []],
+  [{ system: 'http://codes.test/cs', code: 'zz' }, ['warning code-unknown Basic.extension[0].value.ofType(Quantity).code']],
+  [{ system: 'http://a.org/nowhere', code: 'zz' }, []],
+])('a quantity with the unit %j of another system than UCUM', async (unit, said) => {
+  const extension = [{ url: 'http://example.org/quantity', valueQuantity: { value: 1, ...unit } }]
+  expect(await findingsOf({ resourceType: 'Basic', code: { text: 'x' }, extension }, [codeSystem({})], /^code-unknown$/)).toEqual(said)
 })

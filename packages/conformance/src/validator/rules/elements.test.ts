@@ -61,6 +61,9 @@ test.each<[JsonObject, readonly string[]]>([
     { system: 'https://tools.ietf.org/html/rfc4122', value: 'c757873d-ec9a-4326-a141-556f43239520' },
     ['warning identifier Patient.identifier[0]'],
   ],
+  [{ system: 'https://tools.ietf.org/html/rfc4122', value: 'urn:uuid:c757873d' }, ['warning identifier Patient.identifier[0]']],
+  // TYPE_SPECIFIC_CHECKS_DT_IDENTIFIER_IETF_SYSTEM_WRONG_1
+  [{ system: 'https://tools.ietf.org/html/rfc4122', value: '17' }, ['error identifier Patient.identifier[0]']],
 ])('the identifier %j', async (identifier, expected) => {
   expect(await findingsOf(patient({ identifier: [identifier] }), [], /^identifier$/)).toEqual(expected)
 })

@@ -16,3 +16,12 @@ test.each<readonly [uri: string, said: readonly string[]]>([
 ])('a uri that is %s', async (source, said) => {
   expect(await findingsOf({ resourceType: 'Patient', meta: { source }, name: [{ id: 'name', text: 'x' }] }, [], /^uri-/)).toEqual(said)
 })
+
+test('a canonical that leads to nothing contained: TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL', async () => {
+  const action = [{ definitionCanonical: '#other' }]
+  const activity = { resourceType: 'ActivityDefinition', id: 'other', status: 'draft' }
+  expect(await findingsOf({ resourceType: 'PlanDefinition', status: 'draft', action }, [], /^uri-/)).toEqual([
+    'warning uri-fragment PlanDefinition.action[0].definition.ofType(canonical)',
+  ])
+  expect(await findingsOf({ resourceType: 'PlanDefinition', status: 'draft', contained: [activity], action }, [], /^uri-/)).toEqual([])
+})

@@ -34,12 +34,33 @@ describe('a report', () => {
     ],
   })
   const proportion = measure({ ...scored('proportion'), group: [{ ...coded('g') }, { ...coded('h') }] })
+  const single = measure({ ...scored('cohort'), group: [{ ...coded('g'), population: [{ ...coded('a'), ...criteria }] }] })
   const both = [
     { ...coded('a'), count: 1 },
     { ...coded('b'), count: 2 },
   ]
   const score = { measureScore: { value: 0.5 } }
   test.each<[string, JsonObject, JsonObject, readonly string[]]>([
+    ['may leave out the code of the only group', single, report([{ population: [{ ...coded('a'), count: 1 }] }]), []],
+    ['may have the code of the only group', single, report([{ ...coded('g'), population: [{ ...coded('a'), count: 1 }] }]), []],
+    [
+      'has no other code than the only group: MEASURE_MR_GRP_NO_WRONG_CODE',
+      single,
+      report([{ ...coded('h'), population: [{ ...coded('a'), count: 1 }] }]),
+      ['error measure-part MeasureReport.group[0]'],
+    ],
+    [
+      'has a code for the only group that can be compared: MEASURE_MR_GRP_NO_USABLE_CODE',
+      single,
+      report([{ code: { text: 'g' }, population: [{ ...coded('a'), count: 1 }] }]),
+      ['error measure-part MeasureReport.group[0]'],
+    ],
+    [
+      'does not leave out the code of the only population: MEASURE_MR_GRP_POP_NO_CODE, MEASURE_MR_GRP_POP_MISSING_BY_CODE',
+      single,
+      report([{ population: [{ count: 1 }] }]),
+      ['error measure-part MeasureReport.group[0].population[0]', 'error measure-part MeasureReport.group[0]'],
+    ],
     ['has the populations of the measure', cohort, report([{ population: both }]), []],
     [
       'has no other populations',

@@ -33,7 +33,12 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
     demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
-  return { canonical, url, type, isBase, base, ...treeOf(elements, source), extension }
+  return { canonical, url, type, isBase, base, imposes: imposedBy(definition), ...treeOf(elements, source), extension }
+}
+
+function imposedBy(definition: JsonObject): readonly string[] {
+  const imposing = objectsAt(definition, 'extension').filter(({ url }) => url === `${TYPE_URL}structuredefinition-imposeProfile`)
+  return imposing.flatMap((extension) => stringAt(extension, 'valueCanonical') ?? [])
 }
 
 function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): ExtensionRule {

@@ -26,6 +26,8 @@ const URIS = 'urn:ietf:rfc:3986'
 /** Where UUIDs are defined: no system of identifiers. */
 const UUIDS = 'https://tools.ietf.org/html/rfc4122'
 
+const UUID = /^(?:urn:uuid:|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)/i
+
 /** Identifiers. */
 export const identifierRule: NodeRule = {
   on: ['Identifier'],
@@ -49,7 +51,7 @@ function checkIdentifier(run: Run, node: FhirNode): void {
   if (system === UUIDS)
     run.findings.report(IDENTIFIER, node, {
       text: `A UUID is written as a URI: with the system ${URIS}, and urn:uuid: before ${quoted(value)}.`,
-      severity: 'warning',
+      ...(UUID.test(value) && { severity: 'warning' }),
     })
 }
 

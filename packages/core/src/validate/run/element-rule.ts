@@ -131,6 +131,8 @@ export interface Profile {
   readonly elements: ReadonlyMap<string, ElementRule>
   /** Canonical of the profile whose rules hold too; absent with a snapshot. */
   readonly base: string | undefined
+  /** Canonicals of the profiles that it imposes on all that conforms to it. */
+  readonly imposes: readonly string[]
   /** Where an extension may be used; absent for all other profiles. */
   readonly extension: ExtensionRule | undefined
 }

@@ -2,7 +2,7 @@ import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
-import { conceptTexts, type CodeSystemProvider, type SystemFamily } from '../../../terminology/index.js'
+import type { CodeSystemProvider, SystemFamily } from '../../../terminology/index.js'
 import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import { codesOfSystem } from '../../run/codes-of-system.js'
 import type { ElementRule } from '../../run/element-rule.js'
@@ -11,20 +11,15 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { pointerOf } from '../../run/patch.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
-import { boundLists, codesOf } from './bound-codes.js'
-import { EXTERNAL, isExampleUrl, isNationalIdentifierType } from './special-systems.js'
+import { checkDisplay, DISPLAY_FINDINGS } from './check-display.js'
+import { isNationalIdentifierType } from './special-systems.js'
+import { CODE_SYSTEM_UNKNOWN, CODING_SYSTEM_FORM, isLone, isUnbound, placeOfSystem, reportUnknownSystem } from './unknown-system.js'
 
 const CODE_UNKNOWN: FindingDefinition = defineFinding(
   'code-unknown',
   'error',
   'code-invalid',
   'Use a code that is defined in the code system.',
-)
-const CODE_SYSTEM_UNKNOWN: FindingDefinition = defineFinding(
-  'code-system-unknown',
-  'warning',
-  'not-found',
-  'Correct the system, or load the code system; until then the code is not checked.',
 )
 const CODE_SYSTEM_VERSION: FindingDefinition = defineFinding(
   'code-system-version',
@@ -44,20 +39,8 @@ const CODING_CODE_MISSING: FindingDefinition = defineFinding(
   'value',
   'Give a code of the code system, or leave the coding out.',
 )
-const CODING_SYSTEM_FORM: FindingDefinition = defineFinding(
-  'coding-system-form',
-  'error',
-  'invalid',
-  'Use the absolute canonical URL of the code system.',
-)
 const CONCEPT_INACTIVE: FindingDefinition = defineFinding('concept-inactive', 'warning', 'business-rule', 'Use an active code.')
 const CODE_CASE: FindingDefinition = defineFinding('code-case', 'information', 'business-rule', 'Write the code as the code system does.')
-const DISPLAY_WRONG: FindingDefinition = defineFinding(
-  'display-wrong',
-  'error',
-  'invalid',
-  'Use a display of the code, or leave the display out; check first that the code is the intended one.',
-)
 const UNIT_ANNOTATION: FindingDefinition = defineFinding(
   'unit-annotation',
   'warning',
@@ -77,7 +60,7 @@ export const codingRule: NodeRule = {
     CODE_UNKNOWN,
     CONCEPT_INACTIVE,
     CODE_CASE,
-    DISPLAY_WRONG,
+    ...DISPLAY_FINDINGS,
   ],
   check: checkCoding,
 }
@@ -89,15 +72,15 @@ function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   const code = stringAt(value, 'code')
   const system = stringAt(value, 'system')
   if (system === undefined) {
-    if (code === undefined) return
-    const text = 'A code with no system has no defined meaning and cannot be validated. A system should be provided.'
+    if (code === undefined && value['display'] === undefined) return
+    const text = 'The Coding has no system. A code with no system has no defined meaning and cannot be validated. A system should be provided.'
     run.findings.report(CODING_SYSTEM_MISSING, node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
     return
   }
   if (!isAbsoluteUri(system)) {
     run.findings.report(CODING_SYSTEM_FORM, node, {
       text: `The system must be an absolute reference, not ${quoted(system)}.`,
-      at: 'system',
+      ...placeOfSystem(node, rules),
     })
   }
   const family = run.definitions.codeSystem(formatCanonical(system, stringAt(value, 'version')))
@@ -111,11 +94,6 @@ interface CodeInSystem {
   readonly rules: readonly ElementRule[]
 }
 
-/** A Coding that is the element itself, not one of those in a CodeableConcept. */
-function isLone({ parent }: FhirNode): boolean {
-  return parent?.type.name !== 'CodeableConcept'
-}
-
 function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }: CodeInSystem): void {
   if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
   if (code === undefined) return reportNoCode(run, node, family)
@@ -124,7 +102,7 @@ function checkInSystem(run: Run, node: FhirNode, { coding, code, family, rules }
   if (provider === undefined) {
     run.findings.report(CODE_SYSTEM_VERSION, node, {
       text: `Version ${quoted(version ?? '')} of ${quoted(family.url)} could not be found; known versions: ${family.versions.join(', ')}.`,
-      at: 'system',
+      ...(isUnbound(node, rules) ? { code: 'business-rule' } : { at: 'system' }),
     })
     return
   }
@@ -138,51 +116,19 @@ function reportNoCode(run: Run, node: FhirNode, { url }: SystemFamily): void {
   run.findings.report(CODING_CODE_MISSING, node, { text: `There is no code of the code system ${quoted(url)}.`, at: 'code' })
 }
 
-function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
-  if (EXTERNAL.has(url)) return
-  const valueSet = run.definitions.valueSet(url)
-  const definition = run.definitions.definition('CodeSystem', url)
-  if (valueSet === PENDING || definition === PENDING) return
-  if (definition?.['content'] === 'supplement' || definition?.['supplements'] !== undefined) {
-    const text = `${quoted(url)} is a code system supplement, so it cannot be used as a system.`
-    run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', severity: 'error' })
-    return
-  }
-  if (valueSet === undefined) return reportUnknownUrl(run, node, { url, rules })
-  run.findings.report(CODING_SYSTEM_FORM, node, {
-    text: `The system ${quoted(url)} references a value set, not a code system.`,
-    at: 'system',
-  })
-}
-
-function reportUnknownUrl(run: Run, node: FhirNode, { url, rules }: { url: string; rules: readonly ElementRule[] }): void {
-  const isUnbound = isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
-  if (isUnbound && isExampleUrl(url)) return
-  checkScheme(run, node, url)
-  const text = `The code system ${quoted(url)} could not be found, so the code is not checked.`
-  run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', ...(isUnbound && { severity: 'information', code: 'unknown' }) })
-}
-
-/** A URL names a code system, and is not one to load it from: the scheme is a part of the name. */
-function checkScheme(run: Run, node: FhirNode, url: string): void {
-  if (!url.startsWith('https:')) return
-  const other = `http:${url.slice('https:'.length)}`
-  const family = run.definitions.codeSystem(other)
-  if (family === PENDING || family.unknown) return
-  run.findings.report(CODING_SYSTEM_FORM, node, {
-    text: `The code system ${quoted(other)} is known: change https: to http:.`,
-    at: 'system',
-    severity: 'information',
-    code: 'informational',
-  })
+interface UnknownCode {
+  readonly code: string
+  readonly provider: CodeSystemProvider
+  /** False where even a complete code system gives a warning only. */
+  readonly isSure?: boolean
 }
 
 /** Says that a code system lacks the code of a Coding or Quantity. */
-function reportUnknownCode(run: Run, node: FhirNode, { code, provider }: { code: string; provider: CodeSystemProvider }): void {
+function reportUnknownCode(run: Run, node: FhirNode, { code, provider, isSure = true }: UnknownCode): void {
   const { url, complete } = provider.header
   run.findings.report(CODE_UNKNOWN, node, {
     text: `Unknown code ${quoted(code)} in the code system ${quoted(url)}.`,
-    severity: complete ? 'error' : 'warning',
+    severity: complete && isSure ? 'error' : 'warning',
     at: 'code',
     help: () => nearestCode(node, code, provider),
   })
@@ -197,16 +143,14 @@ function nearestCode(node: FhirNode, code: string, provider: CodeSystemProvider)
   }
 }
 
-function checkConcept(
-  run: Run,
-  node: FhirNode,
-  {
-    coding,
-    concept,
-    provider,
-    rules,
-  }: { coding: JsonObject; concept: number; provider: CodeSystemProvider; rules: readonly ElementRule[] },
-): void {
+interface CodedConcept {
+  readonly coding: JsonObject
+  readonly concept: number
+  readonly provider: CodeSystemProvider
+  readonly rules: readonly ElementRule[]
+}
+
+function checkConcept(run: Run, node: FhirNode, { coding, concept, provider, rules }: CodedConcept): void {
   noteStatus(run, node, { concept, provider })
   const own = provider.code(concept)
   const code = stringAt(coding, 'code')
@@ -216,24 +160,7 @@ function checkConcept(
       at: 'code',
     })
   const display = stringAt(coding, 'display')
-  const texts = conceptTexts(provider, concept).map(({ value }) => value)
-  if (display === undefined || texts.length === 0 || texts.some((text) => isSame(text, display))) return
-  if (displaysInLists(run, node, rules).some((text) => isSame(text, display))) return
-  run.findings.report(DISPLAY_WRONG, node, {
-    text: `Wrong display name ${quoted(display)} for ${quoted(provider.code(concept))}; valid displays: ${texts.slice(0, 5).map(quoted).join(', ')}.`,
-    at: 'display',
-  })
-}
-
-/** The displays that the value sets give which a Coding, or the concept that it is in, is bound to. */
-function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly string[] {
-  const concept = node.parent?.value
-  const lists = [...boundLists(run, rules), ...((isObject(concept) && run.indexes.boundLists.get(concept)?.()) || [])]
-  return lists.flatMap((list) => codesOf(node).flatMap((code) => list.displays(code)))
-}
-
-function isSame(text: string, display: string): boolean {
-  return text === display || text.toLowerCase() === display.toLowerCase()
+  if (display !== undefined) checkDisplay(run, node, { display, concept, provider, rules })
 }
 
 /** A concept may be inactive, or deprecated while it can still be used. */
@@ -255,15 +182,18 @@ export const unitRule: NodeRule = {
   check: checkUnit,
 }
 
-/** Checks that the unit of a Quantity is one, where UCUM can be asked, and that it depends on nothing between braces. */
+/**
+ * Checks that the unit of a Quantity is one, where its code system can be asked, and that it depends on nothing between braces. Other systems than UCUM
+ * get a warning: an example of R4 has a code that its system lacks.
+ */
 function checkUnit(run: Run, node: FhirNode): void {
-  const code = isObject(node.value) && stringAt(node.value, 'system') === UCUM ? stringAt(node.value, 'code') : undefined
-  if (code === undefined) return
-  const family = run.definitions.codeSystem(UCUM)
+  const [code, system] = isObject(node.value) ? [stringAt(node.value, 'code'), stringAt(node.value, 'system')] : []
+  if (code === undefined || system === undefined) return
+  const family = run.definitions.codeSystem(system)
   const provider = family === PENDING ? undefined : family.provider()
   if (provider === undefined) return
-  if (provider.find(code) === undefined) reportUnknownCode(run, node, { code, provider })
-  else if (ANNOTATED_UNIT.test(code)) {
+  if (provider.find(code) === undefined) reportUnknownCode(run, node, { code, provider, isSure: system === UCUM })
+  else if (system === UCUM && ANNOTATED_UNIT.test(code)) {
     const text = `The unit ${quoted(code)} has an annotation, which is ignored when units are compared; put it into the text of the unit.`
     run.findings.report(UNIT_ANNOTATION, node, { text })
   }

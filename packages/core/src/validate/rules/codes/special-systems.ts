@@ -1,3 +1,5 @@
+import { quoted } from '../../../errors/index.js'
+
 /** Code systems whose content nobody has without a licence or a service: silence is all that can be said. */
 export const EXTERNAL: ReadonlySet<string> = new Set([
   'http://snomed.info/sct',
@@ -21,6 +23,26 @@ export const EXTERNAL: ReadonlySet<string> = new Set([
 /** True for the url of a code system that only examples have. */
 export function isExampleUrl(url: string): boolean {
   return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
+}
+
+/** Where FHIR itself is published. */
+const FHIR_SITE = /^https?:\/\/(?:www\.)?hl7\.org\/fhir(?=\/|$)/
+/** Under it: identifiers of others, tests, and what implementation guides of countries and regions define. */
+const BY_OTHERS = /^\/(?:sid|test|[a-z]{2})(?:\/|$)/
+/** Systems that have no parts with urls of their own. */
+const WHOLE = ['http://snomed.info/sct', 'http://loinc.org', 'http://unitsofmeasure.org', 'http://www.nlm.nih.gov/research/umls/rxnorm']
+
+/** What is wrong with the url of a code system that is not known; `undefined` where nothing shows. */
+export function systemFault(url: string): string | undefined {
+  const whole = WHOLE.find((one) => url.startsWith(one))
+  if (whole !== undefined) return `Invalid system URI ${quoted(url)}; the code system is ${quoted(whole)}.`
+  if (/^https?:\/\/build\.fhir\.org(?:\/|$)/.test(url))
+    return `The system ${quoted(url)} is wrong: it must not be a reference to build.fhir.org.`
+  const path = FHIR_SITE.test(url) ? url.replace(FHIR_SITE, '') : undefined
+  if (path === undefined || BY_OTHERS.test(path)) return undefined
+  return path.endsWith('.html')
+    ? `The system ${quoted(url)} is wrong: it must not be an HTML page.`
+    : `Unknown code system ${quoted(url)}: FHIR defines none with this url.`
 }
 
 const IDENTIFIER_TYPES = 'http://terminology.hl7.org/CodeSystem/v2-0203'

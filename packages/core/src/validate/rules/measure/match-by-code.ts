@@ -27,13 +27,18 @@ export interface PartMatch {
 }
 
 /**
- * Finds for each part of a report the part of the measure with the same code. Where there is only one on each side a code may be absent.
- * Reports at the part what has no match, and at the parent what has no part.
+ * Finds for each part of a report the part of the measure with the same code. Where there is only one group on each side they belong together, and
+ * their codes must agree when both have one; so do parts where the only one of the measure has no code. Reports at the part what has no match, and at the
+ * parent what has no part.
  */
 export async function matchByCode(run: Run, parent: FhirNode, { nodes, definitions, what }: ReportParts): Promise<readonly PartMatch[]> {
-  const pair = onlyPair(nodes, definitions)
-  if (pair !== undefined) return [pair]
   const say = (at: FhirNode, text: string): void => run.findings.report(MEASURE_PART, at, { text })
+  const pair = onlyPair({ nodes, definitions, what })
+  if (pair !== undefined) {
+    const problem = pairProblem(pair)
+    if (problem !== undefined) say(pair.node, problem)
+    return [pair]
+  }
   const matches = new Map<JsonObject, PartMatch>()
   const places = placesByCode(definitions)
   for (const one of nodes) {
@@ -49,10 +54,24 @@ export async function matchByCode(run: Run, parent: FhirNode, { nodes, definitio
   return [...matches.values()]
 }
 
-/** Where there is one on each side, and not both have a code. */
-function onlyPair([node, ...others]: readonly FhirNode[], [definition, ...more]: readonly JsonObject[]): PartMatch | undefined {
+function onlyPair({ nodes, definitions, what }: ReportParts): PartMatch | undefined {
+  const [node, ...others] = nodes
+  const [definition, ...more] = definitions
   if (node === undefined || definition === undefined || others.length > 0 || more.length > 0) return undefined
-  return areCoded(node, definition) ? undefined : { node, definition }
+  return what === 'group' || (definition['code'] === undefined && codesOf(node).length === 0) ? { node, definition } : undefined
+}
+
+/** What is wrong with the code of the only group of a report. */
+function pairProblem({ node, definition }: PartMatch): string | undefined {
+  const codes = codesOf(node)
+  const code = objectAt(definition, 'code')
+  if (codes.length === 0 || code === undefined || placeOf(node, placesByCode([definition])) === 0) return undefined
+  const isUsable = codes.some((one) =>
+    objectsAt(one, 'coding').some((coding) => coding['system'] !== undefined && coding['code'] !== undefined),
+  )
+  return isUsable
+    ? `The code of the group is not that of the group in the measure, ${quoted(nameOf(definition))}.`
+    : 'None of the codes of the group can be compared with that in the measure: a coding with system and code is needed.'
 }
 
 /** Index of the first definition with one of the part's codes; -1 when there is none. */
@@ -81,10 +100,6 @@ function isObservation(definition: JsonObject): boolean {
 }
 
 const POPULATIONS = 'http://terminology.hl7.org/CodeSystem/measure-population'
-
-function areCoded({ value }: FhirNode, definition: JsonObject): boolean {
-  return isObject(value) && value['code'] !== undefined && definition['code'] !== undefined
-}
 
 /** A stratifier of a report has a list of codes, the others one. */
 function codesOf({ value }: FhirNode): readonly JsonObject[] {

@@ -6,6 +6,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
+import { imposedBy } from './imposed-profiles.js'
 
 /** A profile that is claimed or required and not loaded, so that nothing is checked against it. */
 export const PROFILE_UNKNOWN: FindingDefinition = defineFinding(
@@ -62,7 +63,7 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
         text: `The profile ${quoted(claim)} is for this release of FHIR.`,
         at: `meta.profile[${index}]`,
       })
-      return fittingProfile(run, node, own)
+      return fittingProfiles(run, node, own)
     }
     run.findings.report(PROFILE_OTHER_VERSION, node, {
       text: `The profile ${quoted(claim)} is for this release of FHIR, which has no type ${quoted(name)}.`,
@@ -85,7 +86,7 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
     })
     return []
   }
-  return fittingProfile(run, node, profile)
+  return fittingProfiles(run, node, profile, `meta.profile[${index}]`)
 }
 
 /** The profiles that ImplementationGuides set for all resources of the node's type; those that are not known get a warning. */
@@ -97,7 +98,7 @@ export function globalProfiles(run: Run, node: FhirNode): readonly Profile[] {
 function globalProfile(run: Run, node: FhirNode, canonical: string): readonly Profile[] {
   const profile = run.definitions.profile(canonical)
   if (profile === PENDING) return []
-  if (profile !== undefined) return fittingProfile(run, node, profile)
+  if (profile !== undefined) return fittingProfiles(run, node, profile)
   run.findings.report(PROFILE_UNKNOWN, node, {
     text: `The profile ${canonical}, which an ImplementationGuide requires for every ${node.type.name}, could not be found.`,
   })
@@ -111,7 +112,7 @@ function globalProfile(run: Run, node: FhirNode, canonical: string): readonly Pr
  */
 export function requestedRules(run: Run, canonicals: readonly string[]): readonly ElementRule[] {
   const meant = requested(run, canonicals).filter((profile) => !isForEntry(run, profile))
-  return meant.flatMap((profile) => fittingProfile(run, run.root, profile)).flatMap((profile) => rootsOf(run, profile))
+  return meant.flatMap((profile) => fittingProfiles(run, run.root, profile)).flatMap((profile) => rootsOf(run, profile))
 }
 
 /** Checks the resource of a Bundle's first entry against the profiles that the caller asks for and that are for no Bundle. */
@@ -120,7 +121,7 @@ export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
   const [entry] = profiles.length === 0 ? [] : childrenOf(run, run.root, 'entry')
   const [resource] = entry === undefined ? [] : childrenOf(run, entry, 'resource')
   if (resource === undefined) return
-  const rules = profiles.flatMap((profile) => fittingProfile(run, resource, profile)).flatMap((profile) => rootsOf(run, profile))
+  const rules = profiles.flatMap((profile) => fittingProfiles(run, resource, profile)).flatMap((profile) => rootsOf(run, profile))
   run.visit({ ...run, checksTypes: false }, resource, rules)
 }
 
@@ -134,6 +135,22 @@ function requested(run: Run, canonicals: readonly string[]): readonly Profile[] 
 
 function isForEntry({ model, root }: Run, { type }: Profile): boolean {
   return root.type.name === 'Bundle' && !isSubtype(model, root.type, type)
+}
+
+/** A profile, and those that it imposes, as far as they fit. One that is imposed and not known gets a warning, at the claim. */
+function fittingProfiles(run: Run, node: FhirNode, profile: Profile, at?: string): readonly Profile[] {
+  const imposed = imposedBy(run, profile).flatMap(({ canonical, by }) => {
+    const found = run.definitions.profile(canonical)
+    if (found === PENDING) return []
+    if (found !== undefined) return fittingProfile(run, node, found)
+    run.findings.report(PROFILE_UNKNOWN, node, {
+      text: `The profile ${quoted(canonical)}, which ${quoted(by.canonical)} imposes, could not be found and has not been checked.`,
+      code: 'business-rule',
+      ...(at !== undefined && { at }),
+    })
+    return []
+  })
+  return [...fittingProfile(run, node, profile), ...imposed]
 }
 
 /** The profile as a list of one when it is for the node's type and builds on what is known; else that is reported, and the list is empty. */

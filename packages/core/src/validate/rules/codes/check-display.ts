@@ -1,0 +1,118 @@
+import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt } from '../../../json/index.js'
+import { conceptTexts, isWanted, languageList, type CodeSystemProvider, type ConceptText } from '../../../terminology/index.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import type { Run } from '../../run/run.js'
+import { boundLists, codesOf } from './bound-codes.js'
+
+const DISPLAY_WRONG: FindingDefinition = defineFinding(
+  'display-wrong',
+  'error',
+  'invalid',
+  'Use a display of the code, or leave the display out; check first that the code is the intended one.',
+)
+const DISPLAY_LANGUAGE: FindingDefinition = defineFinding(
+  'display-language',
+  'information',
+  'invalid',
+  'No action needed; the code system has no display in the language of the resource, and this one is right in its own.',
+)
+const DISPLAY_OUTDATED: FindingDefinition = defineFinding(
+  'display-outdated',
+  'warning',
+  'invalid',
+  'Use a display of the code that is still in use.',
+)
+
+/** What is reported about displays. */
+export const DISPLAY_FINDINGS: readonly FindingDefinition[] = [DISPLAY_WRONG, DISPLAY_LANGUAGE, DISPLAY_OUTDATED]
+
+interface GivenDisplay {
+  readonly display: string
+  readonly concept: number
+  readonly provider: CodeSystemProvider
+  readonly rules: readonly ElementRule[]
+}
+
+/** Checks that a display is one of the concept, in the language of the resource where the code system has it; a value set may give others. */
+export function checkDisplay(run: Run, node: FhirNode, { display, concept, provider, rules }: GivenDisplay): void {
+  const texts = conceptTexts(provider, concept)
+  const language = languageAround(node)
+  const fitting = language === undefined ? texts : textsIn(texts, language)
+  const name = quoted(provider.code(concept))
+  const found = fitting.find(({ value }) => isSame(value, display))
+  if (found !== undefined) noteOutdated(run, node, { found, name })
+  else if (displaysInLists(run, node, rules).some((text) => isSame(text, display))) return
+  else if (fitting.length > 0) reportWrong(run, node, { display, name, texts: fitting })
+  else checkDefault(run, node, { display, name, texts, language: language ?? '' })
+}
+
+interface NamedDisplay {
+  readonly display: string
+  /** The code, quoted. */
+  readonly name: string
+  readonly texts: readonly ConceptText[]
+}
+
+function reportWrong(run: Run, node: FhirNode, { display, name, texts }: NamedDisplay): void {
+  const valid = texts.slice(0, 5).map(({ value }) => quoted(value))
+  run.findings.report(DISPLAY_WRONG, node, {
+    text: `Wrong display name ${quoted(display)} for ${name}; valid displays: ${valid.join(', ')}.`,
+    at: 'display',
+  })
+}
+
+/** Where the code system has nothing in the language, its display will do. */
+function checkDefault(run: Run, node: FhirNode, { display, name, texts, language }: NamedDisplay & { language: string }): void {
+  const main = texts.find((text) => text.main)?.value
+  if (texts.length === 0) {
+    const text = `The code system has no display for ${name}, so ${quoted(display)} is not checked.`
+    run.findings.report(DISPLAY_WRONG, node, { text, at: 'display', severity: 'warning' })
+  } else if (main !== undefined && isSame(main, display)) {
+    const text = `There is no display for ${name} in the language ${quoted(language)}; ${quoted(display)} is the display of the code system.`
+    run.findings.report(DISPLAY_LANGUAGE, node, { text, at: 'display' })
+  } else {
+    const own = main === undefined ? '' : `, and the display of the code system is ${quoted(main)}`
+    const text = `Wrong display name ${quoted(display)} for ${name}: there is none in the language ${quoted(language)}${own}.`
+    run.findings.report(DISPLAY_WRONG, node, { text, at: 'display' })
+  }
+}
+
+/** A text that does not state its language may be in any. */
+function textsIn(texts: readonly ConceptText[], language: string): readonly ConceptText[] {
+  const asked = languageList(language)
+  if (asked === undefined || asked.tags.length === 0) return texts
+  return texts.filter((text) => text.language === undefined || isWanted(asked, text.language))
+}
+
+/** The language of the nearest resource around that states one: resources in a Bundle are in its language. */
+function languageAround(node: FhirNode): string | undefined {
+  for (let current: FhirNode | undefined = node; current !== undefined; current = current.parent) {
+    const { type, value } = current
+    const language = type.kind === 'resource' && isObject(value) ? stringAt(value, 'language') : undefined
+    if (language !== undefined) return language
+  }
+  return undefined
+}
+
+/** A designation may say that it should not be used any more. */
+function noteOutdated(run: Run, node: FhirNode, { found, name }: { found: ConceptText; name: string }): void {
+  if (found.outdated === undefined) return
+  run.findings.report(DISPLAY_OUTDATED, node, {
+    text: `${quoted(found.value)} is no longer a correct display for ${name}: ${found.outdated}.`,
+    at: 'display',
+  })
+}
+
+/** The displays that the value sets give which a Coding, or the concept that it is in, is bound to. */
+function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly string[] {
+  const concept = node.parent?.value
+  const lists = [...boundLists(run, rules), ...((isObject(concept) && run.indexes.boundLists.get(concept)?.()) || [])]
+  return lists.flatMap((list) => codesOf(node).flatMap((code) => list.displays(code)))
+}
+
+function isSame(text: string, display: string): boolean {
+  return text === display || text.toLowerCase() === display.toLowerCase()
+}

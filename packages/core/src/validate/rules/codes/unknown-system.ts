@@ -1,0 +1,112 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import type { ElementRule } from '../../run/element-rule.js'
+import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
+import type { Run } from '../../run/run.js'
+import { otherKindOf } from '../conformance/other-kind.js'
+import { EXTERNAL, isExampleUrl, systemFault } from './special-systems.js'
+
+/** A code system that is not there, so that codes are not checked. */
+export const CODE_SYSTEM_UNKNOWN: FindingDefinition = defineFinding(
+  'code-system-unknown',
+  'warning',
+  'not-found',
+  'Correct the system, or load the code system; until then the code is not checked.',
+)
+/** A system that cannot be the url of a code system. */
+export const CODING_SYSTEM_FORM: FindingDefinition = defineFinding(
+  'coding-system-form',
+  'error',
+  'invalid',
+  'Use the absolute canonical URL of the code system.',
+)
+
+/** True for a Coding that is the element itself, not one of those in a CodeableConcept. */
+export function isLone({ parent }: FhirNode): boolean {
+  return parent?.type.name !== 'CodeableConcept'
+}
+
+/** True for a Coding that is the element itself, and that nothing binds to a value set. */
+export function isUnbound(node: FhirNode, rules: readonly ElementRule[]): boolean {
+  return isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
+}
+
+interface UnknownSystem {
+  readonly url: string
+  readonly rules: readonly ElementRule[]
+}
+
+/** Says what is wrong with the system of a Coding for which there is no code system. */
+export function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: UnknownSystem): void {
+  if (EXTERNAL.has(url)) return
+  const valueSet = run.definitions.valueSet(url)
+  const definition = run.definitions.definition('CodeSystem', url)
+  if (valueSet === PENDING || definition === PENDING) return
+  if (definition?.['content'] === 'supplement' || definition?.['supplements'] !== undefined) {
+    const text = `${quoted(url)} is a code system supplement, so it cannot be used as a system.`
+    run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system', severity: 'error' })
+  } else if (valueSet !== undefined) {
+    const text = `The system ${quoted(url)} references a value set, not a code system.`
+    run.findings.report(CODING_SYSTEM_FORM, node, { text, ...placeOfSystem(node, rules) })
+  } else if (isUnbound(node, rules)) reportUnbound(run, node, { url, isEmpty: definition !== undefined })
+  else reportBound(run, node, { url, rules })
+}
+
+/** Where HL7's validator reports what is wrong with a system: of a Coding that nothing binds it checks the code, of others the binding. */
+export function placeOfSystem(node: FhirNode, rules: readonly ElementRule[]): { readonly code?: Finding['code']; readonly at?: string } {
+  return isUnbound(node, rules) ? { code: 'code-invalid' } : { at: 'system' }
+}
+
+/** Where nothing says which codes there may be, a system may be known to others only, unless its url shows that it is none. */
+function reportUnbound(run: Run, node: FhirNode, { url, isEmpty }: { url: string; isEmpty: boolean }): void {
+  if (isExampleUrl(url)) return
+  checkScheme(run, node, url)
+  const fault = isEmpty ? undefined : systemFault(url)
+  if (fault !== undefined) {
+    run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text: fault, severity: 'error', code: 'code-invalid' })
+    return
+  }
+  run.findings.report(CODE_SYSTEM_UNKNOWN, node, {
+    text: isEmpty
+      ? `The definition of the code system ${quoted(url)} has no codes, so the code is not checked.`
+      : `The code system ${quoted(url)} could not be found, so the code is not checked.`,
+    severity: 'information',
+    code: 'unknown',
+    ...(!isEmpty && { at: 'system' }),
+  })
+}
+
+function reportBound(run: Run, node: FhirNode, { url, rules }: UnknownSystem): void {
+  const kind = isBound(run, node, rules) ? otherKindOf(run, url, 'CodeSystem') : undefined
+  if (kind === PENDING) return
+  if (kind !== undefined) {
+    const text = `The system ${quoted(url)} references a ${kind}, not a code system.`
+    run.findings.report(CODING_SYSTEM_FORM, node, { text, at: 'system' })
+    return
+  }
+  checkScheme(run, node, url)
+  const text = `The code system ${quoted(url)} could not be found, so the code is not checked.`
+  run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system' })
+}
+
+/** True where the Coding, or the concept that it is in, is bound to a value set that is known. */
+function isBound(run: Run, { parent }: FhirNode, rules: readonly ElementRule[]): boolean {
+  if (rules.some(({ bindings }) => bindings.length > 0)) return true
+  const concept = parent?.value
+  return isObject(concept) && (run.indexes.boundLists.get(concept)?.() ?? []).length > 0
+}
+
+/** A URL names a code system, and is not one to load it from: the scheme is a part of the name. */
+function checkScheme(run: Run, node: FhirNode, url: string): void {
+  if (!url.startsWith('https:')) return
+  const other = `http:${url.slice('https:'.length)}`
+  const family = run.definitions.codeSystem(other)
+  if (family === PENDING || family.unknown) return
+  run.findings.report(CODING_SYSTEM_FORM, node, {
+    text: `The code system ${quoted(other)} is known: change https: to http:.`,
+    at: 'system',
+    severity: 'information',
+    code: 'informational',
+  })
+}
