@@ -71,6 +71,29 @@ describe('help', () => {
     expect(await command(['schema', 'Patiant'])).toMatchObject({ status: 1, err: expect.stringContaining("'Patiant'") })
   })
 
+  test('snapshot prints a definition with its snapshot, and what cannot be applied', async () => {
+    const type = {
+      resourceType: 'StructureDefinition',
+      url: 'http://example.org/own',
+      type: 'Patient',
+      kind: 'resource',
+      derivation: 'constraint',
+    }
+    const baseDefinition = 'http://hl7.org/fhir/StructureDefinition/Patient'
+    const file = join(folder, 'own.json')
+    const write = async (...element: object[]): Promise<void> =>
+      writeFile(file, JSON.stringify({ ...type, baseDefinition, differential: { element } }))
+    await write({ path: 'Patient.name', min: 1 })
+    const { status, out, err } = await command(['snapshot', file])
+    const elements = JSON.parse(out).snapshot.element
+    expect([status, err, elements.find(({ id }: { id: string }) => id === 'Patient.name').min]).toEqual([0, '', 1])
+    await write({ path: 'Patient.nam', min: 1 })
+    const wrong = await command(['snapshot', file])
+    expect(wrong).toMatchObject({ status: 1, err: expect.stringContaining('StructureDefinition.differential.element[0]: No match found') })
+    expect(await command(['snapshot', '--url', baseDefinition])).toMatchObject({ status: 0, err: '' })
+    expect(await command(['snapshot', '--url', 'urn:none'])).toMatchObject({ status: 1, err: expect.stringContaining("'urn:none'") })
+  })
+
   test.each(['create', 'list', 'revoke'])('token %s has --help with an example', async (name) => {
     expect((await command(['token', name, '--help'])).out).toContain(`fhir-ops token ${name}`)
   })

@@ -4,6 +4,7 @@ import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
 import { expandOperation } from 'fhir-ops/internal/expand'
 import { lookupOperation } from 'fhir-ops/internal/lookup'
 import type { Operation } from 'fhir-ops/operation'
+import { snapshotOperation } from 'fhir-ops/internal/snapshot'
 import { subsumesOperation } from 'fhir-ops/internal/subsumes'
 import { translateOperation } from 'fhir-ops/internal/translate'
 import { validateOperation } from 'fhir-ops/internal/validate'
@@ -38,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   evaluateMeasureOperation(),
   expandOperation,
   lookupOperation,
+  snapshotOperation,
   subsumesOperation,
   translateOperation,
   validateOperation,

@@ -6,10 +6,11 @@ import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { Command } from 'commander'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
+import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
+import { readResource } from '../read-resource.js'
 import { table } from '../text.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
@@ -83,14 +84,14 @@ async function evaluated(ctx: OperationContext, file: string | undefined, call: 
     definitions: define,
     subject,
     parameters: await parametersOf(ctx, call),
-    data: data === undefined ? undefined : resourcesIn(await jsonAt(data)),
+    data: data === undefined ? undefined : resourcesIn(await readResource(data)),
   }
   return await evaluateCql(own, input, { translator: call.translator })
 }
 
 /** The library of a file, and those of the other CQL files of its folder. */
 async function librariesAt(file: string): Promise<{ readonly library: JsonObject; readonly resources: readonly JsonObject[] }> {
-  if (extname(file) === '.json') return { library: await jsonAt(file), resources: [] }
+  if (extname(file) === '.json') return { library: await readResource(file), resources: [] }
   const folder = dirname(file)
   const others = (await readdir(folder)).filter((name) => extname(name) === '.cql' && name !== basename(file))
   const library = libraryOf(await readFile(file, 'utf8'), file)
@@ -131,17 +132,6 @@ async function parametersOf(
     values.set(name.trim(), found.get('return') ?? null)
   }
   return values.size === 0 ? undefined : values
-}
-
-async function jsonAt(path: string): Promise<JsonObject> {
-  const text = await readFile(path, 'utf8')
-  try {
-    const parsed: unknown = JSON.parse(text)
-    if (isObject(parsed)) return parsed
-  } catch (cause) {
-    throw new OperationError('body-invalid', `${path} is not JSON.`, { cause })
-  }
-  throw new OperationError('body-invalid', `${path} is not a resource.`)
 }
 
 function resourcesIn(resource: JsonObject): readonly JsonObject[] {

@@ -12,6 +12,7 @@ import { exportCommand, loadCommand } from './load-and-export.js'
 import { mcpCommand } from './mcp.js'
 import { schemaCommand } from './schema.js'
 import { serveCommand } from './serve.js'
+import { snapshotCommand } from './snapshot.js'
 import { backupCommand, checkCommand } from './sqlite-file.js'
 import { tokenCommand } from './token.js'
 import { validateCommand } from './validate.js'
@@ -34,6 +35,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   closureCommand,
   validateCommand,
   schemaCommand,
+  snapshotCommand,
   evaluateCommand,
   cqlCommand,
   executeCommand,

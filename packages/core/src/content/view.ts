@@ -1,4 +1,4 @@
-import { formatCanonical } from './canonical.js'
+import { canonicalOf, formatCanonical } from './canonical.js'
 import type { DefinitionKey } from './layer.js'
 import { keptWhile, type Kept, type Revised } from './kept.js'
 import type { RequestDefinitions, ContentLayer, Definition } from './layer.js'
@@ -59,6 +59,17 @@ function releaseLast(definitions: readonly Definition[]): readonly Definition[] 
 
 function isOfRelease(definition: Definition): boolean {
   return definition.isOfRelease === true
+}
+
+/**
+ * The newest definition with a canonical. Where no version is the one that it states, those of which that is the beginning count: `0.2` means `0.2.1` too.
+ */
+export async function resolveCanonical(view: ContentView, type: string, canonical: string): Promise<Definition | undefined> {
+  const { url, version } = canonicalOf(canonical)
+  const found = await view.find(type, 'url', url)
+  if (version === undefined) return newestOf(found)
+  const exact = found.filter((definition) => definition.version === version)
+  return newestOf(exact.length > 0 ? exact : found.filter((definition) => definition.version?.startsWith(`${version}.`) === true))
 }
 
 /**

@@ -1,4 +1,4 @@
-import { canonicalOf, newestOf, type Definition } from '../../content/index.js'
+import { canonicalOf, resolveCanonical } from '../../content/index.js'
 import { cached, type CacheKind, type OperationContext } from '../../context/index.js'
 import type { TypeModel } from '../../fhirpath/index.js'
 import { objectsAt, stringAt } from '../../json/index.js'
@@ -24,9 +24,7 @@ export function profileFinder(
   const kind = compiledKind(model)
   const { types } = baseTypesOf(ctx)
   const find = async (canonical: string): Promise<Profile | undefined> => {
-    const { url, version } = canonicalOf(canonical)
-    const found = await ctx.content.find('StructureDefinition', 'url', url)
-    const definition = newestOf(version === undefined ? found : versionsFor(found, version))
+    const definition = await resolveCanonical(ctx.content, 'StructureDefinition', canonical)
     return definition && cached(ctx.cache, kind, definition)
   }
   const fetchBase = answers(questions, async (type) => {
@@ -38,12 +36,6 @@ export function profileFinder(
     baseType: (type) => types.get(type) ?? fetchBase(type),
     profile: keptOrFetched(questions, kept.profiles, find),
   }
-}
-
-/** The definitions of a version; when there are none, those of which it is the beginning: `0.2` means `0.2.1` too. */
-function versionsFor(found: readonly Definition[], version: string): readonly Definition[] {
-  const exact = found.filter((definition) => definition.version === version)
-  return exact.length > 0 ? exact : found.filter((definition) => definition.version?.startsWith(`${version}.`) === true)
 }
 
 function compiledKind(model: TypeModel): CacheKind<Profile> {

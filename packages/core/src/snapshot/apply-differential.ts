@@ -1,0 +1,172 @@
+import { quoted } from '../errors/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { labelOf, type Building } from './building.js'
+import { groupsOf, type ElementGroup, type ElementNode } from './element-tree.js'
+import { codeOf, expanded, startOf } from './expand-element.js'
+import { mergedElement, without } from './merge-element.js'
+
+/** What the element of a base becomes by what a profile says about it and about the elements below it. */
+export async function applied(build: Building, base: ElementNode, own: ElementNode): Promise<ElementNode> {
+  await build.pace.step()
+  const start = own.isImplied === true ? base.element : await startOf(build, base, own.element)
+  const node = { ...base, element: mergedElement(start, own.element, build.url) }
+  if (own.children.length === 0) return node
+  const whole = node.children.length === 0 ? await expanded(build, node, own) : node
+  return { ...whole, children: await appliedChildren(build, whole, own) }
+}
+
+async function appliedChildren(build: Building, node: ElementNode, own: ElementNode): Promise<readonly ElementNode[]> {
+  const bases = groupsOf(node.children)
+  const mine = new Map(groupsOf(withChoices(own.children, bases)).map((group) => [group.name, group]))
+  reportStrays(build, bases, [...mine.values()])
+  const children: ElementNode[] = []
+  for (const base of bases) {
+    const group = mine.get(base.name)
+    if (group === undefined) children.push(...(base.main === undefined ? [] : [base.main]), ...base.slices)
+    else children.push(...(await appliedGroup(build, base, group)))
+  }
+  return children
+}
+
+function reportStrays(build: Building, bases: readonly ElementGroup[], mine: readonly ElementGroup[]): void {
+  const places = new Map(bases.map(({ name }, index) => [name, index]))
+  let last = -1
+  for (const { name, main, slices } of mine) {
+    const own = main ?? slices[0]
+    const place = places.get(name)
+    if (own === undefined) continue
+    if (place === undefined)
+      build.report(
+        own,
+        `No match found for ${quoted(labelOf(own))} in the snapshot of the base: check that the path and the definitions are right.`,
+      )
+    else if (place < last)
+      build.report(
+        own,
+        `${quoted(labelOf(own))} is out of order: the base has it before elements that come earlier in the differential.`,
+        'warning',
+      )
+    last = Math.max(last, place ?? -1)
+  }
+}
+
+/** `valueQuantity` is short for the slice of `value[x]` of this type, or for `value[x]` itself where that can have no other. */
+function withChoices(children: readonly ElementNode[], bases: readonly ElementGroup[]): readonly ElementNode[] {
+  return children.map((child) => {
+    if (bases.some(({ name }) => name === child.name)) return child
+    const choice = bases.find(({ name }) => name.endsWith('[x]') && child.name.startsWith(name.slice(0, -3)))
+    if (choice?.main === undefined) return child
+    const own = children.find(({ name, sliceName }) => name === choice.name && sliceName === undefined)?.element ?? {}
+    return asChoice(child, choice.main, own)
+  })
+}
+
+function asChoice(child: ElementNode, { name, element: base }: ElementNode, own: JsonObject): ElementNode {
+  const types = objectsAt(own['type'] === undefined ? base : own, 'type')
+  const type = types.find((one) => capitalised(codeOf(one)) === child.name.slice(name.length - 3))
+  if (type === undefined) return child
+  const isSliced = [base, own].some(({ slicing }) => slicing !== undefined)
+  const element = child.element['type'] === undefined ? { ...child.element, type: [{ code: type['code'] }] } : child.element
+  return { ...child, name, element, ...((isSliced || types.length > 1) && { sliceName: child.sliceName ?? child.name }) }
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** An element and its slices. New slices start as the element that is sliced, with what the profile says below it, and come behind those of the base. */
+async function appliedGroup(build: Building, base: ElementGroup, own: ElementGroup): Promise<readonly ElementNode[]> {
+  if (base.main === undefined) return base.slices
+  const implied: ElementNode = { name: own.name, sliceName: undefined, element: {}, children: [], isImplied: true }
+  const main = await applied(build, base.main, withSlicing(build, base.main, { ...own, main: own.main ?? implied }))
+  const sliced = { ...base.main, children: main.children }
+  const slices = [...base.slices]
+  for (const slice of own.slices) {
+    const index = slices.findIndex(({ sliceName }) => sliceName === slice.sliceName)
+    const known = slices[index]
+    if (known !== undefined) slices[index] = await applied(build, known, slice)
+    else insert(slices, await applied(build, newSlice(build, sliced, { slice, slices }), slice))
+  }
+  reportSliceOrder(build, base.slices, own.slices)
+  return [withLeast(main, slices), ...slices]
+}
+
+/** A differential may leave out the slicing of extensions, which is always by url, and of choices by their type. */
+function withSlicing(build: Building, base: ElementNode, { main, slices }: ElementGroup): ElementNode {
+  const own = main ?? base
+  const { element } = own
+  const [slice] = slices
+  if (slice === undefined || base.element['slicing'] !== undefined || element['slicing'] !== undefined) return own
+  if (/^(?:modifierE|e)xtension$/.test(base.name)) return { ...own, element: { ...element, slicing: BY_URL } }
+  if (base.name.endsWith('[x]')) {
+    const type = slices.flatMap((one) => objectsAt(one.element, 'type'))
+    return {
+      ...own,
+      element: element['type'] === undefined ? { ...element, slicing: byType('closed'), type } : { ...element, slicing: byType('open') },
+    }
+  }
+  build.report(slice, `${quoted(labelOf(slice))} is a slice, but no slicing of ${quoted(base.name)} is set up before it.`)
+  return own
+}
+
+const BY_URL = { discriminator: [{ type: 'value', path: 'url' }], ordered: false, rules: 'open' }
+
+function byType(rules: 'closed' | 'open'): JsonObject {
+  return { discriminator: [{ type: 'type', path: '$this' }], ordered: false, rules }
+}
+
+/** A slice that the base does not have; a slice of a slice starts as that. */
+function newSlice(
+  build: Building,
+  sliced: ElementNode,
+  { slice, slices }: { readonly slice: ElementNode; readonly slices: readonly ElementNode[] },
+): ElementNode {
+  const origin = slices.findLast(({ sliceName }) => sliceName !== undefined && sliceName === outerName(slice)) ?? sliced
+  const element = without(origin.element, 'slicing')
+  if (stringAt(objectAt(sliced.element, 'slicing'), 'rules') === 'closed' && origin === sliced)
+    build.report(
+      slice,
+      `The slicing of ${quoted(sliced.name)} is closed in the base, so the slice ${quoted(slice.sliceName ?? '')} cannot be added.`,
+    )
+  return {
+    name: sliced.name,
+    sliceName: slice.sliceName,
+    element: { ...element, sliceName: slice.sliceName, min: 0 },
+    children: origin.children,
+  }
+}
+
+/** `a` for the slice `a/b`. */
+function outerName({ sliceName = '' }: ElementNode): string | undefined {
+  const end = sliceName.lastIndexOf('/')
+  return end < 0 ? undefined : sliceName.slice(0, end)
+}
+
+/** A slice of a slice comes behind that one and its other slices. */
+function insert(slices: ElementNode[], slice: ElementNode): void {
+  const outer = outerName(slice)
+  const last =
+    outer === undefined ? -1 : slices.findLastIndex(({ sliceName }) => sliceName === outer || sliceName?.startsWith(`${outer}/`) === true)
+  slices.splice(last < 0 ? slices.length : last + 1, 0, slice)
+}
+
+function reportSliceOrder(build: Building, bases: readonly ElementNode[], mine: readonly ElementNode[]): void {
+  const places = new Map(bases.map(({ sliceName }, index) => [sliceName, index]))
+  let last = -1
+  for (const own of mine) {
+    const place = places.get(own.sliceName) ?? last
+    if (place < last)
+      build.report(own, `The slice ${quoted(own.sliceName ?? '')} is out of order: the base has it before slices that come earlier.`)
+    last = Math.max(last, place)
+  }
+}
+
+/** What is sliced occurs at least as often as all of its slices do. */
+function withLeast(main: ElementNode, slices: readonly ElementNode[]): ElementNode {
+  const least = slices.filter((slice) => outerName(slice) === undefined).reduce((sum, { element }) => sum + leastOf(element), 0)
+  return least > leastOf(main.element) ? { ...main, element: { ...main.element, min: least } } : main
+}
+
+function leastOf({ min }: JsonObject): number {
+  return typeof min === 'number' ? min : 0
+}

@@ -1,0 +1,92 @@
+import { stringAt, type JsonObject } from '../json/index.js'
+import type { Work } from '../work/index.js'
+
+/** An ElementDefinition of a snapshot or differential with what is below it. */
+export interface ElementNode {
+  /** The last step of its path: `name`, `value[x]`. */
+  readonly name: string
+  readonly sliceName: string | undefined
+  /** The ElementDefinition; its id and path are those of the definition that it comes from. */
+  readonly element: JsonObject
+  /** In document order; the slices of an element follow it. */
+  readonly children: readonly ElementNode[]
+  /** True for an element that a differential does not have, but slices of it or elements below it. */
+  readonly isImplied?: boolean
+  /** Index in the list that it comes from. */
+  readonly place?: number | undefined
+}
+
+/** A node while its tree is being put together. */
+interface Draft extends ElementNode {
+  readonly path: string
+  readonly children: Draft[]
+}
+
+/**
+ * Puts a list of ElementDefinitions into a tree. Elements above the first one that a differential leaves out are there without content.
+ *
+ * @returns `undefined` for an empty list.
+ */
+export function* treeOf(elements: readonly JsonObject[]): Work<ElementNode | undefined> {
+  const [first] = elements
+  const rootPath = first && (stringAt(first, 'path') ?? '').split('.', 1)[0]
+  if (rootPath === undefined) return undefined
+  const place = elements.findIndex((element) => element['path'] === rootPath)
+  const root = draftOf(elements[place], { path: rootPath, place })
+  const open = [root]
+  for (const [index, element] of elements.entries()) {
+    yield
+    const path = stringAt(element, 'path') ?? ''
+    if (path.startsWith(`${rootPath}.`)) placeUnder(open, draftOf(element, { path, place: index }))
+  }
+  return root
+}
+
+/** @param open The nodes from the root down to the one placed last. */
+function placeUnder(open: Draft[], node: Draft): void {
+  while (open.length > 1 && !node.path.startsWith(`${open.at(-1)?.path}.`)) open.pop()
+  const steps = node.path.split('.')
+  for (let depth = open.length + 1; depth < steps.length; depth++)
+    add(open, draftOf(undefined, { path: steps.slice(0, depth).join('.'), place: node.place }))
+  add(open, node)
+}
+
+function add(open: Draft[], node: Draft): void {
+  open.at(-1)?.children.push(node)
+  open.push(node)
+}
+
+function draftOf(element: JsonObject | undefined, { path, place }: Pick<Draft, 'path' | 'place'>): Draft {
+  const [name, sliceName] = [path.slice(path.lastIndexOf('.') + 1), stringAt(element, 'sliceName')]
+  return { name, sliceName, element: element ?? {}, children: [], path, place, isImplied: element === undefined }
+}
+
+/** The ElementDefinitions of a tree in document order, each with the id and path of its place. */
+export function* elementsOf(node: ElementNode, above?: { readonly id: string; readonly path: string }): Generator<JsonObject> {
+  const slice = node.sliceName === undefined ? '' : `:${node.sliceName}`
+  const id = above === undefined ? node.name : `${above.id}.${node.name}${slice}`
+  const path = above === undefined ? node.name : `${above.path}.${node.name}`
+  yield { ...node.element, id, path }
+  for (const child of node.children) yield* elementsOf(child, { id, path })
+}
+
+/** An element with its slices. */
+export interface ElementGroup {
+  readonly name: string
+  /** Absent in a differential that speaks of slices only. */
+  readonly main: ElementNode | undefined
+  readonly slices: readonly ElementNode[]
+}
+
+/** Groups children by their names, in the order of the first of each. */
+export function groupsOf(children: readonly ElementNode[]): readonly ElementGroup[] {
+  const groups = new Map<string, { readonly name: string; main: ElementNode | undefined; readonly slices: ElementNode[] }>()
+  for (const child of children) {
+    const { name } = child
+    const group = groups.get(name) ?? { name, main: undefined, slices: [] }
+    groups.set(name, group)
+    if (child.sliceName !== undefined) group.slices.push(child)
+    else group.main = group.main === undefined ? child : { ...group.main, children: [...group.main.children, ...child.children] }
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,3 @@
+export { generateSnapshot, type SnapshotInput, type SnapshotResult } from './generate-snapshot.js'
+export type { SnapshotProblem } from './building.js'
+export { snapshotOperation } from './operation.js'

@@ -1,0 +1,184 @@
+import { TYPE_URL } from './building.js'
+import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+
+/**
+ * What a differential says about an element takes the place of what the base says, but for what the two add up to.
+ *
+ * @param url The source of its constraints; `undefined` leaves open what is not stated.
+ */
+export function mergedElement(base: JsonObject, own: JsonObject, url?: string): JsonObject {
+  const merged: Record<string, unknown> = { ...base }
+  for (const [name, value] of Object.entries(own)) {
+    if (name === 'id' || name === 'path' || name === 'sliceName') continue
+    const union = UNIONS[name]
+    if (name === 'slicing' && isObject(merged[name]) && isObject(value)) merged[name] = { ...merged[name], ...value }
+    else merged[name] = TEXTS.has(name) ? textOf(merged[name], value) : union === undefined ? value : union(base, own)
+    if (VALUE.test(name)) dropOthers(merged, name)
+  }
+  if (own['constraint'] !== undefined) merged['constraint'] = constraintsOf(base, own, url)
+  return merged
+}
+
+/** Texts that may begin with `...` and go on from that of the base. */
+const TEXTS: ReadonlySet<string> = new Set(['short', 'label', 'definition', 'comment', 'requirements', 'meaningWhenMissing'])
+
+function textOf(base: unknown, own: unknown): unknown {
+  if (!isString(own) || !own.startsWith('...')) return own
+  const rest = own.slice(3)
+  return isString(base) ? `${base}\r\n${rest}` : rest
+}
+
+/** A choice: one of these takes the place of another of the same stem. */
+const VALUE = /^(?:fixed|pattern|minValue|maxValue|defaultValue)[A-Z]/
+
+function dropOthers(merged: Record<string, unknown>, name: string): void {
+  const stem = /^(?:fixed|pattern|minValue|maxValue|defaultValue)/.exec(name)?.[0] ?? name
+  for (const other of Object.keys(merged)) if (other !== name && other.startsWith(stem) && VALUE.test(other)) delete merged[other]
+}
+
+type Union = (base: JsonObject, own: JsonObject) => readonly unknown[]
+
+/** Lists to which a differential adds. */
+const UNIONS: Readonly<Record<string, Union>> = {
+  alias: (base, own) => plainUnion(base, own, 'alias'),
+  condition: (base, own) => plainUnion(base, own, 'condition'),
+  representation: (base, own) => plainUnion(base, own, 'representation'),
+  code: (base, own) => keyedUnion(base, own, { name: 'code', keyOf: (item) => `${stringAt(item, 'system')}|${stringAt(item, 'code')}` }),
+  mapping: (base, own) =>
+    keyedUnion(base, own, { name: 'mapping', keyOf: (item) => `${stringAt(item, 'identity')}|${stringAt(item, 'map')}` }),
+  extension: (base, own) => keyedUnion(base, own, { name: 'extension', keyOf: extensionKey }),
+  example: (base, own) => keyedUnion(base, own, { name: 'example', keyOf: (item) => stringAt(item, 'label') ?? '' }),
+}
+
+/** Extensions that add up; of others there is one. */
+const REPEATED: ReadonlySet<string> = new Set(['http://hl7.org/fhir/StructureDefinition/obligation'])
+
+function extensionKey(extension: JsonObject): string {
+  const url = stringAt(extension, 'url') ?? ''
+  return REPEATED.has(url) ? JSON.stringify(extension) : url
+}
+
+/** Extensions that are about the element of the definition in which they are, not about the element in profiles on it. */
+const NOT_INHERITED: ReadonlySet<unknown> = new Set(
+  [
+    'standards-status',
+    'standards-status-reason',
+    'normative-version',
+    'fmm',
+    'fmm-no-warnings',
+    'wg',
+    'summary',
+    'hierarchy',
+    'explicit-type-name',
+  ].map((name) => `${TYPE_URL}structuredefinition-${name}`),
+)
+
+function plainUnion(base: JsonObject, own: JsonObject, name: string): readonly unknown[] {
+  return [...new Set([...listAt(base, name), ...listAt(own, name)])]
+}
+
+interface Keyed {
+  readonly name: string
+  readonly keyOf: (item: JsonObject) => string
+}
+
+/** An item of the differential takes the place of that of the base with the same key. */
+function keyedUnion(base: JsonObject, own: JsonObject, { name, keyOf }: Keyed): readonly unknown[] {
+  const mine = new Map(objectsAt(own, name).map((item) => [keyOf(item), item]))
+  const kept = objectsAt(base, name).filter((item) => !mine.has(keyOf(item)))
+  return [...kept, ...objectsAt(own, name)]
+}
+
+function listAt(element: JsonObject, name: string): readonly unknown[] {
+  const list = element[name]
+  return Array.isArray(list) ? list : []
+}
+
+/** Constraints add up; where they come from is said by `source`, which is the profile's url for its own. */
+function constraintsOf(base: JsonObject, own: JsonObject, url: string | undefined): readonly JsonObject[] {
+  const mine = objectsAt(own, 'constraint').map((constraint) => withSource(constraint, url))
+  const keys = new Set(mine.map((constraint) => stringAt(constraint, 'key')))
+  return [...objectsAt(base, 'constraint').filter((constraint) => !keys.has(stringAt(constraint, 'key'))), ...mine]
+}
+
+function withSource(constraint: JsonObject, url: string | undefined): JsonObject {
+  return url === undefined || constraint['source'] !== undefined ? constraint : { ...constraint, source: url }
+}
+
+/** An element with what it was where it was defined first. */
+export function withBase(element: JsonObject, path: string): JsonObject {
+  return element['base'] === undefined ? { ...element, base: { path, min: element['min'], max: element['max'] } } : element
+}
+
+/** The element of a definition as others that build on it start with: it says where its constraints come from. */
+export function inheritedElement(element: JsonObject, { url, path }: { readonly url: string; readonly path: string }): JsonObject {
+  const constraints = objectsAt(element, 'constraint')
+  const inherited = withBase(element, path)
+  return constraints.length === 0 ? inherited : { ...inherited, constraint: constraints.map((constraint) => withSource(constraint, url)) }
+}
+
+/** An inherited element as profiles have it: without what is said about the definition itself, and with links that lead out of it. */
+export function forProfiles(element: JsonObject, url: string): JsonObject {
+  const adapted: Record<string, unknown> = without(element, 'extension')
+  const kept = objectsAt(element, 'extension').filter((one) => !NOT_INHERITED.has(one['url']))
+  if (kept.length > 0) adapted['extension'] = kept
+  const binding = objectAt(element, 'binding')
+  if (binding?.['extension'] !== undefined) adapted['binding'] = withoutCommonBinding(binding)
+  return url.startsWith(TYPE_URL) ? withAbsoluteLinks(adapted) : adapted
+}
+
+/** That one name is used for a binding in many places is no matter of profiles. */
+function withoutCommonBinding(binding: JsonObject): JsonObject {
+  const kept = objectsAt(binding, 'extension').filter(({ url }) => url !== `${TYPE_URL}elementdefinition-isCommonBinding`)
+  const rest = without(binding, 'extension')
+  return kept.length === 0 ? rest : { ...rest, extension: kept }
+}
+
+/** FHIR's own definitions link to pages of the specification, `[Extensibility](extensibility.html)`, and to their own elements, `#Bundle.link`. */
+function withAbsoluteLinks(element: JsonObject): JsonObject {
+  const changed: Record<string, unknown> = { ...element }
+  for (const name of LINKED) if (isString(changed[name])) changed[name] = absoluteLinks(changed[name])
+  const reference = stringAt(element, 'contentReference')
+  if (reference?.startsWith('#') === true) changed['contentReference'] = TYPE_URL + (reference.slice(1).split('.', 1)[0] ?? '') + reference
+  return changed
+}
+
+const LINKED = ['definition', 'comment', 'requirements', 'meaningWhenMissing']
+const RELEASE_URL = 'http://hl7.org/fhir/R4/'
+
+function absoluteLinks(text: string): string {
+  return text.replaceAll(/\]\((?=[a-z][\w-]*\.html)/g, `](${RELEASE_URL}`)
+}
+
+/** What the root of an extension does not say itself is as in the place where the extension is used. */
+export function filledFrom(root: JsonObject, usage: JsonObject): JsonObject {
+  const filled: Record<string, unknown> = without(root, 'sliceName', 'slicing', 'condition', 'constraint')
+  for (const [name, value] of Object.entries(usage))
+    if (filled[name] === undefined && (FILLED.has(name) || VALUE.test(name))) filled[name] = value
+  const constraints = keyedUnion(root, usage, { name: 'constraint', keyOf: (item) => stringAt(item, 'key') ?? '' })
+  const extensions = keyedUnion(usage, root, { name: 'extension', keyOf: extensionKey })
+  return {
+    ...filled,
+    ...(constraints.length > 0 && { constraint: constraints }),
+    ...(extensions.length > 0 && { extension: extensions }),
+    base: usage['base'],
+  }
+}
+
+const FILLED: ReadonlySet<string> = new Set([
+  'sliceName',
+  'label',
+  'code',
+  'min',
+  'max',
+  'type',
+  'maxLength',
+  'mustSupport',
+  'isSummary',
+  'binding',
+])
+
+/** The element without some members. */
+export function without(element: JsonObject, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(element).filter(([name]) => !names.includes(name)))
+}
