@@ -1,10 +1,11 @@
+import type { Explained } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { BOT_CONTENT_TYPES } from './content-types.js'
 import { exceedsBytes } from './runtime.js'
 import { checkResponse, isBotResponse } from './response.js'
 
 /** What a bot answered. */
-export interface ExecuteResult {
+export interface ExecuteResult extends Explained {
   /** 200, or 204 without a value, or what the bot chose. */
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

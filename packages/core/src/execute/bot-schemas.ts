@@ -1,17 +1,24 @@
 import { OperationError } from '../errors/index.js'
+import type { Explain } from '../explain/index.js'
 import { isHl7Message } from '../hl7v2/index.js'
 import type { Bots } from './bots.js'
 import type { DeclaredSchemas, SchemaCheck, SchemaProblem } from './declared-schemas.js'
 import type { FoundBot } from './find-bot.js'
 import { isBotResponse } from './response.js'
 
+/** What compiles schemas, and where it is recorded that values conform. */
+export interface SchemaChecking {
+  readonly bots: Bots
+  readonly explain?: Explain | undefined
+}
+
 /**
  * Checks the input of a bot that declares a schema.
  *
  * @throws {OperationError} `body-structure` with the place; `not-supported` and `definition-invalid` as `checkOf`.
  */
-export function checkBotInput(bot: FoundBot, bots: Bots, input: unknown): void {
-  const problem = checkOf(bot, bots, 'inputSchema')?.(comparable(input))
+export function checkBotInput(checking: SchemaChecking, bot: FoundBot, input: unknown): void {
+  const problem = problemOf(checking, bot, { member: 'inputSchema', value: input })
   if (problem === undefined) return
   const place = placeIn('input', problem)
   throw new OperationError('body-structure', `The input does not conform to the bot's inputSchema: ${place} ${problem.text}.`, {
@@ -20,14 +27,30 @@ export function checkBotInput(bot: FoundBot, bots: Bots, input: unknown): void {
 }
 
 /** Checks what a bot returned. @throws {OperationError} `bot-failed` with the place as `diagnostics`. */
-export function checkBotOutput(bot: FoundBot, bots: Bots, returned: unknown): void {
+export function checkBotOutput(checking: SchemaChecking, bot: FoundBot, returned: unknown): void {
   if (isBotResponse(returned) && returned.status >= 300) return
   const value = isBotResponse(returned) ? returned.body : returned
-  const problem = checkOf(bot, bots, 'outputSchema')?.(comparable(value))
+  const problem = problemOf(checking, bot, { member: 'outputSchema', value })
   if (problem === undefined) return
   throw new OperationError('bot-failed', 'What the bot returned does not conform to its outputSchema.', {
     diagnostics: `${placeIn('output', problem)} ${problem.text}.`,
   })
+}
+
+interface Checked {
+  readonly member: keyof DeclaredSchemas
+  readonly value: unknown
+}
+
+/** What is wrong with a value by a declared schema, if there is one. */
+function problemOf({ bots, explain }: SchemaChecking, bot: FoundBot, { member, value }: Checked): SchemaProblem | undefined {
+  const check = checkOf(bot, bots, member)
+  if (check === undefined) return undefined
+  const problem = check(comparable(value))
+  const [outcome, verb] = problem === undefined ? (['holds', 'conforms'] as const) : (['fails', 'does not conform'] as const)
+  const subject = member === 'inputSchema' ? 'The input' : 'What the bot returned'
+  explain?.step({ kind: 'schema', outcome, path: `Bot.${member}`, text: `${subject} ${verb} to the ${member} of the bot.` })
+  return problem
 }
 
 /**

@@ -401,3 +401,48 @@ describe('a Bot resource', () => {
     )
   })
 })
+
+describe('an explanation', () => {
+  const texts = ({ explanation }: Pick<ExecuteResult, 'explanation'>) => explanation?.steps.map(({ text }) => text)
+
+  test('says which bot ran and how input and answer were read and written', async () => {
+    const { call } = running(() => 'done')
+    expect(texts(await call({ input: 'text', explain: true }))).toEqual([
+      'The bot h is a function of the host.',
+      'The input is text/plain, by its value.',
+      'The bot returned a value that is sent as text/plain; the status is 200.',
+    ])
+    expect((await call({ input: 'text' })).explanation).toBeUndefined()
+  })
+
+  test('of a stored bot whose input type the call names, and that returns nothing', async () => {
+    const { call } = caller({ runtime: { ...echo, run: async () => undefined } })
+    expect(texts(await call({ bot: { identifier: 'urn:s|alone' }, contentType: 'application/fhir+json', explain: true }))).toEqual([
+      'The bot alone is stored, and runs in the runtime of this process.',
+      'The input is application/fhir+json, as the call says.',
+      'The bot returned nothing to send; the status is 204.',
+    ])
+  })
+
+  test('names the schemas that input and answer conform to, also where one does not', async () => {
+    const isText = (value: unknown) => (typeof value === 'string' ? undefined : { place: '', text: 'must be string' })
+    const hostBots = [{ id: 'h', run: ({ input }: BotEvent) => (input === 'none' ? 1 : 'ok'), inputSchema: {}, outputSchema: {} }]
+    const { call } = caller({ hostBots, schemas: { compile: () => isText } })
+    expect(texts(await call({ bot: { id: 'h' }, input: 'some', explain: true }))).toEqual(
+      expect.arrayContaining([
+        'The input conforms to the inputSchema of the bot.',
+        'What the bot returned conforms to the outputSchema of the bot.',
+      ]),
+    )
+    const { code, detail } = await failure(call({ bot: { id: 'h' }, input: 'none', explain: true }))
+    expect([code, detail.explanation?.steps.at(-1)]).toEqual([
+      'bot-failed',
+      {
+        kind: 'schema',
+        outcome: 'fails',
+        path: 'Bot.outputSchema',
+        text: 'What the bot returned does not conform to the outputSchema of the bot.',
+      },
+    ])
+  })
+})

@@ -1,6 +1,6 @@
-import type { OperationContext } from '../context/index.js'
+import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { checkInput, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
+import { checkInput, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { answerOf, type ExecuteResult } from './answer.js'
 import { textMap, type BotCapabilities, type BotEvent, type TextMap } from './bot-function.js'
 import { checkBotInput, checkBotOutput } from './bot-schemas.js'
@@ -16,7 +16,7 @@ export interface ExecuteContext extends OperationContext {
 }
 
 /** One call of a bot. */
-export interface ExecuteInput {
+export interface ExecuteInput extends ExplainOption {
   readonly bot: BotAddress
   /** `event.input`: text, object, resource, map or `Hl7Message`. */
   readonly input: unknown
@@ -45,6 +45,7 @@ const EXECUTE_INPUT = inputShape<ExecuteInput>({
   requestId: TEXT,
   project: TEXT,
   capabilities: OBJECT,
+  explain: FLAG,
 })
 
 const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
@@ -53,25 +54,55 @@ const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent
  * Runs a bot, a function of the host or stored code, on an input. Bots have their own time limit, `bots.limits.timeoutMs`; the
  * operation's deadline does not bound them.
  *
+ * @returns The answer; with `explain: true` also which bot ran, how its input and answer were read and written, and which schemas they conform to.
  * @throws {OperationError} `not-found`, `multiple-matches` or `parameter-value` when no one bot is meant; `throttled` when too many run;
  *   `bot-failed`, `bot-timeout` or `bot-too-costly` when it gives no answer, with its own message as `diagnostics` only where
  *   `exposeBotErrors` is set; `body-structure` with the place for an input that does not conform to the bot's `inputSchema`; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
  */
 export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   checkInput(ctx, input, EXECUTE_INPUT)
+  return explained(ctx, input, (own) => executed({ ...own, bots: ctx.bots }, input))
+}
+
+async function executed(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   const { bots, signal } = ctx
   const bot = await findBot(ctx, input.bot, { bots, project: input.project })
-  checkBotInput(bot, bots, input.input)
   const event = eventOf(ctx, bot, input)
+  explainCall(ctx, bot, { event, isStated: input.contentType !== undefined })
+  checkBotInput(ctx, bot, input.input)
   const log = (level: BotLogLevel, text: string) => bots.onLog({ level, botId: bot.id, requestId: event.requestId, text: logText([text]) })
   const task = { event, capabilities: input.capabilities ?? {}, limits: bots.limits, log, signal }
   try {
     const returned = await runBot(bot, bots, task)
-    checkBotOutput(bot, bots, returned)
-    return answerOf(returned, bots.limits)
+    checkBotOutput(ctx, bot, returned)
+    const answer = answerOf(returned, bots.limits)
+    explainAnswer(ctx, answer)
+    return answer
   } catch (error) {
     throw reported(error, bots, log)
   }
+}
+
+interface Called {
+  readonly event: BotEvent
+  /** True where the call names the media type of its input. */
+  readonly isStated: boolean
+}
+
+function explainCall({ explain }: ExecuteContext, bot: FoundBot, { event, isStated }: Called): void {
+  const origin = 'run' in bot ? 'a function of the host' : 'stored, and runs in the runtime of this process'
+  explain?.step({ kind: 'bot', outcome: 'chosen', text: `The bot ${bot.id} is ${origin}.` })
+  explain?.step({
+    kind: 'content-type',
+    outcome: 'chosen',
+    ...(isStated && { reason: 'request' }),
+    text: `The input is ${event.contentType}, ${isStated ? 'as the call says' : 'by its value'}.`,
+  })
+}
+
+function explainAnswer({ explain }: ExecuteContext, { status, content }: ExecuteResult): void {
+  const sent = content === undefined ? 'nothing to send' : `a value that is sent as ${content.mediaType}`
+  explain?.step({ kind: 'content-type', outcome: 'chosen', text: `The bot returned ${sent}; the status is ${status}.` })
 }
 
 function eventOf(ctx: ExecuteContext, bot: FoundBot, input: ExecuteInput): BotEvent {

@@ -22,6 +22,9 @@ export type ExplanationKind =
   | 'population'
   | 'stratifier'
   | 'score'
+  | 'bot'
+  | 'schema'
+  | 'content-type'
 
 /** `chosen` for what was selected from several; for what was tested, the outcome. */
 export type ExplanationOutcome = 'chosen' | 'holds' | 'fails' | 'unknown'

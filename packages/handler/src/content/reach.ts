@@ -21,7 +21,7 @@ export async function isReached(
 }
 
 /**
- * Where a caller may read a part of a type's resources, the context must be one of them. A context that cannot be told, such as an identifier, may be any
+ * Where a caller may read a part of a type's resources, the context must be one of them. A context that cannot be inferred, such as an identifier, may be any
  * resource.
  *
  * @see https://hl7.org/fhir/R4/binary.html#security
