@@ -8,7 +8,7 @@ import type { PlannedWrite } from './content/bundle/bundle-entries.js'
 import { narrowedStorage } from './content/narrowed-storage.js'
 import { receive, receiveEntry, type Exchange } from './exchange.js'
 import { failureAnswer, streamWithFailure, toOperationError } from './failure.js'
-import { finished, type Answer } from './http/answer.js'
+import { assembled, finished, SHORT_TEXT, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { prettyJson } from './http/pretty.js'
 import { logRequest, type LogEntry } from './observe.js'
@@ -56,7 +56,7 @@ async function outcomeOfExchange(server: Server, exchange: Exchange): Promise<Ou
 /** Answers an entry of a batch by the route table, a HEAD without a body; it never rejects. */
 export async function respondToEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
   const { answer } = await outcomeOfExchange(server, receiveEntry(whole, request, { isPlanned: false }))
-  return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+  return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : assembled(answer)
 }
 
 /** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is no write. */
@@ -131,16 +131,13 @@ async function run(exchange: Exchange): Promise<Answer> {
   return exchange.isPretty ? prettyAnswer(exchange.ctx, answer) : answer
 }
 
-/** Characters of an answer that is laid out for a person to read; no person reads a longer one. */
-const MAX_PRETTY = 1024 * 1024
-
 /**
- * An answer that is long, would be too long when laid out, or that there is no time left for, stays as it is: the layout changes nothing but
+ * An answer that is long, which no person reads, would be too long when laid out, or that there is no time left for, stays as it is: the layout changes nothing but
  * blanks, and what the answer reports was done.
  */
 async function prettyAnswer(ctx: OperationContext, answer: Answer): Promise<Answer> {
   const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))
-  if (!isJson || answer.body === undefined || answer.body.length > MAX_PRETTY) return answer
+  if (!isJson || answer.body === undefined || answer.body.length > SHORT_TEXT) return answer
   try {
     const body = await createPace(ctx).run(prettyJson(answer.body, ctx.limits.maxAnswerBytes))
     return body === undefined ? answer : { ...answer, body }

@@ -282,3 +282,47 @@ describe('the size of an answer', () => {
     )
   })
 })
+
+describe('an expansion whose text is longer than is put together', () => {
+  const system = 'http://example.org/many'
+  const concept = Array.from({ length: 20_000 }, (_, i) => ({ code: `c${i}`, display: `Ünicode ${i} ${'w'.repeat(20)}` }))
+  const content = [
+    { resourceType: 'CodeSystem', id: 'many', url: system, status: 'active', content: 'complete', concept },
+    { resourceType: 'ValueSet', id: 'many', url: 'http://example.org/all', status: 'active', compose: { include: [{ system }] } },
+  ]
+  const path = '/ValueSet/$expand?url=http://example.org/all'
+
+  async function startWith(maxAnswerBytes: number): Promise<RunningServer> {
+    const context = createContext({ storage: memoryStorage(content), limits: { maxAnswerBytes, maxExpansion: 20_000 } })
+    const server = await startServer({ context, storage: context.storage })
+    running.push(server)
+    return server
+  }
+
+  const codesIn = (json: unknown): unknown[] => {
+    const contains = at(json, 'expansion', 'contains')
+    return Array.isArray(contains) ? contains.map((one) => at(one, 'code')) : []
+  }
+  const all = concept.map(({ code }) => code)
+
+  it('is whole, with its length: to GET, HEAD and _pretty, in a batch, and as a Response', async () => {
+    const server = await startWith(4 * MIB)
+    const { text, json, headers } = await askFhir(server, path)
+    expect(codesIn(json)).toEqual(all)
+    expect(Number(headers['content-length'])).toBe(Buffer.byteLength(text))
+    const head = await askFhir(server, path, { method: 'HEAD' })
+    expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', headers['content-length']])
+    expect(codesIn((await askFhir(server, `${path}&_pretty=true`)).json)).toEqual(all)
+    const batch = await sent(server, 'batch', [{ request: { method: 'GET', url: path.slice(1) } }])
+    expect(codesIn(at(batch.json, 'entry', 0, 'resource'))).toEqual(all)
+    const authorization = `Bearer ${server.token}`
+    const web = await server.handler(new Request(`${server.base}/fhir/R4${path}`, { headers: { authorization } }))
+    expect(codesIn(await web.json())).toEqual(all)
+  })
+
+  it('is refused where its bytes are more than an answer may have, though its characters are not', async () => {
+    const { text } = await askFhir(await startWith(4 * MIB), path)
+    const reply = await askFhir(await startWith(text.length + 1_000), path)
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([422, 'too-costly'])
+  })
+})

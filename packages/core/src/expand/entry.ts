@@ -73,7 +73,7 @@ function textsOf({ provider, listed }: Segment, concept: number, { languages, de
 }
 
 /** What is said about the concept with extensions, the value set last. */
-function extendedElements(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): readonly JsonObject[] {
+export function extendedElements(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): readonly JsonObject[] {
   let elements: JsonObject[] | undefined
   for (const source of provider.sources(concept)) if (source.concept['extension'] !== undefined) (elements ??= []).push(source.concept)
   if (listed?.concept['extension'] !== undefined) (elements ??= []).push(listed.concept)

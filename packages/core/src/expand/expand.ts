@@ -1,9 +1,10 @@
-import { explained, type OperationContext } from '../context/index.js'
-import { nameOf, refusal } from '../terminology/index.js'
-import { declaredProperties, frameOf, possibleProperties, type ExpansionFrame } from './frame.js'
+import { createPace, explained, pacedText, type OperationContext } from '../context/index.js'
+import { nameOf, refusal, type Segment } from '../terminology/index.js'
+import { expansionText } from './expansion-text.js'
+import { declaredProperties, frameOf, possibleProperties, propertiesIn, type ExpansionFrame } from './frame.js'
 import type { ExpandInput } from './input.js'
 import { nestable, pageEntries, streamedEntries, wantedMatches } from './page.js'
-import type { ExpandResult, ExpansionEntry } from './result.js'
+import { writingValueSet, type ExpandResult, type ExpansionEntry } from './result.js'
 import { selectedCodes, type Selection } from './selection.js'
 
 /**
@@ -22,11 +23,33 @@ export function expand(ctx: OperationContext, input: ExpandInput): Promise<Expan
   return explained(ctx, input, (own) => expanded(own, input))
 }
 
+/**
+ * The JSON text of the ValueSet that `toValueSet` makes of the same expansion, in pieces. A flat expansion is written without making its entries.
+ *
+ * @throws {OperationError} As `expand`.
+ */
+export async function expandToText(ctx: OperationContext, input: ExpandInput): Promise<readonly string[]> {
+  if (input.explain === true) return [await valueSetText(ctx, await expand(ctx, input))]
+  const selection = await selectedCodes(ctx, input)
+  refuseTooMany(ctx, selection)
+  return nestedSegment(selection) === undefined ? expansionText(ctx, selection) : [await valueSetText(ctx, await entriesOf(selection))]
+}
+
+async function valueSetText(ctx: OperationContext, result: ExpandResult): Promise<string> {
+  const resource = await createPace(ctx).run(writingValueSet(result))
+  return pacedText(ctx, { ...resource })
+}
+
 async function expanded(ctx: OperationContext, input: ExpandInput): Promise<ExpandResult> {
   const selection = await selectedCodes(ctx, input)
   refuseTooMany(ctx, selection)
-  const contains = await entries(selection)
-  return { ...frameOf(selection, declaredProperties(selection, contains)), contains }
+  return entriesOf(selection)
+}
+
+async function entriesOf(selection: Selection): Promise<ExpandResult> {
+  const { scope, segments, input, style, filtered } = selection
+  const contains = await pageEntries(scope, segments, { input, style, nested: nestedSegment(selection), filtered })
+  return { ...frameOf(selection, declaredProperties(selection, propertiesIn(contains))), contains }
 }
 
 /**
@@ -64,8 +87,8 @@ function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Sel
   throw refusal('VALUESET_TOO_COSTLY', values, { diagnostics: 'Ask for it in pages with count and offset.' })
 }
 
-function entries({ scope, segments, input, plan, style, filtered }: Selection): Promise<readonly ExpansionEntry[]> {
-  const paged = input.count !== undefined || input.offset !== undefined
-  const nested = paged || input.excludeNested === true ? undefined : nestable({ plan, segments, filtered })
-  return pageEntries(scope, segments, { input, style, nested, filtered })
+/** The segment to nest, where the expansion is nested. */
+function nestedSegment({ segments, input, plan, filtered }: Selection): Segment | undefined {
+  const isPaged = input.count !== undefined || input.offset !== undefined
+  return isPaged || input.excludeNested === true ? undefined : nestable({ plan, segments, filtered })
 }

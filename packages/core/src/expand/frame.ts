@@ -35,10 +35,14 @@ export function frameOf(selection: Selection, properties: ExpandResult['properti
   }
 }
 
-/** The properties of these entries, and those requested that a code system declares. */
-export function declaredProperties({ members, style }: Selection, entries: readonly ExpansionEntry[]): ExpandResult['properties'] {
+/**
+ * Properties that the expansion declares: those that its entries have, and those requested that a code system declares.
+ *
+ * @param properties Of the entries.
+ */
+export function declaredProperties({ members, style }: Selection, properties: Iterable<EntryProperty>): ExpandResult['properties'] {
   const found = new Map<string, string | undefined>()
-  for (const { code, uri: stated } of propertiesIn(entries)) if (!found.has(code)) found.set(code, stated)
+  for (const { code, uri: stated } of properties) if (!found.has(code)) found.set(code, stated)
   for (const code of style.properties) {
     const header = headerWith(members, code)
     if (header !== undefined && !found.has(code)) found.set(code, header.properties.get(code))
@@ -47,7 +51,7 @@ export function declaredProperties({ members, style }: Selection, entries: reado
 }
 
 /** The properties of entries and of those below them; as a list and not by recursion, as hierarchies are deeper than the call stack. */
-function* propertiesIn(entries: readonly ExpansionEntry[]): Generator<EntryProperty> {
+export function* propertiesIn(entries: readonly ExpansionEntry[]): Generator<EntryProperty> {
   const lists = [entries]
   for (const list of lists) {
     for (const { properties, contains } of list) {

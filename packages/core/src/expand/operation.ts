@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/index.js'
 import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import { ignoreUnknown, readLanguages, readTxResources, readValueSetName, readVersionRules } from '../terminology/index.js'
-import { expand, openExpansion } from './expand.js'
+import { expand, expandToText, openExpansion } from './expand.js'
 import type { ExpandInput } from './input.js'
 import { toContains, valueSetWith, writingValueSet } from './result.js'
 
@@ -20,6 +20,10 @@ export const expandOperation: Operation = {
     const { ctx, input } = await readCall(base, request)
     const writing = writingValueSet(await expand(ctx, input))
     return { status: 200, resource: { ...(await createPace(ctx).run(writing)) } }
+  },
+  async write(base, request) {
+    const { ctx, input } = await readCall(base, request)
+    return { status: 200, text: await expandToText(ctx, input) }
   },
   async stream(base, request) {
     parameterReader(request.parameters).refuse('_explain')

@@ -33,7 +33,8 @@ export async function pageEntries(
   for (const match of await wantedMatches(scope, segments, { input, style, filtered })) {
     if (entries.length >= most) break
     entries.push(writer(match))
-    await scope.pace.step()
+    const wait = scope.pace.step()
+    if (wait !== undefined) await wait
   }
   return entries
 }
@@ -57,7 +58,8 @@ export async function* streamedEntries(
   }
 }
 
-function mostOf({ count }: ExpandInput): number {
+/** How many codes are returned at most. */
+export function mostOf({ count }: ExpandInput): number {
   return count ?? Number.POSITIVE_INFINITY
 }
 
@@ -111,7 +113,8 @@ async function nestedEntries(writer: EntryWriter, segment: Segment, pace: Pace):
     const siblings = open.at(-1)?.contains ?? roots
     siblings.push({ ...writer({ segment, concept }), contains })
     open.push({ concept, contains })
-    await pace.step()
+    const wait = pace.step()
+    if (wait !== undefined) await wait
   }
   return roots
 }

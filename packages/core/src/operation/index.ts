@@ -7,4 +7,5 @@ export {
   type OperationNeeds,
   type OperationRequest,
   type OperationResponse,
+  type WrittenResponse,
 } from './operation.js'

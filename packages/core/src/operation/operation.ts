@@ -31,6 +31,12 @@ export interface OperationResponse {
   readonly location?: string
 }
 
+/** What a call answers, as text. */
+export interface WrittenResponse extends Omit<OperationResponse, 'resource'> {
+  /** The JSON text of the resource in pieces, of about a hundred thousand characters where it is long. */
+  readonly text: readonly string[]
+}
+
 /** A header of HTTP that an operation reads as parameters, which are then as if they stood in the query. */
 export interface OperationHeader {
   /** In lower case. */
@@ -79,6 +85,8 @@ export interface Operation {
   readonly body?: 'parameters' | 'text'
   /** @throws {OperationError} whatever the operation cannot do. */
   readonly run: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
+  /** The same answer as text, where that takes less than to make the resource and to write it. @throws {OperationError} as `run`. */
+  readonly write?: (ctx: OperationContext, request: OperationRequest) => Promise<WrittenResponse>
   /**
    * The same answer in pieces, each of which becomes a line of NDJSON. Absent where there is no such form.
    *

@@ -53,12 +53,6 @@ export function createAnswerSize({ maxBytes, advice }: AnswerBounds): AnswerSize
   }
 }
 
-/** The same text. @throws {OperationError} `too-costly` for one that is longer than an answer may be. */
-export function boundedText(text: string, bounds: AnswerBounds): string {
-  createAnswerSize(bounds).add(text)
-  return text
-}
-
 /** UTF-8 bytes of a well-formed text. */
 export function utf8Length(text: string): number {
   let bytes = text.length

@@ -7,6 +7,8 @@ export interface Answer {
   readonly headers: readonly (readonly [string, string])[]
   /** Absent for none, with its type among the headers. */
   readonly body?: string | undefined
+  /** In place of `body`, a long text in pieces, which are not put together. */
+  readonly pieces?: readonly string[] | undefined
   /** In place of `body`, content that is no text. */
   readonly bytes?: Uint8Array | undefined
   /** In place of `body`, a text that is made while it is sent; a failure of it cuts the answer off. */
@@ -28,6 +30,21 @@ const ALWAYS: readonly (readonly [string, string])[] = [
 /** An answer whose body is a FHIR resource's JSON text. */
 export function fhirText(status: number, text: string, headers: Answer['headers'] = []): Answer {
   return { status, headers: [['Content-Type', FHIR_JSON], ...headers], body: text }
+}
+
+/** Characters up to which a text in pieces is put together. */
+export const SHORT_TEXT: number = 1024 * 1024
+
+/** An answer whose body is a FHIR resource's JSON text in pieces; a short one is put together. */
+export function fhirPieces(status: number, pieces: readonly string[], headers: Answer['headers'] = []): Answer {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length <= SHORT_TEXT) return fhirText(status, pieces.join(''), headers)
+  return { status, headers: [['Content-Type', FHIR_JSON], ...headers], pieces }
+}
+
+/** The same answer with its text as one, to be put into another. */
+export function assembled({ pieces, ...answer }: Answer): Answer {
+  return pieces === undefined ? answer : { ...answer, body: pieces.join('') }
 }
 
 /** An answer with a FHIR resource. */
@@ -61,18 +78,29 @@ export function emptyAnswer(status: number, headers: Answer['headers'] = []): An
 export function finished(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
   const headers = [...ALWAYS, ...answer.headers, ...more]
   if (method !== 'HEAD') return { ...answer, headers }
-  const length = answer.bytes?.length ?? (answer.body === undefined ? undefined : utf8Length(answer.body))
+  const length = lengthOf(answer)
   if (length !== undefined) headers.push(['Content-Length', String(length)])
   return { status: answer.status, headers }
+}
+
+/** Bytes of the body; `undefined` where there is none or it is not known yet. */
+function lengthOf({ bytes, body, pieces }: Answer): number | undefined {
+  if (bytes !== undefined) return bytes.length
+  if (body !== undefined) return utf8Length(body)
+  return pieces?.reduce((sum, piece) => sum + utf8Length(piece), 0)
 }
 
 /** Writes an answer as a web-standard response. */
 export function toWebResponse(answer: Answer): Response {
   const headers = new Headers()
   for (const [name, value] of answer.headers) headers.append(name, value)
-  const body =
-    answer.stream === undefined ? (answer.body ?? (answer.bytes && new Uint8Array(answer.bytes)) ?? null) : byteStream(answer.stream)
-  return new Response(body, { status: answer.status, headers })
+  return new Response(webBody(answer), { status: answer.status, headers })
+}
+
+function webBody({ body, bytes, pieces, stream }: Answer): ConstructorParameters<typeof Response>[0] {
+  if (stream !== undefined) return byteStream(stream)
+  if (pieces !== undefined) return byteStream(pieces)
+  return body ?? (bytes && new Uint8Array(bytes)) ?? null
 }
 
 /** Lines are sent together up to about so many characters. */
@@ -102,9 +130,9 @@ async function* ndjsonChunks(lines: AsyncIterable<object>): AsyncGenerator<strin
 }
 
 /** A web-standard stream of a text in pieces, each asked for when the reader is ready. */
-function byteStream(chunks: AsyncIterable<string>): ReadableStream<Uint8Array> {
+function byteStream(chunks: AsyncIterable<string> | Iterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  const iterator = chunks[Symbol.asyncIterator]()
+  const iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]()
   return new ReadableStream(
     {
       async pull(controller) {

@@ -20,6 +20,10 @@ export async function writeAnswer(response: ServerResponse, answer: Answer, unre
     response.writeHead(answer.status, [...headers, 'Content-Length', String(answer.bytes.length)])
     return sendStream(response, pieces(answer.bytes))
   }
+  if (answer.pieces !== undefined) {
+    response.writeHead(answer.status, [...headers, 'Content-Length', String(utf8LengthOf(answer.pieces))])
+    return sendStream(response, answer.pieces)
+  }
   const hasBody = answer.body !== undefined
   if (hasBody) headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
   else if (mayHaveBody(answer.status) && response.req.method !== 'HEAD') headers.push('Content-Length', '0')
@@ -30,8 +34,12 @@ export async function writeAnswer(response: ServerResponse, answer: Answer, unre
   else endGently(response, answer.body, unread)
 }
 
-/** Characters that are handed to the socket at a time: a long text would be there twice, and encoded in one go. */
+/** What is handed to the socket at a time: a long text would be there twice, and encoded in one go. */
 const SLICE = 256 * 1024
+
+function utf8LengthOf(pieces: readonly string[]): number {
+  return pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
+}
 
 /** Cuts a text where no character is cut in two. */
 function* slices(text: string): Iterable<string> {

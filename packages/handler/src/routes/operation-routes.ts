@@ -1,11 +1,13 @@
 import { pacedText } from 'fhir-ops/internal/context'
+import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationNeeds, OperationRequest, Parameter } from 'fhir-ops/operation'
+import type { WrittenResponse } from 'fhir-ops/internal/operation'
 import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
 import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
-import { boundedText } from '../http/answer-size.js'
-import { fhirText, ndjsonAnswer, type Answer } from '../http/answer.js'
+import { createAnswerSize } from '../http/answer-size.js'
+import { fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
 
@@ -75,10 +77,17 @@ async function runOperation(
   operation: Operation,
   { exchange, method }: { exchange: Exchange; method: Place['method'] },
 ): Promise<Answer> {
-  const { status, resource, location } = await operation.run(exchange.ctx, operationRequest(operation, exchange, method))
-  const bounds = { maxBytes: exchange.ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' }
-  const text = boundedText(await pacedText(exchange.ctx, resource), bounds)
-  return fhirText(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
+  const { ctx } = exchange
+  const { status, text, location } = await written(ctx, operation, operationRequest(operation, exchange, method))
+  const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' })
+  for (const piece of text) size.add(piece)
+  return fhirPieces(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
+}
+
+async function written(ctx: OperationContext, { write, run }: Operation, request: OperationRequest): Promise<WrittenResponse> {
+  if (write !== undefined) return write(ctx, request)
+  const { resource, ...response } = await run(ctx, request)
+  return { ...response, text: [await pacedText(ctx, resource)] }
 }
 
 function operationRequest(operation: Operation, exchange: Exchange, method: Place['method']): OperationRequest {
