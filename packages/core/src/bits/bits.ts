@@ -6,6 +6,14 @@ export function emptyBits(limit: number): Bits {
   return new Uint32Array((limit + 31) >>> 5)
 }
 
+/** The same set when it has room for the number, else a copy that has, and room for twice as many. */
+export function withRoomFor(bits: Bits, at: number): Bits {
+  if (at < bits.length * 32) return bits
+  const larger = emptyBits(Math.max(bits.length * 64, at + 1))
+  larger.set(bits)
+  return larger
+}
+
 /** The number must be below the limit. */
 export function addBit(bits: Bits, at: number): void {
   const word = at >>> 5

@@ -10,6 +10,7 @@ export {
   intersection,
   membersOf,
   removeBit,
+  withRoomFor,
   type Bits,
 } from './bits.js'
 export {
@@ -30,4 +31,5 @@ export {
   testedBitmap,
   type Bitmap,
 } from './bitmap.js'
+export { createNumbers, type Numbers } from './numbers.js'
 export { firstWhere } from './first-where.js'

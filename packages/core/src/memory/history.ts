@@ -10,7 +10,7 @@ import {
   type HistoryItem,
   type StoredResource,
 } from '../storage/index.js'
-import { firstIndex } from './first-index.js'
+import { firstWhere } from '../bits/index.js'
 
 /** A version that was written, with those before it as far as they are kept. */
 export interface MemoryVersion extends HistoryPosition {
@@ -121,7 +121,7 @@ function isCurrentIn(version: MemoryVersion, at: HistoryPeriod | undefined, log:
 function startOf(versions: readonly MemoryVersion[], { after }: HistoryQuery): number {
   if (after === undefined) return 0
   const position = readHistoryCursor(after)
-  return firstIndex(versions.length, (index) => isBehind(versions[index], position))
+  return firstWhere(versions.length, (index) => isBehind(versions[index], position))
 }
 
 function isBehind(version: MemoryVersion | undefined, position: HistoryPosition): boolean {

@@ -1,7 +1,5 @@
-import type { Comparison, IndexEntry } from '../storage/index.js'
-import { addBit, emptyBits, type Bits } from '../bits/index.js'
-import { satisfies } from './entry-test.js'
-import { createNumbers, type Numbers } from './numbers.js'
+import { addBit, createNumbers, emptyBits, withRoomFor, type Bits, type Numbers } from '../bits/index.js'
+import { createFrequency, satisfies, testKey, type Comparison, type IndexEntry } from '../storage/index.js'
 
 /** The rows of tests that were asked lately, kept up with the entries: of many rows as a bitmap, of few as a list. */
 export interface KeptRows {
@@ -27,22 +25,19 @@ interface Kept {
   upTo: number
 }
 
-/** Bytes that all of them take, where there are no more entries than that many eighths; and the longest list in a test. */
+/** Bytes that all of them take, where there are no more entries than that many eighths. */
 const MIN_BYTES = 4 * 1024 * 1024
-const MAX_OPERANDS = 16
 const MAX_KEPT = 256
 /** Of how many rows one must satisfy a test, so that a bitmap is shorter than a list. */
 const LARGE_PART = 32
-/** Times that a test is asked before its rows are kept. */
-const FREQUENT = 4
 
 export function createKeptRows({ entries, rowOf }: KeptOf): KeptRows {
   const kept = new Map<string, Kept>()
-  const asked = new Map<string, number>()
+  const isFrequent = createFrequency()
   const limit = (): number => (entries.length === 0 ? 0 : rowOf.at(entries.length - 1) + 1)
   const add = (one: Kept, row: number): void => {
     if (one.bits === undefined) return one.list.push(row)
-    if (row >= one.bits.length * 32) one.bits = grown(one.bits, row)
+    one.bits = withRoomFor(one.bits, row)
     addBit(one.bits, row)
   }
   const bitsOf = (one: Kept, all: readonly Comparison[]): Bits => {
@@ -55,7 +50,7 @@ export function createKeptRows({ entries, rowOf }: KeptOf): KeptRows {
   }
   return {
     find(all) {
-      const key = keyOf(all)
+      const key = testKey(all)
       const found = key === undefined ? undefined : kept.get(key)
       if (key === undefined || found === undefined) return undefined
       kept.delete(key)
@@ -63,7 +58,7 @@ export function createKeptRows({ entries, rowOf }: KeptOf): KeptRows {
       return bitsOf(found, all)
     },
     keep(all, rows) {
-      const key = keyOf(all)
+      const key = testKey(all)
       if (key === undefined) return
       const isLarge = rows.length() * LARGE_PART > limit()
       const bits = isLarge ? bitsOfList(rows, limit()) : undefined
@@ -71,32 +66,16 @@ export function createKeptRows({ entries, rowOf }: KeptOf): KeptRows {
       while (kept.size > 1 && isTooMuch()) kept.delete(kept.keys().next().value ?? '')
     },
     isFrequent(all) {
-      const key = keyOf(all)
-      if (key === undefined) return false
-      const times = (asked.get(key) ?? 0) + 1
-      asked.delete(key)
-      asked.set(key, times)
-      if (asked.size > MAX_KEPT) asked.delete(asked.keys().next().value ?? '')
-      return times >= FREQUENT
+      const key = testKey(all)
+      return key !== undefined && isFrequent(key)
     },
   }
 }
 
 const NO_ENTRY: IndexEntry = { param: '' }
 
-function keyOf(all: readonly Comparison[]): string | undefined {
-  const isShort = all.every((comparison) => comparison.op !== 'in' || comparison.operands.length <= MAX_OPERANDS)
-  return isShort ? JSON.stringify(all) : undefined
-}
-
 function bitsOfList(list: Numbers, limit: number): Bits {
   const bits = emptyBits(limit)
   for (let index = 0; index < list.length(); index++) addBit(bits, list.at(index))
   return bits
-}
-
-function grown(bits: Bits, row: number): Bits {
-  const larger = emptyBits(Math.max(bits.length * 64, row + 1))
-  larger.set(bits)
-  return larger
 }

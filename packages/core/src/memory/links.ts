@@ -1,6 +1,5 @@
-import { addBit, hasBit, membersOf, type Bits } from '../bits/index.js'
+import { addBit, createNumbers, hasBit, membersOf, type Bits, type Numbers } from '../bits/index.js'
 import type { IndexEntry } from '../storage/index.js'
-import { createNumbers, type Numbers } from './numbers.js'
 
 /**
  * Which rows refer to which by one search parameter, as numbers, so that a chain over many resources compares no texts. Built at first use, then

@@ -1,5 +1,4 @@
-import type { Condition, PutEntry } from '../storage/index.js'
-import { satisfies } from './entry-test.js'
+import { satisfies, type Condition, type PutEntry } from '../storage/index.js'
 
 /** A resource, stored or about to be, with what it is found by. */
 export interface FoundBy extends Pick<PutEntry, 'id' | 'entries'> {

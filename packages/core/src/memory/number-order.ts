@@ -1,6 +1,5 @@
-import type { IndexEntry } from '../storage/index.js'
-import { numberHolds, type NumberComparison } from './entry-test.js'
-import { firstIndex } from './first-index.js'
+import { firstWhere } from '../bits/index.js'
+import { numberHolds, type IndexEntry, type NumberComparison } from '../storage/index.js'
 
 /** Positions of entries in the order of one number field. Built at first use; what is added later is sorted in when it has become much. */
 export interface NumberOrder {
@@ -23,8 +22,8 @@ export function createNumberOrder(field: NumberComparison['field'], entries: rea
         added = []
       }
       const { values, positions } = sorted
-      const start = firstIndex(values.length, (index) => (values[index] ?? 0) >= comparison.operand)
-      const end = firstIndex(values.length, (index) => (values[index] ?? 0) > comparison.operand)
+      const start = firstWhere(values.length, (index) => (values[index] ?? 0) >= comparison.operand)
+      const end = firstWhere(values.length, (index) => (values[index] ?? 0) > comparison.operand)
       const others = added.filter(({ value }) => numberHolds(value, comparison))
       return [positions.subarray(...SPANS[comparison.op](start, end)), others.map(({ position }) => position)]
     },

@@ -1,10 +1,16 @@
-import type { Comparison, IndexEntry } from '../storage/index.js'
-import { addBit, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
-import { isNumberComparison, isTextComparison, satisfies, type NumberComparison, type TextComparison } from './entry-test.js'
+import { addBit, createNumbers, emptyBits, intersection, membersOf, type Bits, type Numbers } from '../bits/index.js'
+import {
+  isNumberComparison,
+  isTextComparison,
+  satisfies,
+  type Comparison,
+  type IndexEntry,
+  type NumberComparison,
+  type TextComparison,
+} from '../storage/index.js'
 import { createKeptRows } from './kept-rows.js'
 import { createLinks, type Linked, type Links } from './links.js'
 import { createNumberOrder, type NumberOrder } from './number-order.js'
-import { createNumbers, type Numbers } from './numbers.js'
 import { createPostings, type Postings } from './postings.js'
 
 /**

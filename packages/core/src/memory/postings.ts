@@ -1,5 +1,4 @@
-import type { IndexEntry } from '../storage/index.js'
-import { textHolds, type TextComparison } from './entry-test.js'
+import { textHolds, type IndexEntry, type TextComparison } from '../storage/index.js'
 
 /** Positions of entries by the text of one field. Built at first use, then kept up with the entries. */
 export interface Postings {

@@ -1,5 +1,5 @@
 import { comparePositions, positionOf, type IndexedResource, type SortKey, type SortPosition } from '../storage/index.js'
-import { addBit, emptyBits, removeBit, type Bits } from '../bits/index.js'
+import { addBit, emptyBits, removeBit, withRoomFor, type Bits } from '../bits/index.js'
 import { createParamIndex, type ParamIndex } from './param-index.js'
 import { createRowOrder, type RowOrder } from './row-order.js'
 
@@ -102,7 +102,7 @@ function addRow(state: TableState, row: Row): void {
   const number = state.rows.push(row) - 1
   state.current.set(row.stored.id, number)
   for (const order of state.orders.values()) order.add(number)
-  if (number >= state.live.length * 32) state.live = grown(state.live)
+  state.live = withRoomFor(state.live, number)
   addBit(state.live, number)
   for (const entry of row.entries) {
     const index = state.params.get(entry.param) ?? createParamIndex()
@@ -116,12 +116,6 @@ function dropRow(state: TableState, id: string): void {
   if (number === undefined) return
   removeBit(state.live, number)
   state.current.delete(id)
-}
-
-function grown(bits: Bits): Bits {
-  const larger = new Uint32Array(bits.length * 2)
-  larger.set(bits)
-  return larger
 }
 
 function compacted(state: TableState): TableState {

@@ -1,4 +1,4 @@
-import { firstIndex } from './first-index.js'
+import { firstWhere } from '../bits/index.js'
 
 /** Row numbers in ascending order of their places. Rows may be added in any order; those that are no longer current stay among them. */
 export interface RowOrder<Place> {
@@ -62,7 +62,7 @@ function* inTurn<Place>(
 }
 
 function startAfter<Place>({ placeOf, compare }: Ordering<Place>, rows: readonly number[], place: Place): number {
-  return firstIndex(rows.length, (index) => compare(placeOf(rows[index] ?? 0), place) > 0)
+  return firstWhere(rows.length, (index) => compare(placeOf(rows[index] ?? 0), place) > 0)
 }
 
 interface PlacedRow<Place> {

@@ -19,6 +19,16 @@ export { scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from
 export { CONTAINED_PARAM, containedPuts, containedType, containerOfPlace, isContainedType, placesOf } from './contained.js'
 export { cursorParts, historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './cursors.js'
 export { checkAddress, putResource, puttingResource, writableText, type Indexer, type ResourceToPut } from './put-resource.js'
+export {
+  isNumberComparison,
+  isTextComparison,
+  numberHolds,
+  satisfies,
+  textHolds,
+  type NumberComparison,
+  type TextComparison,
+} from './entry-test.js'
+export { createFrequency, testKey, type FrequencyOptions } from './frequent-tests.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
 export { checkQuery, checkScan, checkVersion } from './checks.js'
 export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'

@@ -1,4 +1,4 @@
-import type { Comparison, IndexEntry } from '../storage/index.js'
+import type { Comparison, IndexEntry } from './query.js'
 
 /** True when the entry satisfies every comparison. */
 export function satisfies(entry: IndexEntry, comparisons: readonly Comparison[]): boolean {
