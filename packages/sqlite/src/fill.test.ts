@@ -67,3 +67,30 @@ it('a file with resources keeps its indexes', async () => {
   await first.close()
   expect(await countIn(await openSqliteToFill(file))).toBe(1)
 })
+
+it('all resources of a type are counted while a file is filled, and by whoever asked meanwhile', async () => {
+  const file = (await folderOfTest()).file('data.db')
+  const filled = await openSqliteToFill(file)
+  const all = async (from: SqliteFile): Promise<number> => from.storage.count({ type: 'Basic', where: { kind: 'and', conditions: [] } })
+  for (const count of [1, 2, 3, 4, 5]) {
+    await filled.storage.write([basic(`n${count}`)])
+    expect(await all(filled)).toBe(count)
+  }
+  await filled.close()
+  const db = await openSqlite(file)
+  onTestFinished(() => db.close())
+  for (const count of [6, 7, 8, 9, 10]) {
+    await db.storage.write([basic(`n${count}`)])
+    expect(await all(db)).toBe(count)
+  }
+})
+
+it('counts follow what another process writes', async () => {
+  const file = (await folderOfTest()).file('data.db')
+  const [one, other] = [await openSqlite(file), await openSqlite(file)]
+  onTestFinished(async () => void (await Promise.all([one.close(), other.close()])))
+  for (let count = 1; count < 10; count++) {
+    await (count % 2 === 0 ? one : other).storage.write([basic(`n${count}`)])
+    expect([await one.storage.count(byCode('a')), await other.storage.count(byCode('a'))]).toEqual([count, count])
+  }
+})

@@ -98,7 +98,7 @@ describe('a connection of the caller', () => {
     await storage.write([basic('kept'), basic('gone'), { op: 'delete', type: 'Basic', id: 'gone' }, basic('kept')])
     expect(storage.history).toBeUndefined()
     db.exec(
-      'DROP TABLE index_to_make; DROP TABLE used_key; DROP TABLE old_version; DROP INDEX deleted_updated; DROP INDEX entry_high; ALTER TABLE stored_system DROP COLUMN staged_at; PRAGMA user_version = 2',
+      'DROP TRIGGER resource_added; DROP TRIGGER resource_changed; DROP TRIGGER resource_removed; DROP TABLE change; DROP TABLE index_to_make; DROP TABLE used_key; DROP TABLE old_version; DROP INDEX deleted_updated; DROP INDEX entry_high; ALTER TABLE stored_system DROP COLUMN staged_at; PRAGMA user_version = 2',
     )
     const { history, write } = sqliteStorage(db, clock)
     await write([basic('kept')])

@@ -1,6 +1,7 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { checkInPlace, openToSearch, openToWrite } from './database/node-file.js'
 import { failed, runGroup, runRead, type Answer, type Call } from './threads/write-group.js'
+import { handOverSets } from './sets/sets-of.js'
 import type { ToWorker, WorkerTask } from './threads/worker-task.js'
 
 /** Writes that may share a transaction. */
@@ -30,8 +31,10 @@ function serve(port: MessagePort, task: WorkerTask): void {
     while (waiting.length > 0) {
       port.postMessage(run(waiting.splice(0, writes ? MAX_GROUP : 1)))
       if (writes || !db.isWorn()) continue
-      db.close()
+      const worn = db
       db = openToSearch(task)
+      handOverSets(worn, db)
+      worn.close()
     }
     if (closing) close()
   }

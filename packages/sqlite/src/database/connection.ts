@@ -18,8 +18,8 @@ export interface SqliteConnection {
   exec(sql: string): unknown
   /** Gives a `SqliteStatement`; drivers type its values in ways of their own. */
   prepare(sql: string): object
-  /** Makes a function that SQL may call. It need not give the same each time. */
-  function(name: string, implementation: () => SqliteValue): unknown
+  /** Makes a function that SQL may call, with as many values as the implementation has parameters. It need not give the same each time. */
+  function(name: string, implementation: (...values: SqliteValue[]) => SqliteValue): unknown
   close(): unknown
   /** node:sqlite: whether a transaction is open. */
   readonly isTransaction?: boolean

@@ -2,7 +2,8 @@ import { OperationError } from 'fhir-ops/errors'
 import { LRUCache } from 'lru-cache'
 import type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
 import { storageFailure } from './failure.js'
-import type { Sql } from './sql.js'
+import { addFunctions, visiting } from './functions.js'
+import { sql, type Sql } from './sql.js'
 
 /** A row as an array, in the order of the selected columns. */
 export type Row = readonly SqliteValue[]
@@ -18,7 +19,11 @@ export interface SqliteDriver {
   all(statement: Sql): readonly Row[]
   /** The first row. */
   get(statement: Sql): Row | undefined
-  /** The same for fixed SQL, without building it again for every row that is written. */
+  /**
+   * Hands out the columns `a` and `b`, which are numbers, of every row, of which there may be millions: nothing is made of a row.
+   */
+  visit(rows: Sql, visit: (a: number, b: number) => void): void
+  /** Prepares fixed SQL, which is not built again for every row that is written. */
   fixed(sql: string): FixedStatement
   /**
    * Does reads that may take so many milliseconds: statements that look at much ask `in_time()` on the way.
@@ -65,6 +70,7 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
     statements.set(text, statement)
     return statement
   }
+  addFunctions(connection)
   return {
     exec: (text) => wrapped(() => void connection.exec(text)),
     run: ({ text, values }) => wrapped(() => void prepared(text).run(...values)),
@@ -75,6 +81,10 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
           .map(rowOf),
       ),
     get: ({ text, values }) => wrapped(() => firstRow(prepared(text), values)),
+    visit(rows, visit) {
+      const { text, values } = sql`SELECT sum(visit(a, b)) FROM (${rows})`
+      visiting(visit, () => wrapped(() => void firstRow(prepared(text), values)))
+    },
     fixed(text) {
       const statement = wrapped(() => prepared(text))
       return {

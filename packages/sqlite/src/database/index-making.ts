@@ -4,17 +4,20 @@ import { sql } from './sql.js'
 
 /**
  * Drops the indexes of `entry` in a database without resources, and notes in it that they are to be made: of all entries at once, in order,
- * which takes less than keeping them up entry by entry (`npm run bench first-load`). Runs inside a transaction.
+ * which takes less than keeping them up entry by entry (`npm run bench first-load`). Changes are not logged meanwhile, and an empty log says so.
+ * Runs inside a transaction.
  *
  * @returns Whether that was done; false when there are resources.
  */
 export function leaveOutIndexes(db: SqliteDriver): boolean {
   if (db.get(sql`SELECT 1 FROM resource LIMIT 1`) !== undefined) return false
-  const indexes = db.all(sql`SELECT sql, name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'entry' AND sql IS NOT NULL`)
-  for (const [made, name] of indexes) {
-    db.run(sql`INSERT INTO index_to_make (sql) VALUES (${textOf(made)})`)
-    db.exec(`DROP INDEX ${textOf(name)}`)
+  const made = db.all(sql`SELECT sql, type, name FROM sqlite_schema
+    WHERE sql IS NOT NULL AND (type = 'index' AND tbl_name = 'entry' OR type = 'trigger' AND tbl_name = 'resource')`)
+  for (const [text, kind, name] of made) {
+    db.run(sql`INSERT INTO index_to_make (sql) VALUES (${textOf(text)})`)
+    db.exec(`DROP ${textOf(kind)} ${textOf(name)}`)
   }
+  db.run(sql`DELETE FROM change`)
   return true
 }
 
@@ -28,6 +31,7 @@ export function makeIndexes(db: SqliteDriver): void {
   db.exec('PRAGMA threads = 1')
   for (const [text] of db.all(sql`SELECT sql FROM index_to_make`)) db.exec(textOf(text))
   db.run(sql`DELETE FROM index_to_make`)
+  db.run(sql`INSERT INTO change (resource, is_new) VALUES (0, 0)`)
 }
 
 /** `makeIndexes`, in the thread that writes. */

@@ -12,6 +12,8 @@ import { sql } from './sql.js'
  * - `entry`: what resources are found by, clustered by resource; three indexes cover every test of a query, so that searches
  *   and counts read no resource that they do not return. With `entry_high` they keep every order of a sort key, too.
  * - `old_version`: what was replaced or deleted, and deletions of ids that came back (without text).
+ * - `change`: keys of resources in the order of their changes, the last thousands of them, so that what is kept in memory is brought up to date;
+ *   triggers write it, so that nothing that writes to the file can leave it out (`sets/`).
  * - `index_to_make`: indexes of `entry` that a first load leaves out until it ends (`index-making.ts`), as SQL; else empty.
  * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` holds their content.
  */
@@ -123,6 +125,27 @@ const MIGRATIONS: readonly string[] = [
   `,
   `
   CREATE TABLE index_to_make (sql TEXT NOT NULL) STRICT;
+  `,
+  `
+  CREATE TABLE change (
+    seq INTEGER PRIMARY KEY,
+    resource INTEGER NOT NULL,
+    is_new INTEGER NOT NULL,
+    mark INTEGER NOT NULL DEFAULT (random() & 281474976710655)
+  ) STRICT;
+  INSERT INTO change (resource, is_new) VALUES (0, 0);
+  CREATE TRIGGER resource_added AFTER INSERT ON resource BEGIN
+    INSERT INTO change (resource, is_new) VALUES (new.key, 1);
+    DELETE FROM change WHERE last_insert_rowid() % 1024 = 0 AND seq <= last_insert_rowid() - 8192;
+  END;
+  CREATE TRIGGER resource_changed AFTER UPDATE ON resource BEGIN
+    INSERT INTO change (resource, is_new) VALUES (new.key, 0);
+    DELETE FROM change WHERE last_insert_rowid() % 1024 = 0 AND seq <= last_insert_rowid() - 8192;
+  END;
+  CREATE TRIGGER resource_removed AFTER DELETE ON resource BEGIN
+    INSERT INTO change (resource, is_new) VALUES (old.key, 0);
+    DELETE FROM change WHERE last_insert_rowid() % 1024 = 0 AND seq <= last_insert_rowid() - 8192;
+  END;
   `,
 ]
 

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { sqliteDriver } from '../database/driver.js'
 import { sqliteStorage } from '../index.js'
 import { FEW_TO_ASK } from './narrowest.js'
+import { createKeptSets } from '../sets/kept-sets.js'
 import { countOf } from './search-page.js'
 
 const connection = new DatabaseSync(':memory:')
@@ -59,6 +60,6 @@ describe.each([
     ['Patient', all(observed(LATE), observed(has('code', 'c0'))), 2],
     ['Patient', all(FEMALE, has('gender', 'male')), 0],
   ])('%s %j', (type, where, count) => {
-    expect(countOf(sqliteDriver(connection), { type, where }, fewToAsk)).toBe(count)
+    expect(countOf(sqliteDriver(connection), { type, where }, { fewToAsk, sets: createKeptSets() })).toBe(count)
   })
 })

@@ -12,23 +12,31 @@ export interface Part {
   readonly limit: number
 }
 
-type Matching = Pick<SearchQuery, 'type' | 'where' | 'sort'>
+/** Matches by what tells them. */
+export interface Matching extends Pick<SearchQuery, 'type' | 'sort'> {
+  /** Whether the resource `r` is one. */
+  readonly isMatch: Sql
+}
 
 /**
  * The first matches, found along an index that has the order of the first sort key: rows of key, id and sort values. Resources without the
  * key come last, in the order of the next one.
  */
 export function rowsInTurn(db: SqliteDriver, query: Matching, { after, limit }: Part): readonly Row[] {
-  const { type, where, sort: [first, ...rest] = [] } = query
+  const { type, isMatch, sort: [first, ...rest] = [] } = query
   if (first === undefined) return db.all(byIdSql(query, { after, limit }))
   const isBehind = after !== undefined && after.keys[0] === null
   const found = isBehind ? [] : db.all(inOrderSql(query, first, { after, limit }))
   if (found.length === limit || first.field === 'id' || first.field === 'lastUpdated') return found
-  const without: Matching = { type, where: { kind: 'and', conditions: [where, { kind: 'not', condition: hasKey(first) }] }, sort: rest }
-  const last = rowsInTurn(db, without, {
-    after: isBehind ? { ...after, keys: after.keys.slice(1) } : undefined,
-    limit: limit - found.length,
-  })
+  const isWithout = sql`NOT ${meets(type, hasKey(first), { key: sql`r.key`, each: true })}`
+  const last = rowsInTurn(
+    db,
+    { type, isMatch: sql`${isMatch} AND ${isWithout}`, sort: rest },
+    {
+      after: isBehind ? { ...after, keys: after.keys.slice(1) } : undefined,
+      limit: limit - found.length,
+    },
+  )
   return [...found, ...last.map(([key = null, id = null, ...keys]) => [key, id, null, ...keys])]
 }
 
@@ -37,10 +45,10 @@ export function positionOf([, id, ...keys]: Row): Position {
   return { id: textOf(id), keys: keys.map((key) => (typeof key === 'string' || typeof key === 'number' ? key : null)) }
 }
 
-function byIdSql({ type, where }: Matching, { after, limit }: Part): Sql {
+function byIdSql({ type, isMatch }: Matching, { after, limit }: Part): Sql {
   const behind = after === undefined ? sql`1` : sql`r.id > ${after.id}`
   return sql`SELECT r.key AS key, r.id AS id FROM resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${behind}
-    AND in_time() AND ${meets(type, where, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
+    AND in_time() AND ${isMatch} ORDER BY r.id LIMIT ${limit}`
 }
 
 function inOrderSql(query: Matching, first: SortKey, { after, limit }: Part): Sql {
@@ -49,7 +57,7 @@ function inOrderSql(query: Matching, first: SortKey, { after, limit }: Part): Sq
   // The bound on the key is what the index begins with; the rest decides among equal ones.
   const behind = after === undefined ? sql`1` : sql`${key} ${first.descending ? sql`<=` : sql`>=`} ${value} AND ${isAfter(query, after)}`
   return sql`SELECT r.key AS key, r.id AS id, ${key} AS s0${sortColumns(query, 1)} FROM ${from} WHERE ${where} AND ${behind}
-    AND in_time() AND ${meets(query.type, query.where, { key: sql`r.key`, each: true })} ORDER BY ${orderTerms(query, 1)} LIMIT ${limit}`
+    AND in_time() AND ${query.isMatch} ORDER BY ${orderTerms(query, 1)} LIMIT ${limit}`
 }
 
 /** Holds for what an entry has a value of the key. */

@@ -9,8 +9,11 @@ import { query, scan, step } from '../../../core/test/random-queries.js'
 import { answerOf, entryOf, historyOf, scanOf, versionsOf } from '../../../core/test/storage-answers.js'
 import { sqliteDriver } from '../database/driver.js'
 import { sqliteStorage } from '../index.js'
+import { createKeptSets } from '../sets/kept-sets.js'
 import { FEW_TO_ASK } from './narrowest.js'
 import { countOf, pageOfMatches, type Bounds } from './search-page.js'
+
+const NONE_KEPT = createKeptSets({ times: Infinity })
 
 describe('SQLite and memory', () => {
   it('give the same pages and histories, byte for byte, and the same counts', async () => {
@@ -18,8 +21,10 @@ describe('SQLite and memory', () => {
     const clock = { now: () => new Date(at) }
     const connection = new DatabaseSync(':memory:')
     const [sqlite, memory] = [sqliteStorage(connection, clock), memoryStorage([], clock)]
-    const inTurn = within(connection, { few: -1, fewToAsk: FEW_TO_ASK })
-    const inSets = within(connection, { few: 1_000, fewToAsk: -1 })
+    const inTurn = within(connection, { few: -1, fewToAsk: FEW_TO_ASK, sets: NONE_KEPT })
+    const inSets = within(connection, { few: 1_000, fewToAsk: -1, sets: NONE_KEPT })
+    const fromKept = within(connection, { few: 1_000, fewToAsk: FEW_TO_ASK, sets: createKeptSets({ times: 1 }) })
+    const fromFewKept = within(connection, { few: -1, fewToAsk: FEW_TO_ASK, sets: createKeptSets({ times: 2, maxBytes: 3_000 }) })
     const queries = fc.array(query, { minLength: 1, maxLength: 6 })
     // Resources stay from run to run: versions and deletions add up.
     await fc.assert(
@@ -32,6 +37,8 @@ describe('SQLite and memory', () => {
           expect(await answerOf(sqlite, each)).toEqual(expected)
           expect(await answerOf(inTurn, each)).toEqual(expected)
           expect(await answerOf(inSets, each)).toEqual(expected)
+          expect(await answerOf(fromKept, each)).toEqual(expected)
+          expect(await answerOf(fromFewKept, each)).toEqual(expected)
         }
         expect(await scanOf(sqlite, scanned)).toEqual(await scanOf(memory, scanned))
         const asked = { types: ['Patient', 'Group'], since: at - 2, limit: 100 }
@@ -53,6 +60,6 @@ function within(connection: DatabaseSync, bounds: Bounds): Pick<Storage, 'search
       const { rows, next } = pageOfMatches(db, query, bounds)
       return { items: rows.map((row) => resourceOf(query.type, row)), ...(next !== undefined && { next }) }
     },
-    count: async (query) => countOf(db, query, bounds.fewToAsk),
+    count: async (query) => countOf(db, query, bounds),
   }
 }

@@ -1,13 +1,18 @@
-import { cursorOf, isAfter, orderTerms, readCursor, type ResourceRow } from '@fhir-ops/sql'
+import { countBits } from 'fhir-ops/internal/bits'
+import { cursorOf, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
-import { keysAmong, keysWhere, matchingKeys } from './condition-sql.js'
 import type { Command } from '../commands/command.js'
-import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
 import { resourceRow } from '../commands/resource-row.js'
-import { positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
-import { sortColumns } from './sort-sql.js'
+import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
+import type { KeptSets } from '../sets/kept-sets.js'
+import { matchingSet } from '../sets/matching-set.js'
+import { setsOf } from '../sets/sets-of.js'
+import { keysAmong, keysWhere, matchingKeys, meets } from './condition-sql.js'
+import { fewRows } from './few-rows.js'
+import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
+import { positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
+import { rowsOfSet } from './set-rows.js'
 
 /** A page as it leaves the database; plain data. */
 export interface PageRows {
@@ -30,23 +35,31 @@ const FEW_KEYS = 32
 export const searchPage: Command<SearchQuery, PageRows> = {
   name: 'search',
   lane: 'long',
-  run: (db, query) => pageOfMatches(db, query, { few: (query.sort ?? []).length > 0 ? FEW_TO_SORT : FEW, fewToAsk: FEW_TO_ASK }),
+  run: (db, query) =>
+    pageOfMatches(db, query, { fewToAsk: FEW_TO_ASK, sets: setsOf(db), few: (query.sort ?? []).length > 0 ? FEW_TO_SORT : FEW }),
 }
 
-/** How a page is looked for. */
+/** How matches are looked for. */
 export interface Bounds {
   /** At most so many matches are put in order instead of being looked for in order. */
   readonly few: number
   /** At most so many resources that meet one condition are asked for the others. */
   readonly fewToAsk: number
+  /** Sets that may be kept already. */
+  readonly sets: KeptSets
 }
 
 /** Reads a page of one state of the database. */
-export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewToAsk }: Bounds): PageRows {
+export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewToAsk, sets }: Bounds): PageRows {
   return snapshot(db, () => {
+    const set = matchingSet(db, sets, query)
+    if (set !== undefined) return readPage(db, query, { find: (part) => rowsOfSet(db, query, { ...part, set, few }) })
     const keys = keysOfMatches(db, query, fewToAsk)
-    const areFew = keys !== undefined && countUpTo(db, keys, few + 1) <= few
-    return readPage(db, query, areFew ? { few: keys } : {})
+    if (keys !== undefined && countUpTo(db, keys, few + 1) <= few)
+      return readPage(db, query, { find: (part) => fewRows(db, query, keys, part) })
+    const { type, where, sort = [] } = query
+    const isMatch = meets(type, where, { key: sql`r.key`, each: true })
+    return readPage(db, query, { find: (part) => rowsInTurn(db, { type, sort, isMatch }, part) })
   })
 }
 
@@ -74,23 +87,23 @@ export const lookUpPage: Command<LookUpArgs, PageRows | undefined> = {
     if (!asksForKey(query.where)) return undefined
     const keys = keysWhere(query.type, query.where)
     if (keys === undefined) return undefined
-    return snapshot(db, () => (countUpTo(db, keys, FEW_KEYS + 1) <= FEW_KEYS ? readPage(db, query, { few: keys, versionOf }) : undefined))
+    return snapshot(db, () => {
+      if (countUpTo(db, keys, FEW_KEYS + 1) > FEW_KEYS) return undefined
+      return readPage(db, query, { find: (part) => fewRows(db, query, keys, part), versionOf })
+    })
   },
 }
 
 interface Reading {
-  /** The keys of all matches, which are put in order, as they are few. */
-  readonly few?: Sql
-  readonly versionOf?: (id: string) => number | undefined
-  readonly maxBytes?: number | undefined
+  /** Finds the first matches: rows of key, id and sort values. */
+  readonly find: (part: Part) => readonly Row[]
+  readonly versionOf?: LookUpArgs['versionOf']
 }
 
-function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageRows {
+function readPage(db: SqliteDriver, query: SearchQuery, { find, versionOf }: Reading): PageRows {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
-  const after = query.after === undefined ? undefined : readCursor(query.after, query)
-  const part = { after, limit: limit + 1 }
-  const found = reading.few === undefined ? rowsInTurn(db, query, part) : db.all(fewSql(reading.few, query, part))
-  const rows = textsOf(db, found.slice(0, limit), { ...reading, maxBytes: query.maxBytes })
+  const found = find({ after: query.after === undefined ? undefined : readCursor(query.after, query), limit: limit + 1 })
+  const rows = textsOf(db, found.slice(0, limit), { versionOf, maxBytes: query.maxBytes })
   const last = found[rows.length - 1]
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
 }
@@ -99,11 +112,13 @@ function readPage(db: SqliteDriver, query: SearchQuery, reading: Reading): PageR
 export const countMatches: Command<SearchQuery, number> = {
   name: 'count',
   lane: 'long',
-  run: (db, query) => snapshot(db, () => countOf(db, query, FEW_TO_ASK)),
+  run: (db, query) => snapshot(db, () => countOf(db, query, { fewToAsk: FEW_TO_ASK, sets: setsOf(db) })),
 }
 
-/** @param fewToAsk As of `Bounds`. */
-export function countOf(db: SqliteDriver, query: SearchQuery, fewToAsk: number): number {
+/** Counts within a snapshot. */
+export function countOf(db: SqliteDriver, query: SearchQuery, { fewToAsk, sets }: Omit<Bounds, 'few'>): number {
+  const set = matchingSet(db, sets, query)
+  if (set !== undefined) return countBits(set)
   const narrow = narrowest(db, query, fewToAsk)
   const keys = narrow === undefined ? matchingKeys(query) : keysAmong(query.type, narrow.keys, narrow.others)
   return numberOf(db.get(sql`SELECT count(*) FROM (${keys})`)?.[0])
@@ -113,15 +128,13 @@ function asksForKey(where: Condition): boolean {
   return where.kind === 'entry' && where.all.some(({ field, op }) => field === 'value' && (op === 'eq' || op === 'in'))
 }
 
-/** All matches put in order: rows of key, id and sort values. */
-function fewSql(keys: Sql, query: SearchQuery, { after, limit }: Part): Sql {
-  const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM resource AS r NOT INDEXED WHERE r.key IN (${keys})`
-  const behind = after === undefined ? sql`1` : isAfter(query, after)
-  return sql`SELECT * FROM (${found}) WHERE ${behind} ORDER BY ${orderTerms(query)} LIMIT ${limit}`
+interface Texts {
+  readonly versionOf: LookUpArgs['versionOf'] | undefined
+  readonly maxBytes: number | undefined
 }
 
 /** The resources of the found rows, in their order, until the page is long enough; at least one. */
-function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes = MAX_PAGE_TEXT }: Reading): readonly ResourceRow[] {
+function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes = MAX_PAGE_TEXT }: Texts): readonly ResourceRow[] {
   const rows: ResourceRow[] = []
   let length = 0
   for (const [key, id] of found) {

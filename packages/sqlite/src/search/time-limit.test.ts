@@ -16,7 +16,11 @@ function filled(): { readonly db: SqliteDriver; readonly looks: () => number } {
   const db = sqliteDriver({
     exec: (sql) => connection.exec(sql),
     prepare: (sql) => connection.prepare(sql),
-    function: (name, implementation) => connection.function(name, () => (looks++, implementation())),
+    function: (name, implementation) =>
+      connection.function(name, { varargs: true }, (...values) => {
+        if (name === 'in_time') looks++
+        return implementation(...values)
+      }),
     close: () => connection.close(),
   })
   migrate(db)

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { OperationError } from 'fhir-ops/errors'
 import type { WorkerTask } from './worker-task.js'
 import { workerLane, type WorkerLane } from './worker-lane.js'
@@ -13,19 +14,30 @@ export interface ReaderLimits {
 
 /**
  * The threads that search: one for what is quick, so that nobody waits long for it, and one for what is not. What does not end there in
- * its turn starts over behind those that wait, with a turn that is ten times as long. Calls reject with `storage-timeout`, too.
+ * its turn starts over behind those that wait, with a turn that is ten times as long; the same call begins there for a while, as what it reads
+ * is then in memory. Calls reject with `storage-timeout`, too.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })
   const long = workerLane({ ...task, role: 'reader' })
   const underWay = new Set<Promise<unknown>>()
+  const slow = new LRUCache<string, true>({
+    max: MAX_SLOW,
+    ttl: SLOW_MS,
+    maxSize: MAX_SLOW_CHARACTERS,
+    sizeCalculation: (_, key) => key.length,
+  })
   const inTurns: WorkerLane['call'] = async (command, args) => {
     const until = monotonicMs() + timeoutMs
-    for (let lane = quick, ms = quickMs; ; lane = long, ms = 10 * ms + 100) {
+    const key = JSON.stringify([command.name, args])
+    let turn = slow.has(key) ? { lane: long, ms: longer(quickMs) } : { lane: quick, ms: quickMs }
+    for (;;) {
       try {
-        return await lane.call(command, args, { ms, until })
+        return await turn.lane.call(command, args, { ms: turn.ms, until })
       } catch (error) {
         if (!isTimeout(error) || monotonicMs() >= until) throw error
+        slow.set(key, true)
+        turn = { lane: long, ms: longer(turn.ms) }
       }
     }
   }
@@ -45,6 +57,15 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
       await long.close()
     },
   }
+}
+
+/** Calls that began in the long thread lately, and how long that is remembered. */
+const MAX_SLOW = 256
+const MAX_SLOW_CHARACTERS = 1_000_000
+const SLOW_MS = 60_000
+
+function longer(ms: number): number {
+  return 10 * ms + 100
 }
 
 function isTimeout(error: unknown): boolean {

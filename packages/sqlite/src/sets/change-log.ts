@@ -1,0 +1,69 @@
+import type { IndexEntry } from 'fhir-ops/storage'
+import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
+import { sql, type Sql } from '../database/sql.js'
+
+/** How far somebody has read the log of changes. `mark` tells a log that was set back and went on from another state. */
+export interface LogPlace {
+  readonly seq: number
+  readonly mark: number
+}
+
+/** A resource after changes. */
+export interface ChangedResource {
+  /** Absent when there is none under this key any more. */
+  readonly address?: { readonly type: string; readonly id: string }
+  /** Whether there was none, or another one, under this key before. */
+  readonly isNew: boolean
+  readonly entries: readonly IndexEntry[]
+}
+
+/** Resources by key. */
+export type Changes = ReadonlyMap<number, ChangedResource>
+
+/** The end of the log; `undefined` while a first load leaves it out. */
+export function endOfLog(db: SqliteDriver): LogPlace | undefined {
+  const last = db.get(sql`SELECT seq, mark FROM change ORDER BY seq DESC LIMIT 1`)
+  return last && { seq: numberOf(last[0]), mark: numberOf(last[1]) }
+}
+
+/** More changes than this are not read: what depends on them is sooner made again. */
+const MAX_CHANGES = 4_000
+
+/** What changed between two places; `undefined` where that is too much, or the log does not go back so far. */
+export function changesBetween(db: SqliteDriver, from: LogPlace, to: LogPlace): Changes | undefined {
+  if (to.seq === from.seq && to.mark === from.mark) return new Map()
+  if (to.seq < from.seq || to.seq - from.seq > MAX_CHANGES || !isInLog(db, from)) return undefined
+  const behind = sql`SELECT resource FROM change WHERE seq > ${from.seq}`
+  const entries = Map.groupBy(db.all(entriesSql(behind)), ([key]) => numberOf(key))
+  const changed = db.all(sql`SELECT c.resource, max(c.is_new), r.type, r.id FROM change AS c LEFT JOIN resource AS r ON r.key = c.resource
+    WHERE c.seq > ${from.seq} GROUP BY c.resource`)
+  return new Map(changed.map((row) => [numberOf(row[0]), changedOf(row, entries.get(numberOf(row[0])) ?? [])]))
+}
+
+function isInLog(db: SqliteDriver, { seq, mark }: LogPlace): boolean {
+  return db.get(sql`SELECT 1 FROM change WHERE seq = ${seq} AND mark = ${mark}`) !== undefined
+}
+
+function entriesSql(keys: Sql): Sql {
+  return sql`SELECT e.resource, p.name, e.system, e.value, e.text, e.low, e.high FROM (SELECT DISTINCT resource AS key FROM (${keys})) AS k
+    CROSS JOIN entry AS e CROSS JOIN param AS p WHERE e.resource = k.key AND p.key = e.param`
+}
+
+function changedOf([, isNew, type, id]: Row, entries: readonly Row[]): ChangedResource {
+  return {
+    isNew: isNew === 1,
+    ...(typeof type === 'string' && { address: { type, id: textOf(id) } }),
+    entries: entries.map(entryOf),
+  }
+}
+
+function entryOf([, param, system, value, text, low, high]: Row): IndexEntry {
+  return {
+    param: textOf(param),
+    ...(typeof system === 'string' && { system }),
+    ...(typeof value === 'string' && { value }),
+    ...(typeof text === 'string' && { text }),
+    ...(typeof low === 'number' && { low }),
+    ...(typeof high === 'number' && { high }),
+  }
+}

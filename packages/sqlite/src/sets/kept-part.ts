@@ -1,0 +1,95 @@
+import { addBit, emptyBits, type Bits } from 'fhir-ops/internal/bits'
+import { satisfies } from 'fhir-ops/internal/storage'
+import type { EntryTest } from 'fhir-ops/storage'
+import type { SqliteDriver } from '../database/driver.js'
+import { sql, type Sql } from '../database/sql.js'
+import { inTime, keysOfTest } from '../search/entry-sql.js'
+import type { ChangedResource, Changes } from './change-log.js'
+import { keySet } from './key-set.js'
+import type { ReferenceColumn } from './reference-column.js'
+import { changedColumn, readColumn, type References } from './references.js'
+
+/** What a query is answered from. */
+export type Part = PartSet | ({ readonly kind: 'references' } & References)
+
+type PartSet =
+  /** The resources of a type. */
+  | { readonly kind: 'type'; readonly type: string }
+  /** Those with an entry that passes. */
+  | { readonly kind: 'test'; readonly type: string; readonly test: EntryTest }
+
+/** A part in memory. */
+export type KeptPart = KeptSet | KeptColumn
+
+interface Kept {
+  /** Memory that it takes. */
+  bytes(): number
+  /** Takes changes of the database. @returns False when they are too many. */
+  take(changes: Changes): boolean
+}
+
+interface KeptSet extends Kept {
+  readonly kind: 'set'
+  /** Do not change it. */
+  bits(): Bits
+}
+
+interface KeptColumn extends Kept {
+  readonly kind: 'column'
+  /** As of the state of the database from which the last changes were taken. */
+  column(db: SqliteDriver): ReferenceColumn
+}
+
+/** Reads a part. @param limit One more than the largest key. */
+export function readPart(db: SqliteDriver, part: Part, limit: number): KeptPart {
+  return part.kind === 'references' ? keptColumn(db, part) : keptSet(db, part, limit)
+}
+
+function keptSet(db: SqliteDriver, part: PartSet, limit: number): KeptSet {
+  const found = emptyBits(limit)
+  db.visit(sql`SELECT key AS a, 0 AS b FROM (${keysOf(part)}) WHERE ${inTime(sql`key`)}`, (key) => addBit(found, key))
+  const set = keySet(found)
+  return {
+    kind: 'set',
+    bytes: () => set.bytes(),
+    bits: () => set.bits(),
+    take(changes) {
+      set.put(Array.from(changes, ([key, changed]) => [key, isIn(part, changed)] as const))
+      return true
+    },
+  }
+}
+
+function keysOf(part: PartSet): Sql {
+  if (part.kind === 'test') return keysOfTest(part.type, part.test)
+  return sql`SELECT key FROM resource INDEXED BY resource_id WHERE type = ${part.type}`
+}
+
+function isIn(part: PartSet, { address, entries }: ChangedResource): boolean {
+  if (address?.type !== part.type) return false
+  return part.kind === 'type' || entries.some((entry) => entry.param === part.test.param && satisfies(entry, part.test.all))
+}
+
+/** Changes that a column takes at once when somebody asks for it; with more it is sooner read again. */
+const MAX_PENDING = 4_000
+
+function keptColumn(db: SqliteDriver, references: References): KeptColumn {
+  let column = readColumn(db, references)
+  let pending = new Map<number, ChangedResource>()
+  return {
+    kind: 'column',
+    bytes: () => column.bytes,
+    column(asked) {
+      if (pending.size > 0) column = changedColumn(asked, references, { column, changes: pending })
+      pending = new Map()
+      return column
+    },
+    take(changes) {
+      for (const [key, changed] of changes) {
+        const isNew = changed.isNew || pending.get(key)?.isNew === true
+        pending.set(key, { ...changed, isNew })
+      }
+      return pending.size <= MAX_PENDING
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import { LRUCache } from 'lru-cache'
+import type { Bits } from 'fhir-ops/internal/bits'
+import { createFrequency } from 'fhir-ops/internal/storage'
+import { numberOf, type SqliteDriver } from '../database/driver.js'
+import { sql } from '../database/sql.js'
+import { changesBetween, endOfLog, type LogPlace } from './change-log.js'
+import { readPart, type KeptPart, type Part } from './kept-part.js'
+import type { ReferenceColumn } from './reference-column.js'
+
+/** Parts by their keys, as of one state of the database. */
+export interface Parts {
+  bits(key: string): Bits
+  column(key: string): ReferenceColumn
+}
+
+/** Sets of keys that were asked for often, kept in memory and up to date with what anybody writes to the file. */
+export interface KeptSets {
+  /**
+   * Brings what is kept to the state of the database. The caller asks within a snapshot.
+   *
+   * @returns The parts; `undefined` while one of them is not asked for often, or is too large to be kept.
+   */
+  parts(db: SqliteDriver, wanted: ReadonlyMap<string, Part>): Parts | undefined
+}
+
+/** What is kept. */
+export interface KeptSetsOptions {
+  /** Bytes that all parts together take. Default 32 MB. */
+  readonly maxBytes?: number
+  /** A part is kept when it is asked for so many times. Default 3. */
+  readonly times?: number
+}
+
+const MAX_BYTES = 32 * 1024 * 1024
+const OVERHEAD = 500
+const MOST_COUNTED = 1_024
+
+/** Makes sets for one file. */
+export function createKeptSets({ maxBytes = MAX_BYTES, times = 3 }: KeptSetsOptions = {}): KeptSets {
+  const kept = new LRUCache<string, KeptPart>({ maxSize: maxBytes, sizeCalculation: (part) => part.bytes() + OVERHEAD })
+  const tooLarge = new LRUCache<string, true>({ max: MOST_COUNTED })
+  const isFrequent = createFrequency({ times, most: MOST_COUNTED })
+  let place: LogPlace | undefined
+  const catchUp = (db: SqliteDriver): void => {
+    const end = endOfLog(db)
+    const changes = place !== undefined && end !== undefined && kept.size > 0 ? changesBetween(db, place, end) : undefined
+    place = end
+    if (changes === undefined) return kept.clear()
+    // The one that was not used for longest comes first, and stays it.
+    for (const key of changes.size === 0 ? [] : [...kept.rkeys()]) {
+      const part = kept.peek(key)
+      kept.delete(key)
+      if (part?.take(changes) === true) kept.set(key, part)
+    }
+  }
+  const read = (db: SqliteDriver, key: string, part: Part): KeptPart | undefined => {
+    const limit = limitOf(db)
+    const least = part.kind === 'references' ? limit * Uint32Array.BYTES_PER_ELEMENT : limit / 8
+    const found = least > maxBytes ? undefined : readPart(db, part, limit)
+    if (found === undefined || found.bytes() + OVERHEAD > maxBytes) tooLarge.set(key, true)
+    else kept.set(key, found)
+    return found
+  }
+  return {
+    parts(db, wanted) {
+      catchUp(db)
+      if (place === undefined) return undefined
+      const unknown = [...wanted.keys()].filter((key) => kept.get(key) === undefined)
+      const asked = unknown.filter((key) => isFrequent(key) && !tooLarge.has(key))
+      if (asked.length < unknown.length) return undefined
+      const found = new Map<string, KeptPart>()
+      for (const [key, part] of wanted) {
+        const one = kept.get(key) ?? read(db, key, part)
+        if (one === undefined) return undefined
+        found.set(key, one)
+      }
+      return partsOf(db, found)
+    },
+  }
+}
+
+function partsOf(db: SqliteDriver, found: ReadonlyMap<string, KeptPart>): Parts {
+  return {
+    bits(key) {
+      const part = found.get(key)
+      if (part?.kind !== 'set') throw new TypeError(`${key} is no set that was asked for.`)
+      return part.bits()
+    },
+    column(key) {
+      const part = found.get(key)
+      if (part?.kind !== 'column') throw new TypeError(`${key} is no column that was asked for.`)
+      return part.column(db)
+    },
+  }
+}
+
+function limitOf(db: SqliteDriver): number {
+  return numberOf(db.get(sql`SELECT coalesce(max(key), 0) + 1 FROM resource`)?.[0])
+}

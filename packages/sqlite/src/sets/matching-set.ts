@@ -1,0 +1,119 @@
+import { addBits, difference, emptyBits, intersection, type Bits } from 'fhir-ops/internal/bits'
+import { testKey } from 'fhir-ops/internal/storage'
+import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
+import type { SqliteDriver } from '../database/driver.js'
+import type { KeptSets, Parts } from './kept-sets.js'
+import type { Part } from './kept-part.js'
+
+type Matching = Pick<SearchQuery, 'type' | 'where'>
+
+/** The keys of the matches, out of what is kept; `undefined` where that is not enough to tell. Do not change it. */
+export function matchingSet(db: SqliteDriver, sets: KeptSets, query: Matching): Bits | undefined {
+  const wanted = new Map<string, Part>()
+  if (!collect(query, wanted) || wanted.size > MOST_PARTS) return undefined
+  const parts = sets.parts(db, wanted)
+  return parts && bitsWhere(parts, query)
+}
+
+/** A query of many values is seldom asked again. */
+const MOST_PARTS = 32
+
+/** Adds what a condition is answered from. @returns Whether it can be answered from that. */
+function collect({ type, where }: Matching, wanted: Map<string, Part>): boolean {
+  const add = (part: Part): boolean => wanted.set(keyOf(part), part).size > 0
+  switch (where.kind) {
+    case 'entry':
+      return testKey(where.all) !== undefined && add({ kind: 'test', type, test: where })
+    case 'and':
+      if (where.conditions.length === 0) return add({ kind: 'type', type })
+      return where.conditions.every((condition) => collect({ type, where: condition }, wanted))
+    case 'or':
+      return where.conditions.every((condition) => collect({ type, where: condition }, wanted))
+    case 'not':
+      return add({ kind: 'type', type }) && collect({ type, where: where.condition }, wanted)
+    case 'refersTo':
+      return placesOf(where.query.type).every(
+        (place) => add(referencesOf(type, where.param, place)) && collect({ type: place, where: where.query.where }, wanted),
+      )
+    case 'referredBy':
+      return add({ kind: 'type', type }) && add(referencesOf(where.query.type, where.param, type)) && collect(where.query, wanted)
+    case 'id':
+    case 'lastUpdated':
+      return false
+  }
+}
+
+function referencesOf(type: string, param: string, place: string): Part {
+  return { kind: 'references', type, param, place }
+}
+
+function keyOf(part: Part): string {
+  switch (part.kind) {
+    case 'type':
+      return `type ${part.type}`
+    case 'test':
+      return `test ${part.type} ${part.test.param} ${testKey(part.test.all) ?? ''}`
+    case 'references':
+      return `references ${part.type} ${part.param} ${part.place}`
+  }
+}
+
+function bitsWhere(parts: Parts, { type, where }: Matching): Bits {
+  switch (where.kind) {
+    case 'entry':
+      return parts.bits(keyOf({ kind: 'test', type, test: where }))
+    case 'and':
+      return bitsOfAll(parts, type, where.conditions)
+    case 'or':
+      return unionOf(where.conditions.map((condition) => bitsWhere(parts, { type, where: condition })))
+    case 'not':
+      return difference(bitsOfType(parts, type), bitsWhere(parts, { type, where: where.condition }))
+    case 'refersTo':
+      return bitsReferringTo(parts, type, where)
+    case 'referredBy':
+      return bitsReferredBy(parts, type, where)
+    case 'id':
+    case 'lastUpdated':
+      throw new TypeError(`No set is kept for a condition on ${where.kind}.`)
+  }
+}
+
+function bitsOfType(parts: Parts, type: string): Bits {
+  return parts.bits(keyOf({ kind: 'type', type }))
+}
+
+/** References are followed last, of what is left. */
+function bitsOfAll(parts: Parts, type: string, conditions: readonly Condition[]): Bits {
+  const inOrder = conditions.toSorted((a, b) => Number(a.kind === 'refersTo') - Number(b.kind === 'refersTo'))
+  return (
+    inOrder.reduce<Bits | undefined>((bits, condition) => {
+      if (bits === undefined) return bitsWhere(parts, { type, where: condition })
+      if (condition.kind === 'refersTo') return bitsReferringTo(parts, type, condition, bits)
+      return intersection(bits, bitsWhere(parts, { type, where: condition }))
+    }, undefined) ?? bitsOfType(parts, type)
+  )
+}
+
+function unionOf(sets: readonly Bits[]): Bits {
+  const union = emptyBits(32 * Math.max(0, ...sets.map((set) => set.length)))
+  for (const set of sets) addBits(union, set)
+  return union
+}
+
+type RefersTo = Extract<Condition, { kind: 'refersTo' }>
+type ReferredBy = Extract<Condition, { kind: 'referredBy' }>
+
+function bitsReferringTo(parts: Parts, type: string, { param, query }: RefersTo, among?: Bits): Bits {
+  return unionOf(
+    placesOf(query.type).map((place) => {
+      const targets = bitsWhere(parts, { type: place, where: query.where })
+      return parts.column(keyOf(referencesOf(type, param, place))).sourcesOf(targets, among)
+    }),
+  )
+}
+
+/** A column may still lead to what was deleted. */
+function bitsReferredBy(parts: Parts, type: string, { param, query }: ReferredBy): Bits {
+  const found = parts.column(keyOf(referencesOf(query.type, param, type))).targetsOf(bitsWhere(parts, query))
+  return intersection(bitsOfType(parts, type), found)
+}
