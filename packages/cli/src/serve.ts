@@ -8,7 +8,7 @@ import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier, typ
 import { configureServer, startingListener, toNodeListener } from '@fhir-ops/handler/node'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createPlayground } from '@fhir-ops/playground'
-import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
+import { measureOperations } from 'fhir-ops/evaluate'
 import type { Operation } from 'fhir-ops/operation'
 import { createBots, type BotSchemas } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
@@ -152,9 +152,9 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
 
 /** The operations with CQL: those of CQL itself, and measures whose criteria are in it. */
 function withCql(operations: readonly Operation[], translator: CqlTranslator): readonly Operation[] {
-  const evaluate = evaluateMeasureOperation({ languages: [cqlLanguage({ translator })] })
-  const own = operations.map((operation) => (operation.name === evaluate.name ? evaluate : operation))
-  return [...own, ...cqlOperations({ translator })]
+  const measures = measureOperations({ languages: [cqlLanguage({ translator })] })
+  const others = operations.filter((operation) => !measures.some(({ name }) => name === operation.name))
+  return [...others, ...measures, ...cqlOperations({ translator })]
 }
 
 function engineOptions({ storage, load, words, suppress, maxExpansion }: ServeOptions, baseUrl: string): EngineOptions {

@@ -1,6 +1,6 @@
 import { closureOperation } from 'fhir-ops/internal/closure'
 import { compareOperation } from 'fhir-ops/internal/compare'
-import { evaluateMeasureOperation } from 'fhir-ops/evaluate'
+import { measureOperations } from 'fhir-ops/evaluate'
 import { expandOperation } from 'fhir-ops/internal/expand'
 import { lookupOperation } from 'fhir-ops/internal/lookup'
 import type { Operation } from 'fhir-ops/operation'
@@ -36,9 +36,9 @@ export const OPERATIONS: readonly Operation[] = [
   closureOperation,
   codeSystemValidateCodeOperation,
   compareOperation,
-  evaluateMeasureOperation(),
   expandOperation,
   lookupOperation,
+  ...measureOperations(),
   snapshotOperation,
   subsumesOperation,
   translateOperation,

@@ -4,6 +4,7 @@ import { lookupCommand, subsumesCommand, translateCommand, validateCodeCommand }
 import { cqlCommand } from './cql.js'
 import { botCommand } from './bot.js'
 import { completionCommand } from './completion.js'
+import { dataRequirementsCommand } from './data-requirements.js'
 import { demoCommand } from './demo.js'
 import { evaluateCommand } from './evaluate.js'
 import { executeCommand } from './execute.js'
@@ -37,6 +38,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   schemaCommand,
   snapshotCommand,
   evaluateCommand,
+  dataRequirementsCommand,
   cqlCommand,
   executeCommand,
   botCommand,

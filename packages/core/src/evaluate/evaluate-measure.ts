@@ -1,6 +1,7 @@
 import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { checkInput, checkOptions, FLAG, having, inputShape, listOf, needed, OBJECT, oneOf, TEXT, type MemberKind } from '../input/index.js'
+import { checkInput, checkOptions, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
+import { LANGUAGES } from './language-option.js'
 import { compositeGroup } from './composite/composite-score.js'
 import { compositeOf, isComposite } from './composite/composite-plan.js'
 import { countsOf, partsOf } from './counts.js'
@@ -40,9 +41,6 @@ const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
   parameters: OBJECT,
   explain: FLAG,
 })
-
-/** What `languages` must be. */
-export const LANGUAGES: MemberKind = listOf(having('a criteria language', ['names', 'evaluator']))
 
 /** Options of `evaluateMeasure`. */
 export interface EvaluateMeasureOptions {

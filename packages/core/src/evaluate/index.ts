@@ -1,5 +1,16 @@
 export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './evaluate-measure.js'
-export type { CriteriaLanguage, GroupCounts, Scope, MeasureCounts, SubjectFailure, SupplementValues } from './languages/index.js'
+export type {
+  CriteriaLanguage,
+  GroupCounts,
+  ParameterUse,
+  RequiredData,
+  RequirementScope,
+  Requirements,
+  Scope,
+  MeasureCounts,
+  SubjectFailure,
+  SupplementValues,
+} from './languages/index.js'
 export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion, Evidence, Supplement } from './measure-plan.js'
 export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
@@ -20,3 +31,12 @@ export type { Subject } from './subject.js'
 export type { Tally } from './tally.js'
 export { membershipsOf, type Membership } from './membership.js'
 export { patientConditions } from './languages/x-fhir-query/criterion-query.js'
+export {
+  dataRequirements,
+  toLibrary,
+  type DataRequirementsInput,
+  type DataRequirementsOptions,
+  type DataRequirementsResult,
+} from './requirements/data-requirements.js'
+export { measureOperations } from './measure-operations.js'
+export { mergedRequirements } from './requirements/merge.js'

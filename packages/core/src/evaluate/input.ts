@@ -37,13 +37,15 @@ export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
   return input
 }
 
-function required(reader: ParameterReader, name: string): string {
+/** The value of a parameter. @throws {OperationError} `parameter-required` */
+export function required(reader: ParameterReader, name: string): string {
   const value = reader.text(name)
   if (value === undefined) throw new OperationError('parameter-required', `Parameter ${quoted(name)} is required.`, { expression: [name] })
   return value
 }
 
-function measureOf(reader: ParameterReader, id: string | undefined): string {
+/** The Measure of the path, or of the parameter `measure`. @throws {OperationError} `parameter-required` without, `parameter-invalid` with both. */
+export function measureOf(reader: ParameterReader, id: string | undefined): string {
   if (id === undefined) return required(reader, 'measure')
   if (reader.text('measure') === undefined) return `Measure/${id}`
   throw new OperationError('parameter-invalid', "Parameter 'measure' is not allowed when the path identifies the Measure.", {

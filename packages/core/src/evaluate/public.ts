@@ -5,3 +5,12 @@ export type { GroupPlan } from './measure-plan.js'
 export type { Period } from './period.js'
 export { toMeasureReport } from './report.js'
 export type { EvaluatedGroup, EvaluateMeasureResult } from './result.js'
+export {
+  dataRequirements,
+  toLibrary,
+  type DataRequirementsInput,
+  type DataRequirementsOptions,
+  type DataRequirementsResult,
+  type ModuleDefinition,
+} from './requirements/data-requirements.js'
+export { measureOperations } from './measure-operations.js'

@@ -45,8 +45,6 @@ export interface CqlLibrary {
   readonly names: readonly string[]
   /** A definition. @throws {OperationError} `definition-invalid` when it cannot be compiled; `undefined` when there is none. */
   definition(name: string): Definition | undefined
-  /** Whether there is a definition or function with this name. */
-  has(name: string): boolean
   /** The functions with a name, by their number of operands. */
   invocable(name: string, operands: readonly Compute[]): Compute | undefined
   /** Names of the parameters that it declares. */
@@ -97,7 +95,6 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     version: textAt(nodeAt(library.node, 'identifier') ?? {}, 'version'),
     names: definitions.map((def) => textAt(def, 'name') ?? ''),
     definition: (name) => definitionOf(library, name, shared),
-    has: (name) => nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').some((def) => textAt(def, 'name') === name),
     invocable: (name, operands) => {
       const candidates = functionsOf(library, name, operands.length)
       return candidates.length === 0 ? undefined : callOf(library, candidates, operands, shared)

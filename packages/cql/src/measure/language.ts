@@ -12,6 +12,7 @@ import { groupTotal, type GroupTotal, type SubjectResult } from './groups.js'
 import { referenceOf } from './items.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
+import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
 import { compileGroup, subjectResult, type CompiledGroup } from './subject-result.js'
 import { supplementTotal, type SupplementTotal } from './supplements.js'
 
@@ -49,6 +50,8 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
       await prepared.terminology.load()
       return await countsOf(ctx, work, options.maxSteps ?? MAX_STEPS)
     },
+    requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
+    libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
   }
 }
 

@@ -1,12 +1,13 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
+import type { RequirementScope } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { RetrieveRequest } from '../compile/compiler.js'
-import { nodeAt, textAt, type ElmNode } from '../elm/node.js'
+import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
@@ -49,26 +50,63 @@ export interface CompiledExpression {
   readonly name: string
 }
 
-const PERIOD = 'Measurement Period'
+/** Name of the parameter that has the period. */
+export const PERIOD = 'Measurement Period'
 
 /** What is to be evaluated. */
 interface Evaluated {
-  readonly scope: Scope
+  readonly scope: RequirementScope
   readonly groups: readonly GroupPlan[]
+}
+
+/** The Measure's library and the expressions in its criteria, as ELM. */
+export interface LoadedMeasure {
+  /** The Measure's library; `undefined` when it names none. */
+  readonly resource: LibraryResource | undefined
+  readonly library: LoadedLibrary | undefined
+  /** Criteria that are expressions themselves, in the order of the definitions `Expression 0` and so on of `expressions`. */
+  readonly texts: readonly string[]
+  readonly expressions: LoadedLibrary | undefined
+}
+
+/**
+ * Loads the Measure's library, and translates the expressions in its criteria.
+ *
+ * @throws {OperationError} `definition-not-found` for a library that does not exist; `definition-required` for a Library without content;
+ *   `definition-invalid` for CQL with errors.
+ */
+export async function loadMeasure(
+  ctx: OperationContext,
+  { scope, groups }: Evaluated,
+  { translator }: CqlLanguageOptions,
+): Promise<LoadedMeasure> {
+  const loading = { ctx, translator }
+  const resource = await libraryOf(ctx, scope)
+  const library = resource === undefined ? undefined : await loadLibrary(loading, resource)
+  const texts = expressionsIn({ scope, groups }, library)
+  if (texts.length === 0) return { resource, library, texts, expressions: undefined }
+  const source = { text: expressionLibrary(texts, { resource, loaded: library }), base: urlOf(resource) }
+  return { resource, library, texts, expressions: await translatedExpressions(loading, source, texts.length) }
+}
+
+/** Name of the definition that an expression was made to. */
+export function expressionName(index: number): string {
+  return `Expression ${index}`
 }
 
 /**
  * The Measure's library and the expressions in its criteria, compiled with the parameters of the request.
  *
- * @throws {OperationError} `definition-not-found` for a library that does not exist; `definition-required` for a Library without content;
- *   `definition-invalid` for CQL with errors; `parameter-invalid` for a parameter that the library does not declare.
+ * @throws {OperationError} as `loadMeasure`; `parameter-invalid` for a parameter that the library does not declare.
  */
-export async function prepare(ctx: OperationContext, { scope, groups }: Evaluated, options: CqlLanguageOptions): Promise<Prepared> {
+export async function prepare(
+  ctx: OperationContext,
+  { scope, groups }: { readonly scope: Scope; readonly groups: readonly GroupPlan[] },
+  options: CqlLanguageOptions,
+): Promise<Prepared> {
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
-  const loading = { ctx, translator: options.translator }
-  const resource = await libraryOf(ctx, scope)
-  const loaded = resource === undefined ? undefined : await loadLibrary(loading, resource)
+  const loaded = await loadMeasure(ctx, { scope, groups }, options)
   const terminology = createTerminology(ctx)
   const offset = options.offset ?? 0
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
@@ -84,34 +122,18 @@ export async function prepare(ctx: OperationContext, { scope, groups }: Evaluate
       terminology,
       onRetrieve: (request) => requests.push(request),
     })
-  const library = loaded === undefined ? undefined : compiled(loaded)
+  const library = loaded.library === undefined ? undefined : compiled(loaded.library)
   checkParameters(given, library)
-  const texts = expressionsIn({ scope, groups }, library)
-  const expressions =
-    texts.length === 0
-      ? undefined
-      : compiled(
-          await translatedExpressions(
-            loading,
-            { text: expressionLibrary(texts, { resource, loaded }), base: urlOf(resource) },
-            texts.length,
-          ),
-        )
-  return {
-    library,
-    expressions: new Map(
-      expressions === undefined ? [] : texts.map((text, index) => [text, { library: expressions, name: `Expression ${index}` }]),
-    ),
-    terminology,
-    requests,
-    model,
-    convert,
-    offset,
-  }
+  const expressions = loaded.expressions === undefined ? undefined : compiled(loaded.expressions)
+  const named =
+    expressions === undefined
+      ? []
+      : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
+  return { library, expressions: new Map(named), terminology, requests, model, convert, offset }
 }
 
 /** Criteria that are CQL themselves; the media type of CQL is also used for names of definitions. */
-function expressionsIn({ scope, groups }: Evaluated, library: CqlLibrary | undefined): readonly string[] {
+function expressionsIn({ scope, groups }: Evaluated, library: LoadedLibrary | undefined): readonly string[] {
   const criteria = [
     ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]),
     ...groups.flatMap(({ populations }) => populations.flatMap(({ evidence = [] }) => evidence)),
@@ -119,9 +141,14 @@ function expressionsIn({ scope, groups }: Evaluated, library: CqlLibrary | undef
   ]
   const texts = criteria.flatMap(({ language, expression }) => {
     if (!CQL_LANGUAGES.has(language) || CQL_IDENTIFIER_LANGUAGES.has(language)) return []
-    return library?.has(expression) === true ? [] : [expression]
+    return library !== undefined && definesName(library, expression) ? [] : [expression]
   })
   return [...new Set(texts)]
+}
+
+/** Whether a library has a definition or function with this name. */
+export function definesName({ elm }: LoadedLibrary, name: string): boolean {
+  return nodesAt(nodeAt(nodeAt(elm, 'library') ?? elm, 'statements') ?? {}, 'def').some((def) => textAt(def, 'name') === name)
 }
 
 /** A library with a definition for each expression, which may use the Measure's library by its name, and the period. */
@@ -138,7 +165,7 @@ function expressionLibrary(
     ...(name === undefined ? [] : [`include ${name}${version === undefined ? '' : ` version '${version}'`}`]),
     `parameter "${PERIOD}" Interval<DateTime>`,
     'context Patient',
-    ...texts.map((text, index) => `define "Expression ${index}":\n${text}`),
+    ...texts.map((text, index) => `define "${expressionName(index)}":\n${text}`),
   ].join('\n')
 }
 
@@ -151,7 +178,7 @@ function urlOf(resource: LibraryResource | undefined): string | undefined {
 }
 
 /** The first library of the Measure, by canonical or `Library/<id>`. */
-async function libraryOf(ctx: OperationContext, { measure }: Scope): Promise<LibraryResource | undefined> {
+async function libraryOf(ctx: OperationContext, { measure }: Pick<Scope, 'measure'>): Promise<LibraryResource | undefined> {
   const [name] = Array.isArray(measure['library']) ? measure['library'] : []
   if (typeof name !== 'string') return undefined
   ctx.authorize?.('read', 'Library')

@@ -4,4 +4,15 @@ import { xFhirQuery } from './x-fhir-query/index.js'
 /** The languages that come with the engine. */
 export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
 
-export type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope, SubjectFailure, SupplementValues } from './language.js'
+export type {
+  CriteriaLanguage,
+  GroupCounts,
+  MeasureCounts,
+  ParameterUse,
+  RequiredData,
+  RequirementScope,
+  Requirements,
+  Scope,
+  SubjectFailure,
+  SupplementValues,
+} from './language.js'

@@ -1,3 +1,4 @@
+import type { DataRequirement, ParameterDefinition } from 'fhir/r4.js'
 import type { OperationContext } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { GroupPlan, Supplement } from '../measure-plan.js'
@@ -63,6 +64,29 @@ export interface GroupCounts {
   readonly score?: number | undefined
 }
 
+/** What of a scope matters to what data is looked at. */
+export type RequirementScope = Pick<Scope, 'measure' | 'period' | 'subjectType' | 'supplements'>
+
+/** FHIR's DataRequirement. */
+export interface RequiredData extends Omit<DataRequirement, 'type'> {
+  /** A resource type. */
+  readonly type: string
+}
+
+/** FHIR's ParameterDefinition. */
+export interface ParameterUse extends Omit<ParameterDefinition, 'type'> {
+  /** A FHIR type, or `Any`. */
+  readonly type: string
+}
+
+/** What criteria look at. */
+export interface Requirements {
+  readonly data: readonly RequiredData[]
+  readonly parameters: readonly ParameterUse[]
+  /** Canonicals of the definitions that they use. */
+  readonly dependsOn: readonly string[]
+}
+
 /** A language, or several that may be mixed in one group, that criteria are written in. */
 export interface CriteriaLanguage {
   /** Values of `criteria.language`. */
@@ -77,4 +101,16 @@ export interface CriteriaLanguage {
    * @throws {OperationError} 422 for a criterion that cannot be evaluated, naming group and population.
    */
   readonly evaluator: (ctx: OperationContext, scope: Scope) => (groups: readonly GroupPlan[]) => Promise<MeasureCounts>
+  /**
+   * What data groups look at, without looking at any: `$data-requirements` of a Measure. Refused where absent.
+   *
+   * @throws {OperationError} 422 for a criterion that cannot be evaluated.
+   */
+  readonly requirements?: (ctx: OperationContext, scope: RequirementScope) => (groups: readonly GroupPlan[]) => Promise<Requirements>
+  /**
+   * The same of a Library, for some of its definitions or all public ones: `$data-requirements` of a Library. Refused where absent.
+   *
+   * @throws {OperationError} 422 for a Library that cannot be evaluated; `parameter-value` for a definition that it does not have.
+   */
+  readonly libraryRequirements?: (ctx: OperationContext, library: JsonObject, definitions?: readonly string[]) => Promise<Requirements>
 }

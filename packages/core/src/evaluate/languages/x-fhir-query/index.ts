@@ -7,6 +7,7 @@ import type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope } from '../lan
 import { countedQuery, namesPatient, searchOptions, type Counted } from './criterion-query.js'
 import { scopeOfPatient, withoutOwnPatient } from './per-patient.js'
 import { mapInOrder, membersTally, type Members } from './populations.js'
+import { queryRequirements } from './requirements.js'
 import { valueDivider } from './value-strata.js'
 
 const QUERY_LANGUAGE = 'application/x-fhir-query'
@@ -16,6 +17,7 @@ export const xFhirQuery: CriteriaLanguage = {
   names: [QUERY_LANGUAGE],
   valueNames: ['text/fhirpath'],
   evaluator: queryEvaluator,
+  requirements: queryRequirements,
 }
 
 /** The id with which criteria that name the patient are checked before patients are searched. */

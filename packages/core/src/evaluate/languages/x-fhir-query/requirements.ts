@@ -1,0 +1,96 @@
+import type { Coding, DataRequirementCodeFilter, DataRequirementDateFilter, Period } from 'fhir/r4.js'
+import type { OperationContext } from '../../../context/index.js'
+import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
+import { splitUnescaped, unescaped } from '../../../search/values/escapes.js'
+import type { Criterion, GroupPlan } from '../../measure-plan.js'
+import type { RequiredData, RequirementScope, Requirements } from '../language.js'
+import { PATIENT_VARIABLES, searchOptions, withPlace } from './criterion-query.js'
+import { parseExpression } from './expression.js'
+
+/**
+ * The data that queries look at: their types, with filters for what they ask of codes and dates. Whatever else they ask makes no filter, so
+ * that data which satisfies the requirements is never too little.
+ *
+ * @throws {OperationError} 422 for a criterion that is no valid search, naming group and population.
+ */
+export function queryRequirements(ctx: OperationContext, scope: RequirementScope): (groups: readonly GroupPlan[]) => Promise<Requirements> {
+  return async (groups) => {
+    const data: RequiredData[] = []
+    for (const { populations, stratifiers } of groups)
+      for (const criterion of [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)])
+        if (criterion.language !== 'text/fhirpath') data.push(...(await ofCriterion(ctx, criterion, scope)))
+    return { data, parameters: [], dependsOn: [] }
+  }
+}
+
+async function ofCriterion(ctx: OperationContext, criterion: Criterion, scope: RequirementScope): Promise<readonly RequiredData[]> {
+  const options = searchOptions(ctx)
+  return withPlace(criterion, async () => {
+    const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
+    const { query } = await parseSearch(type, parameters, options)
+    const others = [...searchTypesOf(query), ...(criterion.basis === 'boolean' ? [scope.subjectType] : [])].filter((one) => one !== type)
+    return [filtered(options, type, parameters), ...[...new Set(others)].map((other) => ({ type: other }))]
+  })
+}
+
+/** The id of the patient stands for all patients. */
+function variablesOf({ period }: RequirementScope): ReadonlyMap<string, string> {
+  return new Map([
+    ['periodStart', period.start],
+    ['periodEnd', period.end],
+    ['measurementPeriod.start', period.start],
+    ['measurementPeriod.end', period.end],
+    ...PATIENT_VARIABLES.map((name) => [name, 'any'] as const),
+  ])
+}
+
+type Pairs = readonly (readonly [name: string, value: string])[]
+
+function filtered({ parameters: known }: SearchOptions, type: string, parameters: Pairs): RequiredData {
+  const codeFilter = parameters.flatMap(([name, value]) => {
+    const [code = '', modifier, ...more] = name.split(':')
+    return known.find(type, code)?.type === 'token' && more.length === 0 ? codesAsked(code, modifier, value) : []
+  })
+  const dates = parameters.filter(([name]) => known.find(type, name)?.type === 'date')
+  const dateFilter = [...Map.groupBy(dates, ([name]) => name)].flatMap(([name, pairs]) =>
+    periodAsked(
+      name,
+      pairs.map(([, value]) => value),
+    ),
+  )
+  return { type, ...(codeFilter.length > 0 && { codeFilter }), ...(dateFilter.length > 0 && { dateFilter }) }
+}
+
+/** A token parameter as a filter; none for modifiers that exclude, or widen by meaning. */
+function codesAsked(searchParam: string, modifier: string | undefined, value: string): readonly DataRequirementCodeFilter[] {
+  if (modifier === 'in') return [{ searchParam, valueSet: value }]
+  return modifier === undefined ? [{ searchParam, code: splitUnescaped(value, ',').map(codingOf) }] : []
+}
+
+function codingOf(token: string): Coding {
+  const parts = splitUnescaped(token, '|').map(unescaped)
+  const [system, code] = parts.length > 1 ? parts : ['', parts[0]]
+  return { ...(system !== undefined && system !== '' && { system }), ...(code !== undefined && code !== '' && { code }) }
+}
+
+const DATE = /^(eq|ge|gt|le|lt)?(\d{4}.*)$/
+
+/** The values of a date parameter, all of which must hold, as a period; none where one of them is no bound. */
+function periodAsked(searchParam: string, values: readonly string[]): readonly DataRequirementDateFilter[] {
+  const period: Period = {}
+  for (const value of values) {
+    const [, prefix = 'eq', date] = (value.includes(',') ? null : DATE.exec(value)) ?? []
+    if (date === undefined) return []
+    if (prefix !== 'le' && prefix !== 'lt') period.start = later(period.start, date)
+    if (prefix !== 'ge' && prefix !== 'gt') period.end = earlier(period.end, date)
+  }
+  return [{ searchParam, valuePeriod: period }]
+}
+
+function later(one: string | undefined, other: string): string {
+  return one === undefined || other > one ? other : one
+}
+
+function earlier(one: string | undefined, other: string): string {
+  return one === undefined || other < one ? other : one
+}

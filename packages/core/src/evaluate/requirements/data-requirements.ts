@@ -1,0 +1,150 @@
+import type { Library } from 'fhir/r4.js'
+import type { OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
+import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../../input/index.js'
+import { isObject, type JsonObject } from '../../json/index.js'
+import { compositeOf, isComposite } from '../composite/composite-plan.js'
+import { partsOf, type Part } from '../counts.js'
+import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
+import { CRITERIA_LANGUAGES, type CriteriaLanguage, type Requirements } from '../languages/index.js'
+import { LANGUAGES } from '../language-option.js'
+import { planOf } from '../measure-plan.js'
+import { checkedPeriod } from '../period.js'
+import { subjectTypeOf } from '../subject.js'
+import { mergedRequirements } from './merge.js'
+
+/** Whose data is asked for: a Measure over a period, or a Library. */
+export interface DataRequirementsInput {
+  /** `Measure/<id>`, an id, a url or `url|version`. */
+  readonly measure?: string | undefined
+  /** A Library resource, in place of a Measure. */
+  readonly library?: object | undefined
+  /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; required for a Measure. */
+  readonly periodStart?: string | undefined
+  /** The last of the period, included as a whole. */
+  readonly periodEnd?: string | undefined
+  /** Names of the definitions of a Library that are evaluated. Default: all that are public. */
+  readonly definitions?: readonly string[] | undefined
+}
+
+const INPUT = inputShape<DataRequirementsInput>({
+  measure: TEXT,
+  library: OBJECT,
+  periodStart: TEXT,
+  periodEnd: TEXT,
+  definitions: listOf(TEXT),
+})
+
+/** Options of `dataRequirements`. */
+export interface DataRequirementsOptions {
+  /** Criteria languages beside those that come with the engine, such as `cqlLanguage()` of `@fhir-ops/cql`. */
+  readonly languages?: readonly CriteriaLanguage[]
+}
+
+const OPTIONS = inputShape<DataRequirementsOptions>({ languages: LANGUAGES })
+
+/** What an evaluation looks at. */
+export interface DataRequirementsResult extends Requirements {
+  /** DataRequirements, each once; those of one type, profile and filters have their `mustSupport` in common. */
+  readonly data: Requirements['data']
+  /** ParameterDefinitions: of what it takes (`in`), and of what a Library gives (`out`). */
+  readonly parameters: Requirements['parameters']
+  /** Canonicals of the libraries, value sets, code systems and Measures that it uses. */
+  readonly dependsOn: readonly string[]
+}
+
+/** A Library of type module-definition. */
+export interface ModuleDefinition extends Omit<Library, 'dataRequirement' | 'parameter'> {
+  readonly dataRequirement?: Requirements['data']
+  readonly parameter?: Requirements['parameters']
+}
+
+/**
+ * What data a Measure or Library looks at, by the text of its criteria: no data is read, and nothing is evaluated.
+ *
+ * @throws {OperationError} as `evaluateMeasure` for a Measure that cannot be evaluated; `parameter-required`, `parameter-invalid` for the input;
+ *   `not-supported` for a language that cannot tell.
+ * @see https://hl7.org/fhir/R4/measure-operation-data-requirements.html
+ */
+export async function dataRequirements(
+  ctx: OperationContext,
+  input: DataRequirementsInput,
+  options: DataRequirementsOptions = {},
+): Promise<DataRequirementsResult> {
+  checkInput(ctx, input, INPUT)
+  checkOptions('dataRequirements', OPTIONS, options)
+  const { library, measure } = input
+  if ((library === undefined) === (measure === undefined))
+    throw new OperationError('parameter-required', 'Either a Measure or a Library is needed.', { expression: ['measure'] })
+  const languages = options.languages ?? []
+  if (isObject(library)) return mergedRequirements([await ofLibrary(ctx, library, { languages, definitions: input.definitions })])
+  return await ofMeasure(ctx, input, languages)
+}
+
+async function ofLibrary(
+  ctx: OperationContext,
+  library: JsonObject,
+  { languages, definitions }: { readonly languages: readonly CriteriaLanguage[]; readonly definitions: readonly string[] | undefined },
+): Promise<DataRequirementsResult> {
+  const language = languages.find(({ libraryRequirements }) => libraryRequirements !== undefined)
+  if (language?.libraryRequirements !== undefined) return await language.libraryRequirements(ctx, library, definitions)
+  throw new OperationError('not-supported', 'No criteria language is set up that knows libraries.')
+}
+
+async function ofMeasure(
+  ctx: OperationContext,
+  { measure: name = '', periodStart, periodEnd, definitions }: DataRequirementsInput,
+  languages: readonly CriteriaLanguage[],
+): Promise<DataRequirementsResult> {
+  if (definitions !== undefined)
+    throw new OperationError('parameter-invalid', 'Definitions can be named for a Library only.', { expression: ['definitions'] })
+  const period = checkedPeriod(required('periodStart', periodStart), required('periodEnd', periodEnd))
+  const measure = await findMeasure(ctx, name)
+  const plan = planOf(measure)
+  const composite = isComposite(measure) ? await compositeOf(ctx, measure, plan) : undefined
+  const parts = partsOf({ measure, plan, composite }, [...CRITERIA_LANGUAGES, ...languages])
+  const found: DataRequirementsResult[] = []
+  for (const part of parts) {
+    if (part.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(part.measure)] })
+    found.push(...(await ofPart(ctx, part, { period, subjectType: subjectTypeOf(part.measure) })))
+  }
+  return mergedRequirements(found)
+}
+
+async function ofPart(
+  ctx: OperationContext,
+  { measure, plan, languages }: Part,
+  scope: { readonly period: ReturnType<typeof checkedPeriod>; readonly subjectType: string },
+): Promise<readonly DataRequirementsResult[]> {
+  const found: DataRequirementsResult[] = []
+  for (const language of new Set(languages)) {
+    if (language === undefined) continue
+    if (language.requirements === undefined)
+      throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not tell what data they look at.`)
+    const groups = plan.groups.filter((_, index) => languages[index] === language)
+    const supplements = language.supplements === true ? plan.supplements : []
+    found.push(await language.requirements(ctx, { ...scope, measure, supplements })(groups))
+  }
+  return found
+}
+
+function required(name: string, value: string | undefined): string {
+  if (value !== undefined) return value
+  throw new OperationError('parameter-required', `Parameter '${name}' is required.`, { expression: [name] })
+}
+
+/**
+ * Data requirements as the Library, of type module-definition, that `$data-requirements` answers.
+ *
+ * @see https://hl7.org/fhir/R4/measure-operation-data-requirements.html
+ */
+export function toLibrary({ data, parameters, dependsOn }: DataRequirementsResult): ModuleDefinition {
+  return {
+    resourceType: 'Library',
+    status: 'active',
+    type: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/library-type', code: 'module-definition' }] },
+    ...(dependsOn.length > 0 && { relatedArtifact: dependsOn.map((resource) => ({ type: 'depends-on' as const, resource })) }),
+    ...(parameters.length > 0 && { parameter: parameters }),
+    ...(data.length > 0 && { dataRequirement: data }),
+  }
+}

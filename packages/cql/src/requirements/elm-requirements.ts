@@ -1,0 +1,238 @@
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
+import { mergedRequirements, type ParameterUse, type RequiredData, type Requirements } from 'fhir-ops/internal/evaluate'
+import { isNode, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
+import type { LoadedLibrary } from '../libraries/content.js'
+import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
+import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
+
+/** A library whose requirements are asked for. */
+export interface AnalysedLibrary {
+  readonly loaded: LoadedLibrary
+  /** Canonical url of the Library resource, by which those of included libraries are made; none where it is not published. */
+  readonly url: string | undefined
+  readonly model: TypeModel
+  readonly periods: Periods
+}
+
+/** Deepest nesting of nodes. */
+const MAX_DEPTH = 400
+
+/** FHIR types of the resources that an alias or operand stands for. */
+type Names = ReadonlyMap<string, readonly string[]>
+
+interface Place {
+  readonly unit: Unit
+  readonly names: Names
+  readonly depth: number
+}
+
+interface Walk extends References {
+  readonly analysed: AnalysedLibrary
+  readonly data: RequiredData[]
+  readonly read: Map<string, Set<string>>
+  readonly parameters: ParameterUse[]
+  readonly seen: Set<ElmNode>
+}
+
+/**
+ * What definitions of a library look at, by its ELM: retrieves with their codes and dates, the elements that are read of what they find, the
+ * parameters, libraries and terminology that are used, through functions and included libraries. What the ELM leaves open makes no filter.
+ *
+ * @param names Names of definitions and functions.
+ * @throws {OperationError} `parameter-value` for a name that the library does not define; `definition-invalid` for expressions that are nested
+ *   deeper than 400.
+ */
+export function elmRequirements(analysed: AnalysedLibrary, names: readonly string[]): Requirements {
+  const unit = unitOfElm(analysed.loaded.elm)
+  const { loaded, url } = analysed
+  const walk: Walk = { loaded, url, analysed, data: [], read: new Map(), parameters: [], dependsOn: new Set(), seen: new Set() }
+  for (const name of names) {
+    const found = definitionsOf(unit, name)
+    if (found.length === 0)
+      throw new OperationError('parameter-value', `The library has no definition ${quoted(name)}.`, { expression: ['expression'] })
+    for (const def of found) {
+      if (typeOf(def) !== 'FunctionDef') walk.parameters.push(parameterDefinition(name, 'out', resultTypeOf(def)))
+      enter(walk, unit, def)
+    }
+  }
+  const data = walk.data.map((requirement) => {
+    const mustSupport = [...(walk.read.get(requirement.type) ?? [])]
+    return { ...requirement, ...(mustSupport.length > 0 && { mustSupport }) }
+  })
+  return mergedRequirements([{ data, parameters: walk.parameters, dependsOn: [...walk.dependsOn] }])
+}
+
+/** Names of the public definitions of a library, functions and contexts not among them. */
+export function publicDefinitions({ elm }: LoadedLibrary): readonly string[] {
+  const definitions = nodesAt(nodeAt(nodeAt(elm, 'library') ?? elm, 'statements') ?? {}, 'def')
+  return definitions
+    .filter(
+      (def) => typeOf(def) !== 'FunctionDef' && textAt(def, 'accessLevel') !== 'Private' && textAt(def, 'name') !== textAt(def, 'context'),
+    )
+    .flatMap((def) => textAt(def, 'name') ?? [])
+}
+
+/** Goes through a definition or function, once. */
+function enter(walk: Walk, unit: Unit, def: ElmNode): void {
+  const expression = nodeAt(def, 'expression')
+  if (expression === undefined || walk.seen.has(def)) return
+  walk.seen.add(def)
+  const names = new Map(
+    nodesAt(def, 'operand').map((operand) => [
+      textAt(operand, 'name') ?? '',
+      resourceTypes(walk, statedType(operand, 'operand') ?? resultTypeOf(operand)),
+    ]),
+  )
+  visit(walk, expression, { unit, names, depth: 0 })
+}
+
+type Visitor = (walk: Walk, node: ElmNode, place: Place) => void
+
+/** What is done at nodes of these types beside going through their parts. */
+const VISITORS: Readonly<Record<string, Visitor>> = {
+  Retrieve: (walk, node, { unit }) => walk.data.push(requirementOf(walk, node, { unit, periods: walk.analysed.periods })),
+  ExpressionRef: follow,
+  FunctionRef: follow,
+  ParameterRef: (walk, node, { unit }) => {
+    for (const def of definedIn(unitOf(walk, node, unit), 'parameters', node)) {
+      walk.parameters.push(parameterDefinition(textAt(def, 'name') ?? '', 'in', statedType(def, 'parameter') ?? resultTypeOf(def)))
+    }
+  },
+  ValueSetRef: (walk, node, { unit }) => void canonicalOfRef(walk, node, { unit, section: 'valueSets' }),
+  CodeSystemRef: (walk, node, { unit }) => void canonicalOfRef(walk, node, { unit, section: 'codeSystems' }),
+  CodeRef: (walk, node, { unit }) => void codingsOf(walk, node, unit),
+  ConceptRef: (walk, node, { unit }) => void codingsOf(walk, node, unit),
+}
+
+/** Members of nodes that are no expressions. */
+const PASSED_OVER: ReadonlySet<string> = new Set(['annotation', 'resultTypeSpecifier', 'signature', 'operandTypeSpecifier'])
+
+function visit(walk: Walk, node: ElmNode, place: Place): void {
+  if (place.depth > MAX_DEPTH) throw new OperationError('definition-invalid', `Expressions may be nested ${MAX_DEPTH} deep.`)
+  const type = typeOf(node)
+  const deeper = { ...place, depth: place.depth + 1 }
+  if (type === 'Property') return visitProperty(walk, node, deeper)
+  if (Object.hasOwn(VISITORS, type)) VISITORS[type]?.(walk, node, place)
+  if (type === 'InValueSet' || type === 'AnyInValueSet') visitVocabulary(walk, nodeAt(node, 'valueset'), { place, section: 'valueSets' })
+  if (type === 'InCodeSystem' || type === 'AnyInCodeSystem')
+    visitVocabulary(walk, nodeAt(node, 'codesystem'), { place, section: 'codeSystems' })
+  const inner = type === 'Query' ? { ...deeper, names: namesIn(walk, node, place.names) } : deeper
+  for (const [member, value] of Object.entries(node)) {
+    if (PASSED_OVER.has(member)) continue
+    for (const part of Array.isArray(value) ? value : [value]) if (isNode(part)) visit(walk, part, inner)
+  }
+}
+
+/** Aliases of a query, with the types of the resources that they stand for. */
+function namesIn(walk: Walk, query: ElmNode, outer: Names): Names {
+  const sources = [...nodesAt(query, 'source'), ...nodesAt(query, 'relationship')]
+  return new Map([
+    ...outer,
+    ...sources.map((source) => {
+      const type = resultTypeOf(nodeAt(source, 'expression') ?? {})
+      return [textAt(source, 'alias') ?? '', resourceTypes(walk, type?.kind === 'list' ? type.element : type)] as const
+    }),
+  ])
+}
+
+function resourceTypes({ analysed: { model } }: Walk, type: TypeSpecifier | undefined): readonly string[] {
+  if (type?.kind === 'choice')
+    return type.choices.flatMap((choice) => (choice.kind === 'named' && isResource(model, choice.name) ? [choice.name] : []))
+  return type?.kind === 'named' && isResource(model, type.name) ? [type.name] : []
+}
+
+function isResource(model: TypeModel, name: string): boolean {
+  return model.type(name)?.kind === 'resource'
+}
+
+/** Notes the element that is read, as a path from the resource, and goes through what it is read from. */
+function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
+  const path: string[] = []
+  let at: ElmNode = node
+  for (;;) {
+    path.unshift(textAt(at, 'path') ?? '')
+    const source = nodeAt(at, 'source')
+    if (source === undefined || typeOf(source) !== 'Property') break
+    at = source
+  }
+  const source = nodeAt(at, 'source')
+  const alias = textAt(at, 'scope') ?? (source === undefined || !HOLDERS.has(typeOf(source)) ? undefined : textAt(source, 'name'))
+  const types =
+    (alias === undefined ? undefined : place.names.get(alias)) ?? resourceTypes(walk, source && typeOfSource(walk, source, place.unit))
+  for (const type of types) {
+    const read = walk.read.get(type) ?? new Set<string>()
+    walk.read.set(type, read.add(elementPath(walk.analysed.model, type, path.join('.').split('.'))))
+  }
+  if (source !== undefined) visit(walk, source, place)
+}
+
+/** The static type of an expression; of a reference without one, that of what it leads to. */
+function typeOfSource(walk: Walk, source: ElmNode, unit: Unit): TypeSpecifier | undefined {
+  const stated = resultTypeOf(source)
+  if (stated !== undefined || typeOf(source) !== 'ExpressionRef') return stated
+  const target = unitOf(walk, source, unit)
+  const [def] = target === undefined ? [] : definitionsOf(target, textAt(source, 'name') ?? '')
+  if (def === undefined) return undefined
+  const isSubject = textAt(def, 'name') === textAt(def, 'context')
+  return resultTypeOf(def) ?? (isSubject ? { kind: 'named', namespace: '', name: textAt(def, 'name') ?? '' } : undefined)
+}
+
+const HOLDERS: ReadonlySet<string> = new Set(['AliasRef', 'OperandRef'])
+
+/** A path without the `value` of primitives, which is no element in JSON. */
+function elementPath(model: TypeModel, resource: string, path: readonly string[]): string {
+  const known: string[] = []
+  let type = model.type(resource)
+  for (const name of path) {
+    if (type?.kind === 'primitive') break
+    known.push(name)
+    const slots = type?.elements.get(name)
+    type = slots?.[0] === undefined ? undefined : model.type(slots[0].type)
+  }
+  return known.join('.')
+}
+
+function follow(walk: Walk, node: ElmNode, { unit }: Place): void {
+  const target = unitOf(walk, node, unit)
+  if (target === undefined) return
+  for (const def of definitionsOf(target, textAt(node, 'name') ?? '')) enter(walk, target, def)
+}
+
+function visitVocabulary(
+  walk: Walk,
+  ref: ElmNode | undefined,
+  { place, section }: { readonly place: Place; readonly section: Section },
+): void {
+  if (ref !== undefined) canonicalOfRef(walk, ref, { unit: place.unit, section })
+}
+
+const FHIR_TYPES: Readonly<Record<string, string>> = {
+  Boolean: 'boolean',
+  Integer: 'integer',
+  Long: 'string',
+  Decimal: 'decimal',
+  String: 'string',
+  Date: 'date',
+  DateTime: 'dateTime',
+  Time: 'time',
+  Quantity: 'Quantity',
+  Ratio: 'Ratio',
+  Code: 'Coding',
+  Concept: 'CodeableConcept',
+}
+
+/** A parameter, or a result, with the FHIR type of its CQL type (Using CQL with FHIR, 4.3); `Any` where there is no such type. */
+function parameterDefinition(name: string, use: 'in' | 'out', type: TypeSpecifier | undefined): ParameterUse {
+  const [element, max] = type?.kind === 'list' ? [type.element, '*'] : [type, '1']
+  return { name, use, min: 0, max, type: typeCode(element) }
+}
+
+function typeCode(type: TypeSpecifier | undefined): string {
+  if (type?.kind === 'interval') return type.point.kind === 'named' && type.point.name.startsWith('Date') ? 'Period' : 'Range'
+  if (type?.kind !== 'named') return 'Any'
+  if (type.namespace !== SYSTEM) return type.name
+  return Object.hasOwn(FHIR_TYPES, type.name) ? (FHIR_TYPES[type.name] ?? 'Any') : 'Any'
+}

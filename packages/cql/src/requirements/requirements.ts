@@ -1,0 +1,80 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import type { GroupPlan } from 'fhir-ops/evaluate'
+import { mergedRequirements, type RequirementScope, type Requirements } from 'fhir-ops/internal/evaluate'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { textAt } from '../elm/node.js'
+import { loadLibrary, type LibraryResource } from '../libraries/content.js'
+import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
+import { definesName, expressionName, loadMeasure, PERIOD, type CqlLanguageOptions } from '../measure/prepare.js'
+import { elmRequirements, publicDefinitions } from './elm-requirements.js'
+
+/**
+ * What the criteria of a Measure look at: its subjects, and what the definitions and expressions that criteria name retrieve.
+ *
+ * @throws {OperationError} as `loadMeasure`; `definition-not-found` for a name that the library does not define.
+ */
+export async function measureRequirements(
+  ctx: OperationContext,
+  { scope, groups }: { readonly scope: RequirementScope; readonly groups: readonly GroupPlan[] },
+  options: CqlLanguageOptions,
+): Promise<Requirements> {
+  const model = typesOf(ctx)
+  const { resource, library, texts, expressions } = await loadMeasure(ctx, { scope, groups }, options)
+  const url = resource === undefined ? undefined : textAt(resource, 'url')
+  const analysed = { url, model, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
+  const criteria = [
+    ...groups.flatMap(({ populations, stratifiers }) => [
+      ...populations.flatMap((population) => [population, ...(population.evidence ?? [])]),
+      ...stratifiers.flatMap((stratifier) => stratifier.criteria),
+    ]),
+    ...(scope.supplements ?? []),
+  ]
+  const named = criteria.filter(({ language, expression }) => language !== FHIRPATH_LANGUAGE && !texts.includes(expression))
+  const unknown = named.find(({ expression }) => library === undefined || !definesName(library, expression))
+  if (unknown !== undefined)
+    throw new OperationError('definition-not-found', `${unknown.place} names no definition of the Measure's library.`, {
+      expression: [`${unknown.path}.criteria.expression`],
+    })
+  const names = [...new Set(named.map(({ expression }) => expression))]
+  const found: Requirements[] = [
+    { data: [{ type: scope.subjectType }], parameters: [], dependsOn: resource === undefined ? [] : [canonicalOf(resource)] },
+  ]
+  if (library !== undefined) found.push(elmRequirements({ ...analysed, loaded: library }, names))
+  if (expressions !== undefined)
+    found.push(
+      elmRequirements(
+        { ...analysed, loaded: expressions },
+        texts.map((_, index) => expressionName(index)),
+      ),
+    )
+  const { parameters, ...merged } = mergedRequirements(found)
+  return { ...merged, parameters: parameters.filter(({ use }) => use === 'in') }
+}
+
+/**
+ * What definitions of a Library look at.
+ *
+ * @throws {OperationError} as `loadLibrary`; `parameter-value` for a definition that it does not have.
+ */
+export async function libraryRequirements(
+  ctx: OperationContext,
+  { resource, definitions }: { readonly resource: LibraryResource; readonly definitions: readonly string[] | undefined },
+  { translator }: CqlLanguageOptions,
+): Promise<Requirements> {
+  const loaded = await loadLibrary({ ctx, translator }, resource)
+  const analysed = { loaded, url: textAt(resource, 'url'), model: typesOf(ctx), periods: new Map() }
+  const found = elmRequirements(analysed, definitions ?? publicDefinitions(loaded))
+  return { ...found, dependsOn: [canonicalOf(resource), ...found.dependsOn] }
+}
+
+function typesOf({ types }: OperationContext): TypeModel {
+  if (types !== undefined) return types
+  throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
+}
+
+function canonicalOf(resource: LibraryResource): string {
+  const [url, version, id] = ['url', 'version', 'id'].map((name) => textAt(resource, name))
+  if (url === undefined) return `Library/${id ?? ''}`
+  return version === undefined ? url : `${url}|${version}`
+}

@@ -1,0 +1,93 @@
+import type { Coding, DataRequirementCodeFilter, DataRequirementDateFilter, Period } from 'fhir/r4.js'
+import type { RequiredData } from 'fhir-ops/internal/evaluate'
+import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { canonicalOfRef, definedIn, unitOf, type References, type Unit } from './units.js'
+
+/** Values of parameters that are periods, by name. */
+export type Periods = ReadonlyMap<string, Period>
+
+interface RetrievePlace {
+  readonly unit: Unit
+  readonly periods: Periods
+}
+
+/** A retrieve as a DataRequirement, with its codes and dates as far as the ELM states them. */
+export function requirementOf(references: References, node: ElmNode, { unit, periods }: RetrievePlace): RequiredData {
+  const profile = textAt(node, 'templateId')
+  const codeFilter = codeFilterOf(references, node, unit)
+  const dateFilter = dateFilterOf(periods, node)
+  return {
+    type: localName(textAt(node, 'dataType') ?? ''),
+    ...(profile !== undefined && { profile: [profile] }),
+    ...(codeFilter !== undefined && { codeFilter: [codeFilter] }),
+    ...(dateFilter !== undefined && { dateFilter: [dateFilter] }),
+  }
+}
+
+function codeFilterOf(references: References, node: ElmNode, unit: Unit): DataRequirementCodeFilter | undefined {
+  const [path, codes] = [textAt(node, 'codeProperty'), nodeAt(node, 'codes')]
+  if (path === undefined || codes === undefined) return undefined
+  const stated = LISTING.has(typeOf(codes)) ? (nodeAt(codes, 'operand') ?? codes) : codes
+  if (typeOf(stated) === 'ValueSetRef') {
+    const valueSet = canonicalOfRef(references, stated, { unit, section: 'valueSets' })
+    return valueSet === undefined ? undefined : { path, valueSet }
+  }
+  const code = codingsOf(references, stated, unit)
+  return code.length === 0 ? undefined : { path, code: [...code] }
+}
+
+const LISTING: ReadonlySet<string> = new Set(['ToList', 'ExpandValueSet'])
+
+/** The codes that a node names: one, those of a concept, or those of a list of codes; none for any other expression. */
+export function codingsOf(references: References, node: ElmNode, unit: Unit): readonly Coding[] {
+  switch (typeOf(node)) {
+    case 'CodeRef': {
+      const target = unitOf(references, node, unit)
+      return definedIn(target, 'codes', node).map((def) =>
+        codingOf(references, def, { unit: target ?? unit, system: 'codeSystem', code: 'id' }),
+      )
+    }
+    case 'Code':
+      return [codingOf(references, node, { unit, system: 'system', code: 'code' })]
+    case 'ConceptRef': {
+      const target = unitOf(references, node, unit)
+      return definedIn(target, 'concepts', node).flatMap((def) =>
+        nodesAt(def, 'code').flatMap((code) => codingsOf(references, { ...code, type: 'CodeRef' }, target ?? unit)),
+      )
+    }
+    case 'Property':
+      return textAt(node, 'path') === 'codes' ? codingsOf(references, nodeAt(node, 'source') ?? {}, unit) : []
+    case 'List':
+      return nodesAt(node, 'element').flatMap((element) => codingsOf(references, element, unit))
+    default:
+      return []
+  }
+}
+
+interface CodePlace {
+  readonly unit: Unit
+  /** Member with the reference to the code system. */
+  readonly system: string
+  readonly code: string
+}
+
+function codingOf(references: References, node: ElmNode, { unit, system, code }: CodePlace): Coding {
+  const ref = nodeAt(node, system)
+  const canonical = ref === undefined ? undefined : canonicalOfRef(references, ref, { unit, section: 'codeSystems' })
+  const [url, version] = canonical?.split('|') ?? []
+  const [text, display] = [textAt(node, code), textAt(node, 'display')]
+  return {
+    ...(url !== undefined && { system: url }),
+    ...(version !== undefined && { version }),
+    ...(text !== undefined && { code: text }),
+    ...(display !== undefined && { display }),
+  }
+}
+
+/** A range of dates, with its value where it is a parameter of the request. */
+function dateFilterOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | undefined {
+  const [path, range] = [textAt(node, 'dateProperty'), nodeAt(node, 'dateRange')]
+  if (path === undefined || range === undefined) return undefined
+  const valuePeriod = typeOf(range) === 'ParameterRef' ? periods.get(textAt(range, 'name') ?? '') : undefined
+  return { path, ...(valuePeriod !== undefined && { valuePeriod: { ...valuePeriod } }) }
+}

@@ -1,0 +1,153 @@
+import { r4 } from '@fhir-ops/r4'
+import { createContext, type OperationContext } from 'fhir-ops/context'
+import { dataRequirements, type DataRequirementsResult } from 'fhir-ops/evaluate'
+import { memoryStorage } from 'fhir-ops/memory'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { cqlLanguage } from '../src/index.js'
+import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+
+const { types, ...release } = r4()
+let translator: CqlTranslator
+beforeAll(async () => {
+  translator = await createTranslator({ model: types })
+})
+
+const library = (name: string, text: string): { resourceType: string; id: string; url: string; [member: string]: unknown } => ({
+  resourceType: 'Library',
+  id: name.toLowerCase(),
+  url: `http://x/Library/${name}`,
+  version: '1',
+  status: 'active',
+  type: { coding: [{ code: 'logic-library' }] },
+  content: [
+    {
+      contentType: 'text/cql',
+      data: btoa(`library ${name} version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${text}`),
+    },
+  ],
+})
+const COMMON = library(
+  'Common',
+  `valueset "Visits": 'http://x/ValueSet/visits'
+codesystem "Codes": 'http://x/CodeSystem/codes' version '3'
+code "Weight": 'weight' from "Codes" display 'Body weight'
+context Patient
+define function Ended(visit FHIR.Encounter): end of visit.period
+define "All Visits": [Encounter: "Visits"]`,
+)
+const MAIN = library(
+  'Main',
+  `include Common version '1'
+valueset "Chronic Codes": 'http://x/ValueSet/chronic|7'
+parameter "Measurement Period" Interval<DateTime>
+parameter Least Integer default 1
+parameter Kinds List<String>
+context Patient
+define Adult: AgeInYearsAt(start of "Measurement Period") >= 18
+define Visited: exists (Common."All Visits" V where V.status = 'finished' and Common.Ended(V) during "Measurement Period")
+define Weighed: [Observation: Common."Weight"] O where O.effective during "Measurement Period" and (O.value as FHIR.Quantity).value > Least
+define Chronic: exists ([Condition] C where C.code in "Chronic Codes")
+define Parts: [Observation] O return O.component
+define Recent: [Encounter] E where E.period during "Measurement Period"
+define Unused: [Procedure]`,
+)
+const criteria = (expression: string, language = 'text/cql-identifier'): object => ({ criteria: { language, expression } })
+const context = (...resources: readonly object[]): OperationContext =>
+  createContext({ ...release, types, storage: memoryStorage([COMMON, MAIN, ...resources], { indexer: release.indexer }) })
+const tell = (input: object, ...resources: readonly object[]): Promise<DataRequirementsResult> =>
+  dataRequirements(context(...resources), input, { languages: [cqlLanguage({ translator })] })
+const ofMeasure = (population: readonly object[], over: object = {}): Promise<DataRequirementsResult> =>
+  tell(
+    { measure: 'm', periodStart: '2020-01-01', periodEnd: '2020-12-31' },
+    { resourceType: 'Measure', id: 'm', status: 'active', library: ['http://x/Library/Main'], group: [{ population }], ...over },
+  )
+const profile = (type: string): object => ({ type, profile: [`http://hl7.org/fhir/StructureDefinition/${type}`] })
+
+describe('the data requirements of a Measure in CQL', () => {
+  it('are those of what criteria name, through includes and functions', async () => {
+    const { data, parameters, dependsOn } = await ofMeasure([criteria('Adult'), criteria('Visited')])
+    expect(data).toEqual([
+      { type: 'Patient' },
+      { ...profile('Patient'), mustSupport: ['birthDate'] },
+      { ...profile('Encounter'), codeFilter: [{ path: 'type', valueSet: 'http://x/ValueSet/visits' }], mustSupport: ['period', 'status'] },
+    ])
+    expect(parameters).toEqual([{ name: 'Measurement Period', use: 'in', min: 0, max: '1', type: 'Period' }])
+    expect(dependsOn).toEqual(['http://x/Library/Main|1', 'http://x/Library/Common|1', 'http://x/ValueSet/visits'])
+  })
+
+  it('have codes, and the period', async () => {
+    const { data, dependsOn } = await ofMeasure([criteria('Weighed'), criteria('Recent')])
+    const [, weighed, recent] = data
+    expect(weighed).toEqual({
+      ...profile('Observation'),
+      codeFilter: [{ path: 'code', code: [{ system: 'http://x/CodeSystem/codes', version: '3', code: 'weight', display: 'Body weight' }] }],
+      mustSupport: ['effective', 'value'],
+    })
+    expect(recent?.dateFilter).toEqual([{ path: 'period', valuePeriod: { start: '2020-01-01', end: '2020-12-31' } }])
+    expect(dependsOn).toContain('http://x/CodeSystem/codes|3')
+  })
+
+  it('take expressions, FHIRPath and supplemental data into account', async () => {
+    const supplementalData = [criteria('Parts')]
+    const population = [criteria('exists Main.Chronic', 'text/cql-expression'), criteria('gender', 'text/fhirpath')]
+    const { data, dependsOn } = await ofMeasure([criteria('Main.Chronic', 'text/cql-expression'), ...population.slice(1)], {
+      supplementalData,
+    })
+    expect(data.map(({ type, mustSupport }) => [type, mustSupport])).toEqual([
+      ['Patient', undefined],
+      ['Observation', ['component']],
+      ['Condition', ['code']],
+    ])
+    expect(dependsOn).toContain('http://x/ValueSet/chronic|7')
+  })
+
+  it.each([
+    ['a definition that does not exist', [criteria('Nothing')], {}, 'definition-not-found'],
+    ['a name without a library', [criteria('Visited')], { library: [] }, 'definition-not-found'],
+    ['a library that does not exist', [criteria('Visited')], { library: ['http://x/Library/None'] }, 'definition-not-found'],
+  ])('%s is refused', async (_, population, over, code) => {
+    await expect(ofMeasure(population, over)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('the data requirements of a Library', () => {
+  it('are those of all public definitions, with what they give', async () => {
+    const { data, parameters, dependsOn } = await tell({ library: MAIN })
+    expect(data.map(({ type }) => type).toSorted()).toEqual([
+      'Condition',
+      'Encounter',
+      'Encounter',
+      'Observation',
+      'Observation',
+      'Patient',
+      'Procedure',
+    ])
+    expect(parameters).toContainEqual({ name: 'Weighed', use: 'out', min: 0, max: '*', type: 'Observation' })
+    expect(parameters).toContainEqual({ name: 'Least', use: 'in', min: 0, max: '1', type: 'integer' })
+    expect(parameters).not.toContainEqual(expect.objectContaining({ name: 'Kinds' }))
+    expect(dependsOn[0]).toBe('http://x/Library/Main|1')
+  })
+
+  it('or of those that are named', async () => {
+    const { data, parameters } = await tell({ library: MAIN, definitions: ['Unused'] })
+    expect(data).toEqual([profile('Procedure')])
+    expect(parameters).toEqual([{ name: 'Unused', use: 'out', min: 0, max: '*', type: 'Procedure' }])
+    await expect(tell({ library: MAIN, definitions: ['Nothing'] })).rejects.toMatchObject({ code: 'parameter-value' })
+  })
+
+  it('come from ELM without a translator, and from ELM that nests without end they do not', async () => {
+    const { elm } = await translator.translate(`library Small using FHIR version '4.0.1' context Patient define A: [Procedure]`)
+    const content = (value: unknown): object => ({
+      ...MAIN,
+      content: [{ contentType: 'application/elm+json', data: btoa(JSON.stringify(value)) }],
+    })
+    const told = await dataRequirements(context(), { library: content(elm) }, { languages: [cqlLanguage()] })
+    expect(told.data).toEqual([profile('Procedure')])
+    let expression: object = { type: 'Null' }
+    for (let depth = 0; depth < 1_000; depth++) expression = { type: 'Not', operand: expression }
+    const deep = { library: { identifier: { id: 'Deep' }, statements: { def: [{ name: 'A', context: 'Patient', expression }] } } }
+    await expect(dataRequirements(context(), { library: content(deep) }, { languages: [cqlLanguage()] })).rejects.toMatchObject({
+      code: 'definition-invalid',
+    })
+  })
+})
