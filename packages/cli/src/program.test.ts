@@ -151,6 +151,7 @@ describe('wrong use', () => {
       2,
       'there are batch-validate-code, closure',
     ],
+    ['credentials of all origins', ['serve', '--cors', '*', '--cors-credentials'], 2, 'origins by name'],
     ['an origin with a path', ['serve', '--cors', 'https://a.example/x'], 2, 'without a path'],
     ['a misspelt option of a subcommand', ['token', 'create', '--nothing'], 2, 'add --help'],
     ['a token in a storage that ends with the command', ['token', 'create', '--storage', 'memory'], 2, 'sqlite:FILE'],

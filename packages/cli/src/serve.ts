@@ -45,6 +45,8 @@ export interface ServeOptions extends IdentityOptions, DelegationOptions {
   readonly mcp?: boolean
   /** Origins whose pages may call the service; `*` for all. */
   readonly cors?: readonly string[]
+  /** Lets these origins, given by name, send credentials of the browser. */
+  readonly corsCredentials?: boolean
   /** Networks of proxies whose `X-Forwarded-For` names the caller's address; default none. */
   readonly trustProxy?: readonly string[]
   readonly botTimeout?: number
@@ -76,6 +78,7 @@ const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
  * @throws {OperationError} `parameter-value` for an open door on another interface than loopback; `unavailable` when the port is taken.
  */
 export async function serve(options: ServeOptions, io: Io): Promise<RunningServer> {
+  checkCors(options)
   if ((options.open || options.devToken !== undefined) && !LOOPBACK.has(options.host)) {
     throw new OperationError(
       'parameter-value',
@@ -91,6 +94,11 @@ export async function serve(options: ServeOptions, io: Io): Promise<RunningServe
     server.close()
     throw error
   }
+}
+
+function checkCors({ cors = [], corsCredentials = false }: ServeOptions): void {
+  if (!corsCredentials || (cors.length > 0 && !cors.includes('*'))) return
+  throw new OperationError('parameter-value', '--cors-credentials needs --cors with origins by name, not *.')
 }
 
 interface Listening {
@@ -193,7 +201,7 @@ function handlerOptions({ options, engine, io, baseUrl, runtime, sessions, schem
     baseUrl,
     auth: options.open ? 'off' : 'required',
     defaultPolicy: 'deny',
-    ...(options.cors !== undefined && { cors: { origins: options.cors } }),
+    ...(options.cors !== undefined && { cors: { origins: options.cors, ...(options.corsCredentials === true && { credentials: true }) } }),
     ...(options.trustProxy !== undefined && { trustProxy: options.trustProxy }),
     ...(options.validateWrites !== undefined && { validateWrites: options.validateWrites }),
     log: (entry) => {

@@ -125,7 +125,7 @@ export const HANDLER_OPTIONS: InputShape = inputShape<HandlerOptions>({
   realm: TEXT,
   userinfoMissingToken: oneOf('unauthorized', 'invalid_request'),
   trustProxy: listOf(TEXT),
-  cors: optionsOf(inputShape<CorsOptions>({ origins: needed(listOf(TEXT)) })),
+  cors: optionsOf(inputShape<CorsOptions>({ origins: needed(listOf(TEXT)), credentials: FLAG })),
   readiness: FUNCTION,
   log: FUNCTION,
   telemetry: OBJECT,

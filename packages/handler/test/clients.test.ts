@@ -1,74 +1,20 @@
 import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { isProfileLoaded, MedplumClient } from '@medplum/core'
 import { Client as FhirKitClient } from 'fhir-kit-client'
-import { createContext } from 'fhir-ops/context'
-import { createBots, type BotEvent } from 'fhir-ops/execute'
-import { memoryStorage } from 'fhir-ops/memory'
-import { r4 } from '@fhir-ops/r4'
 import * as openid from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { at, FULL_SCOPES, startServer, USER, userInfo, type RunningServer } from './running-server.js'
+import { calledServer, ISSUER, SYSTEM } from './called-server.js'
+import { CLIENT_PAGE, clientPage, presentPage } from './client-page.js'
+import { at, FULL_SCOPES, USER, userInfo, type RunningServer } from './running-server.js'
 
-const PAGE = fileURLToPath(new URL('../../../docs/clients.md', import.meta.url))
-const SYSTEM = 'http://a.example/cs'
-/** Where tokens come from, as the service was told. */
-const ISSUER = {
-  issuer: 'https://issuer.example',
-  authorization_endpoint: 'https://issuer.example/authorize',
-  token_endpoint: 'https://issuer.example/token',
-} as const
 let running: RunningServer
 let base = ''
 
 beforeAll(async () => {
-  const release = r4()
-  const storage = memoryStorage(STORED, { indexer: release.indexer })
-  const hostBots = [{ id: 'echo', run: ({ input }: BotEvent) => input }]
-  const bots = createBots({ hostBots })
-  running = await startServer({
-    storage,
-    context: createContext({ storage, ...release }),
-    bots,
-    cors: { origins: ['*'] },
-    smartConfiguration: ISSUER,
-  })
+  running = await calledServer()
   base = `${running.base}/fhir/R4`
-  // The index of definitions is made once, which takes a while where many tests run at once.
-  await running.handler(new Request(`${base}/StructureDefinition?_count=1`, { headers: { authorization: `Bearer ${running.token}` } }))
 })
 afterAll(() => running.stop())
-
-const concepts = [
-  { code: 'a', display: 'Alpha' },
-  { code: 'b', display: 'Beta' },
-]
-const STORED = [
-  { resourceType: 'CodeSystem', id: 'cs', url: SYSTEM, status: 'active', content: 'complete', concept: concepts },
-  { resourceType: 'ValueSet', id: 'vs', url: 'http://a.example/vs', status: 'active', compose: { include: [{ system: SYSTEM }] } },
-  {
-    resourceType: 'ConceptMap',
-    id: 'cm',
-    url: 'http://a.example/cm',
-    status: 'active',
-    group: [{ source: SYSTEM, target: 'urn:t', element: [{ code: 'a', target: [{ code: 'x', equivalence: 'equal' }] }] }],
-  },
-  {
-    resourceType: 'Measure',
-    id: 'm',
-    url: 'http://a.example/m',
-    status: 'active',
-    group: [
-      {
-        population: [
-          { code: { coding: [{ code: 'measure-population' }] }, criteria: { language: 'application/x-fhir-query', expression: 'Patient' } },
-        ],
-      },
-    ],
-  },
-  { resourceType: 'Patient', id: 'p', active: true, name: [{ family: 'Lovell' }] },
-  { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' }, subject: { reference: 'Patient/p' } },
-] as const
 
 const patient = (family: string): { resourceType: 'Patient'; name: { family: string }[]; identifier: { value: string }[] } => ({
   resourceType: 'Patient',
@@ -435,19 +381,7 @@ describe('clients that others have written, as they are', () => {
 })
 
 it('docs/clients.md says what was called', async () => {
-  const byClient = Map.groupBy(rows, ({ client }) => client)
-  const tables = [...byClient].map(([client, own]) => {
-    const lines = own.map(({ call: name, result }) => `| \`${name.replaceAll('|', '\\|')}\` | ${result} |`)
-    return `## ${client} ${versionOf(client)}\n\n| Call | Result |\n|---|---|\n${lines.join('\n')}\n`
-  })
-  await expect(`${HEAD}\n${tables.join('\n')}`).toMatchFileSnapshot(PAGE)
+  const byClient = [...Map.groupBy(rows, ({ client }) => client)]
+  const page = byClient.reduce((text, [client, own]) => clientPage(text, client, { version: versionOf(client), rows: own }), presentPage())
+  await expect(page).toMatchFileSnapshot(CLIENT_PAGE)
 })
-
-const HEAD = `# Clients
-
-Clients that others have written work with this server as they are. The tables are made by the tests (\`packages/handler/test/clients.test.ts\`), which make each
-call against a running server; a call is listed when its result was right.
-
-Pages of other origins, such as browser apps, need \`fhir-ops serve --cors ORIGIN\` (\`demo\` allows all). \`$everything\`, \`$summary\`, \`$export\` and GraphQL are
-not offered: 404.
-`

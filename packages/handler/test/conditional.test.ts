@@ -61,6 +61,19 @@ describe('conditional create', () => {
     expect(second.headers.location).toBe(first.headers.location)
   })
 
+  it('takes the whole address of the criteria, as HAPI sends it, and no other one', async () => {
+    await create('identifier=new')
+    expect((await create(`${running?.base}/fhir/R4/Patient?identifier=new`)).status).toBe(200)
+    expect((await create('https://other.example/fhir/R4/Patient?identifier=new')).status).toBe(400)
+    expect((await create(`${running?.base}/fhir/R4/Observation?identifier=new`)).status).toBe(400)
+  })
+
+  it('is not asked for by criteria in the URL, which would store another one', async () => {
+    const reply = await ask('POST', '/Patient?identifier=new', { body: patient('new') })
+    expect([reply.status, reply.text]).toEqual([400, expect.stringContaining('If-None-Exist')])
+    expect((await ask('POST', '/Patient?_format=json', { body: patient('new') })).status).toBe(201)
+  })
+
   it('makes one of many that are sent at once', async () => {
     const replies = await Promise.all(Array.from({ length: 10 }, () => create('identifier=new')))
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1)

@@ -327,6 +327,17 @@ describe('pages of other origins', () => {
       ],
     ).toBe(undefined)
   })
+  it('may send credentials where that is wanted, of origins by name only', async () => {
+    const cors = { origins: ['https://app.example'], credentials: true }
+    const other = await startServer({ cors })
+    const from = async (origin: string): Promise<unknown> =>
+      (await send(`${other.base}/fhir/R4/metadata`, { headers: { origin } })).headers['access-control-allow-credentials']
+    const allowed = [await from('https://app.example'), await from('https://evil.example')]
+    await other.stop()
+    expect(allowed).toEqual(['true', undefined])
+    await expect(startServer({ cors: { ...cors, origins: ['*'] } })).rejects.toThrow("not '*'")
+  })
+
   it('are told that they may send every method and header, and what they may read', async () => {
     const other = await startServer({ cors: { origins: ['*'] } })
     const preflight = (path: string, headers: Record<string, string>): Promise<Reply> =>

@@ -32,6 +32,7 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly ui?: true
   readonly mcp?: true
   readonly cors?: readonly string[]
+  readonly corsCredentials?: true
   readonly trustProxy?: readonly string[]
   readonly validateWrites?: WriteChecks
   readonly botTimeout?: number
@@ -70,6 +71,10 @@ export function serveCommand(io: Io): Command {
         .default('none'),
     )
     .addOption(corsOption())
+    .option(
+      '--cors-credentials',
+      'let the origins of --cors, given by name, send credentials of the browser, as pages with Medplum clients do',
+    )
     .addOption(trustProxyOption())
     .option('--bot-timeout <ms>', 'time limit of a bot', wholeNumber(1))
     .option('--max-expansion <n>', 'maximum number of codes in an expansion without count', wholeNumber(1))

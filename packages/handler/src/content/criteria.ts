@@ -5,7 +5,7 @@ import { searchTypesOf } from 'fhir-ops/internal/search'
 import { allMatches, type StoredResource } from 'fhir-ops/storage'
 import { authorize } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
-import type { Service } from '../service.js'
+import { FHIR_PATH, type Service } from '../service.js'
 import { inReach, isShown } from './reach.js'
 import { searchOptions } from './search/search-parts.js'
 
@@ -15,9 +15,9 @@ export interface Criteria {
   readonly pairs: readonly SearchPair[]
 }
 
-/** The criteria of `If-None-Exist` without what R4's examples have before them: `Patient?`, or `?` alone. */
-export function criteriaText(type: string, header: string): string {
-  const prefix = [`${type}?`, '?'].find((one) => header.startsWith(one)) ?? ''
+/** The criteria of `If-None-Exist` without what stands before them in R4's examples (`Patient?`, or `?` alone) or from HAPI's client (the whole address). */
+export function criteriaText({ baseUrl }: Pick<Service, 'baseUrl'>, type: string, header: string): string {
+  const prefix = [`${baseUrl}${FHIR_PATH}/${type}?`, `${type}?`, '?'].find((one) => header.startsWith(one)) ?? ''
   return header.slice(prefix.length)
 }
 

@@ -18,17 +18,27 @@ import type { WritePlan } from './write-plan.js'
 /**
  * Plans to store a resource under a new id; with `If-None-Exist`, only if no resource meets its criteria.
  *
- * @throws {OperationError} as `writableText`; as `onlyMatch`.
+ * @throws {OperationError} as `writableText`; as `onlyMatch`; `parameter-unsupported` for parameters in the URL.
  */
 export async function planCreate(service: Service, exchange: Exchange): Promise<WritePlan> {
   const type = param(exchange, 'type')
+  checkNotSearched(exchange, type)
   const condition = exchange.request.header('if-none-exist')
   if (condition !== undefined) {
-    const pairs = parseQuery(criteriaText(type, condition), service.limits)
+    const pairs = parseQuery(criteriaText(service, type, condition), service.limits)
     const stored = await onlyMatch(service, exchange, { type, pairs })
     if (stored !== undefined) return { kind: 'found', type, id: stored.id, stored }
   }
   return planPut(service, exchange, { type, id: exchange.ctx.newId(), ifVersion: null })
+}
+
+/** Some servers take criteria in the URL of a create. To store another one where they name what is there would be wrong. */
+function checkNotSearched({ target }: Exchange, type: string): void {
+  const taken = (name: string): boolean => PROTOCOL.has(name) || (type === 'Binary' && name === '_filename')
+  const [unknown] = target.query.find(([name]) => !taken(name)) ?? []
+  if (unknown === undefined) return
+  const message = `A create takes no parameter ${quoted(unknown)}. Criteria for a conditional create are in the header If-None-Exist.`
+  throw new OperationError('parameter-unsupported', message, { expression: [unknown] })
 }
 
 /**

@@ -1,10 +1,15 @@
 import type { Answer } from './answer.js'
 import type { HttpRequest } from './http-request.js'
 
-/** Which pages of other origins may call the service. Credentials of the browser are never asked for. */
+/** Which pages of other origins may call the service. */
 export interface CorsOptions {
   /** Exact origins (`https://app.example`, with the port where it is not that of the scheme), or `*` for all. */
   readonly origins: readonly string[]
+  /**
+   * Lets the named origins send credentials of the browser, such as cookies, which the service does not look at: for pages whose client always sends them,
+   * such as Medplum's. Not with `*`. Default false.
+   */
+  readonly credentials?: boolean
 }
 
 /** What scripts may read of an answer, beside what all may. */
@@ -28,7 +33,13 @@ export function corsHeaders(answer: Answer, request: HttpRequest, cors: CorsOpti
   const allowed = allowedOrigin(request.header('origin'), cors)
   const vary = ['Vary', request.method === 'OPTIONS' ? 'Origin, Access-Control-Request-Headers' : 'Origin'] as const
   if (allowed === undefined) return [vary]
-  return [vary, ['Access-Control-Allow-Origin', allowed], ['Access-Control-Expose-Headers', EXPOSED], ...preflight(answer, request)]
+  return [
+    vary,
+    ['Access-Control-Allow-Origin', allowed],
+    ...(cors.credentials === true ? [['Access-Control-Allow-Credentials', 'true'] as const] : []),
+    ['Access-Control-Expose-Headers', EXPOSED],
+    ...preflight(answer, request),
+  ]
 }
 
 /** Whether a browser asks what a page of an allowed origin may send. */
@@ -37,8 +48,9 @@ export function isPreflight(request: HttpRequest, cors: CorsOptions | undefined)
   return isAsked && cors !== undefined && allowedOrigin(request.header('origin'), cors) !== undefined
 }
 
-/** @throws {TypeError} for what no browser sends as an origin: it would never be allowed. */
-export function checkOrigins({ origins }: CorsOptions): void {
+/** @throws {TypeError} for what no browser sends as an origin: it would never be allowed; and for credentials of all origins. */
+export function checkOrigins({ origins, credentials = false }: CorsOptions): void {
+  if (credentials && origins.includes('*')) throw new TypeError("createHandler: cors.credentials needs origins by name, not '*'.")
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
   if (wrong !== undefined)
     throw new TypeError(

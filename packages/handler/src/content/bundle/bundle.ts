@@ -72,11 +72,11 @@ async function runTransaction(service: Service, exchange: Exchange, { serve, pla
   const { model } = checkCapable(exchange)
   const parts = await bundleParts(service, exchange)
   const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
-  checkCriteria(writes)
+  checkCriteria(service, writes)
   const write = async (): Promise<Map<number, Answer>> =>
     writeTogether(service, exchange, { planned: await planAll(exchange, writes, plan), model, reads: reads.length })
   const patches = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
-  const answers = await service.writeLock([...criteriaTypes(writes), ...patches], () =>
+  const answers = await service.writeLock([...criteriaTypes(service, writes), ...patches], () =>
     patches.length === 0 ? write() : repeatedly(write),
   )
   const entries = await readAll(exchange, {
@@ -148,10 +148,10 @@ function isRead({ request }: BundlePart): boolean {
 }
 
 /** Two entries with the same criteria could not see each other: both would create. */
-function checkCriteria(writes: readonly BundlePart[]): void {
+function checkCriteria(service: Service, writes: readonly BundlePart[]): void {
   const known = new Set<string>()
   for (const part of writes) {
-    const key = criteriaKey(part)
+    const key = criteriaKey(service, part)
     if (key === undefined) continue
     if (known.has(key)) throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
     known.add(key)
@@ -159,15 +159,15 @@ function checkCriteria(writes: readonly BundlePart[]): void {
 }
 
 /** `Type?criteria`; `undefined` for an entry without. */
-function criteriaKey({ request }: BundlePart): string | undefined {
+function criteriaKey(service: Service, { request }: BundlePart): string | undefined {
   if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
   const criteria = request.header('if-none-exist')
-  return criteria === undefined ? undefined : `${request.target}?${criteriaText(request.target, criteria)}`
+  return criteria === undefined ? undefined : `${request.target}?${criteriaText(service, request.target, criteria)}`
 }
 
 /** The types that entries have criteria for. */
-function criteriaTypes(writes: readonly BundlePart[]): readonly string[] {
-  const types = writes.map(criteriaKey).map((key) => key?.split(/[/?]/, 1)[0])
+function criteriaTypes(service: Service, writes: readonly BundlePart[]): readonly string[] {
+  const types = writes.map((part) => criteriaKey(service, part)).map((key) => key?.split(/[/?]/, 1)[0])
   return [...new Set(types)].filter((type) => type !== undefined)
 }
 

@@ -1,0 +1,203 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { calledServer } from '../../handler/test/called-server.js'
+import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handler/test/client-page.js'
+import { type RunningServer } from '../../handler/test/running-server.js'
+import { chromium, CHROMIUM_ARGS } from '../../../test/chromium.js'
+import { fhirpyClient, hapiClient, medplumCli } from './called-programs.js'
+import { installedTools, TOOLS } from './tools.js'
+
+/** A call, what it gives, and what is said of it where that is more than that it works. */
+type Expected = readonly [call: string, answer: string | RegExp, result?: string]
+
+let running: RunningServer
+let folder = ''
+beforeAll(async () => {
+  running = await calledServer()
+  folder = mkdtempSync(join(tmpdir(), 'fhir-ops-clients-'))
+})
+afterAll(async () => {
+  await running.stop()
+  rmSync(folder, { recursive: true })
+})
+
+const rowsOf = (expected: readonly Expected[]): readonly CallRow[] => expected.map(([call, , result = 'works']) => ({ call, result }))
+
+/** What was called, to be written to the page when all have been. */
+const called: { readonly client: string; readonly version: string; readonly rows: readonly CallRow[] }[] = []
+
+const versionIn = (file: string, pattern: RegExp): string =>
+  pattern.exec(readFileSync(join(import.meta.dirname, '..', file), 'utf8'))?.[1] ?? ''
+
+const HAPI: readonly Expected[] = [
+  ['capabilities()', '4.0.1'],
+  ['create()', 'true'],
+  ['create().conditional()', 'true'],
+  ['read()', 'Made'],
+  ['read() of a version', '1'],
+  ['update()', '2'],
+  ['update().conditional()', 'true'],
+  ['patch()', 'false'],
+  ['patch() with FHIRPath Patch', 'true'],
+  ['search()', '1'],
+  ['search().usingStyle(POST)', '1'],
+  ['search().count(1), loadPage().next()', '1'],
+  ['search().byUrl()', '2'],
+  ['history().onInstance()', '5'],
+  ['transaction()', '201'],
+  ['validate()', 'information'],
+  ['operation() $expand', '2'],
+  ['operation() $expand, useHttpGet()', '2'],
+  ['operation() $translate', 'true'],
+  ['create() of a Binary', 'Binary'],
+  ['delete()', 'done'],
+  ['read() of what is deleted', 'ResourceGoneException'],
+  ['update() of another version', 'PreconditionFailedException'],
+  ['create() of what is not valid', 'UnprocessableEntityException'],
+  ['a wrong token', 'AuthenticationException'],
+]
+
+const FHIRPY: readonly Expected[] = [
+  ['resource.save() of a new one', 'True'],
+  ['resource.save() of one that is there', '2'],
+  [
+    'resource.patch()',
+    /must be a JSON Patch/,
+    "refused: a part of a resource as a patch is not R4's; `execute(method='patch')` sends a JSON Patch",
+  ],
+  ["execute(method='patch')", 'False'],
+  ['reference().to_resource()', 'Lovell'],
+  ['resources().get()', 'Lovell'],
+  ['resources().search().first()', 'p'],
+  ['resources().search().fetch()', '1'],
+  ['resources().limit(1).fetch_all()', 'True'],
+  ['resources().count()', /_totalMethod/, "refused: `_totalMethod` is not R4's; `search(_summary='count').fetch_raw()` has the total"],
+  ["resources().search(_summary='count').fetch_raw()", '1'],
+  ['resources().include().fetch_raw()', '2'],
+  ['get_or_create()', /If-None-Exist/, 'refused: R4 has the criteria of a create in a header, not in the URL'],
+  ['resource.is_valid()', 'True'],
+  ['resource.is_valid() of what is not', 'False'],
+  ["resource.execute('$expand')", '2'],
+  ["execute('ConceptMap/$translate')", 'True'],
+  ['AsyncFHIRClient, async for', "['p']"],
+  ['resource.delete()', 'done'],
+  ['reference().to_resource() of what is deleted', 'ResourceNotFound'],
+  ['an unknown search parameter', 'OperationOutcome'],
+  ['a wrong token', 'AuthorizationError'],
+]
+
+const programs = [
+  {
+    name: "HAPI's generic client",
+    needs: 'Java and Maven',
+    program: hapiClient(),
+    expected: HAPI,
+    version: versionIn('clients/hapi/pom.xml', /<version>(\d+\.\d+\.\d+)/),
+  },
+  {
+    name: 'fhirpy',
+    needs: 'Python',
+    program: fhirpyClient(),
+    expected: FHIRPY,
+    version: versionIn('clients/fhirpy/requirements.txt', /==(.*)/),
+  },
+]
+
+describe.each(programs)('$name (needs $needs, and its libraries)', ({ name, program, expected, version }) => {
+  test.skipIf(program === undefined)('gets what it asks for', async () => {
+    const answers = new Map(await program?.(`${running.base}/fhir/R4`, running.token))
+    expect([...answers.keys()]).toEqual(expected.map(([call]) => call))
+    for (const [call, answer] of expected) {
+      if (typeof answer === 'string') expect(answers.get(call), call).toBe(answer)
+      else expect(answers.get(call), call).toMatch(answer)
+    }
+    called.push({ client: name, version, rows: rowsOf(expected) })
+  })
+})
+
+const medplum = medplumCli()
+interface Command {
+  readonly args: readonly string[]
+  readonly answer: RegExp
+  readonly result?: string
+}
+
+const COMMANDS: readonly Command[] = [
+  { args: ['get', 'Patient/p'], answer: /"family": "Lovell"/ },
+  { args: ['get', 'Patient?family=Lovell'], answer: /"total": 1,/ },
+  { args: ['get', 'ValueSet/$expand?url=http://a.example/vs'], answer: /"display": "Beta"/ },
+  { args: ['post', 'Patient', '{"resourceType":"Patient"}'], answer: /"versionId": "1"/ },
+  { args: ['put', 'Patient/c', '{"resourceType":"Patient","id":"c"}'], answer: /"id": "c"/ },
+  { args: ['patch', 'Patient/c', '[{"op":"add","path":"/active","value":true}]'], answer: /"active": true/ },
+  { args: ['delete', 'Patient/c'], answer: /^undefined\s*$/ },
+  { args: ['get', 'Patient/none'], answer: /There is no Patient\/none\./, result: 'says what the server says' },
+  { args: ['bulk', 'import', 'patients.ndjson'], answer: /"status": "201"[^]*"status": "201"/ },
+  { args: ['bulk', 'export'], answer: /There is no operation '\$export'/, result: 'not offered: 404' },
+  {
+    args: ['whoami'],
+    answer: /Not logged in/,
+    result: 'not after `--access-token`; `login` needs the page of a provider, and there is none here',
+  },
+]
+
+describe.skipIf(medplum === undefined)('@medplum/cli (needs tools of npm)', () => {
+  test.each(COMMANDS)('$args', async ({ args, answer }) => {
+    const file = join(folder, 'patients.ndjson')
+    writeFileSync(file, '{"resourceType":"Patient","id":"n1"}\n{"resourceType":"Patient","id":"n2"}\n')
+    const given = args.map((arg) => (arg === 'patients.ndjson' ? file : arg))
+    expect(await medplum?.(...given, '--base-url', running.base, '--access-token', running.token)).toMatch(answer)
+  })
+
+  test('was called with all of these', () => {
+    const rows = COMMANDS.map(({ args, result = 'works' }) => ({ call: args.slice(0, 2).join(' '), result }))
+    called.push({ client: '@medplum/cli', version: installedVersion('@medplum/cli'), rows })
+  })
+})
+
+const browser = medplum === undefined ? undefined : chromium()
+
+test.skipIf(browser === undefined)(
+  'the typeahead of @medplum/react searches from a page of another origin (needs Chromium and tools of npm)',
+  async () => {
+    const port = await freePort()
+    const server = await calledServer({ origins: [`http://127.0.0.1:${port}`], credentials: true })
+    const page = { program: browser, args: CHROMIUM_ARGS, folder: join(TOOLS, 'typeahead'), outDir: join(folder, 'page'), port }
+    const asked = JSON.stringify({ ...page, base: `${server.base}/`, token: server.token })
+    const { stdout } = await promisify(execFile)(process.execPath, [join(TOOLS, 'run-typeahead.mjs'), asked])
+    await server.stop()
+    expect(JSON.parse(stdout)).toEqual({
+      offered: expect.arrayContaining([expect.stringContaining('Beta')]),
+      chosen: [expect.objectContaining({ system: 'http://a.example/cs', code: 'b', display: 'Beta' })],
+      problems: [],
+    })
+    const result = 'works, from a page of another origin that `cors` names, with `credentials`'
+    called.push({
+      client: '@medplum/react',
+      version: installedVersion('@medplum/react'),
+      rows: [{ call: '<ValueSetAutocomplete>', result }],
+    })
+  },
+)
+
+test('docs/clients.md says what was called', async () => {
+  const page = called.reduce((text, { client, ...table }) => clientPage(text, client, table), presentPage())
+  await expect(page).toMatchFileSnapshot(CLIENT_PAGE)
+})
+
+function installedVersion(name: string): string {
+  return String(JSON.parse(readFileSync(installedTools()?.file(`${name}/package.json`) ?? '', 'utf8')).version)
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
