@@ -1,6 +1,6 @@
 // Builds the form, serves it from an origin of its own, and types into it; writes what is offered and what is chosen.
 import { createServer } from 'node:http'
-import { readFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { build } from 'vite'
@@ -13,11 +13,11 @@ await build({
   build: { outDir, emptyOutDir: true, chunkSizeWarningLimit: 10_000 },
   resolve: { dedupe: ['react', 'react-dom'] },
 })
-const server = createServer(async ({ url }, response) => {
+const server = createServer(({ url }, response) => {
   const path = new URL(url, 'http://x').pathname
   const file = join(outDir, path === '/' ? 'index.html' : path)
-  const text = await readFile(file).catch(() => undefined)
-  response.writeHead(text === undefined ? 404 : 200, { 'content-type': types[extname(file)] ?? 'text/plain' }).end(text)
+  if (existsSync(file)) response.writeHead(200, { 'content-type': types[extname(file)] ?? 'text/plain' }).end(readFileSync(file))
+  else response.writeHead(404).end()
 })
 await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
 const browser = await chromium.launch({ executablePath: program, args })
