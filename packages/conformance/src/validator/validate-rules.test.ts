@@ -31,6 +31,8 @@ describe('validate', () => {
     [patient('"name":[{}]'), 'empty-object Patient.name[0]'],
     [patient('"name":[{"id":"a"}]'), 'empty-object Patient.name[0]'],
     [patient('"_birthDate":{"id":"a"}'), 'empty-object Patient.birthDate'],
+    [patient('"birthDate":"2000","_birthDate":{}'), 'empty-object Patient.birthDate'],
+    [patient('"name":[{"given":["a","b"],"_given":[{},null]}]'), 'empty-object Patient.name[0].given[0]'],
     [patient('"birthDate":"2000","_birthDate":"x"'), 'object-expected Patient._birthDate'],
     [patient('"name":[{"given":["a"],"_given":["x"]}]'), 'object-expected Patient.name[0]._given'],
     [patient('"gender":null'), 'null-not-allowed Patient.gender'],

@@ -150,3 +150,14 @@ add(
   ['error|required concept-map-code ConceptMap.group[0].element[0].target[0].code'],
   cm({ source: A + '|4.0.1', target: A, element: [el('male', ['zz'])] }),
 )
+
+const ONE_OF_TWO = cs({ version: '1' })
+const TWO = [ONE_OF_TWO, { ...ONE_OF_TWO, version: '2' }]
+const named = { source: String(ONE_OF_TWO['url']), target: A, element: [el('a', ['male'])] }
+add(
+  'several versions: TYPE_SPECIFIC_CHECKS_DT_CANONICAL_MULTIPLE_POSSIBLE_VERSIONS',
+  ['warning|invalid concept-map-system ConceptMap.group[0]'],
+  cm(named),
+  TWO,
+)
+add('one of several versions', [], cm({ ...named, sourceVersion: '1' }), TWO)

@@ -155,3 +155,13 @@ describe('the signature of a Bundle', () => {
     expect(new Set(await findingsOf(source, [], KINDS))).toEqual(new Set([TOLD]))
   })
 })
+
+/** BUNDLE_SIGNATURE_SIGNED_FOR_VERIFIED, BUNDLE_SIGNATURE_SIGNED_FOR */
+test.each<readonly [resource: JsonObject, purpose: string]>([
+  [signed(jws(header({ srCms: [{ commId: { id: 'urn:oid:1.2.3', desc: 'Proof' } }] }))), ", purpose 'urn:oid:1.2.3'."],
+  [signed(jws(header())), ", purpose '1.2.840.10065.1.12.1.1', which is not signed."],
+])('a signature tells what it is for: %#', async (resource, purpose) => {
+  const { findings } = await validate(ctx, { resource: JSON.stringify(resource) })
+  const stated = findings.filter(({ text }) => text.startsWith('The signature states:'))
+  expect(stated.map(({ text }) => text.slice(text.indexOf(', purpose')))).toEqual([purpose])
+})

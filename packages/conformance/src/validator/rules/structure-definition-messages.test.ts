@@ -505,3 +505,18 @@ add(
   ['error|conflict definition-binding StructureDefinition'],
   ...one('Patient', 'Patient.birthDate', { patternString: 'x' }),
 )
+
+const addType = messageTests('the type of a structure definition', /^(?:definition-type-name|code-not-in-value-set)$/)
+const WRONG_TYPE = ['error|invalid definition-type-name StructureDefinition.type']
+const typed = (type: string, m: JsonObject = {}): JsonObject => ({ ...sd(type, []), baseDefinition: SDU + 'DomainResource', ...m })
+const model = { kind: 'logical', derivation: 'specialization', baseDefinition: SDU + 'Element' }
+addType('that it constrains', [], sd('Patient', []))
+addType('of a logical model', [], typed('http://a.org/Thing', model))
+addType('of a resource, as a URL: SD_TYPE_NOT_LOGICAL', WRONG_TYPE, typed('http://a.org/Thing', { derivation: 'specialization' }))
+addType('defined anew: SD_TYPE_NOT_DERIVED', WRONG_TYPE, typed('Patient', { derivation: 'specialization' }))
+addType(
+  'that FHIR does not have: SD_TYPE_NOT_LOCAL',
+  [...WRONG_TYPE, 'warning|code-invalid code-not-in-value-set StructureDefinition.type'],
+  typed('Thing', model),
+)
+addType('in its own definition', [], typed('Patient', { url: SDU + 'Patient', derivation: 'specialization' }))

@@ -519,3 +519,13 @@ add(
   [],
   ex({ ...P, contains: [{ system: 'http://b.org/u', version: '1', code: 'x' }] }, { compose: { include: [{ system: 'http://b.org/u' }] } }),
 )
+
+const ONE_OF_TWO = cs({ version: '1' })
+const TWO = [ONE_OF_TWO, { ...ONE_OF_TWO, version: '2' }]
+add(
+  'several versions: TYPE_SPECIFIC_CHECKS_DT_CANONICAL_MULTIPLE_POSSIBLE_VERSIONS',
+  ['warning|invalid value-set-system ValueSet.compose.include[0].system'],
+  inc({ system: String(ONE_OF_TWO['url']) }),
+  TWO,
+)
+add('one of several versions', [], inc({ system: String(ONE_OF_TWO['url']), version: '2' }), TWO)

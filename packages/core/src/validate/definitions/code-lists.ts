@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { canonicalOf, type Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { extensionAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
   definedValueSet,
   findValueSet,
@@ -24,6 +24,7 @@ import {
 import { nearest } from '../../text/index.js'
 import { codesOfSystem } from '../run/codes-of-system.js'
 import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
+import { TYPE_URL } from '../run/element-rule.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
 
@@ -98,6 +99,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const find = (code: GivenCode): Verdict =>
     code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
   const families = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ family }) => family ?? []))
+  const isMarked = hasOutdated(plan)
   const verdicts = new Map<string, Verdict>()
   const notes = new LRUCache<string, readonly StatusNote[]>({ max: KEPT_NOTES })
   return {
@@ -123,6 +125,8 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
     }),
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
+    systemsOf: (code) => (systems.size < 2 ? [] : [...systems].filter((system) => inSystem(system, { code }) === 'in')),
+    outdated: (code) => (isMarked ? outdatedIn(plan, code) : undefined),
     members: () => membersOf(plan, (code) => find(code) === 'in'),
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
     lasts: () => families.every((family) => family.lasts()),
@@ -150,6 +154,25 @@ function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['
 function listedDisplays(concept: JsonObject | undefined): readonly string[] {
   const designations = objectsAt(concept, 'designation').map((one) => stringAt(one, 'value'))
   return [stringAt(concept, 'display'), ...designations].filter((text) => text !== undefined)
+}
+
+/** Whether any concept that is listed says that it should not be used; most value sets have none. */
+function hasOutdated(plan: ValueSetPlan): boolean {
+  const includes = withImports(plan).flatMap((one) => one.includes)
+  return includes.some(({ definition }) => definition.concepts?.some(({ concept }) => outdatedOf(concept) !== undefined) === true)
+}
+
+/** What the lists say of a code; a code alone may be of any system. */
+function outdatedIn(plan: ValueSetPlan, { system, code }: GivenCode): string | undefined {
+  const includes = withImports(plan).flatMap((one) => one.includes)
+  const own = system === undefined ? includes : includes.filter(({ family }) => family?.url === system)
+  return own.flatMap(({ definition }) => outdatedOf(definition.listed(code)?.concept) ?? [])[0]
+}
+
+function outdatedOf(concept: JsonObject | undefined): string | undefined {
+  if (extensionAt(concept, `${TYPE_URL}valueset-deprecated`)?.['valueBoolean'] === true) return 'deprecated'
+  const status = stringAt(extensionAt(concept, `${TYPE_URL}structuredefinition-standards-status`), 'valueCode')
+  return status === 'deprecated' || status === 'withdrawn' ? status : undefined
 }
 
 function best(verdicts: readonly Verdict[]): Verdict {

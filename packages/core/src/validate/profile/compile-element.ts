@@ -1,5 +1,13 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import type { BindingRule, ConstraintRule, Discriminator, ElementRule, SlicingRule, TypeRule } from '../run/element-rule.js'
+import {
+  INHERITED,
+  type BindingRule,
+  type ConstraintRule,
+  type Discriminator,
+  type ElementRule,
+  type SlicingRule,
+  type TypeRule,
+} from '../run/element-rule.js'
 import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
 import { ALLOWED_UNITS, EXTENSION, extensionValue, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
@@ -56,7 +64,7 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
     ...cardinalityOf(element),
     types: types.length === 0 && choice !== undefined ? [typeOf({ code: choice.type })] : types,
     value: valueRuleOf(element),
-    bindings: [...bindingsOf(objectAt(element, 'binding')), ...unitBindings(element)],
+    bindings: [...bindingsOf(objectAt(element, 'binding'), source), ...unitBindings(element)],
     constraints: constraintsOf(element, source),
     slicing: slicingOf(objectAt(element, 'slicing')),
     contentReference: reference === undefined ? undefined : ownElement(reference, source),
@@ -136,9 +144,9 @@ function unitBindings(element: JsonObject): readonly BindingRule[] {
   return typeof valueSet === 'string' ? [{ strength: 'required', valueSet }] : []
 }
 
-function bindingsOf(binding: JsonObject | undefined): readonly BindingRule[] {
+function bindingsOf(binding: JsonObject | undefined, { isBase }: ProfileSource): readonly BindingRule[] {
   if (binding === undefined) return []
-  const valueSet = stringAt(binding, 'valueSet')
+  const valueSet = stringAt(binding, 'valueSet') ?? (isBase ? undefined : INHERITED)
   const strength = correctedStrength(stringAt(binding, 'strength'), valueSet)
   const maximum = extensionValue(binding, 'elementdefinition-maxValueSet')
   const rules: BindingRule[] = []

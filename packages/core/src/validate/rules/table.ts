@@ -37,6 +37,7 @@ import { resourceRule } from './resource.js'
 import { signatureRule } from './signature/check-signature.js'
 import { SLICE_FINDINGS } from './slicing/assign-slices.js'
 import { structureDefinitionRule } from './structure-definition/check-structure-definition.js'
+import { typeNameRule } from './structure-definition/check-type-name.js'
 import { CARDINALITY_FINDINGS } from './structure/cardinality.js'
 import { SHAPE_FINDINGS } from './structure/check-shape.js'
 import { elementIdRule } from './structure/element-id.js'
@@ -91,6 +92,7 @@ export const RESOURCE_RULES: readonly ResourceRule[] = [
   capabilityRule,
   operationDefinitionRule,
   implementationGuideRule,
+  typeNameRule,
   structureDefinitionRule,
   questionnaireRule,
   questionnaireResponseRule,

@@ -71,6 +71,10 @@ export interface CodeList {
   readonly versions: (system: string) => { readonly known: readonly string[]; readonly areStated: boolean }
   /** Displays that it gives a code where it lists its codes one by one. */
   readonly displays: (code: GivenCode) => readonly string[]
+  /** The code systems by which it has a code, where it takes codes from several. */
+  readonly systemsOf: (code: string) => readonly string[]
+  /** `deprecated` or `withdrawn` for a code that it lists, and says to be so. */
+  readonly outdated: (code: GivenCode) => string | undefined
   /** Its codes, as far as they are listed one by one or come from a code system of at most a thousand. */
   readonly members: () => readonly GivenCode[]
   /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */

@@ -85,10 +85,14 @@ export interface LimitRule {
 /** A binding, also the one that the extension `maxValueSet` adds. */
 export interface BindingRule {
   readonly strength: 'required' | 'extensible' | 'preferred'
+  /** Canonical of the value set; `INHERITED` for that of the base. */
   readonly valueSet: string
   /** True for the maximum of a binding that demands no code: a concept may be only text. */
   readonly takesText?: boolean
 }
+
+/** Stands for the value set of the base, in profiles that change only how strongly an element is bound to it. */
+export const INHERITED = ''
 
 /** An invariant. */
 export interface ConstraintRule {

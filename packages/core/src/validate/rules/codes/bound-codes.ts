@@ -1,17 +1,35 @@
 import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
-import { rulesWithin, type ElementRule } from '../../run/element-rule.js'
+import { INHERITED, rulesWithin, type ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
+import { baseElement } from '../structure-definition/base-element.js'
 
 /** The value set to which a rule binds: a profile may contain it, and then names it by `#` and its id. `undefined` when it is not known. */
-export function boundList(run: Run, { isBase, profile }: ElementRule, valueSet: string): CodeList | undefined | Pending {
+export function boundList(run: Run, rule: ElementRule, valueSet: string): CodeList | undefined | Pending {
+  const { isBase, profile } = rule
   if (isBase) return run.definitions.baseValueSet(valueSet)
+  if (valueSet === INHERITED) return inheritedList(run, rule)
   if (!valueSet.startsWith('#')) return run.definitions.valueSet(valueSet)
   const definition = run.definitions.definition('StructureDefinition', profile)
   if (definition === undefined || definition === PENDING) return definition
   const contained = objectsAt(definition, 'contained').find((one) => one['resourceType'] === 'ValueSet' && one['id'] === valueSet.slice(1))
   return contained === undefined ? undefined : run.definitions.givenValueSet(contained)
+}
+
+/** The value set of the nearest base that names one. */
+function inheritedList(run: Run, { profile, id, path }: ElementRule): CodeList | undefined | Pending {
+  const seen = new Set<string>()
+  for (let next: string | undefined = profile; next !== undefined && !seen.has(next);) {
+    seen.add(next)
+    const definition = run.definitions.definition('StructureDefinition', next)
+    const element = definition === PENDING ? PENDING : baseElement(run, next, { id, path })
+    if (definition === PENDING || element === PENDING) return PENDING
+    const valueSet = stringAt(objectAt(element, 'binding'), 'valueSet')
+    if (valueSet !== undefined) return run.definitions.valueSet(valueSet)
+    next = stringAt(definition, 'baseDefinition')
+  }
+  return undefined
 }
 
 /** The value sets to which rules bind, as far as they are known. */

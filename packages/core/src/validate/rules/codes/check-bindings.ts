@@ -3,12 +3,13 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../text/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
-import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
+import { INHERITED, SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { otherReleaseElement } from '../extension/other-releases.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
 
 const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
@@ -38,12 +39,25 @@ const CODE_VERSION_MISMATCH: FindingDefinition = defineFinding(
   'Use the version of the code system that the value set has, or leave the version out.',
 )
 
+const CONCEPT_OUTDATED: FindingDefinition = defineFinding(
+  'concept-outdated',
+  'warning',
+  'business-rule',
+  'Use another code of the value set; this one may be taken out of it.',
+)
+
 /** Whether a bare code is in all value sets to which a rule binds it; what cannot be known is not. */
 function isInAll(run: Run, rule: ElementRule, code: unknown): boolean {
   if (typeof code !== 'string') return false
   return rule.bindings.every(({ valueSet }) => {
     const list = boundList(run, rule, valueSet)
-    return list !== undefined && list !== PENDING && list.has({ code }) === 'in'
+    return (
+      list !== undefined &&
+      list !== PENDING &&
+      list.has({ code }) === 'in' &&
+      list.outdated({ code }) === undefined &&
+      list.systemsOf(code).length < 2
+    )
   })
 }
 
@@ -61,7 +75,7 @@ const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>>
 /** Bindings. */
 export const bindingRule: DemandRule = {
   name: 'binding',
-  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH],
+  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED],
   appliesTo: ({ bindings }) => bindings.length > 0,
   isMet: isInAll,
   check: checkBindings,
@@ -90,28 +104,56 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
   const list = boundList(run, rule, binding.valueSet)
   if (list === PENDING) return
   if (list === undefined) {
-    if (!rule.isBase) reportUnknown(run, node, { binding, rule })
+    if (binding.valueSet === INHERITED) reportNoSource(run, node, rule)
+    else if (!rule.isBase) reportUnknown(run, node, { binding, rule })
     return
   }
   if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
-  for (const [index, code] of codes.entries()) checkVersion(run, node, { binding, rule, list, code, index })
+  for (const [index, code] of codes.entries()) {
+    const at = node.type.name === 'CodeableConcept' ? `coding[${index}].` : ''
+    checkVersion(run, node, { binding, rule, list, code, at })
+    noteOutdated(run, node, { rule, list, code, at })
+  }
+  if (binding.strength === 'required') checkInference(run, node, { rule, list })
   const isOut = codes.every((code) => isOutside(run, list, code))
-  if (isOut && !isBeyond(run, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
+  if (isOut && !isBeyond(run, node, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
 }
 
 interface VersionedCode extends BoundRule {
   readonly list: CodeList
   readonly code: GivenCode
-  readonly index: number
+  /** What is before the names of the members of the Coding. */
+  readonly at: string
 }
 
 /** A code may be in the value set, but of another version of its code system. */
-function checkVersion(run: Run, node: FhirNode, { rule, list, code, index }: VersionedCode): void {
+function checkVersion(run: Run, node: FhirNode, { rule, list, code, at }: VersionedCode): void {
   if (!isOtherVersion(list, code)) return
   run.findings.report(CODE_VERSION_MISMATCH, node, {
     text: `${shown(code)} is in the value set ${quoted(list.title)}, but not with the version ${quoted(code.version ?? '')} of its code system.`,
-    at: node.type.name === 'CodeableConcept' ? `coding[${index}].version` : 'version',
+    at: `${at}version`,
     ...(!list.versions(code.system ?? '').areStated && { severity: 'warning' }),
+    ...from(rule),
+  })
+}
+
+/** The code system of a bare code is the one by which the value set has it. */
+function checkInference(run: Run, node: FhirNode, { rule, list }: { rule: ElementRule; list: CodeList }): void {
+  const systems = node.type.name === 'code' && typeof node.value === 'string' ? list.systemsOf(node.value) : []
+  if (systems.length < 2) return
+  run.findings.report(CODE_SYSTEM_NOT_INFERRED, node, {
+    text: `The code system of ${quoted(String(node.value))} cannot be inferred from ${list.canonical}, which has the code by ${systems.join(' and ')}.`,
+    ...from(rule),
+  })
+}
+
+/** A value set may list a code that should not be used any more. */
+function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Omit<VersionedCode, 'binding'>): void {
+  const status = list.outdated(code)
+  if (status === undefined) return
+  run.findings.report(CONCEPT_OUTDATED, node, {
+    text: `${shown(code)} is ${status} in the value set ${quoted(list.title)} (${list.canonical}); its use should be reviewed.`,
+    ...(typeof node.value !== 'string' && { at: `${at}code` }),
     ...from(rule),
   })
 }
@@ -149,9 +191,13 @@ function reportOut(
   }
 }
 
-/** A preference says nothing about systems that nobody here knows, and a profile that fixes a code does not mean its own binding to forbid it. */
-function isBeyond(run: Run, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): boolean {
+/**
+ * A preference says nothing about systems that nobody here knows, a profile that fixes a code does not mean its own binding to forbid it, and a uri
+ * beside an extensible list may be an absolute one of somebody else's.
+ */
+function isBeyond(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): boolean {
   if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true
+  if (node.type.name === 'uri' && binding.strength === 'extensible' && codes.every(({ code }) => isAbsoluteUri(code))) return true
   return binding.strength === 'preferred' && codes.every(({ system }) => system !== undefined && isUnknown(run, system))
 }
 
@@ -167,6 +213,15 @@ function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList)
   const suggested = list.suggestions(code)
   const right = otherCase(code.code, suggested)
   return { hint: didYouMean(suggested), fix: right === undefined || typeof node.value !== 'string' ? undefined : replacement(node, right) }
+}
+
+function reportNoSource(run: Run, node: FhirNode, rule: ElementRule): void {
+  if (node.type.name === 'string') return
+  run.findings.report(VALUE_SET_UNKNOWN, node, {
+    text: `The binding of ${quoted(rule.path)} has no source, in the profile and in its base, so the code is not checked.`,
+    severity: 'information',
+    ...from(rule),
+  })
 }
 
 function reportUnknown(run: Run, node: FhirNode, { binding, rule }: BoundRule): void {

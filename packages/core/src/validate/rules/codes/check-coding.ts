@@ -73,7 +73,8 @@ function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   const system = stringAt(value, 'system')
   if (system === undefined) {
     if (code === undefined && value['display'] === undefined) return
-    const text = 'The Coding has no system. A code with no system has no defined meaning and cannot be validated. A system should be provided.'
+    const text =
+      'The Coding has no system. A code with no system has no defined meaning and cannot be validated. A system should be provided.'
     run.findings.report(CODING_SYSTEM_MISSING, node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
     return
   }

@@ -6,6 +6,7 @@ import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { expressionContext } from '../constraint/expression-context.js'
+import { isInProfile, isProfileUnknown, profileContext } from './profile-context.js'
 
 /** An extension where its definition does not allow it. */
 export const EXTENSION_CONTEXT: FindingDefinition = defineFinding(
@@ -91,8 +92,20 @@ function checkModifier(run: Run, node: FhirNode, { profile, rule }: Definition):
   run.findings.report(EXTENSION_MODIFIER, node, { text, profile: profile.canonical })
 }
 
+function reportUnknownProfile(run: Run, parent: FhirNode, { profile, context }: { profile: Profile; context: ExtensionContext }): void {
+  const named = context.type === 'element' ? profileContext(context.expression) : undefined
+  if (named === undefined || !isProfileUnknown(run, named)) return
+  run.findings.report(EXTENSION_CONTEXT, parent, {
+    text: `The extension ${quoted(profile.url)} has the context ${quoted(context.expression)}, but the profile could not be found.`,
+    code: 'unknown',
+    profile: profile.canonical,
+  })
+}
+
 function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
-  if (parent === undefined || contexts.length === 0 || contexts.some((context) => holdsFor(context) && isIn(run, parent, context))) return
+  if (parent === undefined) return
+  for (const context of contexts) reportUnknownProfile(run, parent, { profile, context })
+  if (contexts.length === 0 || contexts.some((context) => holdsFor(context) && isIn(run, parent, context))) return
   if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
   run.findings.report(EXTENSION_CONTEXT, parent, {
     text: `The extension ${quoted(profile.url)} is not allowed at this point; allowed contexts: ${contexts.map(({ expression }) => expression).join(', ')}.`,
@@ -138,6 +151,8 @@ function isWithin({ type, value }: FhirNode, url: string): boolean {
 
 /** An element context is a path from a type, or a type; what holds for a type holds for what specialises it. */
 function isElement(run: Run, parent: FhirNode, expression: string): boolean {
+  const context = profileContext(expression)
+  if (context !== undefined) return isInProfile(run, parent, { context, names: namesAround(run, parent) })
   const path = expression.replace(/\[x\]/g, '')
   if (path === 'CanonicalResource' || path === 'MetadataResource') return isCanonical(parent)
   return path === 'Element' || namesAround(run, parent).includes(path)

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
@@ -66,6 +66,8 @@ interface Signing {
   /** The common name of its subject; `undefined` when there is no certificate, or one that cannot be read. */
   readonly subject: string | undefined
   readonly canonicalization: string | undefined
+  /** Ids of the signer's commitments, `srCms`: what the content was signed for. */
+  readonly purposes: readonly string[]
 }
 
 /**
@@ -142,6 +144,7 @@ function signingOf(header: JsonObject, subjectOf: (certificate: string) => strin
     certificate,
     subject: certificate === undefined ? undefined : subjectOf(certificate),
     canonicalization: stringAt(header, 'canon'),
+    purposes: objectsAt(header, 'srCms').flatMap((one) => stringAt(objectAt(one, 'commId'), 'id') ?? []),
   }
 }
 
@@ -227,14 +230,23 @@ function checkForm(
  *
  * @returns The Bundle in the canonical form that is signed; `undefined` when the signature cannot be verified, which is reported.
  */
-function reportStated(signed: SignedBundle, { algorithm, time, canonicalization }: Signing, isVerified: boolean): string | undefined {
+function reportStated(signed: SignedBundle, signing: Signing, isVerified: boolean): string | undefined {
   const { run, bundle, element } = signed
+  const { algorithm, time, canonicalization } = signing
   const method = canonicalization ?? formatCanonicalization(element) ?? DEFAULT_CANONICALIZATION
-  const text = `The signature states: algorithm ${quoted(algorithm)}, canonicalization ${quoted(method)}, time ${quoted(time ?? 'unknown')}.`
+  const stated = `algorithm ${quoted(algorithm)}, canonicalization ${quoted(method)}, time ${quoted(time ?? 'unknown')}`
+  const text = `The signature states: ${stated}${purposeText(element, signing)}.`
   run.findings.report(SIGNATURE, bundle, { text })
   if (!isVerified) return reportUnsupported(signed, `algorithm ${quoted(algorithm)}`)
   const content = isObject(bundle.value) ? canonicalJson(run, bundle.value, method) : undefined
   return content ?? reportUnsupported(signed, `canonicalization ${quoted(method)}`)
+}
+
+/** The purpose is signed where the header of the JWS has it; the type of the element is outside of what is signed. */
+function purposeText(element: JsonObject, { purposes }: Signing): string {
+  if (purposes.length > 0) return `, purpose ${purposes.map(quoted).join(' and ')}`
+  const types = objectsAt(element, 'type').flatMap((one) => stringAt(one, 'code') ?? [])
+  return types.length === 0 ? '' : `, purpose ${types.map(quoted).join(' and ')}, which is not signed`
 }
 
 function reportUnsupported({ run, bundle }: SignedBundle, what: string): undefined {

@@ -7,7 +7,8 @@ import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
 import { needsUnknownCodes } from '../codes/bound-codes.js'
 import { checkCount } from '../structure/cardinality.js'
-import { extensionUrl, isInSlice, sliceObstacle } from './slice-match.js'
+import { extensionUrl, isInSlice } from './slice-match.js'
+import { sliceObstacle } from './slice-obstacle.js'
 
 const SLICE_UNMATCHED: FindingDefinition = defineFinding(
   'slice-unmatched',

@@ -1,4 +1,3 @@
-import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, pushChildren, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
@@ -19,7 +18,7 @@ interface DiscriminatorTarget {
 }
 
 /** A slice, and what else is known of it. */
-interface SliceQuestion {
+export interface SliceQuestion {
   readonly slice: ElementRule
   /** The same slice in other profiles; asked when its own rules do not decide. */
   readonly same: readonly ElementRule[]
@@ -30,40 +29,6 @@ interface SliceQuestion {
 export function isInSlice(run: Run, node: FhirNode, { slice, same, discriminators }: SliceQuestion): boolean {
   if (discriminators.length === 0) return conforms(run, node, { rules: [slice], key: `${slice.profile}#${slice.id}` })
   return decisionBy(run, node, { rules: [slice], discriminators }) ?? decisionBy(run, node, { rules: same, discriminators }) ?? false
-}
-
-/** Why nobody can tell what is in a slice, as the end of a sentence; `undefined` where its definition is sound. */
-export function sliceObstacle(run: Run, type: string, { slice, same, discriminators }: SliceQuestion): string | undefined {
-  for (const discriminator of discriminators) {
-    const { path, steps } = discriminator
-    const unknown = unknownStep(run, type, steps)
-    if (unknown !== undefined)
-      return `the path ${quoted(path)} of a discriminator leads to nothing, as there is no element ${quoted(unknown)}`
-    const [step] = steps
-    if (discriminator.type !== 'exists' || steps.length !== 1 || step?.kind !== 'child') continue
-    const base = run.definitions.baseType(type)
-    const all = [slice, ...same, ...(base === undefined || base === PENDING ? [] : [base.root])]
-    if (base === PENDING || all.some(({ children }) => isDecisive(children.get(step.name)))) continue
-    return `the slice '${slice.sliceName}' neither demands nor forbids ${quoted(path)}, which its discriminator asks for`
-  }
-  return undefined
-}
-
-function isDecisive(rule: ElementRule | undefined): boolean {
-  return rule !== undefined && (rule.min > 0 || rule.max === 0)
-}
-
-/** The first step of a path that the types do not have, as far as the path goes through elements of known types only. */
-function unknownStep({ model }: Run, from: string, steps: readonly DiscriminatorStep[]): string | undefined {
-  let type = model.type(from)
-  for (const step of steps) {
-    if (step.kind !== 'child' || type === undefined) return undefined
-    const slots = type.elements.get(step.name)
-    if (slots === undefined) return type.elements.size === 0 || type.kind === 'primitive' ? undefined : step.name
-    type = slots.length === 1 ? model.type(slots[0]?.type ?? '') : undefined
-    if (type?.kind === 'resource') return undefined
-  }
-  return undefined
 }
 
 interface Deciding {

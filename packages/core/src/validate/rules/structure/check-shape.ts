@@ -139,19 +139,24 @@ export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot
   })
 }
 
-/** ele-1: an element has a value or something inside beside its id. */
+/** ele-1: an element has a value or something inside beside its id; and what stands beside a value is not an empty object. False when there is nothing. */
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
   const holder = isObject(value) ? value : extra
-  if ((value !== undefined && !isObject(value)) || (holder !== undefined && hasContent(holder, node.type.kind))) return true
+  const isPlain = value !== undefined && !isObject(value)
+  if (
+    (isPlain && (extra === undefined || Object.keys(extra).length > 0)) ||
+    (!isPlain && holder !== undefined && hasContent(holder, node.type.kind))
+  )
+    return true
   const names = Object.keys(holder ?? {})
   const isOnlyId = names.length === 1 && names[0] === 'id'
   run.findings.report(EMPTY_OBJECT, node, {
     text: 'Object must have some content: a value, a child or an extension.',
     ...(isOnlyId && { code: 'invariant' }),
-    fix: names.length === 0 ? nodeRemoval(node) : undefined,
+    fix: names.length === 0 && !isPlain ? nodeRemoval(node) : undefined,
   })
-  return false
+  return isPlain
 }
 
 /** Whether an object has something beside an id. The `_name` beside a primitive can have nothing but extensions. */
