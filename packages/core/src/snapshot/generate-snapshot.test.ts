@@ -114,6 +114,11 @@ describe('an element of the differential', () => {
     expect([code['definition'], code['comment']]).toEqual(['What was seen.\r\nAnd how.', 'New.'])
   })
 
+  test('cannot take back that it modifies others', async () => {
+    const result = await made([path('Observation.status', { isModifier: false })])
+    expect(at(result, 'Observation.status')['isModifier']).toBe(true)
+  })
+
   test('replaces a fixed value or pattern of another type', async () => {
     const first = profile('first', 'Observation', [path('Observation.value[x]', { patternQuantity: { code: 'kg' } })])
     const own = profile('own', 'Observation', [path('Observation.value[x]', { patternCodeableConcept: { text: 'x' } })], {

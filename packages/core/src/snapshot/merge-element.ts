@@ -9,7 +9,7 @@ import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } fr
 export function mergedElement(base: JsonObject, own: JsonObject, url?: string): JsonObject {
   const merged: Record<string, unknown> = { ...base }
   for (const [name, value] of Object.entries(own)) {
-    if (name === 'id' || name === 'path' || name === 'sliceName') continue
+    if (OWN.has(name) || (name === 'isModifier' && base[name] === true)) continue
     const union = UNIONS[name]
     if (name === 'slicing' && isObject(merged[name]) && isObject(value)) merged[name] = { ...merged[name], ...value }
     else merged[name] = TEXTS.has(name) ? textOf(merged[name], value) : union === undefined ? value : union(base, own)
@@ -18,6 +18,9 @@ export function mergedElement(base: JsonObject, own: JsonObject, url?: string): 
   if (own['constraint'] !== undefined) merged['constraint'] = constraintsOf(base, own, url)
   return merged
 }
+
+/** What follows from the place of an element. That it modifies others cannot be taken back. */
+const OWN: ReadonlySet<string> = new Set(['id', 'path', 'sliceName'])
 
 /** Texts that may begin with `...` and go on from that of the base. */
 const TEXTS: ReadonlySet<string> = new Set(['short', 'label', 'definition', 'comment', 'requirements', 'meaningWhenMissing'])

@@ -1,0 +1,135 @@
+import { createContext, type OperationContext } from 'fhir-ops/context'
+import { packLayer, packOf, type ContentLayer } from 'fhir-ops/content'
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { generateSnapshot } from 'fhir-ops/snapshot'
+
+/** How far generated snapshots are the published ones. */
+export interface Agreement {
+  readonly definitions: number
+  /** Definitions without any difference. */
+  readonly same: number
+  /** Definitions that could not be generated, as their base is not at hand. */
+  readonly withoutBase: number
+  /** Published elements. */
+  readonly elements: number
+  /** Published elements of which ours say the same in each member. */
+  readonly sameElements: number
+  /** Published elements that ours lack, and those of ours that are not published. */
+  readonly missing: number
+  readonly added: number
+  /** By member: elements that have it, on either side, and those that differ in it. Members in which nothing differs are there too. */
+  readonly members: Readonly<Record<string, readonly [has: number, differ: number]>>
+}
+
+/** Content from which snapshots are generated, definitions of packages before those of R4. */
+export function contextOf(release: readonly JsonObject[], others: readonly JsonObject[]): OperationContext {
+  return createContext({ storage: memoryStorage(), definitions: [layerOf(others, 'packages', false), layerOf(release, 'release', true)] })
+}
+
+function layerOf(definitions: readonly JsonObject[], name: string, isRelease: boolean): ContentLayer {
+  return packLayer(packOf(definitions.map((definition) => JSON.stringify(definition))), name, { isRelease })
+}
+
+/** Generates the snapshot of each definition that has a differential and a published snapshot, and compares the two element by element. */
+export async function agreementOf(ctx: OperationContext, definitions: readonly JsonObject[]): Promise<Agreement> {
+  const counts = { definitions: 0, same: 0, withoutBase: 0, elements: 0, sameElements: 0, missing: 0, added: 0 }
+  const members: Record<string, [number, number]> = {}
+  const known = new Set(definitions.flatMap((one) => snapshotOf(one).flatMap((element) => Object.keys(element))))
+  for (const definition of definitions) {
+    const published = snapshotOf(definition)
+    if (published.length === 0 || objectAt(definition, 'differential') === undefined) continue
+    counts.definitions++
+    const own = await generated(ctx, definition)
+    if (own === undefined) {
+      counts.withoutBase++
+      continue
+    }
+    const differences = compare({ published, own, known }, counts, members)
+    if (differences === 0) counts.same++
+  }
+  return { ...counts, members: Object.fromEntries(Object.entries(members).sort(([a], [b]) => a.localeCompare(b))) }
+}
+
+async function generated(ctx: OperationContext, definition: JsonObject): Promise<readonly JsonObject[] | undefined> {
+  try {
+    const { definition: made } = await generateSnapshot(ctx, { definition: { ...definition, snapshot: undefined } })
+    return snapshotOf(made)
+  } catch (error) {
+    if (error instanceof OperationError && error.code === 'definition-not-found') return undefined
+    throw error
+  }
+}
+
+function snapshotOf(definition: JsonObject): readonly JsonObject[] {
+  return objectsAt(objectAt(definition, 'snapshot'), 'element')
+}
+
+interface Compared {
+  readonly published: readonly JsonObject[]
+  readonly own: readonly JsonObject[]
+  /** Members that any published element of the package has: a package without texts is not compared in them. */
+  readonly known: ReadonlySet<string>
+}
+
+type Counts = Record<'elements' | 'sameElements' | 'missing' | 'added', number>
+
+function compare({ published, own, known }: Compared, counts: Counts, members: Record<string, [number, number]>): number {
+  const byId = new Map(own.map((element) => [stringAt(element, 'id'), element]))
+  const ids = new Set(published.map((element) => stringAt(element, 'id')))
+  const added = own.filter((element) => !ids.has(stringAt(element, 'id'))).length
+  let differing = added
+  counts.added += added
+  for (const element of published) {
+    const mine = byId.get(stringAt(element, 'id'))
+    counts.elements++
+    if (mine === undefined) counts.missing++
+    const isSame = mine !== undefined && compareMembers(element, mine, { known, members })
+    if (isSame) counts.sameElements++
+    else differing++
+  }
+  return differing
+}
+
+function compareMembers(
+  published: JsonObject,
+  own: JsonObject,
+  { known, members }: { readonly known: ReadonlySet<string>; readonly members: Record<string, [number, number]> },
+): boolean {
+  let isSame = true
+  for (const name of new Set([...Object.keys(published), ...Object.keys(own)])) {
+    if (!known.has(name)) continue
+    const counted = (members[name] ??= [0, 0])
+    counted[0]++
+    if (textOf(name, published[name]) === textOf(name, own[name])) continue
+    counted[1]++
+    isSame = false
+  }
+  return isSame
+}
+
+/** Lists whose order says nothing. */
+const UNORDERED: ReadonlySet<string> = new Set(['alias', 'code', 'condition', 'constraint', 'extension', 'mapping', 'representation'])
+
+/** What is no matter of the rules: versions that a publisher pins, the address of the pages of R4, and from where a tool took an obligation. */
+function textOf(name: string, value: unknown): string {
+  const items = Array.isArray(value) && UNORDERED.has(name) ? value.map((item) => JSON.stringify(sorted(item))).sort() : sorted(value)
+  return (JSON.stringify(items) ?? '')
+    .replaceAll('http://hl7.org/fhir/R4/', 'http://hl7.org/fhir/')
+    .replaceAll(/\|(?:4\.0\.1|\d+\.\d+\.\d+[\w.-]*)(?=\\?")/g, '')
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => !isToolMark(item)).map(sorted)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  )
+}
+
+function isToolMark(item: unknown): boolean {
+  return isObject(item) && item['url'] === 'http://hl7.org/fhir/tools/StructureDefinition/snapshot-source'
+}
