@@ -4,7 +4,7 @@ import type { Principal } from 'fhir-ops/sessions'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { remoteHostOf, type IsTrusted } from './auth/remote-host.js'
 import type { WritePlan } from './content/write-plan.js'
-import type { Answer } from './http/answer.js'
+import type { Answer, KeptAnswer } from './http/answer.js'
 import type { Body, BodyKind } from './http/body.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import type { Target } from './http/target.js'
@@ -37,6 +37,8 @@ export interface Exchange {
   bytes: Uint8Array | undefined
   /** The same, decoded and parsed. */
   body: Body | undefined
+  /** Where its answer is kept; absent for a request whose answer is its own. */
+  kept: KeptAnswer | undefined
   /** That of the process until the request has its turn, then its own. */
   ctx: OperationContext
 }
@@ -87,6 +89,8 @@ export interface Route {
   readonly interaction?: Interaction
   /** For an operation: its name and the canonical of its definition. */
   readonly operation?: { readonly name: string; readonly definition: string }
+  /** The same request gets the same answer until a definition changes. */
+  readonly isCacheable?: boolean | undefined
   /** The answer is not always JSON, so `Accept` is the route's business. */
   readonly negotiates?: boolean
   /** HEAD is refused because a GET may have effects. */
@@ -128,6 +132,7 @@ const NOT_YET = {
   isPretty: false,
   bytes: undefined,
   body: undefined,
+  kept: undefined,
 } as const
 
 /** A request that has just arrived. */

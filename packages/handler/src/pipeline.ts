@@ -93,8 +93,8 @@ const GRACE_MS = 250
 
 /** Does the work when it is the request's turn. An entry has that of its Bundle; what is no work, such as what anybody may ask or who the caller is, takes none. */
 function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): Promise<T> {
-  const { request, route, whole } = exchange
-  if (whole !== undefined || isPrompt(route)) return work()
+  const { request, route, whole, kept } = exchange
+  if (whole !== undefined || isPrompt(route) || kept?.answer !== undefined) return work()
   return server.executor.run({
     signal: request.signal,
     timeoutMs: route?.ownTimeLimit === true ? undefined : server.ctx.limits.operationTimeoutMs + GRACE_MS,
@@ -127,8 +127,12 @@ function requestLimits(limits: Limits, request: HttpRequest): Partial<Limits> {
 
 async function run(exchange: Exchange): Promise<Answer> {
   if (exchange.route === undefined) throw new TypeError('A request without a route cannot be carried out.')
-  const answer = await exchange.route.run(exchange)
-  return exchange.isPretty ? prettyAnswer(exchange.ctx, answer) : answer
+  const { kept, isPretty, ctx, route } = exchange
+  if (kept?.answer !== undefined) return kept.answer
+  const answer = await route.run(exchange)
+  const shown = isPretty ? await prettyAnswer(ctx, answer) : answer
+  kept?.keep(shown)
+  return shown
 }
 
 /**

@@ -20,6 +20,7 @@ import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
 import { createExecutor, type Executor } from './executor.js'
 import { checkOrigins, type CorsOptions } from './http/cors.js'
+import { answerFinder, type AnswerFinder } from './kept-answers.js'
 import { observerOf, type LogEntry, type Observe } from './observe.js'
 import { OPERATIONS } from './operations.js'
 import { HANDLER_OPTIONS, type HandlerOptions, type WriteChecks } from './options.js'
@@ -56,6 +57,7 @@ export interface Service {
   readonly log: ((entry: LogEntry) => void) | undefined
   readonly observe: Observe | undefined
   readonly executor: Executor
+  readonly findAnswer: AnswerFinder
   /** When the service was made: the date of what it states about itself, as an instant. */
   readonly startedAt: string
   /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
@@ -101,6 +103,7 @@ export function createService(options: HandlerOptions): Service {
     log: loggerOf(options),
     observe: options.telemetry && observerOf(options.telemetry),
     executor: createExecutor(limits),
+    findAnswer: answerFinder(),
     startedAt,
     writeLock: createKeyedLock(),
     definitions: createDefinitionShelf({ ctx: context, indexer, startedAt }),

@@ -25,7 +25,7 @@ export type Stage = (server: Server, exchange: Exchange) => void | Promise<void>
  * What a request goes through before it takes a turn. The order is what an anonymous caller may learn: nothing of what exists, and no byte of a
  * body is read before the token is accepted.
  */
-export const ARRIVING: readonly Stage[] = [readTarget, findRoute, authenticate, negotiate, readBody]
+export const ARRIVING: readonly Stage[] = [readTarget, findRoute, authenticate, negotiate, readBody, findKept]
 
 /** What a request goes through in its turn, within its time limit, before it is carried out. */
 export const ADMITTED: readonly Stage[] = [parseBody, authorize]
@@ -82,7 +82,7 @@ function negotiate(server: Server, exchange: Exchange): void {
   if (!exchange.isFhir || request.method === 'OPTIONS') return
   exchange.isPretty = onlyValue(target.query, '_pretty') === 'true'
   const isStreamed = whole === undefined && route.stream !== undefined && asksForNdjson(request, target.query)
-  if (isStreamed) exchange.route = { ...route, run: route.stream }
+  if (isStreamed) exchange.route = { ...route, run: route.stream, isCacheable: false }
   else if (route.negotiates !== true) checkAcceptsJson(request, target.query)
 }
 
@@ -100,10 +100,15 @@ async function readBody(server: Server, exchange: Exchange): Promise<void> {
   exchange.bytes = await readBytesOf(request, route.body, maxBytes)
 }
 
+/** What was answered before needs no turn. A service that closes answers nothing more. */
+function findKept({ findAnswer, executor }: Server, exchange: Exchange): void {
+  if (!executor.isClosed()) exchange.kept = findAnswer(exchange)
+}
+
 /** @throws {OperationError} as `parsingBody` */
 async function parseBody(server: Server, exchange: Exchange): Promise<void> {
-  const { request, route, bytes, ctx } = exchange
-  if (route === undefined || bytes === undefined) return
+  const { request, route, bytes, ctx, kept } = exchange
+  if (route === undefined || bytes === undefined || kept?.answer !== undefined) return
   const limits = limitsForBody(server.limits, maxBytesOf(server, exchange))
   exchange.body = await createPace(ctx).run(parsingBody(request, { kind: route.body, bytes, limits }))
 }

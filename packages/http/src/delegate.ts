@@ -37,7 +37,7 @@ export function delegated(operations: readonly Operation[], options: DelegateOpt
   const breaker = createBreaker(() => performance.now())
   const remote = new Set(options.remote)
   return operations.map((operation) => {
-    const { name, run, write: _asText, stream: _inPieces, ...described } = operation
+    const { name, run, write: _asText, stream: _inPieces, cacheable: _byContent, ...described } = operation
     if (!names.has(name.slice(1))) return operation
     const ask = async (request: OperationRequest): Promise<OperationResponse> =>
       breaker.run(async () => askUpstream(upstream, name, request))

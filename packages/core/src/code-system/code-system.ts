@@ -8,7 +8,7 @@ export type CodeSystem = ComputedSystem | ImportedSystem
 
 /**
  * A code system whose codes are made by a rule instead of being listed: units, language tags, media types. A CodeSystem resource of the same
- * url, or an imported system, goes before it.
+ * url, or an imported system, goes before it. It says the same of a code each time: answers are kept.
  */
 export interface ComputedSystem {
   readonly url: string

@@ -16,6 +16,7 @@ export const lookupOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
   needs: TERMINOLOGY_NEEDS,
+  cacheable: true,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
     return { status: 200, resource: { ...toParameters(await lookup(ctx, input)) } }

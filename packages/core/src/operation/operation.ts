@@ -79,6 +79,11 @@ export interface Operation {
   readonly definition: string
   /** Rights that are checked before `run`; which resources of a type a caller sees is the storage's matter. */
   readonly needs: OperationNeeds
+  /**
+   * True when the answer at type level follows from the parameters, `Accept-Language` and the definitions alone: not from who asks, other resources, or the clock.
+   * A handler may then answer the same request as before until a definition changes.
+   */
+  readonly cacheable?: boolean
   /** A header of the request that stands for parameters. Default: none. */
   readonly header?: OperationHeader
   /** What a POST carries: a Parameters resource, or text that the operation parses itself. Default `parameters`. */

@@ -13,6 +13,7 @@ export const subsumesOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes',
   needs: TERMINOLOGY_NEEDS,
+  cacheable: true,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)
     return { status: 200, resource: { ...toParameters(await answerSubsumes(ctx, input)) } }

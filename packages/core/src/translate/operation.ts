@@ -16,6 +16,7 @@ export const translateOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-translate',
   needs: { text: 'ConceptMap.r', anyOf: [{ action: 'read', type: 'ConceptMap' }] },
+  cacheable: true,
   run: async (ctx, request) => {
     const { input, names } = readTranslate(request)
     return { status: 200, resource: { ...toParameters(await answerTranslate(ctx, input), { names, reverse: input.reverse }) } }

@@ -19,6 +19,7 @@ export const valueSetValidateCodeOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code',
   needs: TERMINOLOGY_NEEDS,
+  cacheable: true,
   run: runInValueSet,
 }
 
@@ -30,6 +31,7 @@ export const codeSystemValidateCodeOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
   needs: TERMINOLOGY_NEEDS,
+  cacheable: true,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
     const { version, ...asked } = input

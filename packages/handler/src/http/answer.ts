@@ -15,6 +15,14 @@ export interface Answer {
   readonly stream?: AsyncIterable<string> | undefined
 }
 
+/** Where the answer to a request is kept for those who ask the same. */
+export interface KeptAnswer {
+  /** Absent when nobody has asked it since the definitions changed. */
+  readonly answer: Answer | undefined
+  /** Keeps an answer that is a success and not long. */
+  keep(answer: Answer): void
+}
+
 export const NDJSON = 'application/fhir+ndjson'
 export const FHIR_JSON = 'application/fhir+json; charset=utf-8'
 const PLAIN_JSON = 'application/json;charset=UTF-8'

@@ -35,6 +35,7 @@ function operationRoute(service: Service, operation: Operation, { level, method 
     body: method === 'GET' ? 'none' : bodyKindOf(operation),
     needs: needs.text,
     summary: `The operation ${operation.name}`,
+    isCacheable: operation.cacheable,
     operation: { name: operation.name, definition: operation.definition },
     authorize: (exchange) => authorizeOperation(exchange, operation.name, needs),
     run: (exchange) => runOperation(service, operation, { exchange, method }),
