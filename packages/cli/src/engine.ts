@@ -1,6 +1,5 @@
 import { createContext, type Limits, type OperationContext } from 'fhir-ops/context'
 import { searchCodes } from 'fhir-ops/expand'
-import type { Indexer, SessionStore } from 'fhir-ops/storage'
 import { loinc, rxnorm } from '@fhir-ops/loinc-rxnorm'
 import { r4 } from '@fhir-ops/r4'
 import { registries, registryDefinitions } from '@fhir-ops/registries'
@@ -9,17 +8,11 @@ import { snomed } from '@fhir-ops/snomed'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
 import { prepare } from './load/prepare.js'
-import { reportLoad, reportProgress } from './load/report.js'
-import { openStorage, type OpenedStorage, type StorageOptions } from './storage.js'
-import { readSuppressions } from './validate/read-suppressions.js'
+import { loadReports } from './load/report.js'
+import { openStorage, type Engine, type OpenedStorage, type StorageOptions } from './storage.js'
 
-/** What commands work with: a storage, the R4 definitions below it, and the sessions beside it. */
-export interface Engine {
-  readonly ctx: OperationContext
-  readonly indexer: Indexer
-  readonly sessionStore: SessionStore
-  readonly close: () => Promise<void>
-}
+export type { Engine } from './storage.js'
+import { readSuppressions } from './validate/read-suppressions.js'
 
 /** How the engine is opened. */
 export interface EngineOptions extends StorageOptions {
@@ -34,6 +27,7 @@ export interface EngineOptions extends StorageOptions {
 
 /** Opens the storage, loads what is to be loaded, with progress and refusals on `io.err`. */
 export async function openEngine(options: EngineOptions, io: Io): Promise<Engine> {
+  if (io.engine !== undefined) return { ...io.engine, close: async () => {} }
   const opened = await openStorage(options)
   try {
     return await engineOver(opened, options, io)
@@ -57,13 +51,7 @@ async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io)
     ...(options.limits !== undefined && { limits: options.limits }),
   })
   if (options.load !== undefined && options.load.length > 0) {
-    const { storage } = opened
-    await load(options.load, {
-      storage,
-      prepare: (sources) => prepare(sources, indexer),
-      onProgress: (progress) => reportProgress(progress, io),
-      onEnd: (summary) => reportLoad(summary, io),
-    })
+    await load(options.load, { storage: opened.storage, prepare: (sources) => prepare(sources, indexer), ...loadReports(io) })
   }
   return { ctx, indexer, sessionStore: opened.sessions, close: opened.close }
 }

@@ -1,21 +1,85 @@
+import { createInterface } from 'node:readline/promises'
+import { stripVTControlCharacters } from 'node:util'
+import type { Engine } from './storage.js'
+
+/** What can stand at the end of a line, each a whole word, and the part of it that is there. */
+export type Completer = (line: string) => Promise<readonly [words: readonly string[], begun: string]>
+
 /** Where a command writes. Results go to `out`, progress and errors to `err`, so that results can be piped. */
 export interface Io {
   readonly out: (line: string) => void
   readonly err: (line: string) => void
   /** Standard input to its end. */
   readonly stdin: () => Promise<string>
+  /** Standard input line by line, with a prompt and completion on a terminal. */
+  readonly lines?: (completer: Completer) => AsyncIterable<string>
+  /** Draws a line in place of the one drawn before; an empty one takes it away. Absent where `err` is no terminal. */
+  readonly draw?: (line: string) => void
   /** True when `out` is a terminal that shows colours. Default false. */
   readonly isTerminal?: boolean
+  /** True when `err` is a terminal that shows colours. Default false. */
+  readonly isColoured?: boolean
+  /** What commands of a shell work with, which keeps it open. */
+  readonly engine?: Engine
 }
 
 /** The terminal's own streams. */
-export const terminal: Io = {
-  out: (line) => void process.stdout.write(`${line}\n`),
-  err: (line) => void process.stderr.write(`${line}\n`),
-  isTerminal: process.stdout.isTTY && process.stdout.hasColors() && process.env['NO_COLOR'] === undefined,
-  async stdin() {
-    const chunks: Buffer[] = []
-    for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
-    return Buffer.concat(chunks).toString('utf8')
-  },
+export const terminal: Io = terminalIo()
+
+function terminalIo(): Io {
+  let isDrawn = false
+  const draw = (line: string): void => {
+    if (isDrawn) process.stderr.write('\r\u001B[K')
+    isDrawn = line !== ''
+    if (isDrawn) process.stderr.write(fitting(line, process.stderr.columns - 1))
+  }
+  const written = (stream: NodeJS.WriteStream, line: string): void => {
+    draw('')
+    stream.write(`${line}\n`)
+  }
+  return {
+    out: (line) => written(process.stdout, line),
+    err: (line) => written(process.stderr, line),
+    isTerminal: showsColours(process.stdout),
+    isColoured: showsColours(process.stderr),
+    ...(process.stderr.isTTY && { draw }),
+    lines: promptedLines,
+    async stdin() {
+      const chunks: Buffer[] = []
+      for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
+      return Buffer.concat(chunks).toString('utf8')
+    },
+  }
+}
+
+function showsColours(stream: NodeJS.WriteStream): boolean {
+  return stream.isTTY && stream.hasColors() && process.env['NO_COLOR'] === undefined
+}
+
+/** A line that wraps could not be taken away. */
+function fitting(line: string, columns: number): string {
+  const plain = stripVTControlCharacters(line)
+  return plain.length <= columns ? line : plain.slice(0, Math.max(0, columns))
+}
+
+async function* promptedLines(completer: Completer): AsyncGenerator<string> {
+  const isPrompting = process.stdin.isTTY && process.stdout.isTTY
+  const complete = async (line: string): Promise<[string[], string]> => {
+    const [words, begun] = await completer(line)
+    return [[...words], begun]
+  }
+  const reader = createInterface({
+    input: process.stdin,
+    ...(isPrompting && { output: process.stdout, completer: complete }),
+    prompt: 'fhir-ops> ',
+  })
+  try {
+    if (isPrompting) reader.prompt()
+    for await (const line of reader) {
+      yield line
+      if (isPrompting) reader.prompt()
+    }
+  } finally {
+    reader.close()
+  }
 }

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
-import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
+import type { OperationContext } from 'fhir-ops/context'
+import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import { httpStorage } from '@fhir-ops/http'
 import { openPostgres, type PostgresDatabase } from '@fhir-ops/postgres'
 import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
@@ -26,6 +27,14 @@ export interface OpenedStorage {
   readonly storage: Storage
   readonly sessions: SessionStore
   readonly concepts?: ConceptStore
+  readonly close: () => Promise<void>
+}
+
+/** What commands work with: a storage, the R4 definitions below it, and the sessions beside it. */
+export interface Engine {
+  readonly ctx: OperationContext
+  readonly indexer: Indexer
+  readonly sessionStore: SessionStore
   readonly close: () => Promise<void>
 }
 

@@ -117,13 +117,19 @@ interface Import {
   readonly run: (target: Target, work: WorkOptions) => Promise<StoredSystem>
 }
 
+/** Rows that were read are drawn in one place on a terminal; what is said of files and parts stays. */
+function importProgress({ draw, err }: Io): (message: string) => void {
+  return (message) => (draw !== undefined && message.startsWith('… ') ? draw(message) : err(message))
+}
+
 /** Opens the storage for an import, and says which version it came to. */
 async function importInto({ system, run }: Import, options: TargetOptions, io: Io): Promise<void> {
   const { storage, concepts, close } = await openStorage({ storage: options.storage, create: true })
   try {
     if (concepts === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE or postgres:URL.')
     const { work = `${sqliteFile(options.storage) ?? 'fhir-ops'}-import-${system}` } = options
-    const { version } = await run({ storage, concepts }, { work, progress: (message) => io.err(message) })
+    const { version } = await run({ storage, concepts }, { work, progress: importProgress(io) })
+    io.draw?.('')
     io.out(version)
   } finally {
     await close()

@@ -13,6 +13,8 @@ import { exportCommand, loadCommand } from './load-and-export.js'
 import { mcpCommand } from './mcp.js'
 import { schemaCommand } from './schema.js'
 import { serveCommand } from './serve.js'
+import { shellCommand } from './shell.js'
+import { runCommands } from '../run-commands.js'
 import { snapshotCommand } from './snapshot.js'
 import { backupCommand, checkCommand } from './sqlite-file.js'
 import { tokenCommand } from './token.js'
@@ -42,6 +44,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   cqlCommand,
   executeCommand,
   botCommand,
+  (io) => shellCommand(io, { commands: (inner) => COMMANDS.map((make) => make(inner)), run: runCommands }),
   tokenCommand,
   backupCommand,
   checkCommand,

@@ -7,7 +7,8 @@ import type { Io } from '../io.js'
 import { indexingThreads } from '../load/indexing-threads.js'
 import { load, type LoadOptions, type LoadSummary } from '../load/loader.js'
 import { prepare } from '../load/prepare.js'
-import { reportLoad, reportProgress } from '../load/report.js'
+import { loadReports } from '../load/report.js'
+import { progressOn } from '../progress.js'
 import { filesIn } from '../load/sources.js'
 import { wholeNumber, wordsOption } from './options.js'
 import { isResourceType } from 'fhir-ops/storage'
@@ -81,8 +82,7 @@ async function loadWith(
   const common: Omit<LoadOptions, 'prepare'> = {
     storage: ctx.storage,
     resume,
-    onProgress: (progress) => reportProgress(progress, io),
-    onEnd: (summary) => reportLoad(summary, io),
+    ...loadReports(io),
   }
   if (count === 0) return load(paths, { ...common, prepare: (sources) => prepare(sources, indexer) })
   const threads = indexingThreads(count, { words })
@@ -118,9 +118,12 @@ export function exportCommand(io: Io): Command {
 async function exportFrom({ storage, type: types = resourceTypes(), since, out }: ExportCommandOptions, io: Io): Promise<void> {
   if (storage === 'memory') throw new OperationError('parameter-value', 'There is nothing in memory to export: name another storage.')
   const engine = await openEngine({ storage }, io)
+  const progress = progressOn(io)
+  const onProgress = (done: number): void => progress.show({ doing: 'exporting', done, thing: 'resource' })
   try {
     const sink = out === undefined ? lines(io.out) : await folder(out)
-    const counts = await exportResources(engine.ctx.storage, { types, since, sink })
+    const counts = await exportResources(engine.ctx.storage, { types, since, sink, onProgress })
+    progress.end()
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
     io.err(
       `exported ${counted(total, 'resource')}${counts.size > 0 ? ` (${[...counts].map(([type, count]) => `${type} ${count}`).join(', ')})` : ''}`,

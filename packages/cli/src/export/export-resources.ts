@@ -10,6 +10,8 @@ export interface ExportOptions {
   /** Only what was written at this time or later, in milliseconds since 1970; everything when absent. */
   readonly since?: number | undefined
   readonly sink: Sink
+  /** Called for each resource, with how many there were. */
+  readonly onProgress?: (done: number) => void
 }
 
 /** Resources of a page; as many are in memory at a time. */
@@ -21,12 +23,17 @@ const PAGE = 500
  *
  * @returns How many there were of each type that has any.
  */
-export async function exportResources(storage: Storage, { types, since, sink }: ExportOptions): Promise<ReadonlyMap<string, number>> {
+export async function exportResources(
+  storage: Storage,
+  { types, since, sink, onProgress }: ExportOptions,
+): Promise<ReadonlyMap<string, number>> {
   const where: Condition = since === undefined ? { kind: 'and', conditions: [] } : { kind: 'lastUpdated', from: since }
   const counts = new Map<string, number>()
+  let done = 0
   async function* texts(type: string): AsyncGenerator<string> {
     for await (const { text } of allMatches(storage, { type, where, limit: PAGE })) {
       counts.set(type, (counts.get(type) ?? 0) + 1)
+      onProgress?.(++done)
       yield text
     }
   }

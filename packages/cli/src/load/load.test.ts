@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { indexingThreads } from './indexing-threads.js'
 import { load, type LoadSummary } from './loader.js'
 import { prepare } from './prepare.js'
-import { reportLoad } from './report.js'
+import { loadReports } from './report.js'
 import { readingOf } from './reading.js'
 import { entriesIn, filesIn, linesIn, sourcesIn } from './sources.js'
 
@@ -117,7 +117,7 @@ describe('what is read of a FHIR package', () => {
     const { summary } = await loaded(at('p.tgz'))
     expect(Object.fromEntries(summary.types)).toEqual({ ValueSet: 1 })
     const said: string[] = []
-    reportLoad(summary, { out: () => {}, err: (line) => said.push(line), stdin: () => Promise.resolve('') })
+    loadReports({ out: () => {}, err: (line) => said.push(line), stdin: () => Promise.resolve('') }).onEnd(summary)
     expect(said).toContain('example#1.0.0 needs needed 1.0.0, which is not given')
     await rm(at('p.tgz'))
   })

@@ -21,10 +21,8 @@ export interface LoadSummary {
 export interface LoadProgress {
   /** Resources that are in the storage: acknowledged, or found there. */
   readonly stored: number
-  /** Resources a second since the last report. */
-  readonly perSecond: number
-  /** Seconds that the rest of the files is likely to take; absent before anything was read. */
-  readonly secondsLeft: number | undefined
+  /** Which part of the files was read, from 0 to 1. */
+  readonly share: number
 }
 
 /** What `load` works with. */
@@ -35,13 +33,11 @@ export interface LoadOptions {
   readonly ahead?: number
   /** Leaves alone what is stored already with the same content, so that an aborted load can be repeated. Default false. */
   readonly resume?: boolean
-  /** Called about once a second. */
+  /** Called after each batch. */
   readonly onProgress?: (progress: LoadProgress) => void
   /** Called at the end, also before an error is thrown, when nothing is being written any more. */
   readonly onEnd?: (summary: LoadSummary) => void
 }
-
-const PROGRESS_MS = 1_000
 
 /**
  * Stores every resource of the paths, in batches that are stored as a whole or not at all. While the storage writes, the next ones are
@@ -84,14 +80,13 @@ interface Writing {
 
 async function writeAll(reading: Reading, { writer, tally, options }: Writing): Promise<void> {
   const { storage, resume = false } = options
-  const progress = progressTo(options, reading)
   for await (const prepared of preparedBatches(reading.batches(), options)) {
     tally.refused.push(...prepared.refused)
     await writer.ready(prepared.entries)
     const batch = resume ? await withoutUnchanged(prepared.entries, storage) : prepared.entries
     tally.unchanged += prepared.entries.length - batch.length
     writer.write(batch)
-    progress(sumOf(writer.written()) + tally.unchanged)
+    options.onProgress?.({ stored: sumOf(writer.written()) + tally.unchanged, share: reading.share() })
   }
 }
 
@@ -115,19 +110,6 @@ async function* preparedBatches(sources: AsyncIterable<readonly Source[]>, { pre
 async function first(underWay: Promise<Prepared>[]): Promise<readonly Prepared[]> {
   const next = await underWay.shift()
   return next === undefined ? [] : [next]
-}
-
-function progressTo({ onProgress }: LoadOptions, reading: Reading): (stored: number) => void {
-  const start = performance.now()
-  let said = { at: start, stored: 0 }
-  return (stored) => {
-    const at = performance.now()
-    if (at - said.at < PROGRESS_MS) return
-    const share = reading.share()
-    const secondsLeft = share === 0 ? undefined : ((at - start) * (1 / share - 1)) / 1_000
-    onProgress?.({ stored, perSecond: ((stored - said.stored) * 1_000) / (at - said.at), secondsLeft })
-    said = { at, stored }
-  }
 }
 
 /** As many ids as the address of a search on another server holds. */

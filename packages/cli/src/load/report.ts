@@ -2,18 +2,25 @@ import { openDependencies } from 'fhir-ops/packages'
 import type { OpenDependency } from 'fhir-ops/internal/packages'
 import { counted } from '../text.js'
 import type { Io } from '../io.js'
-import type { LoadProgress, LoadSummary } from './loader.js'
+import { progressOn } from '../progress.js'
+import type { LoadOptions, LoadSummary } from './loader.js'
 
 const MAX_REFUSALS = 20
 
-/** Tells how far a load has come. */
-export function reportProgress({ stored, perSecond, secondsLeft }: LoadProgress, io: Io): void {
-  const left = secondsLeft === undefined ? '' : `, about ${counted(Math.ceil(secondsLeft), 'second')} left`
-  io.err(`… ${counted(stored, 'resource')}, ${Math.round(perSecond)}/s${left}`)
+/** Tells how far a load has come, and what it has done. */
+export function loadReports(io: Io): Required<Pick<LoadOptions, 'onProgress' | 'onEnd'>> {
+  const progress = progressOn(io)
+  return {
+    onProgress: ({ stored, share }) => progress.show({ doing: 'loading', done: stored, thing: 'resource', share }),
+    onEnd: (summary) => {
+      progress.end()
+      reportLoad(summary, io)
+    },
+  }
 }
 
 /** Tells what was loaded and what was refused. */
-export function reportLoad(summary: LoadSummary, io: Io): void {
+function reportLoad(summary: LoadSummary, io: Io): void {
   const { loaded, unchanged, refused, seconds } = summary
   const types = [...summary.types].map(([type, count]) => `${type} ${count}`)
   io.err(`loaded ${counted(loaded, 'resource')} in ${seconds.toFixed(1)} s${types.length > 0 ? ` (${types.join(', ')})` : ''}`)

@@ -15,7 +15,7 @@ export interface Criteria {
   readonly pairs: readonly SearchPair[]
 }
 
-/** The criteria of `If-None-Exist` without what stands before them in R4's examples (`Patient?`, or `?` alone) or from HAPI's client (the whole address). */
+/** The criteria of `If-None-Exist`, after `Patient?` or `?` as in R4's examples, or after the whole address as from HAPI's client. */
 export function criteriaText({ baseUrl }: Pick<Service, 'baseUrl'>, type: string, header: string): string {
   const prefix = [`${baseUrl}${FHIR_PATH}/${type}?`, `${type}?`, '?'].find((one) => header.startsWith(one)) ?? ''
   return header.slice(prefix.length)

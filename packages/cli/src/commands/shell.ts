@@ -1,0 +1,152 @@
+import { Command } from 'commander'
+import type { OperationContext } from 'fhir-ops/context'
+import { expand } from 'fhir-ops/expand'
+import { stringAt } from 'fhir-ops/internal/json'
+import { allMatches } from 'fhir-ops/storage'
+import { openEngine } from '../engine.js'
+import type { Completer, Io } from '../io.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
+import { loadOption, storageOption, wordsOption } from './options.js'
+
+/** Commands that ask, and may therefore share what the shell has opened. */
+const ASKING = [
+  'translate',
+  'expand',
+  'lookup',
+  'validate-code',
+  'subsumes',
+  'compare',
+  'closure',
+  'validate',
+  'schema',
+  'evaluate',
+  'cql',
+  'execute',
+]
+
+/** What the shell runs a line with. */
+export interface ShellParts {
+  /** Every other command. */
+  readonly commands: (io: Io) => readonly Command[]
+  /** Runs a command line of these commands, and says what went wrong. */
+  readonly run: (commands: readonly ((io: Io) => Command)[], args: readonly string[], io: Io) => Promise<number>
+}
+
+interface ShellOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly words?: boolean
+}
+
+/** `fhir-ops shell`. */
+export function shellCommand(io: Io, parts: ShellParts): Command {
+  return new Command('shell')
+    .description(
+      'A prompt for the operations over a storage that stays open, with completion of commands, options, canonicals and codes (Tab).',
+    )
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addOption(wordsOption())
+    .addHelpText('after', `\nExample:\n  fhir-ops shell --load ${SAMPLE_PATH}`)
+    .action((options: ShellOptions) => shell(options, parts, io))
+}
+
+async function shell(options: ShellOptions, { commands, run }: ShellParts, io: Io): Promise<void> {
+  const engine = await openEngine(options, io)
+  const shared: Io = { ...io, engine, stdin: async () => '' }
+  const asking = ASKING.map((name) => (inner: Io) => commandNamed(commands(inner), name))
+  try {
+    io.err(`${ASKING.join(', ')}; exit or Ctrl-D ends, Tab completes`)
+    for await (const line of io.lines?.(completerOf(engine.ctx, commands(io))) ?? []) {
+      const args = wordsOf(line)
+      if (args[0] === 'exit' || args[0] === 'quit') break
+      if (args.some((arg) => /^--(?:storage|load)(?:=|$)/.test(arg))) io.err('error: the storage is that of the shell.')
+      else if (args.length > 0) await run(asking, args[0] === 'help' ? [...args.slice(1), '--help'] : args, shared)
+    }
+  } finally {
+    await engine.close()
+  }
+}
+
+function commandNamed(commands: readonly Command[], name: string): Command {
+  const found = commands.find((command) => command.name() === name)
+  if (found === undefined) throw new TypeError(`There is no command ${name}.`)
+  return found
+}
+
+/** The words of a line, as a POSIX shell splits it, without anything that it expands. */
+export function wordsOf(line: string): readonly string[] {
+  return [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
+}
+
+const MOST = 100
+
+function completerOf(ctx: OperationContext, commands: readonly Command[]): Completer {
+  const known = new Map<string, Promise<readonly string[]>>()
+  const canonicals = (type: string): Promise<readonly string[]> => {
+    const made = known.get(type) ?? canonicalsOf(ctx, type)
+    known.set(type, made)
+    return made
+  }
+  return async (line) => {
+    const begun = /\S*$/.exec(line)?.[0] ?? ''
+    const [name, ...before] = wordsOf(line.slice(0, line.length - begun.length))
+    const starting = (words: readonly string[]): readonly [readonly string[], string] => [
+      words.filter((word) => word.startsWith(begun)).slice(0, MOST),
+      begun,
+    ]
+    if (name === undefined) return starting([...ASKING, 'help', 'exit'])
+    const options = commands.find((command) => command.name() === name)?.options ?? []
+    if (begun.startsWith('-'))
+      return starting(options.flatMap(({ long }) => long ?? []).filter((long) => long !== '--storage' && long !== '--load'))
+    const type = OPTION_TYPES[before.at(-1) ?? ''] ?? ARGUMENT_TYPES[name]
+    if (type === 'code') return starting(await codesOf(ctx, before, begun))
+    return starting(type === undefined ? [] : await canonicals(type))
+  }
+}
+
+/** What options name. */
+const OPTION_TYPES: Readonly<Record<string, string>> = {
+  '--system': 'CodeSystem',
+  '--target-system': 'CodeSystem',
+  '--value-set': 'ValueSet',
+  '--source': 'ValueSet',
+  '--url': 'ConceptMap',
+  '--profile': 'StructureDefinition',
+}
+
+/** What the arguments of commands name. */
+const ARGUMENT_TYPES: Readonly<Record<string, string>> = {
+  expand: 'ValueSet',
+  compare: 'ValueSet',
+  schema: 'StructureDefinition',
+  evaluate: 'Measure',
+  execute: 'Bot',
+  lookup: 'code',
+  'validate-code': 'code',
+  subsumes: 'code',
+  translate: 'code',
+  closure: 'code',
+}
+
+/** Those of definitions and of what is stored; of types that are called by their id, the ids. */
+async function canonicalsOf({ storage, definitions = [], concepts }: OperationContext, type: string): Promise<readonly string[]> {
+  const found = new Set<string>()
+  for await (const { id, resource } of allMatches(storage, { type, where: { kind: 'and', conditions: [] }, limit: MOST })) {
+    const url = type === 'Measure' || type === 'Bot' ? id : stringAt(resource, 'url')
+    if (url !== undefined) found.add(url)
+  }
+  for (const layer of definitions) for (const { url } of (await layer.all?.(type)) ?? []) found.add(url)
+  if (type === 'CodeSystem') for (const { url } of (await concepts?.systems()) ?? []) found.add(url)
+  return [...found].toSorted()
+}
+
+/** Codes of the system that the line names. */
+async function codesOf(ctx: OperationContext, before: readonly string[], begun: string): Promise<readonly string[]> {
+  const system = before[before.indexOf('--system') + 1]
+  if (!before.includes('--system') || system === undefined) return []
+  const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system }] } } as const
+  const filter = begun === '' ? {} : { filter: begun }
+  const { contains } = await expand(ctx, { valueSet, ...filter, count: MOST }).catch(() => ({ contains: [] }))
+  return contains.map(({ code }) => code).filter((code) => code !== undefined)
+}

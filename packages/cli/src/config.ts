@@ -1,0 +1,95 @@
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js'
+import type { Command } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
+import { placeIn, readJsonSource, isObject, type JsonObject, type JsonSource } from 'fhir-ops/internal/json'
+import { didYouMean, nearest } from 'fhir-ops/internal/text'
+import { finished } from 'fhir-ops/internal/work'
+import { commandsOf, configSchema, isRepeatable, type LeafCommand } from './config-schema.js'
+
+/** A file with options, as it was read. */
+export interface ConfigFile {
+  readonly file: string
+  readonly text: string
+}
+
+/**
+ * Gives commands the options of a file, below the environment and the command line.
+ *
+ * @throws {OperationError} `parameter-value` with line and column for what is no JSON, a member that is not known, and a value that its option does not take.
+ */
+export function applyConfig(root: Command, { file, text }: ConfigFile): void {
+  const source = finished(readJsonSource(text, { positions: true }))
+  const [problem] = [...(source.fault === undefined ? [] : [source.fault]), ...source.repairs]
+  if (problem !== undefined) throw wrong(`${placeOf(file, text, problem.offset)}: this is not JSON`)
+  const check = new Ajv2020({ strict: false, verbose: true }).compile(configSchema(root))
+  if (!check(source.value)) throw wrong(messageOf(file, source, check.errors?.[0]))
+  const config = isObject(source.value) ? source.value : {}
+  for (const leaf of commandsOf(root)) {
+    for (const { path, values } of [
+      { path: ['defaults'], values: config['defaults'] },
+      { path: leaf.path, values: at(config, leaf.path) },
+    ])
+      if (isObject(values)) applyValues(leaf, values, (name) => `${file}: ${[...path, name].join('.')}`)
+  }
+}
+
+function at(config: JsonObject, path: readonly string[]): unknown {
+  return path.reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), config)
+}
+
+function applyValues({ command }: LeafCommand, values: JsonObject, placeIs: (name: string) => string): void {
+  for (const option of command.options) {
+    const name = option.attributeName()
+    const value = values[name]
+    if (value === undefined) continue
+    try {
+      command.setOptionValueWithSource(name, typeof value === 'boolean' ? value : parsed(option, value), 'config')
+    } catch (cause) {
+      throw wrong(`${placeIs(name)}: ${cause instanceof Error ? cause.message : String(cause)}`)
+    }
+  }
+}
+
+function parsed(option: Command['options'][number], value: unknown): unknown {
+  const { parseArg } = option
+  if (isRepeatable(option) && Array.isArray(value))
+    return value.reduce<unknown>((before, item) => (parseArg === undefined ? item : parseArg(String(item), before)), undefined)
+  return parseArg === undefined ? String(value) : parseArg<unknown>(String(value), undefined)
+}
+
+function messageOf(file: string, source: JsonSource, error: ErrorObject | undefined): string {
+  const names = (error?.instancePath ?? '').split('/').slice(1)
+  const unknown: unknown = error?.params['additionalProperty']
+  const path = typeof unknown === 'string' ? [...names, unknown] : names
+  const place = placeOf(file, source.text, offsetOf(path, source))
+  return `${place}: ${path.join('.') || 'the file'} ${typeof unknown === 'string' ? `is not known.${hintFor(unknown, error)}` : problemOf(error)}`
+}
+
+function offsetOf(path: readonly string[], { value, start, positions }: JsonSource): number {
+  const inner = (outer: unknown, name: string): unknown =>
+    typeof outer === 'object' && outer !== null ? Reflect.get(outer, name) : undefined
+  const parent = path.slice(0, -1).reduce(inner, value)
+  const last = path.at(-1) ?? ''
+  if (typeof parent !== 'object' || parent === null) return start
+  return positions.get(parent)?.get(Array.isArray(parent) ? Number(last) : last) ?? start
+}
+
+function hintFor(unknown: string, error: ErrorObject | undefined): string {
+  const known: unknown = error?.parentSchema?.['properties']
+  const hint = isObject(known) ? didYouMean(nearest(unknown, Object.keys(known))) : undefined
+  return hint === undefined ? '' : ` ${hint}`
+}
+
+function problemOf(error: ErrorObject | undefined): string {
+  const allowed: unknown = error?.params['allowedValues']
+  return `${error?.message ?? 'is wrong'}${Array.isArray(allowed) ? `: ${allowed.map(String).join(', ')}` : ''}`
+}
+
+function placeOf(file: string, text: string, offset: number): string {
+  const { line, column } = placeIn(text, offset)
+  return `${file}:${line}:${column}`
+}
+
+function wrong(message: string): OperationError {
+  return new OperationError('parameter-value', message)
+}

@@ -1,0 +1,52 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, test } from 'vitest'
+import { progressOn } from './progress.js'
+
+function told({ isColoured = false, draws = true } = {}) {
+  const lines: string[] = []
+  let time = 0
+  const draw = (line: string): void => void lines.push(line)
+  const io = { out: () => {}, err: (line: string) => void lines.push(line), stdin: async () => '', isColoured, ...(draws && { draw }) }
+  const progress = progressOn(io, () => time)
+  const after = (ms: number, done: number, share?: number): void => {
+    time += ms
+    progress.show({ doing: 'loading', done, thing: 'resource', share })
+  }
+  return { lines, after, progress }
+}
+
+test('what takes less than a second shows nothing', () => {
+  const { lines, after } = told()
+  after(500, 1, 0.2)
+  after(499, 2, 0.9)
+  expect(lines).toEqual([])
+})
+
+test('a bar is drawn in its place, ten times a second at most, and taken away', () => {
+  const { lines, after, progress } = told()
+  after(1_000, 500, 0.25)
+  after(50, 600, 0.26)
+  after(950, 1_000, 0.5)
+  progress.end()
+  expect(lines).toEqual([
+    '━━━━━━────────────────── loading: 500 resources, 25 %, 500/s, about 3 seconds left',
+    '━━━━━━━━━━━━──────────── loading: 1000 resources, 50 %, 500/s, about 2 seconds left',
+    '',
+  ])
+})
+
+test('it has colours where they are shown', () => {
+  const { lines, after } = told({ isColoured: true })
+  after(1_000, 500, 0.25)
+  expect(lines[0]).toContain('\u001B[36m━')
+  expect(stripVTControlCharacters(lines[0] ?? '')).toMatch(/^━{6}─{18} loading/)
+})
+
+test('where no terminal is, lines are written, every five seconds', () => {
+  const { lines, after, progress } = told({ draws: false })
+  after(1_000, 10)
+  after(4_000, 20)
+  after(1_000, 30)
+  progress.end()
+  expect(lines).toEqual(['… loading: 10 resources, 10/s', '… loading: 30 resources, 5/s'])
+})

@@ -1,0 +1,64 @@
+import { styleText } from 'node:util'
+import type { Io } from './io.js'
+import { counted } from './text.js'
+
+/** How far a long piece of work is. */
+export interface ProgressState {
+  /** What is being done, such as `loading`. */
+  readonly doing: string
+  readonly done: number
+  /** What is counted, in the singular. */
+  readonly thing: string
+  /** How much of the whole is done, from 0 to 1, where that is known. */
+  readonly share?: number | undefined
+}
+
+/** Tells how far a long piece of work is. */
+export interface Progress {
+  /** May be called at any time: what comes too often is passed over. */
+  readonly show: (state: ProgressState) => void
+  /** Takes the bar away. */
+  readonly end: () => void
+}
+
+/** What takes less shows nothing. */
+const FIRST_MS = 1_000
+const DRAWN_MS = 100
+/** Where lines stay, as in a log. */
+const WRITTEN_MS = 5_000
+const WIDTH = 24
+
+/** On a terminal a bar that is drawn in its place; elsewhere a line at times. */
+export function progressOn(io: Io, now: () => number = () => performance.now()): Progress {
+  const start = now()
+  let next = start + FIRST_MS
+  return {
+    show(state) {
+      const at = now()
+      if (at < next) return
+      next = at + (io.draw === undefined ? WRITTEN_MS : DRAWN_MS)
+      const text = textOf(state, (at - start) / 1_000)
+      if (io.draw === undefined) io.err(`… ${text}`)
+      else io.draw(`${barOf(state.share, io)} ${text}`)
+    },
+    end: () => io.draw?.(''),
+  }
+}
+
+function textOf({ doing, done, thing, share = 0 }: ProgressState, seconds: number): string {
+  return [
+    `${doing}: ${counted(done, thing)}`,
+    ...(share === 0 ? [] : [`${Math.floor(share * 100)} %`]),
+    `${Math.round(done / seconds)}/s`,
+    ...(share === 0 ? [] : [`about ${counted(Math.ceil(seconds * (1 / share - 1)), 'second')} left`]),
+  ].join(', ')
+}
+
+/** Where the whole is not known, the bar is empty. */
+function barOf(share: number | undefined, { isColoured = false }: Io): string {
+  const filled = Math.round((share ?? 0) * WIDTH)
+  const [done, left] = ['━'.repeat(filled), '─'.repeat(WIDTH - filled)]
+  return isColoured
+    ? `${styleText('cyan', done, { validateStream: false })}${styleText('dim', left, { validateStream: false })}`
+    : `${done}${left}`
+}
