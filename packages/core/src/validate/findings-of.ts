@@ -6,7 +6,7 @@ import { convertUnit } from '../ucum/index.js'
 import type { Work } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
 import { explainedDefinitions } from './explain-definitions.js'
-import { baseTypesOf } from './definitions/kept-answers.js'
+import { baseTypesOf, type PlannedRules } from './definitions/kept-answers.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
 import { requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
 import { createRuleBook } from './rules/rule-book.js'
@@ -14,10 +14,12 @@ import { isConcrete } from './rules/structure/resource-type.js'
 import type { Definitions } from './run/definitions.js'
 import { createSink, type FindingSink, type Positions } from './run/finding-sink.js'
 import type { Finding } from './run/finding.js'
-import { emptyIndexes, type RuleBook, type Run, type RunPolicy, type Scheduler, type Task } from './run/run.js'
+import { emptyIndexes, type Run, type RunPolicy, type Scheduler, type Task } from './run/run.js'
 import type { FlawlessCheck } from './run/shape.js'
 import type { Suppressor } from './suppressor.js'
 import { flawlessCheck, isFlawless, shapesOf } from './walk/flawless.js'
+import { createLook } from './walk/plain.js'
+import { createPlans } from './walk/plans.js'
 import { visitNode } from './walk/visit-node.js'
 
 /** An input with all that it leaves open. */
@@ -43,7 +45,7 @@ const MAX_WALKS = 32
 export async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Asked): Promise<readonly Finding[]> {
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
-  const rules = ruleBookOf(ctx, model, asked.rules)
+  const planned = plannedRulesOf(ctx, model, asked.rules)
   if (type === undefined) return [noResource(source, asked.places)]
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
   const flawless = flawlessCheck({
@@ -54,23 +56,23 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
   })
   if (asked.policy.checks === 'structure' && source.repairs.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
   const definitions = explainedDefinitions(await createDefinitions(ctx, model), ctx.explain)
-  return walks(ctx, source, { asked, model, rules, definitions, flawless })
+  return walks(ctx, source, { ...planned, asked, model, definitions, flawless })
 }
 
 /** Settings that come with every call, such as those of the context, are read once. */
-function ruleBookOf(ctx: OperationContext, model: TypeModel, settings: RuleSettings): RuleBook {
+function plannedRulesOf(ctx: OperationContext, model: TypeModel, settings: RuleSettings): PlannedRules {
   const { ruleBooks } = baseTypesOf(ctx)
   const known = ruleBooks.get(settings)
   if (known !== undefined) return known
-  const made = createRuleBook(model, settings)
+  const rules = createRuleBook(model, settings)
+  const made = { rules, plans: createPlans(rules) }
   ruleBooks.set(settings, made)
   return made
 }
 
-interface WalkParts {
+interface WalkParts extends PlannedRules {
   readonly asked: Asked
   readonly model: TypeModel
-  readonly rules: RuleBook
   readonly definitions: Definitions
   readonly flawless: FlawlessCheck
 }
@@ -85,7 +87,8 @@ async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts
 }
 
 async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
-  const { asked, model, rules, definitions, flawless } = parts
+  const { asked, model, rules, plans, definitions, flawless } = parts
+  const root = rootNode(model, source.value)
   const findings = createSink(ctx.limits.maxIssues, {
     places: asked.places,
     hides: asked.suppressor?.hides,
@@ -94,13 +97,15 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
   const { scheduler, finish } = createScheduler(createPace(ctx), findings)
   const run: Run = {
     model,
-    root: rootNode(model, source.value),
+    root,
     now: flawless.now,
     convertUnit: ctx.convertUnit ?? convertUnit,
     numberText: source.numberText,
     policy: asked.policy,
     checksTypes: true,
     rules,
+    plans,
+    look: createLook(root),
     definitions,
     findings,
     scheduler,

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import { canonicalOf, type Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
@@ -90,7 +89,7 @@ function isAboutContent(error: unknown): boolean {
 }
 
 const KEPT_VERDICTS = 1_000
-const KEPT_NOTES = 10
+const KEPT_NOTES = 50
 
 function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
@@ -100,25 +99,19 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
   const families = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ family }) => family ?? []))
   const isMarked = hasOutdated(plan)
-  const verdicts = new Map<string, Verdict>()
-  const notes = new LRUCache<string, readonly StatusNote[]>({ max: KEPT_NOTES })
+  const has = keptVerdicts(find)
+  const notes = new Map<string, readonly StatusNote[]>()
   return {
     canonical: canonical ?? '',
     title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
-    has: (code) => {
-      const key = `${code.system}|${code.version}|${code.code}`
-      const known = verdicts.get(key)
-      if (known !== undefined) return known
-      const verdict = find(code)
-      // A map that is emptied when it is full costs less at each look than one that forgets the oldest: bench `validate`.
-      if (verdicts.size >= KEPT_VERDICTS) verdicts.clear()
-      verdicts.set(key, verdict)
-      return verdict
-    },
+    has,
     notes: (system) => {
-      const known = notes.get(system) ?? statusNotes(plan, providersOf(plan, system))
-      notes.set(system, known)
-      return known
+      const known = notes.get(system)
+      if (known !== undefined) return known
+      const made = statusNotes(plan, providersOf(plan, system))
+      if (notes.size >= KEPT_NOTES) notes.clear()
+      notes.set(system, made)
+      return made
     },
     versions: (system) => ({
       known: providersOf(plan, system).flatMap(({ header }) => header.version ?? []),
@@ -133,6 +126,29 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     restsOn: (fromRequest) =>
       families.some(({ url }) => fromRequest.get('CodeSystem')?.has(url)) ||
       valueSetsOf(plan).some((url) => fromRequest.get('ValueSet')?.has(url)),
+  }
+}
+
+/**
+ * Keeps verdicts on codes without version, by system and code, so that no key is composed. A map that is emptied when it is full costs less at each look
+ * than one that forgets the oldest: bench `validate`.
+ */
+function keptVerdicts(find: (code: GivenCode) => Verdict): (code: GivenCode) => Verdict {
+  const bySystem = new Map<string | undefined, Map<string, Verdict>>()
+  let kept = 0
+  return (given) => {
+    if (given.version !== undefined) return find(given)
+    const known = bySystem.get(given.system)?.get(given.code)
+    if (known !== undefined) return known
+    const verdict = find(given)
+    if (++kept > KEPT_VERDICTS) {
+      bySystem.clear()
+      kept = 1
+    }
+    const codes = bySystem.get(given.system) ?? new Map<string, Verdict>()
+    codes.set(given.code, verdict)
+    bySystem.set(given.system, codes)
+    return verdict
   }
 }
 

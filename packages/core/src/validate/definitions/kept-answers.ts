@@ -5,7 +5,7 @@ import type { JsonObject } from '../../json/index.js'
 import type { SystemFamily } from '../../terminology/index.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import type { CodeList } from '../run/definitions.js'
-import type { RuleBook } from '../run/run.js'
+import type { Plans, RuleBook } from '../run/run.js'
 import type { Shape } from '../run/shape.js'
 import type { Fetched, FetchedStore } from './answers.js'
 
@@ -75,7 +75,13 @@ export interface Specification {
   /** By name of the type. */
   readonly shapes: Map<string, Shape>
   /** The rules as settings make them, by the object of the settings. */
-  readonly ruleBooks: WeakMap<object, RuleBook>
+  readonly ruleBooks: WeakMap<object, PlannedRules>
+}
+
+/** A rule book with what it comes to for the types of the specification. */
+export interface PlannedRules {
+  readonly rules: RuleBook
+  readonly plans: Plans
 }
 
 /** What is known of FHIR's own types. That of the content below serves a request as well, unless it brings definitions of such types. */

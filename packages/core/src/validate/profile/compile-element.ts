@@ -1,4 +1,6 @@
+import type { TypeModel } from '../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { jsonTest } from '../rules/constraint/json-test.js'
 import {
   INHERITED,
   type BindingRule,
@@ -24,6 +26,7 @@ export interface ProfileSource {
   readonly isComplete: boolean
   /** Canonical of the profile that a differential builds on. */
   readonly base: string | undefined
+  readonly model: TypeModel
   /** True when the canonical is that of a type of the release, whose own rules are checked in any case. */
   readonly isTypeUrl: (url: string) => boolean
   /** What a path such as `Observation.valueQuantity` means, which names a type of a choice; `undefined` for other paths. */
@@ -187,15 +190,16 @@ function constraintsOf(element: JsonObject, source: ProfileSource): readonly Con
     origin !== undefined && origin !== source.url && source.isTypeUrl(origin) && !(source.isBase && isRoot)
   return objectsAt(element, 'constraint')
     .filter((constraint) => constraint['key'] !== 'ele-1' && !isInherited(stringAt(constraint, 'source')))
-    .flatMap(constraintOf)
+    .flatMap((constraint) => constraintOf(constraint, source))
 }
 
-function constraintOf(constraint: JsonObject): readonly ConstraintRule[] {
+function constraintOf(constraint: JsonObject, { model }: ProfileSource): readonly ConstraintRule[] {
   const expression = stringAt(constraint, 'expression')
   if (expression === undefined) return []
   const severity = constraint['severity'] === 'warning' ? 'warning' : 'error'
   const [key = '', human = ''] = [stringAt(constraint, 'key'), stringAt(constraint, 'human')]
-  return [{ key, severity, human, expression: corrected(expression), isBestPractice: isBestPractice(constraint) }]
+  const right = corrected(expression)
+  return [{ key, severity, human, expression: right, isBestPractice: isBestPractice(constraint), isSurelyMet: jsonTest(right, model) }]
 }
 
 function isBestPractice(constraint: JsonObject): boolean {

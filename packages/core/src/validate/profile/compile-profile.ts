@@ -27,6 +27,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
     isBase,
     isComplete: snapshot.length > 0,
     base,
+    model,
     isTypeUrl,
     choiceAt: (path) => choiceAt(model, path),
     referringIn: (path) => referringIn(model, path),

@@ -1,7 +1,7 @@
 import { sha1 } from '@noble/hashes/legacy.js'
 import { quoted } from '../../errors/index.js'
 import type { FhirNode } from '../../fhirpath/index.js'
-import { isObject, stringAt } from '../../json/index.js'
+import { isObject, stringAt, type JsonObject } from '../../json/index.js'
 import type { Work } from '../../work/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { textOf } from '../run/nodes.js'
@@ -32,7 +32,14 @@ const UUID = /^(?:urn:uuid:|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 export const identifierRule: NodeRule = {
   on: ['Identifier'],
   finds: [IDENTIFIER],
+  when: (value) => isObject(value) && !isUsual(value),
   check: checkIdentifier,
+}
+
+function isUsual(identifier: JsonObject): boolean {
+  const [system, value = ''] = [stringAt(identifier, 'system'), stringAt(identifier, 'value')]
+  if (system === undefined) return true
+  return isAbsoluteUri(system) && system !== UUIDS && (system !== URIS || isAbsoluteUri(value))
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IssueSeverity } from '../../errors/index.js'
+import type { TypeDefinition } from '../../fhirpath/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { DiscriminatorStep } from '../profile/discriminator-path.js'
 
@@ -102,7 +103,16 @@ export interface ConstraintRule {
   readonly expression: string
   /** True for advice, which is checked only when that is asked for. */
   readonly isBestPractice: boolean
+  /** Spares the evaluation of the expression for most values. */
+  readonly isSurelyMet: JsonTest
 }
+
+/**
+ * Whether a JSON value of a type surely meets an expression; false also where only the evaluation of the expression can say.
+ *
+ * @param compile Throws an `OperationError` for what is no FHIRPath.
+ */
+export type JsonTest = (value: JsonObject, type: TypeDefinition, compile: (expression: string) => unknown) => boolean
 
 /** How a list is sliced. */
 export interface SlicingRule {

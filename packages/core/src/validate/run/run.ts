@@ -1,10 +1,12 @@
 import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity } from '../../context/index.js'
-import type { FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
+import type { ElementSlot, FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
 import type { Work } from '../../work/index.js'
+import type { Narrative } from '../rules/narrative/read-narrative.js'
 import type { CodeList, Definitions } from './definitions.js'
 import type { ElementRule } from './element-rule.js'
 import type { FindingSink } from './finding-sink.js'
 import type { FindingDefinition } from './finding.js'
+import type { PrimitiveCheck } from './primitive-problem.js'
 import type { FlawlessCheck } from './shape.js'
 
 /** One walk over a resource: what it walks over, what it checks by, and where its findings go. */
@@ -25,6 +27,9 @@ export interface Run {
   readonly findings: FindingSink
   readonly scheduler: Scheduler
   readonly indexes: Indexes
+  /** What the rules come to for each type and place, worked out once. */
+  readonly plans: Plans
+  readonly look: Look
   /** Finds what need not be walked over, with `checks: 'structure'`. */
   readonly flawless: FlawlessCheck
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
@@ -89,6 +94,8 @@ export interface Indexes {
   readonly contexts: Map<FhirNode, FhirPathContext>
   /** Results of trials whether a node fits a profile, by place and profile. */
   readonly trials: Map<string, boolean>
+  /** Narratives that were read before they are visited, by their text. */
+  readonly narratives: Map<string, Narrative>
   /** Canonicals of what was noted and need not be again. */
   readonly noted: Set<string>
 }
@@ -103,6 +110,7 @@ export function emptyIndexes(): Indexes {
     boundLists: new Map(),
     contexts: new Map(),
     trials: new Map(),
+    narratives: new Map(),
     noted: new Set(),
   }
 }
@@ -123,6 +131,83 @@ export interface BundleIndex {
   readonly byAddress: ReadonlyMap<string, readonly BundleEntry[]>
 }
 
+/** Where a value is that is looked at before a node is made for it. */
+export interface LookedAt {
+  /** The type of what the value is in. */
+  readonly parent: TypeDefinition
+  /** The ElementDefinitions of the value. */
+  readonly rules: readonly ElementRule[]
+}
+
+/** What the rules for a node come to. */
+export interface Plan {
+  readonly type: TypeDefinition
+  /** All rules for the node: those of its place, its type and its profiles. */
+  readonly rules: readonly ElementRule[]
+  /** The checks of what the rules say, in the order of `RuleBook.demands`, each with the rules that it is for. */
+  readonly demands: readonly PlannedDemand[]
+  readonly required: readonly RequiredMember[]
+  /** A member by its name in JSON; `undefined` when the type has none of this name. */
+  readonly member: (jsonName: string) => PlannedMember | undefined
+}
+
+/** A check with the rules of a node that have something for it. */
+export interface PlannedDemand {
+  readonly check: DemandRule['check']
+  readonly rules: readonly ElementRule[]
+}
+
+/** A member, or a slice of one, that must be there. */
+export interface RequiredMember {
+  readonly rule: ElementRule
+  /** The names in JSON of which one suffices. */
+  readonly names: readonly string[]
+}
+
+/** A member of a node as far as the rules for the node say something about it. */
+export interface PlannedMember {
+  readonly slot: ElementSlot
+  readonly rules: readonly ElementRule[]
+  /** How to look at its values before nodes are made for them; absent before the first look, and while definitions have yet to be fetched. */
+  look?: ValueLook | undefined
+}
+
+/** How to see that there is nothing to report about a value; `never` where only a node can show that. */
+export type ValueLook = 'never' | PossibleLook
+
+/** What is asked of a value, its JSON alone. */
+export interface PossibleLook {
+  readonly type: TypeDefinition
+  /** How often the element may be there. */
+  readonly min: number
+  readonly max: number
+  readonly at: LookedAt
+  readonly whens: readonly NonNullable<NodeRule['when']>[]
+  readonly demands: readonly { readonly rule: ElementRule; readonly isMet: NonNullable<DemandRule['isMet']> }[]
+  /** The form of a primitive value. */
+  readonly form: PrimitiveCheck | undefined
+  /** What is in a complex value. */
+  readonly plan: Plan | undefined
+}
+
+/** Finds plans, each made once. */
+export interface Plans {
+  /** That for a type and all the rules for a node. */
+  readonly of: (type: TypeDefinition, rules: readonly ElementRule[]) => Plan
+  /** That for a node by the rules of its place; `undefined` where the rules depend on the node too, or have yet to be fetched. */
+  readonly at: (run: Run, type: TypeDefinition, rules: readonly ElementRule[]) => Plan | undefined
+}
+
+/** The look at values for which no node need be made. */
+export interface Look {
+  /** The node that the values are in, at some depth. */
+  home: FhirNode
+  /** Values that the present look may still look at. */
+  left: number
+  /** Objects about which there is something to report, so that what is in them is not looked through again from each level down to it. */
+  readonly flawed: Set<object>
+}
+
 /** A rule on nodes of some types, beyond what their ElementDefinitions say. */
 export interface NodeRule {
   /** Names of types, of resources too. It holds for types that derive from them: `uri` includes `canonical`, `Resource` every resource. */
@@ -132,8 +217,10 @@ export interface NodeRule {
   /**
    * Whether there is anything to look at in a value. It is asked of JSON values before a node is made for them, so that most need none; a rule
    * without it looks at every value.
+   *
+   * @param at Where the value is; the node around it, which may be some levels up, is `run.look.home`.
    */
-  readonly when?: (value: unknown, run: Run) => boolean
+  readonly when?: (value: unknown, run: Run, at: LookedAt) => boolean
   /** @param rules The ElementDefinitions of the node. */
   readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 }
@@ -154,8 +241,11 @@ export interface DemandRule {
   readonly finds: readonly FindingDefinition[]
   /** Whether an ElementDefinition says anything of the kind. Asked once, when its profile is compiled. */
   readonly appliesTo: (rule: Omit<ElementRule, 'demands'>, model: TypeModel) => boolean
-  /** True when `check` would report nothing on a JSON value without id and extensions. A rule without it is checked on nodes only. */
-  readonly isMet?: (run: Run, rule: ElementRule, value: unknown) => boolean
+  /**
+   * True when `check` would report nothing on a JSON value of a type, a primitive without id and extensions. It is asked of values for which no node
+   * is made, in `run.look.home`. A rule without it is checked on nodes only.
+   */
+  readonly isMet?: (run: Run, rule: ElementRule, value: unknown, type: TypeDefinition) => boolean
   /** @param rules The ElementDefinitions of the node that it applies to. */
   readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 }

@@ -1,23 +1,16 @@
-import { PENDING, pushSlot, type ElementSlot, type FhirNode } from '../../fhirpath/index.js'
+import { pushSlot, type ElementSlot, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import { finished, type Work } from '../../work/index.js'
-import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import { assignSlices, type SliceRules } from '../rules/slicing/assign-slices.js'
-import { checkCount, checkMissing, countProblem } from '../rules/structure/cardinality.js'
-import {
-  checkShape,
-  nullItems,
-  reportNullItem,
-  reportUnknownProperty,
-  type Member,
-  SEVERAL_CHOICES,
-} from '../rules/structure/check-shape.js'
+import { checkCount, checkMissing } from '../rules/structure/cardinality.js'
+import { checkShape, nullItems, reportNullItem, reportUnknownProperty, SEVERAL_CHOICES } from '../rules/structure/check-shape.js'
 import { TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { ElementNodes } from '../run/nodes.js'
-import type { Run } from '../run/run.js'
+import type { Plan, PlannedMember, Run } from '../run/run.js'
 import type { Shape } from '../run/shape.js'
 import { isFlawlessMember } from './flawless.js'
+import { isPlainMember } from './plain.js'
 
 const UNDERSCORE = 95
 /** A primitive value without id and extensions, which a profile can ask for. */
@@ -26,64 +19,69 @@ const NO_MEMBERS: JsonObject = {}
 const MAX_AT_ONCE = 50
 
 /** Checks the members of a complex node, or the id and extensions of a primitive one, in document order. */
-export function visitMembers(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
+export function visitMembers(run: Run, node: FhirNode, plan: Plan): void {
   const holder = isObject(node.value) ? node.value : (node.extra ?? NO_MEMBERS)
-  checkMissing(run, { node, holder }, rules)
-  if (holder !== NO_MEMBERS) visitAll(run, node, { holder, rules })
+  checkMissing(run, { node, holder }, plan.required)
+  if (holder !== NO_MEMBERS) visitAll(run, node, { holder, plan })
 }
 
-function visitAll(run: Run, node: FhirNode, { holder, rules }: { holder: JsonObject; rules: readonly ElementRule[] }): void {
-  const shape = run.policy.checks === 'structure' ? run.flawless.shapes.of(node.type.name, rules[0]) : undefined
+function visitAll(run: Run, node: FhirNode, { holder, plan }: { holder: JsonObject; plan: Plan }): void {
+  const shape = run.policy.checks === 'structure' ? run.flawless.shapes.of(node.type.name, plan.rules[0]) : undefined
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
     if (run.findings.isFull) return
-    const slot = slotOf(run, node, { holder, key })
-    if (slot?.isChoice === true) checkOnlyChoice(run, node, { slot, choices: (choices ??= new Map()) })
-    if (slot !== undefined) visitMember(run, node, { slot, holder, shape, rules: rulesFor(slot, rules) })
+    const member = plan.member(key) ?? memberBeside(run, node, { plan, holder, key })
+    if (member === undefined) continue
+    if (member.slot.isChoice) checkOnlyChoice(run, node, { slot: member.slot, choices: (choices ??= new Map()) })
+    visitMember(run, node, { plan, member, holder, shape })
   }
 }
 
 /** A member with what is said about it. */
-interface RuledMember extends Member {
+interface RuledMember {
+  readonly plan: Plan
+  readonly member: PlannedMember
+  readonly holder: JsonObject
   /** Of the holder, where only the structure is checked. */
   readonly shape: Shape | undefined
-  readonly rules: readonly ElementRule[]
 }
 
-function visitMember(run: Run, node: FhirNode, member: RuledMember): void {
-  const { slot, holder, rules } = member
-  if (isFine(run, node, member) || (run.checksTypes && !checkShape(run, node, { slot, holder }))) return
+function visitMember(run: Run, node: FhirNode, ruled: RuledMember): void {
+  const {
+    holder,
+    member: { slot, rules },
+  } = ruled
+  if (isFine(run, node, ruled) || (run.checksTypes && !checkShape(run, node, { slot, holder }))) return
   const nodes: FhirNode[] = []
   pushSlot(run.model, node, { slot, into: nodes })
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, rules)
 }
 
-function rulesFor({ name }: ElementSlot, rules: readonly ElementRule[]): readonly ElementRule[] {
-  const own: ElementRule[] = []
-  for (const { children } of rules) {
-    const rule = children.get(name)
-    if (rule !== undefined) own.push(rule)
-  }
-  return own
-}
-
 /** Whether a quick look shows that there is nothing to report about a member. */
-function isFine(run: Run, parent: FhirNode, checked: RuledMember): boolean {
-  if (run.policy.checks === 'all') return isPlainPrimitive(run, parent, checked)
-  const { slot, holder, shape } = checked
+function isFine(run: Run, parent: FhirNode, ruled: RuledMember): boolean {
+  if (run.policy.checks === 'all') return isPlainMember(run, parent, ruled)
+  const {
+    holder,
+    shape,
+    member: { slot },
+  } = ruled
   const member = Object.hasOwn(holder, slot.siblingName) ? undefined : shape?.members.get(slot.jsonName)
   return member !== undefined && isFlawlessMember(run.flawless, holder, member)
 }
 
-/** The slot that a key names; `undefined` for what is unknown, and for the `_name` beside a `name`, which is handled there. */
-function slotOf(run: Run, node: FhirNode, { holder, key }: { holder: JsonObject; key: string }): ElementSlot | undefined {
-  const slot = node.type.members.get(key)
-  if (slot !== undefined) return slot
+interface KeyInHolder {
+  readonly plan: Plan
+  readonly holder: JsonObject
+  readonly key: string
+}
+
+/** The member that a key `_name` is about; `undefined` for what is unknown, and where the `name` is there too and is visited with it. */
+function memberBeside(run: Run, node: FhirNode, { plan, holder, key }: KeyInHolder): PlannedMember | undefined {
   if (key === 'resourceType' && node.type.kind === 'resource') return undefined
   if (key.charCodeAt(0) === UNDERSCORE) {
     const name = key.slice(1)
-    const sibling = node.type.members.get(name)
-    if (sibling !== undefined && run.model.type(sibling.type)?.kind === 'primitive')
+    const sibling = plan.member(name)
+    if (sibling !== undefined && run.model.type(sibling.slot.type)?.kind === 'primitive')
       return Object.hasOwn(holder, name) ? undefined : sibling
   }
   if (run.checksTypes) reportUnknownProperty(run, node, key)
@@ -98,50 +96,6 @@ function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: El
     text: `Only one of '${other.jsonName}' and '${slot.jsonName}' is allowed.`,
     at: slot.jsonName,
   })
-}
-
-/**
- * Whether a member is a primitive value about which no rule has anything to report, so that no node need be made for it; most members are (bench
- * `validate`). The rules themselves decide: those on its type and element by `when`, those on ElementDefinitions by `isMet`. False also where
- * only a visit can decide.
- *
- * @param rules What the rules of the parent say about the member.
- */
-function isPlainPrimitive(run: Run, parent: FhirNode, { slot, holder, rules }: RuledMember): boolean {
-  const value = holder[slot.jsonName]
-  if (slot.isCollection || typeof value === 'object' || Object.hasOwn(holder, slot.siblingName)) return false
-  if (run.model.type(slot.type)?.kind !== 'primitive' || isLookedAt(run, parent, { slot, value })) return false
-  const base = run.definitions.baseType(slot.type)
-  if (base === undefined || base === PENDING || !isMetBy(run, base.root, value)) return false
-  return areMet(run, { slot, rules }, value) && (!run.checksTypes || hasForm(run, { slot, holder }))
-}
-
-function areMet(run: Run, { slot, rules }: Pick<RuledMember, 'slot' | 'rules'>, value: unknown): boolean {
-  for (const rule of rules) {
-    if (countProblem(rule, 1) !== undefined || (slot.isChoice && !rule.isBase) || !isMetBy(run, rule, value)) return false
-  }
-  return true
-}
-
-function isLookedAt(run: Run, parent: FhirNode, { slot, value }: { slot: ElementSlot; value: unknown }): boolean {
-  for (const { when } of run.rules.onType(slot.type)) if (when === undefined || when(value, run)) return true
-  if (!run.rules.hasElementRules) return false
-  return run.rules.onElement(parent.type.name, slot.name).some(({ when }) => when === undefined || when(value, run))
-}
-
-function isMetBy(run: Run, rule: ElementRule, value: unknown): boolean {
-  if (rule.leadsOn) return false
-  for (const name of rule.demands) {
-    const demand = run.rules.demand(name)
-    if (demand !== undefined && demand.isMet?.(run, rule, value) !== true) return false
-  }
-  return true
-}
-
-function hasForm(run: Run, { slot, holder }: Member): boolean {
-  const value = holder[slot.jsonName]
-  const source = typeof value === 'number' ? (run.numberText(holder, slot.jsonName) ?? String(value)) : ''
-  return primitiveCheck(slot.type)(value, source, run.now) === undefined
 }
 
 /**

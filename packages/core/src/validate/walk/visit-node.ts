@@ -23,13 +23,13 @@ export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[
   if (!run.policy.validateContained && isContained(node)) return
   run.scheduler.step()
   if (run.policy.checks === 'structure' && isFlawless(run.flawless, node, rules[0])) return
-  const all = rulesOf(run, node, rules)
+  const plan = run.plans.at(run, node.type, rules) ?? run.plans.of(node.type, rulesOf(run, node, rules))
   if (run.checksTypes && !checkForm(run, node)) return
   if (run.policy.checks === 'all') {
-    if (run.checksTypes) checkByType(run, node, all)
-    checkDemands(run, node, all)
+    if (run.checksTypes) checkByType(run, node, plan.rules)
+    for (const { check, rules: own } of plan.demands) check(run, node, own)
   }
-  visitMembers(run, node, all)
+  visitMembers(run, node, plan)
 }
 
 function isContained({ slot, parent }: FhirNode): boolean {
@@ -56,16 +56,6 @@ function checkByType(run: Run, node: FhirNode, all: readonly ElementRule[]): voi
   }
   if (type.kind !== 'resource') return
   for (const rule of run.rules.onResource(type.name)) run.scheduler.later(() => rule.check(run, node))
-}
-
-/** Applies the rules on what ElementDefinitions say, each to those that have something for it to check. */
-function checkDemands(run: Run, node: FhirNode, all: readonly ElementRule[]): void {
-  const demanding = all.filter(({ demands }) => demands.length > 0)
-  if (demanding.length === 0) return
-  for (const { name, check } of run.rules.demands) {
-    const own = demanding.filter(({ demands }) => demands.includes(name))
-    if (own.length > 0) check(run, node, own)
-  }
 }
 
 /** Adds to an element's own rules those of its type, of the profiles on the type, and of the profiles that the node claims. */

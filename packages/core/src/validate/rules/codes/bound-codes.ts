@@ -43,7 +43,7 @@ export function boundLists(run: Run, rules: readonly ElementRule[]): readonly Co
 }
 
 /** The codes of a node of a type that can be bound; a code alone has no system. */
-export function codesOf({ value, type }: FhirNode): readonly GivenCode[] {
+export function codesOf({ value, type }: Pick<FhirNode, 'value' | 'type'>): readonly GivenCode[] {
   if (typeof value === 'string') return [{ code: value }]
   if (!isObject(value)) return []
   if (type.name === 'CodeableConcept') return objectsAt(value, 'coding').flatMap(codeIn)

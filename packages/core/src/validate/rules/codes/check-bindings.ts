@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../text/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
@@ -46,19 +46,30 @@ const CONCEPT_OUTDATED: FindingDefinition = defineFinding(
   'Use another code of the value set; this one may be taken out of it.',
 )
 
-/** Whether a bare code is in all value sets to which a rule binds it; what cannot be known is not. */
-function isInAll(run: Run, rule: ElementRule, code: unknown): boolean {
-  if (typeof code !== 'string') return false
-  return rule.bindings.every(({ valueSet }) => {
-    const list = boundList(run, rule, valueSet)
-    return (
-      list !== undefined &&
-      list !== PENDING &&
-      list.has({ code }) === 'in' &&
-      list.outdated({ code }) === undefined &&
-      list.systemsOf(code).length < 2
-    )
-  })
+/** Whether a code, or a code of a concept, is out of no value set to which a rule binds it. */
+function isInAll(run: Run, rule: ElementRule, value: unknown, type: TypeDefinition): boolean {
+  const codes = codesOf({ value, type })
+  for (const { version } of codes) if (version !== undefined) return false
+  for (const binding of rule.bindings) if (!fitsIn(run, rule, { binding, codes }) && !isTextEnough(binding, codes, type)) return false
+  return true
+}
+
+function fitsIn(run: Run, rule: ElementRule, { binding, codes }: { binding: BindingRule; codes: readonly GivenCode[] }): boolean {
+  const list = boundList(run, rule, binding.valueSet)
+  if (list === undefined) return rule.isBase
+  if (list === PENDING || codes.some((code) => isQuestionable(list, code))) return false
+  for (const code of codes) if (list.has(code) !== 'out') return true
+  return false
+}
+
+/** True where something is said of a code that is in the value set: it should not be used, or its system is not the only one. */
+function isQuestionable(list: CodeList, given: GivenCode): boolean {
+  return list.outdated(given) !== undefined || (given.system === undefined && list.systemsOf(given.code).length > 1)
+}
+
+/** What is bound and has no code is text, which a preference allows. */
+function isTextEnough({ strength, takesText }: BindingRule, codes: readonly GivenCode[], { kind, name }: TypeDefinition): boolean {
+  return codes.length === 0 && kind !== 'primitive' && (strength === 'preferred' || takesText === true || name !== 'CodeableConcept')
 }
 
 interface BoundRule {

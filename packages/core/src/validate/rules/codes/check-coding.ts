@@ -11,8 +11,8 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { pointerOf } from '../../run/patch.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
-import { checkDisplay, DISPLAY_FINDINGS } from './check-display.js'
-import { isNationalIdentifierType } from './special-systems.js'
+import { checkDisplay, DISPLAY_FINDINGS, isUsualDisplay } from './check-display.js'
+import { EXTERNAL, isNationalIdentifierType } from './special-systems.js'
 import { CODE_SYSTEM_UNKNOWN, CODING_SYSTEM_FORM, isLone, isUnbound, placeOfSystem, reportUnknownSystem } from './unknown-system.js'
 
 const CODE_UNKNOWN: FindingDefinition = defineFinding(
@@ -62,7 +62,24 @@ export const codingRule: NodeRule = {
     CODE_CASE,
     ...DISPLAY_FINDINGS,
   ],
+  when: (value, run) => isObject(value) && !isUsual(run, value),
   check: checkCoding,
+}
+
+/** Whether a Coding is one of a known system with a code in use and one of its displays, about which there is nothing to say. */
+function isUsual(run: Run, coding: JsonObject): boolean {
+  const code = stringAt(coding, 'code')
+  const system = stringAt(coding, 'system')
+  if (system === undefined) return code === undefined && coding['display'] === undefined
+  const version = stringAt(coding, 'version')
+  const family = isAbsoluteUri(system) ? run.definitions.codeSystem(formatCanonical(system, version)) : PENDING
+  if (family === PENDING) return false
+  if (family.unknown) return EXTERNAL.has(family.url)
+  const provider = code === undefined ? undefined : family.provider(version)
+  const concept = code === undefined ? undefined : provider?.find(code)
+  if (provider === undefined || concept === undefined || provider.code(concept) !== code) return false
+  const { inactive, status } = provider.status(concept)
+  return !inactive && status !== 'deprecated' && isUsualDisplay(run, { display: stringAt(coding, 'display'), concept, provider })
 }
 
 /** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
@@ -180,7 +197,17 @@ const ANNOTATED_UNIT = /^[^{]+\{/
 export const unitRule: NodeRule = {
   on: ['Quantity'],
   finds: [CODE_UNKNOWN, UNIT_ANNOTATION],
+  when: (value, run) => isObject(value) && !isUsualUnit(run, value),
   check: checkUnit,
+}
+
+function isUsualUnit(run: Run, quantity: JsonObject): boolean {
+  const [code, system] = [stringAt(quantity, 'code'), stringAt(quantity, 'system')]
+  if (code === undefined || system === undefined) return true
+  const family = run.definitions.codeSystem(system)
+  if (family === PENDING) return false
+  const provider = family.provider()
+  return provider === undefined || (provider.find(code) !== undefined && !code.includes('{'))
 }
 
 /**

@@ -49,6 +49,17 @@ export function checkDisplay(run: Run, node: FhirNode, { display, concept, provi
   else checkDefault(run, node, { display, name, texts, language: language ?? '' })
 }
 
+/** Whether a display is one of the concept that is in use, in a resource that states no language: there is nothing to report about it. */
+export function isUsualDisplay(
+  run: Run,
+  { display, concept, provider }: Pick<GivenDisplay, 'concept' | 'provider'> & { display: string | undefined },
+): boolean {
+  if (display === undefined) return true
+  if (languageAround(run.look.home) !== undefined) return false
+  const found = conceptTexts(provider, concept).find(({ value }) => isSame(value, display))
+  return found !== undefined && found.outdated === undefined
+}
+
 interface NamedDisplay {
   readonly display: string
   /** The code, quoted. */

@@ -1,9 +1,10 @@
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
 import { systemNotes, type StatusNote } from '../../../terminology/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, NodeRule } from '../../run/run.js'
-import { boundLists, codesOf } from './bound-codes.js'
+import { boundList, codesOf } from './bound-codes.js'
 
 const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
   'terminology-status',
@@ -16,7 +17,16 @@ const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
 export const terminologyStatusRule: NodeRule = {
   on: ['CodeableConcept', 'Coding'],
   finds: [TERMINOLOGY_STATUS],
+  when: (value, run, { parent, rules }) => parent.name !== 'CodeableConcept' && isObject(value) && hasNotes(run, value, rules),
   check: checkStatus,
+}
+
+/** Whether there is a note on the system of a Coding, or on one of those in a CodeableConcept. */
+function hasNotes(run: Run, value: JsonObject, rules: readonly ElementRule[]): boolean {
+  const { coding, system } = value
+  if (typeof system === 'string' && system !== '' && notesOn(run, system, rules).length > 0) return true
+  if (Array.isArray(coding)) for (const one of coding) if (isObject(one) && hasNotes(run, one, rules)) return true
+  return false
 }
 
 /** Notes that the code systems of an element, or the value sets that it is bound to, are drafts, experiments, or should not be used any more. */
@@ -40,11 +50,21 @@ const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
 
 /** A draft value set may use draft systems, so a binding decides what is worth a note. */
 function notesOn(run: Run, system: string, rules: readonly ElementRule[]): readonly StatusNote[] {
-  const lists = boundLists(run, rules)
-  const isBound = rules.some(({ bindings }) => bindings.length > 0)
-  const notes = isBound ? lists.flatMap((list) => list.notes(system)) : notesOnSystem(run, system)
-  return notes.filter(({ status, canonical }) => status !== 'draft' || !canonical.startsWith(COPIED))
+  let notes: readonly StatusNote[] = NONE
+  let isBound = false
+  for (const rule of rules) {
+    for (const { valueSet } of rule.bindings) {
+      isBound = true
+      const list = boundList(run, rule, valueSet)
+      const own = list === undefined || list === PENDING ? NONE : list.notes(system)
+      if (own.length > 0) notes = [...notes, ...own]
+    }
+  }
+  if (!isBound) notes = notesOnSystem(run, system)
+  return notes.length === 0 ? NONE : notes.filter(({ status, canonical }) => status !== 'draft' || !canonical.startsWith(COPIED))
 }
+
+const NONE: readonly StatusNote[] = []
 
 /** R4 has copies of the code systems of terminology.hl7.org, as the drafts that most of them were at the time. */
 const COPIED = 'http://terminology.hl7.org/'

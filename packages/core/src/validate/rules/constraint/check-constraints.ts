@@ -1,26 +1,48 @@
 import { OperationError } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
 import type { Run, DemandRule } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
 import { INVARIANT } from './invariant.js'
-import { NATIVE_CONSTRAINTS } from './native.js'
+import { NATIVE_CONSTRAINTS, SURELY_MET } from './native.js'
 
 /** Constraints. */
 export const constraintRule: DemandRule = {
   name: 'constraint',
   finds: [INVARIANT],
   appliesTo: ({ constraints }) => constraints.length > 0,
+  isMet: areSurelyMet,
   check: checkConstraints,
+}
+
+function areSurelyMet(run: Run, { constraints }: ElementRule, value: unknown, type: TypeDefinition): boolean {
+  for (const constraint of constraints) {
+    if (!isLeftOut(run, constraint) && !isSurelyMet(run, constraint, value, type)) return false
+  }
+  return true
+}
+
+/** Advice that nobody asked for. */
+function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
+  return isBestPractice && run.policy.bestPractice === 'off'
+}
+
+function isSurelyMet(run: Run, constraint: ConstraintRule, value: unknown, type: TypeDefinition): boolean {
+  const known = SURELY_MET.get(constraint.expression)?.(value)
+  return known ?? (isObject(value) && constraint.isSurelyMet(value, type, run.definitions.expression))
 }
 
 /** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
 function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  const isApart = isLong(node.value)
+  const { value, type } = node
+  const json = isObject(value) && type.kind !== 'primitive' ? value : undefined
+  let isApart: boolean | undefined
   for (const [index, rule] of rules.entries()) {
     for (const constraint of rule.constraints) {
-      if ((constraint.isBestPractice && run.policy.bestPractice === 'off') || isRepeated(rules, index, constraint)) continue
+      if (isLeftOut(run, constraint) || (json !== undefined && isSurelyMet(run, constraint, json, type))) continue
+      if (isRepeated(rules, index, constraint)) continue
+      isApart ??= isLong(value)
       if (isApart) run.scheduler.later(() => checkConstraint(run, node, { constraint, rule }))
       else checkConstraint(run, node, { constraint, rule })
     }
@@ -37,15 +59,11 @@ function isLong(value: unknown): boolean {
 
 /** Number of values in a value, as far as a limit. */
 function valuesIn(value: unknown, limit: number): number {
-  if (Array.isArray(value)) return countUpTo(limit, value, (item) => item)
-  return isObject(value) ? countUpTo(limit, Object.keys(value), (name) => value[name]) : 1
-}
-
-function countUpTo<T>(limit: number, members: readonly T[], valueOf: (member: T) => unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
   let count = 1
-  for (const member of members) {
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
     if (count >= limit) break
-    count += valuesIn(valueOf(member), limit - count)
+    count += valuesIn(member, limit - count)
   }
   return count
 }

@@ -10,6 +10,9 @@ const REF_1 = [
   "reference.startsWith('#').not() or (reference.substring(1).trace('url') in %resource.contained.id.trace('ids'))",
 ]
 
+const HTML_CHECKS = 'htmlChecks()'
+const ELE_1 = 'hasValue() or (children().count() > id.count())'
+
 const DOM_3 =
   "contained.where((('#'+id in (%resource.descendants().reference | %resource.descendants().as(canonical) | %resource.descendants().as(uri) | %resource.descendants().as(url))) or descendants().where(reference = '#').exists() or descendants().where(as(canonical) = '#').exists() or descendants().where(as(canonical) = '#').exists()).not()).trace('unmatched', id).empty()"
 
@@ -24,10 +27,10 @@ export type NativeConstraint = (run: Run, node: FhirNode) => boolean | undefined
 /** Constraints that every resource meets many times, whose published expression is wrong or takes too long for the largest resources: the same in code, by the published expression. */
 export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map<string, NativeConstraint>([
   ...REF_1.map((expression): [string, NativeConstraint] => [expression, leadsToContained]),
-  ['hasValue() or (children().count() > id.count())', hasContent],
+  [ELE_1, hasContent],
   // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`, which says what is wrong.
   [DOM_3, () => true],
-  ['htmlChecks()', () => true],
+  [HTML_CHECKS, () => true],
   ['text.`div`.exists()', hasNarrative],
   // csd-1 is `checkCodeSystem` and que-2 `checkQuestionnaire`, in which others have turns.
   ['concept.code.combine($this.descendants().concept.code).isDistinct()', isCheckedOn('CodeSystem')],
@@ -35,6 +38,20 @@ export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map
   [SDF_8, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first === type)],
   [SDF_8A, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first.startsWith(type))],
 ])
+
+const SMALL = /^\d{1,9}$/
+
+/** Whether a JSON value surely meets a constraint of the table above that is about what is in it, or the constraint on the number of occurrences. */
+export const SURELY_MET: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ...REF_1.map((expression): [string, (value: unknown) => boolean] => [expression, leadsElsewhere]),
+  [ELE_1, (value: unknown) => hasMember(value)],
+  [HTML_CHECKS, () => true],
+  ["empty() or ($this = '*') or (toInteger() >= 0)", (value: unknown) => value === '*' || (typeof value === 'string' && SMALL.test(value))],
+])
+
+function leadsElsewhere(value: unknown): boolean {
+  return isObject(value) && (typeof value['reference'] !== 'string' || !value['reference'].startsWith('#'))
+}
 
 /** For constraints that the checks of a type report; on other types the expression decides. */
 function isCheckedOn(checked: string): NativeConstraint {

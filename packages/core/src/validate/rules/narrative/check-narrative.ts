@@ -54,14 +54,32 @@ const TXT_2 = 'txt-2: The narrative must have some content that is not white spa
 export const narrativeRule: NodeRule = {
   on: ['xhtml'],
   finds: [INVARIANT, NARRATIVE, NARRATIVE_STRUCTURE, NARRATIVE_IDS, NARRATIVE_LANGUAGE],
+  when: (value, run) => typeof value !== 'string' || value.length > SHORT || !isUsual(run, value),
   check: checkNarrative,
+}
+
+/** Whether there is nothing to report about a narrative, and no link in it to follow. One that was read is kept for the visit. */
+function isUsual(run: Run, xhtml: string): boolean {
+  const narrative = readNarrative(xhtml)
+  const isRight = narrative.problems.length + narrative.misplaced.length === 0 && !narrative.hasForeignMarkup && narrative.hasContent
+  const hasLinks = narrative.fragments.length + narrative.sources.length + narrative.unusualLinks.length > 0
+  const isPlain = !narrative.hasSpaceAttribute && narrative.sections.length === 0 && !narrative.ids.values().some((count) => count > 1)
+  const isSilent = ownLanguage(run.look.home) === undefined
+  if (isRight && !hasLinks && isPlain && isSilent) return true
+  run.indexes.narratives.set(xhtml, narrative)
+  return false
+}
+
+function ownLanguage(node: FhirNode): string | undefined {
+  const { value } = resourceOf(node)
+  return isObject(value) ? stringAt(value, 'language') : undefined
 }
 
 /** Checks the XHTML of a narrative: markup, links, and that its language is the resource's. */
 function checkNarrative(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string') return
-  if (value.length <= SHORT) return checkRead(run, node, readNarrative(value))
+  if (value.length <= SHORT) return checkRead(run, node, run.indexes.narratives.get(value) ?? readNarrative(value))
   run.scheduler.later(async () => checkRead(run, node, await run.scheduler.run(narrativeWork(value))))
 }
 

@@ -51,17 +51,29 @@ export interface ElementPlace {
  *
  * @see https://www.w3.org/TR/html401/sgml/dtd.html
  */
-export function elementProblems(name: string, { parent, isNested, isInPhrasing }: ElementPlace): readonly string[] {
+export function elementProblems(name: string, place: ElementPlace): readonly string[] {
+  const { parent, isNested, isInPhrasing } = place
+  const isInPlace = (PARENTS.get(name)?.includes(parent) ?? true) && (CHILDREN.get(parent)?.includes(name) ?? true) && !EMPTY.has(parent)
+  return isInPlace && !isNested && !isInPhrasing ? NONE : problemsAt(name, place)
+}
+
+function problemsAt(name: string, { parent, isNested, isInPhrasing }: ElementPlace): readonly string[] {
   const parents = PARENTS.get(name)
-  const children = CHILDREN.get(parent)
   const problems: string[] = []
-  if (parents !== undefined && !parents.includes(parent))
+  if (parents?.includes(parent) === false)
     problems.push(`Elements of type '${name}' must be in ${parents.join(' or ')}, not in '${parent}'.`)
-  if (children !== undefined && !children.includes(name)) problems.push(`Elements of type '${parent}' cannot contain '${name}'.`)
+  if (CHILDREN.get(parent)?.includes(name) === false) problems.push(`Elements of type '${parent}' cannot contain '${name}'.`)
   if (EMPTY.has(parent)) problems.push(`Elements of type '${parent}' cannot have children.`)
   if (isNested && NOT_NESTED.has(name)) problems.push(`Elements of type '${name}' cannot contain nested '${name}'.`)
   if (isInPhrasing && BLOCKS.has(name)) problems.push(`A paragraph or text element must not contain a block such as '${name}'.`)
   return problems
+}
+
+const NONE: readonly string[] = []
+
+/** True for elements that must not be in one of their own kind. */
+export function isNotNested(name: string): boolean {
+  return NOT_NESTED.has(name)
 }
 
 /** What is wrong with text directly inside an element. */

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import { isAllowedAttribute, isAllowedElement, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
-import { contentProblem, elementProblems, isPhrasing } from './element-places.js'
+import { contentProblem, elementProblems, isNotNested, isPhrasing } from './element-places.js'
 import { linkProblem, schemeOf } from './links.js'
 import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
@@ -91,9 +91,9 @@ export function* narrativeWork(text: string): Work<Narrative> {
   const xhtml = text.trim()
   let pause = PIECE
   for (let at = 0; at < xhtml.length;) {
-    const { token, end } = xhtmlTokenAt(xhtml, at)
-    if (token !== undefined) read(reading, token)
-    at = end
+    const token = xhtmlTokenAt(xhtml, at)
+    read(reading, token)
+    at = token.end
     if (at < pause) continue
     pause = at + PIECE
     yield
@@ -154,26 +154,38 @@ function read(reading: Reading, token: XhtmlToken): void {
 
 function open({ open: names, openCounts }: Reading, name: string): void {
   names.push(name)
-  openCounts.set(name, (openCounts.get(name) ?? 0) + 1)
+  if (isCounted(name)) openCounts.set(name, (openCounts.get(name) ?? 0) + 1)
+}
+
+/** Of other elements nobody asks how many are open. */
+function isCounted(name: string): boolean {
+  return name === 'p' || isNotNested(name)
 }
 
 function close(reading: Reading): string | undefined {
   const name = reading.open.pop()
   if (name === undefined) return undefined
-  reading.openCounts.set(name, (reading.openCounts.get(name) ?? 0) - 1)
+  if (isCounted(name)) reading.openCounts.set(name, (reading.openCounts.get(name) ?? 0) - 1)
   if (isPhrasing(name)) reading.phrasing--
   return name
 }
 
 function readText(reading: Reading, text: string): void {
   checkEntities(reading, text)
-  const isBlank = !/[^\u0000-\u0020]/.test(text)
+  const isBlank = isBlankText(text)
   const misplaced = contentProblem(reading.open.at(-1), isBlank)
   if (misplaced !== undefined) reading.misplaced.add(misplaced)
   if (isBlank) return
   if (reading.open.length === 1) reading.unsourced.push(text.trim().slice(0, MAX_SHOWN))
   seeContent(reading)
   if (reading.open.length === 0) reading.problems.add("A narrative must be one 'div' element.")
+}
+
+const SPACE = 32
+
+function isBlankText(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > SPACE) return false
+  return true
 }
 
 function readOpening(reading: Reading, token: OpenTag): void {
@@ -184,7 +196,7 @@ function readOpening(reading: Reading, token: OpenTag): void {
   }
   if (token.name === 'img') seeContent(reading)
   for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
-  readAnchors(reading, token)
+  if (token.attributes.length > 0) readAnchors(reading, token)
   if (token.closed) return
   open(reading, token.name)
   if (isPhrasing(token.name)) reading.phrasing++
@@ -200,7 +212,7 @@ function checkPlace(reading: Reading, token: OpenTag): void {
     reading.problems.add(`A paragraph must not contain a '${token.name}'.`)
   const parent = reading.open.at(-1)
   if (parent === undefined) return
-  const isNested = (reading.openCounts.get(token.name) ?? 0) > 0
+  const isNested = isNotNested(token.name) && (reading.openCounts.get(token.name) ?? 0) > 0
   for (const problem of elementProblems(token.name, { parent, isNested, isInPhrasing: reading.phrasing > 0 }))
     reading.misplaced.add(problem)
 }
@@ -239,8 +251,10 @@ function readAttribute(reading: Reading, element: string, { name, value }: Xhtml
 
 /** An element has an id, and a link a name, which may be the same. */
 function readAnchors({ ids }: Reading, { name, attributes }: OpenTag): void {
-  const own = [valueOf(attributes, 'id'), name === 'a' ? valueOf(attributes, 'name') : undefined]
-  for (const id of new Set(own)) if (id !== undefined) ids.set(id, (ids.get(id) ?? 0) + 1)
+  const id = valueOf(attributes, 'id')
+  const anchor = name === 'a' ? valueOf(attributes, 'name') : undefined
+  if (id !== undefined) ids.set(id, (ids.get(id) ?? 0) + 1)
+  if (anchor !== undefined && anchor !== id) ids.set(anchor, (ids.get(anchor) ?? 0) + 1)
 }
 
 function refuse(reading: Reading, problem: string): void {

@@ -1,10 +1,15 @@
-/** One piece of XHTML. Offsets are not kept: a finding concerns the whole `div`. */
-export type XhtmlToken =
+/** One piece of XHTML, with the place behind it. Offsets are not kept: a finding concerns the whole `div`. */
+export type XhtmlToken = { readonly end: number } & (
   | { readonly kind: 'open'; readonly name: string; readonly attributes: readonly XhtmlAttribute[]; readonly closed: boolean }
   | { readonly kind: 'close'; readonly name: string }
   | { readonly kind: 'text'; readonly text: string }
-  /** What narrative may not have: document types, processing instructions, CDATA, and what is not XML. */
+  | { readonly kind: 'comment' }
+  /**
+   * What narrative may not have: document types, processing instructions, CDATA, and what is not XML, behind which nothing can be trusted: there
+   * `end` is `Infinity`.
+   */
   | { readonly kind: 'fault'; readonly text: string; readonly isMisplaced?: boolean }
+)
 
 /** An attribute of a tag in a narrative. */
 export interface XhtmlAttribute {
@@ -13,20 +18,11 @@ export interface XhtmlAttribute {
   readonly value: string
 }
 
-const CLOSING = 62
-const ATTRIBUTE = /\s+([A-Za-z_:][\w:.-]*)\s*=\s*("[^"<]*"|'[^'<]*')/y
-const TAG_END = /\s*(\/?)>/y
-
-/** A token with the place behind it. */
-export interface ScannedToken {
-  /** Absent for comments. */
-  readonly token?: XhtmlToken
-  /** `Infinity` behind a fault, since nothing can be trusted after it. */
-  readonly end: number
-}
+const [CLOSING, EQUALS, SLASH, OPENING] = [62, 61, 47, 60]
+const [QUOTE, APOSTROPHE] = [34, 39]
 
 /** The token that begins at a place of XHTML. */
-export function xhtmlTokenAt(text: string, at: number): ScannedToken {
+export function xhtmlTokenAt(text: string, at: number): XhtmlToken {
   return text.charAt(at) === '<' ? markup(text, at) : plainText(text, at)
 }
 
@@ -34,54 +30,103 @@ export function xhtmlTokenAt(text: string, at: number): ScannedToken {
 const MAX_TEXT = 10_000
 
 /** A text up to the next tag, or a part of it with whole references. */
-function plainText(text: string, at: number): ScannedToken {
+function plainText(text: string, at: number): XhtmlToken {
   const part = text.slice(at, at + MAX_TEXT)
   const tag = part.indexOf('<')
   const reference = tag < 0 && part.length === MAX_TEXT ? part.lastIndexOf('&') : -1
   const end = at + (tag >= 0 ? tag : reference > 0 ? reference : part.length)
-  return { token: { kind: 'text', text: text.slice(at, end) }, end }
+  return { kind: 'text', text: text.slice(at, end), end }
 }
 
-function markup(text: string, at: number): ScannedToken {
-  if (text.startsWith('<!--', at)) {
-    const end = text.indexOf('-->', at + 4)
-    return end < 0 ? fault('a comment that does not end') : { end: end + 3 }
+function markup(text: string, at: number): XhtmlToken {
+  switch (text.charAt(at + 1)) {
+    case '/':
+      return closingTag(text, at)
+    case '!':
+      return text.startsWith('<!--', at) ? comment(text, at) : fault('a document type or CDATA')
+    case '?':
+      return instruction(text, at)
+    default:
+      return openingTag(text, at)
   }
-  if (text.startsWith('</', at)) return closingTag(text, at)
-  if (text.startsWith('<!', at)) return fault('a document type or CDATA')
-  if (text.startsWith('<?', at)) return instruction(text, at)
-  return openingTag(text, at)
 }
 
-function instruction(text: string, at: number): ScannedToken {
+function comment(text: string, at: number): XhtmlToken {
+  const end = text.indexOf('-->', at + 4)
+  return end < 0 ? fault('a comment that does not end') : { kind: 'comment', end: end + 3 }
+}
+
+function instruction(text: string, at: number): XhtmlToken {
   const end = text.indexOf('?>', at)
   if (end < 0) return fault('a processing instruction that does not end')
-  return { token: { kind: 'fault', text: 'a processing instruction', isMisplaced: true }, end: end + 2 }
+  return { kind: 'fault', text: 'a processing instruction', isMisplaced: true, end: end + 2 }
 }
 
-function closingTag(text: string, at: number): ScannedToken {
+function closingTag(text: string, at: number): XhtmlToken {
   const name = nameAt(text, at + 2)
   if (name === '') return fault('a tag without name')
-  const tail = tailAt(text, at + 2 + name.length)
-  return tail === undefined || tail.closed ? fault('a tag that does not end') : { token: { kind: 'close', name }, end: tail.end }
+  const end = spaceEnd(text, at + 2 + name.length)
+  return text.charCodeAt(end) === CLOSING ? { kind: 'close', name, end: end + 1 } : fault('a tag that does not end')
 }
 
-function openingTag(text: string, at: number): ScannedToken {
+/** Read by character, because there are thousands in a narrative: bench `validate`. */
+function openingTag(text: string, at: number): XhtmlToken {
   const name = nameAt(text, at + 1)
   if (name === '') return fault("a '<' that begins no tag")
+  const start = at + 1 + name.length
   const attributes: XhtmlAttribute[] = []
-  let end = at + 1 + name.length
-  while (text.charCodeAt(end) !== CLOSING) {
-    const found = match(ATTRIBUTE, text, end)
-    if (found === undefined) break
-    attributes.push({ name: found[1] ?? '', value: (found[2] ?? '').slice(1, -1) })
-    end += found[0].length
-  }
-  const tail = tailAt(text, end)
-  if (tail === undefined) return fault(`a tag '${name}' that is not well-formed`)
+  const after = text.charCodeAt(start) === CLOSING ? start : readAttributes(text, start, attributes)
+  const tail = spaceEnd(text, after)
+  const closed = text.charCodeAt(tail) === SLASH
+  const end = closed ? tail + 1 : tail
+  if (text.charCodeAt(end) !== CLOSING) return fault(`a tag '${name}' that is not well-formed`)
   const repeated = repeatedName(attributes)
   if (repeated !== undefined) return fault(`a tag '${name}' with the attribute '${repeated}' twice`)
-  return { token: { kind: 'open', name, attributes, closed: tail.closed }, end: tail.end }
+  return { kind: 'open', name, attributes: attributes.length === 0 ? NO_ATTRIBUTES : attributes, closed, end: end + 1 }
+}
+
+const NO_ATTRIBUTES: readonly XhtmlAttribute[] = []
+
+/** Adds the attributes from a place on; gives the place behind the last. */
+function readAttributes(text: string, start: number, into: XhtmlAttribute[]): number {
+  for (let at = start; ;) {
+    const nameStart = spaceEnd(text, at)
+    const name = nameStart === at ? '' : nameAt(text, nameStart)
+    const equals = spaceEnd(text, nameStart + name.length)
+    if (name === '' || text.charCodeAt(equals) !== EQUALS) return at
+    const open = spaceEnd(text, equals + 1)
+    const close = quoteEnd(text, open)
+    if (close === undefined) return at
+    into.push({ name, value: text.slice(open + 1, close) })
+    at = close + 1
+  }
+}
+
+/** The place of the quote that ends the value that begins with one; `undefined` where there is a `<` before, or none. */
+function quoteEnd(text: string, open: number): number | undefined {
+  const quote = text.charCodeAt(open)
+  if (quote !== QUOTE && quote !== APOSTROPHE) return undefined
+  for (let at = open + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    if (code === OPENING) return undefined
+  }
+  return undefined
+}
+
+/** The place behind white space. */
+function spaceEnd(text: string, at: number): number {
+  let end = at
+  while (isSpace(text.charCodeAt(end))) end++
+  return end
+}
+
+const FIRST_OTHER_SPACE = 160
+const OTHER_SPACE = /\s/
+
+/** As `\s` in regular expressions. */
+function isSpace(code: number): boolean {
+  return code < FIRST_OTHER_SPACE ? code === 32 || (code >= 9 && code <= 13) : OTHER_SPACE.test(String.fromCharCode(code))
 }
 
 /** The name that begins at a place, `''` when none does: by character, because there are two of them for every element. Bench `validate`. */
@@ -102,25 +147,12 @@ function isNamePart(code: number): boolean {
   return isNameStart(code) || (code >= 48 && code <= 57) || code === 45 || code === 46
 }
 
-/** The end of a tag, and whether it closes its element. */
-function tailAt(text: string, at: number): { readonly closed: boolean; readonly end: number } | undefined {
-  if (text.charCodeAt(at) === CLOSING) return { closed: false, end: at + 1 }
-  const tail = match(TAG_END, text, at)
-  return tail && { closed: tail[1] === '/', end: at + tail[0].length }
-}
-
 function repeatedName(attributes: readonly XhtmlAttribute[]): string | undefined {
   if (attributes.length < 2) return undefined
   const seen = new Set<string>()
   return attributes.find(({ name }) => seen.size === seen.add(name).size)?.name
 }
 
-/** Sticky expressions start where `lastIndex` says, so every use sets it. */
-function match(pattern: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  pattern.lastIndex = at
-  return pattern.exec(text) ?? undefined
-}
-
-function fault(text: string): ScannedToken {
-  return { token: { kind: 'fault', text }, end: Infinity }
+function fault(text: string): XhtmlToken {
+  return { kind: 'fault', text, end: Infinity }
 }

@@ -16,6 +16,7 @@ const CANONICAL_TYPE: FindingDefinition = defineFinding(
 export const canonicalRule: NodeRule = {
   on: ['canonical'],
   finds: [CANONICAL_TYPE],
+  when: (value, _, { rules }) => typeof value === 'string' && isLookedUp(value) && allowedTypes(rules) !== undefined,
   check: checkCanonical,
 }
 
@@ -48,7 +49,7 @@ const NOT_LOOKED_UP =
 /** Refuses a canonical that leads to a definition of another type than its element allows. One that leads to nothing that is known here may be right. */
 function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
-  if (typeof value !== 'string' || NOT_LOOKED_UP.test(value) || !isAbsoluteUri(value) || isReportedElsewhere(node)) return
+  if (typeof value !== 'string' || !isLookedUp(value) || isReportedElsewhere(node)) return
   const allowed = allowedTypes(rules)
   if (allowed === undefined) return
   const found = allowed.map((type) => run.definitions.definition(type, value))
@@ -59,6 +60,10 @@ function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[])
     run.findings.report(CANONICAL_TYPE, node, {
       text: `${quoted(value)} is a ${other}, but the element takes ${allowed.join(' or ')}.`,
     })
+}
+
+function isLookedUp(canonical: string): boolean {
+  return isAbsoluteUri(canonical) && !NOT_LOOKED_UP.test(canonical)
 }
 
 /** The profiles of a resource and of definitions, and the questionnaire or measure that is answered, have findings of their own. */

@@ -1,5 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -23,7 +24,15 @@ const QUERY = /^[_a-zA-Z][_a-zA-Z0-9]*=[^=&]*$/
 export const referenceRule: NodeRule = {
   on: ['Reference'],
   finds: [REFERENCE],
+  when: (value, run) => isObject(value) && !isUsual(run, value),
   check: checkReference,
+}
+
+/** Whether a Reference is one to something that is not contained, without a type, or has a display in its place. */
+function isUsual({ policy }: Run, value: JsonObject): boolean {
+  const reference = stringAt(value, 'reference')
+  if (reference === undefined) return stringAt(value, 'display') !== undefined
+  return !policy.assumeValidRestReferences && !Object.hasOwn(value, 'type') && !/[\s?]|^#/.test(reference)
 }
 
 /** Checks the form of a Reference, that one to a contained resource leads to one, and the type that it states. */

@@ -1,5 +1,6 @@
 import { quoted } from '../../../errors/index.js'
-import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
+import { pathOf, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { isObject, stringAt } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run, DemandRule } from '../../run/run.js'
@@ -21,7 +22,19 @@ export const targetRule: DemandRule = {
   finds: [REFERENCE, REFERENCE_TARGET],
   appliesTo: ({ types }) =>
     types.some(({ code, targetProfiles, aggregation }) => code === 'Reference' && targetProfiles.length + aggregation.length > 0),
+  isMet: isSurelyAllowed,
   check: checkTarget,
+}
+
+/** Whether a Reference, if it is one, leads to nothing that is validated or read as well, and names a type that the rule allows, or none. */
+function isSurelyAllowed(run: Run, rule: ElementRule, value: unknown, { name }: TypeDefinition): boolean {
+  const reference = name === 'Reference' && isObject(value) ? stringAt(value, 'reference') : undefined
+  if (reference === undefined) return true
+  if (run.policy.validateReferences !== 'off' || aggregationOf(rule).length > 0) return false
+  if (reference.startsWith('#') || resolveLocally(run, run.look.home, reference) !== undefined) return false
+  const target = targetOf(run, reference, undefined)
+  const canonicals = targetProfilesOf(rule)
+  return target === undefined || canonicals.length === 0 || canonicals.some((canonical) => isAllowed(run, target, canonical))
 }
 
 /**

@@ -2,7 +2,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import type { JsonObject } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import type { Run } from '../../run/run.js'
+import type { RequiredMember, Run } from '../../run/run.js'
 
 const TOO_FEW: FindingDefinition = defineFinding(
   'too-few',
@@ -47,17 +47,12 @@ function from(rule: ElementRule): { profile?: string } {
 }
 
 /** Reports required elements and slices that are absent. */
-export function checkMissing(run: Run, { node, holder }: { node: FhirNode; holder: JsonObject }, rules: readonly ElementRule[]): void {
-  for (const rule of rules) {
-    for (const needed of rule.required) {
-      if (!isPresent(node, holder, needed.name)) checkCount(run, node, { rule: needed, count: 0 })
-    }
+export function checkMissing(
+  run: Run,
+  { node, holder }: { node: FhirNode; holder: JsonObject },
+  required: readonly RequiredMember[],
+): void {
+  for (const { rule, names } of required) {
+    if (!names.some((name) => Object.hasOwn(holder, name))) checkCount(run, node, { rule, count: 0 })
   }
-}
-
-function isPresent(node: FhirNode, holder: JsonObject, name: string): boolean {
-  const slots = node.type.elements.get(name)
-  // A rule about what the type does not have, such as the value of a primitive, says nothing about members.
-  if (slots === undefined) return true
-  return slots.some((slot) => Object.hasOwn(holder, slot.jsonName) || Object.hasOwn(holder, slot.siblingName))
 }

@@ -16,7 +16,7 @@ const ELEMENT_ID: FindingDefinition = defineFinding(
 export const elementIdRule: NodeRule = {
   on: ['Element'],
   finds: [ELEMENT_ID, ID_FORM],
-  when: isObject,
+  when: (value) => isObject(value) && Object.hasOwn(value, 'id'),
   check: checkElementId,
 }
 

@@ -3,7 +3,7 @@ import { isObject, objectsAt } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { DemandRule, Run } from '../../run/run.js'
-import { differencesOf } from './compare-json.js'
+import { contains, differencesOf, equals } from './compare-json.js'
 
 const VALUE_FIXED: FindingDefinition = defineFinding('value-fixed', 'error', 'value', 'Use the value that the profile fixes.')
 const VALUE_PATTERN: FindingDefinition = defineFinding(
@@ -24,6 +24,7 @@ export const fixedValueRule: DemandRule = {
   name: 'fixed',
   finds: [VALUE_FIXED],
   appliesTo: ({ value }) => value.fixed !== undefined,
+  isMet: (_, { value: { fixed } }, value) => equals(value, fixed),
   check: (run, node, rules) => {
     for (const rule of rules) compare(run, node, { expected: rule.value.fixed, rule, finding: VALUE_FIXED })
   },
@@ -34,6 +35,7 @@ export const patternRule: DemandRule = {
   name: 'pattern',
   finds: [VALUE_PATTERN],
   appliesTo: ({ value }) => value.pattern !== undefined,
+  isMet: (_, { value: { pattern } }, value) => contains(value, pattern),
   check: (run, node, rules) => {
     for (const rule of rules) compare(run, node, { expected: rule.value.pattern, rule, finding: VALUE_PATTERN })
   },
@@ -44,6 +46,7 @@ export const neededValueRule: DemandRule = {
   name: 'value',
   finds: [VALUE_MISSING],
   appliesTo: ({ value }) => value.alternatives !== undefined,
+  isMet: () => true,
   check: checkValued,
 }
 

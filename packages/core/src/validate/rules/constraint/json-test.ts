@@ -1,0 +1,407 @@
+import { OperationError } from '../../../errors/index.js'
+import { parseFhirPath, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
+import { compileRegex } from '../../../regex/index.js'
+import type { JsonTest } from '../../run/element-rule.js'
+
+/**
+ * Makes the test of an invariant on JSON values, without nodes, lists and contexts of FHIRPath: most invariants only ask what is there, what is not,
+ * and what a code is (bench `validate`). It follows the evaluation step by step, operand by operand, and gives up where a step is none that it knows:
+ * so it is true only where the evaluation is.
+ */
+export function jsonTest(expression: string, model: TypeModel): JsonTest {
+  const known = new Map<TypeDefinition, Read>()
+  return (value, type, compile) => {
+    const found = known.get(type)
+    if (found !== undefined) return found(value) === true
+    const made = readOf(expression, { model, type, gaps: 0 }, compile)
+    known.set(type, made)
+    return made(value) === true
+  }
+}
+
+/** What has steps that are not known here, and may not be FHIRPath at all, is compiled as a whole as well: it fails even where the first operand decides. */
+function readOf(expression: string, typed: Typed, compile: (expression: string) => unknown): Read {
+  try {
+    const read = compileRead(parseFhirPath(expression), typed)
+    if (typed.gaps > 0) compile(expression)
+    return read
+  } catch (error) {
+    if (error instanceof OperationError) return () => OPEN
+    throw error
+  }
+}
+
+const EMPTY: unique symbol = Symbol('empty')
+const OPEN: unique symbol = Symbol('open')
+
+/** A single value, nothing, or that it cannot be said here. */
+type Value = string | number | boolean | typeof EMPTY | typeof OPEN
+type Read = (value: JsonObject) => Value
+/** Number of items; `undefined` where it cannot be said here. */
+type Count = (value: JsonObject) => number | undefined
+
+interface Typed {
+  readonly model: TypeModel
+  readonly type: TypeDefinition
+  /** Number of steps that are not known here. */
+  gaps: number
+}
+
+function gap(typed: Typed): () => typeof OPEN {
+  typed.gaps++
+  return () => OPEN
+}
+
+function compileRead(ast: Ast, typed: Typed): Read {
+  switch (ast.kind) {
+    case 'literal':
+      return literalRead(ast.literal, typed)
+    case 'member':
+      return ast.target === undefined ? memberRead(ast.name, typed) : gap(typed)
+    case 'call':
+      return callRead(ast, typed)
+    case 'binary':
+      return binaryRead(ast, typed)
+    default:
+      return gap(typed)
+  }
+}
+
+function literalRead(literal: (Ast & { kind: 'literal' })['literal'], typed: Typed): Read {
+  if (literal.type === 'boolean') return () => literal.value
+  if (literal.type === 'string') return () => literal.text
+  const number = literal.type === 'integer' ? Number(literal.text) : Infinity
+  return number > MAX_INTEGER ? gap(typed) : () => number
+}
+
+const MAX_INTEGER = 2_147_483_647
+
+/** What JavaScript compares as FHIRPath does. */
+const COMPARABLE: ReadonlyMap<string | undefined, string> = new Map([
+  ['String', 'string'],
+  ['Boolean', 'boolean'],
+  ['Integer', 'number'],
+  ['Decimal', 'number'],
+])
+
+function memberRead(name: string, typed: Typed): Read {
+  const { model, type } = typed
+  const slot = onlySlot(type, name)
+  const wanted = COMPARABLE.get(slot === undefined ? undefined : model.type(slot.type)?.system)
+  if (slot === undefined || slot.isCollection || wanted === undefined) return gap(typed)
+  const { jsonName, siblingName } = slot
+  return (holder) => {
+    const value = holder[jsonName]
+    if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return typeof value === wanted ? value : OPEN
+    return value === undefined && holder[siblingName] === undefined ? EMPTY : OPEN
+  }
+}
+
+/** The slot of an element that has one type. A name that begins with a capital may be that of a type. */
+function onlySlot({ elements }: TypeDefinition, name: string): ElementSlot | undefined {
+  const slots = /^[a-z]/.test(name) ? elements.get(name) : undefined
+  return slots?.length === 1 ? slots[0] : undefined
+}
+
+function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed): Read {
+  if (target === undefined) return gap(typed)
+  if (isTrace(name, args)) return compileRead(target, typed)
+  const onText = TEXT_TESTS.get(name)
+  if (onText !== undefined) return textRead(onText, compileRead(target, typed), args) ?? gap(typed)
+  if (args.length > 0) return gap(typed)
+  if (name === 'isDistinct') return distinctRead(target, typed)
+  if (name === 'not') return negated(compileRead(target, typed))
+  if (name === 'hasValue') return valued(target, typed)
+  const count = compileCount(target, typed)
+  if (name === 'exists') return (value) => readCount(count(value), (number) => number > 0)
+  if (name === 'empty') return (value) => readCount(count(value), (number) => number === 0)
+  if (name === 'count') return (value) => readCount(count(value), (number) => number)
+  return gap(typed)
+}
+
+/** A trace of a name changes nothing. */
+function isTrace(name: string, [label, ...others]: readonly Ast[]): boolean {
+  return name === 'trace' && label?.kind === 'literal' && label.literal.type === 'string' && others.length === 0
+}
+
+const TEXT_TESTS: ReadonlyMap<string, (argument: string) => (text: string) => boolean> = new Map([
+  ['startsWith', (start: string) => (text: string) => text.startsWith(start)],
+  ['contains', (part: string) => (text: string) => text.includes(part)],
+  [
+    'matches',
+    (pattern: string) => {
+      const regex = compileRegex(pattern, { dotAll: true })
+      return (text: string) => regex.test(text)
+    },
+  ],
+])
+
+/** Texts that are longer may take more steps than an evaluation has. */
+const MAX_TEXT = 1_000
+
+function textRead(
+  test: (argument: string) => (text: string) => boolean,
+  input: Read,
+  [argument, ...others]: readonly Ast[],
+): Read | undefined {
+  if (argument?.kind !== 'literal' || argument.literal.type !== 'string' || others.length > 0) return undefined
+  const holds = test(argument.literal.text)
+  return (value) => {
+    const text = input(value)
+    if (text === EMPTY) return EMPTY
+    if (typeof text !== 'string' || text.length > MAX_TEXT) return OPEN
+    return holds(text)
+  }
+}
+
+/** Whether the texts of a path are all different. */
+function distinctRead(target: Ast, typed: Typed): Read {
+  const names = namesOf(target)
+  const texts = names === undefined ? undefined : textsAt(names, typed)
+  if (texts === undefined) return gap(typed)
+  return (value) => {
+    const found: string[] = []
+    return texts(value, found) ? new Set(found).size === found.length : OPEN
+  }
+}
+
+/** Adds the texts of a path; false where something else is there. */
+type Texts = (value: JsonObject, into: string[]) => boolean
+
+function textsAt([name = '', ...rest]: readonly string[], { model, type }: Pick<Typed, 'model' | 'type'>): Texts | undefined {
+  const slot = onlySlot(type, name)
+  const inner = slot && model.type(slot.type)
+  if (slot === undefined || inner === undefined) return undefined
+  const isText = rest.length === 0 && inner.system === 'String'
+  const below = rest.length > 0 && inner.kind === 'complex' ? textsAt(rest, { model, type: inner }) : undefined
+  if (!isText && below === undefined) return undefined
+  return (value, into) => {
+    const member = value[slot.jsonName]
+    if (value[slot.siblingName] !== undefined || member === null) return false
+    for (const one of member === undefined ? [] : Array.isArray(member) ? member : [member]) {
+      if (isText && typeof one === 'string') into.push(one)
+      else if (below === undefined || !isObject(one) || !below(one, into)) return false
+    }
+    return true
+  }
+}
+
+function readCount(count: number | undefined, read: (count: number) => Value): Value {
+  return count === undefined ? OPEN : read(count)
+}
+
+function negated(operand: Read): Read {
+  return (value) => {
+    const truth = operand(value)
+    return typeof truth === 'boolean' ? !truth : truth === EMPTY ? EMPTY : OPEN
+  }
+}
+
+/** Whether an element has a value: one that a primitive of the right form has, or none where it is not there at all. */
+function valued(target: Ast, typed: Typed): Read {
+  const [name = '', ...rest] = namesOf(target) ?? []
+  const slot = rest.length === 0 ? onlySlot(typed.type, name) : undefined
+  if (slot === undefined || slot.isCollection || typed.model.type(slot.type)?.kind !== 'primitive') return gap(typed)
+  return (value) => {
+    const member = value[slot.jsonName]
+    if (typeof member === 'string' || typeof member === 'boolean' || typeof member === 'number') return true
+    return member === undefined && value[slot.siblingName] === undefined ? false : OPEN
+  }
+}
+
+function compileCount(ast: Ast, typed: Typed): Count {
+  const names = namesOf(ast)
+  if (names !== undefined) return countAt(names, typed)
+  gap(typed)
+  return () => undefined
+}
+
+/** The names of a path of elements, of which one may be selected. */
+function namesOf(ast: Ast): readonly string[] | undefined {
+  if (ast.kind === 'call' && ast.name === 'select' && ast.target !== undefined && ast.args.length === 1) {
+    const [before, selected] = [namesOf(ast.target), ast.args[0] && namesOf(ast.args[0])]
+    return before && selected && [...before, ...selected]
+  }
+  if (ast.kind === 'call' && isTrace(ast.name, ast.args) && ast.target !== undefined) return namesOf(ast.target)
+  if (ast.kind !== 'member') return undefined
+  if (ast.target === undefined) return [ast.name]
+  const before = namesOf(ast.target)
+  return before && [...before, ast.name]
+}
+
+function countAt([name = '', ...rest]: readonly string[], { model, type }: Pick<Typed, 'model' | 'type'>): Count {
+  const slots = /^[a-z]/.test(name) ? type.elements.get(name) : undefined
+  if (slots === undefined) return () => undefined
+  const count = slotCount(slots)
+  if (rest.length === 0) return count
+  const [slot] = slots
+  const inner = slot === undefined || slots.length > 1 ? undefined : model.type(slot.type)
+  const below = inner?.kind === 'complex' ? countAt(rest, { model, type: inner }) : undefined
+  return (value) => {
+    if (count(value) === 0) return 0
+    return slot === undefined || below === undefined ? undefined : sum(value[slot.jsonName], below)
+  }
+}
+
+function sum(values: unknown, below: Count): number | undefined {
+  let total = 0
+  for (const one of Array.isArray(values) ? values : [values]) {
+    const count = isObject(one) ? below(one) : undefined
+    if (count === undefined) return undefined
+    total += count
+  }
+  return total
+}
+
+const FEW = 8
+
+function slotCount(slots: readonly ElementSlot[]): (value: JsonObject) => number {
+  if (slots.length > FEW) return countOfMany(new Map(slots.map((slot) => [slot.jsonName, slot])))
+  return (value) => {
+    let count = 0
+    for (const slot of slots) count += countIn(value, slot)
+    return count
+  }
+}
+
+/** Of a choice of many types, such as the fifty of an extension's value, few are there. */
+function countOfMany(slots: ReadonlyMap<string, ElementSlot>): (value: JsonObject) => number {
+  return (value) => {
+    let count = 0
+    for (const key of Object.keys(value)) {
+      const name = key.startsWith('_') ? key.slice(1) : key
+      const slot = name !== key && Object.hasOwn(value, name) ? undefined : slots.get(name)
+      if (slot !== undefined) count += countIn(value, slot)
+    }
+    return count
+  }
+}
+
+function countIn(value: JsonObject, { jsonName, siblingName }: ElementSlot): number {
+  return lengthOf(value[jsonName]) || lengthOf(value[siblingName])
+}
+
+function lengthOf(member: unknown): number {
+  if (member === undefined || member === null || typeof member === 'function') return 0
+  return Array.isArray(member) ? member.length : 1
+}
+
+function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: Typed): Read {
+  const first = compileRead(left, typed)
+  const logic = LOGIC.get(operator)
+  if (logic !== undefined) return logic(first, compileRead(right, typed))
+  if (operator === 'in') return among(first, right, typed)
+  if (operator === '+') return added(first, compileRead(right, typed))
+  if (operator === '<=' && isDated(left, typed) && isDated(right, typed)) return inOrder(left, right)
+  const compare = COMPARISONS.get(operator)
+  return compare === undefined ? gap(typed) : compared(first, compileRead(right, typed), compare)
+}
+
+function truthOf(value: Value): boolean | typeof EMPTY | typeof OPEN {
+  return typeof value === 'boolean' || value === EMPTY ? value : OPEN
+}
+
+/** An operand that decides alone makes that the other is not looked at. */
+function connective(
+  decides: (first: boolean | typeof EMPTY) => boolean | undefined,
+  combine: (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY) => Value,
+) {
+  return (left: Read, right: Read): Read =>
+    (value) => {
+      const first = truthOf(left(value))
+      if (first === OPEN) return OPEN
+      const decided = decides(first)
+      if (decided !== undefined) return decided
+      const second = truthOf(right(value))
+      return second === OPEN ? OPEN : combine(first, second)
+    }
+}
+
+const either = (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY): Value =>
+  second === true ? true : first === EMPTY ? EMPTY : second
+
+const LOGIC: ReadonlyMap<string, (left: Read, right: Read) => Read> = new Map([
+  [
+    'and',
+    connective(
+      (first) => (first === false ? false : undefined),
+      (first, second) => (second === false ? false : first === EMPTY ? EMPTY : second),
+    ),
+  ],
+  ['or', connective((first) => (first === true ? true : undefined), either)],
+  ['implies', connective((first) => (first === false ? true : undefined), either)],
+  [
+    'xor',
+    connective(
+      () => undefined,
+      (first, second) => (first === EMPTY || second === EMPTY ? EMPTY : first !== second),
+    ),
+  ],
+])
+
+type Scalar = string | number | boolean
+
+const COMPARISONS: ReadonlyMap<string, (left: Scalar, right: Scalar) => boolean> = new Map([
+  ['=', (left: Scalar, right: Scalar) => left === right],
+  ['!=', (left: Scalar, right: Scalar) => left !== right],
+  ['<=', (left: Scalar, right: Scalar) => left <= right],
+  ['>=', (left: Scalar, right: Scalar) => left >= right],
+  ['<', (left: Scalar, right: Scalar) => left < right],
+  ['>', (left: Scalar, right: Scalar) => left > right],
+])
+
+/** Of values of one kind; texts have another order in FHIRPath where they are dates. */
+function compared(left: Read, right: Read, compare: (left: Scalar, right: Scalar) => boolean): Read {
+  const isEquality = compare === COMPARISONS.get('=') || compare === COMPARISONS.get('!=')
+  return (value) => {
+    const first = left(value)
+    const second = right(value)
+    if (first === OPEN || second === OPEN) return OPEN
+    if (first === EMPTY || second === EMPTY) return EMPTY
+    return typeof first === typeof second && (isEquality || typeof first === 'number') ? compare(first, second) : OPEN
+  }
+}
+
+function added(left: Read, right: Read): Read {
+  return (value) => {
+    const first = left(value)
+    const second = right(value)
+    return typeof first === 'number' && typeof second === 'number' ? first + second : OPEN
+  }
+}
+
+type MemberAst = Ast & { readonly kind: 'member' }
+
+function isDated(ast: Ast, { model, type }: Typed): ast is MemberAst {
+  const slot = ast.kind === 'member' && ast.target === undefined ? onlySlot(type, ast.name) : undefined
+  return slot !== undefined && !slot.isCollection && model.type(slot.type)?.system === 'DateTime'
+}
+
+const MOMENT = /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d))?)?)?$/
+const BEFORE_ZONE = 19
+
+/** Dates of one precision and time zone are in the order of their texts. */
+function inOrder({ name: left }: MemberAst, { name: right }: MemberAst): Read {
+  return ({ [left]: first, [right]: second }) => {
+    if (typeof first !== 'string' || typeof second !== 'string' || first.length !== second.length) return OPEN
+    const isAlike = MOMENT.test(first) && MOMENT.test(second) && first.slice(BEFORE_ZONE) === second.slice(BEFORE_ZONE)
+    return isAlike && first <= second ? true : OPEN
+  }
+}
+
+function among(element: Read, list: Ast, typed: Typed): Read {
+  const texts = textsIn(list)
+  if (texts === undefined) return gap(typed)
+  return (value) => {
+    const one = element(value)
+    return typeof one === 'string' ? texts.includes(one) : one === EMPTY ? EMPTY : OPEN
+  }
+}
+
+function textsIn(ast: Ast): readonly string[] | undefined {
+  if (ast.kind === 'literal') return ast.literal.type === 'string' ? [ast.literal.text] : undefined
+  if (ast.kind !== 'binary' || ast.operator !== '|') return undefined
+  const [left, right] = [textsIn(ast.left), textsIn(ast.right)]
+  return left && right && [...left, ...right]
+}

@@ -1,0 +1,158 @@
+import { PENDING, type ElementSlot, type FhirNode, type TypeDefinition } from '../../fhirpath/index.js'
+import { isObject, type JsonObject } from '../../json/index.js'
+import { primitiveCheck } from '../rules/primitive/check-primitive.js'
+import type { ElementRule } from '../run/element-rule.js'
+import { isNested, type Look, type Plan, type PlannedMember, type PossibleLook, type Run, type ValueLook } from '../run/run.js'
+
+/** Values of one look. What has more is left to the walk, which lets other requests run. */
+const VALUES_OF_A_LOOK = 1_000
+/** Items of a list that are looked at; longer lists are work of their own. */
+const MOST_ITEMS = 50
+
+/** Makes the state of looks. */
+export function createLook(home: FhirNode): Look {
+  return { home, left: 0, flawed: new Set() }
+}
+
+/**
+ * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
+ * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when`, those on ElementDefinitions by `isMet`.
+ * False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
+ *
+ * @param home The node that the member is in.
+ */
+export function isPlainMember(run: Run, home: FhirNode, { plan, holder, member }: HeldMember): boolean {
+  if (member.look === 'never' || Object.hasOwn(holder, member.slot.siblingName)) return false
+  run.look.home = home
+  run.look.left = VALUES_OF_A_LOOK
+  return isPlain(run, { plan, holder, member })
+}
+
+interface HeldMember {
+  /** Of what the member is in. */
+  readonly plan: Plan
+  readonly holder: JsonObject
+  readonly member: PlannedMember
+}
+
+function isPlain(run: Run, { plan, holder, member }: HeldMember): boolean {
+  const look = (member.look ??= lookAt(run, plan, member))
+  const { slot } = member
+  if (look === undefined || look === 'never') return false
+  const value = holder[slot.jsonName]
+  if (!slot.isCollection)
+    return look.min <= 1 && look.max >= 1 && isPlainValue(run, look, value, numberTextIn(run, value, holder, slot.jsonName))
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_ITEMS) return false
+  if (value.length < look.min || value.length > look.max) return false
+  for (let index = 0; index < value.length; index++) {
+    const item: unknown = value[index]
+    if (!isPlainValue(run, look, item, numberTextIn(run, item, value, index))) return false
+  }
+  return true
+}
+
+/** A number as it was written; `''` for all else. */
+function numberTextIn(run: Run, value: unknown, holder: object, key: string | number): string {
+  return typeof value === 'number' ? (run.numberText(holder, key) ?? String(value)) : ''
+}
+
+function isPlainValue(run: Run, look: PossibleLook, value: unknown, source: string): boolean {
+  const { plan, form } = look
+  if (--run.look.left <= 0) return false
+  if (plan !== undefined) return isObject(value) && isPlainObject(run, { look, plan }, value)
+  if (typeof value === 'object' || !isUnremarkable(run, look, value)) return false
+  return !run.checksTypes || form?.(value, source, run.now) === undefined
+}
+
+function isUnremarkable(run: Run, { whens, demands, at, type }: PossibleLook, value: unknown): boolean {
+  if (run.checksTypes) for (const when of whens) if (when(value, run, at)) return false
+  for (const { isMet, rule } of demands) if (!isMet(run, rule, value, type)) return false
+  return true
+}
+
+function isPlainObject(run: Run, { look, plan }: { look: PossibleLook; plan: Plan }, value: JsonObject): boolean {
+  if (run.look.flawed.has(value)) return false
+  run.scheduler.step()
+  if (hasRequired(plan, value) && arePlain(run, plan, value) && isUnremarkable(run, look, value)) return true
+  if (run.look.left > 0) run.look.flawed.add(value)
+  return false
+}
+
+/** The names are those of a type, and a value that is not there, or inherited, is seen by the visit. */
+function hasRequired({ required }: Plan, value: JsonObject): boolean {
+  for (const { names } of required) if (!hasOne(value, names)) return false
+  return true
+}
+
+function hasOne(value: JsonObject, names: readonly string[]): boolean {
+  for (const name of names) if (value[name] !== undefined) return true
+  return false
+}
+
+/** No member has a sibling with an id or extensions, of which the type has no member itself. */
+function arePlain(run: Run, plan: Plan, holder: JsonObject): boolean {
+  const names = Object.keys(holder)
+  let choice: string | undefined
+  for (const name of names) {
+    const member = plan.member(name)
+    if (member === undefined || !isPlain(run, { plan, holder, member })) return false
+    if (!member.slot.isChoice) continue
+    // Of two choices, whichever they are, a visit says more.
+    if (choice !== undefined) return false
+    choice = name
+  }
+  return names.length > 0
+}
+
+/** How to look at the values of a member; `undefined` while the definition of their type has yet to be fetched. */
+function lookAt(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember): ValueLook | undefined {
+  const type = run.model.type(slot.type)
+  if (type === undefined || type.kind === 'resource' || type.name === 'Extension' || !rules.every((rule) => allows(rule, slot)))
+    return 'never'
+  const base = isNested(type) ? NO_BASE : run.definitions.baseType(type.name)
+  if (base === PENDING || base === undefined) return undefined
+  const all = base === NO_BASE ? rules : [...rules, base.root]
+  const isPrimitive = type.kind === 'primitive'
+  const whens = whensOf(run, { parent, slot, type })
+  const demands = metDemands(run, all)
+  if (whens === undefined || demands === undefined || (isPrimitive && all.some(({ leadsOn }) => leadsOn))) return 'never'
+  return {
+    type,
+    min: Math.max(0, ...rules.map(({ min }) => min)),
+    max: Math.min(Infinity, ...rules.map(({ max }) => max)),
+    at: { parent, rules: all },
+    whens,
+    demands,
+    form: isPrimitive ? primitiveCheck(type.name) : undefined,
+    plan: isPrimitive ? undefined : run.plans.of(type, all),
+  }
+}
+
+/** In the place of the definition of a type for elements whose type has none of its own. */
+const NO_BASE = 'nested'
+
+interface TypedSlot {
+  readonly parent: TypeDefinition
+  readonly slot: ElementSlot
+  readonly type: TypeDefinition
+}
+
+/** `undefined` where a rule looks at every value. */
+function whensOf({ rules }: Run, { parent, slot, type }: TypedSlot): PossibleLook['whens'] | undefined {
+  const own = [...rules.onType(type.name), ...(rules.hasElementRules ? rules.onElement(parent.name, slot.name) : [])]
+  const whens = own.flatMap(({ when }) => when ?? [])
+  return whens.length === own.length ? whens : undefined
+}
+
+/** `undefined` where a rule is checked on nodes only. */
+function metDemands({ rules: book }: Run, rules: readonly ElementRule[]): PossibleLook['demands'] | undefined {
+  const wanted = rules.flatMap((rule) => rule.demands.flatMap((name) => book.demand(name) ?? []).map(({ isMet }) => ({ rule, isMet })))
+  const met = wanted.flatMap(({ rule, isMet }) => (isMet === undefined ? [] : [{ rule, isMet }]))
+  return met.length === wanted.length ? met : undefined
+}
+
+/** Whether a rule takes the values of a slot as they are: without slices and profiles, of which the value decides. */
+function allows({ isBase, types, slices }: ElementRule, { isChoice, type }: { isChoice: boolean; type: string }): boolean {
+  if (slices.length > 0 || types.some(({ profiles }) => profiles.length > 0)) return false
+  return !isChoice || isBase || types.length === 0 || types.some(({ code }) => code === type)
+}

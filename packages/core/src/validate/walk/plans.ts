@@ -1,0 +1,102 @@
+import { PENDING, type ElementSlot, type TypeDefinition } from '../../fhirpath/index.js'
+import type { ElementRule } from '../run/element-rule.js'
+import { isNested, type Plan, type PlannedDemand, type PlannedMember, type Plans, type RequiredMember, type RuleBook } from '../run/run.js'
+
+/** Lists of rules that are kept. There are more only where resources claim profiles in ever other combinations. */
+const MOST_LISTS = 50_000
+
+/** A list of rules with what is known about it. Lists that begin alike share their beginning, so that equal ones are found again. */
+interface RuleList {
+  readonly rules: readonly ElementRule[]
+  readonly next: WeakMap<ElementRule, RuleList>
+  readonly plans: Map<TypeDefinition, Plan>
+  /** By the rules of a node's place alone: with those of its type, and without. */
+  readonly typed: Map<TypeDefinition, Plan>
+  readonly untyped: Map<TypeDefinition, Plan>
+  /** True when a type among them has profiles, of which the node decides. */
+  readonly hasProfiles: boolean
+}
+
+/** Makes the plans of a rule book. They hold as long as the definitions of FHIR's own types do, with which it is kept. */
+export function createPlans(book: RuleBook): Plans {
+  let empty = listOf([])
+  let count = 0
+  const listFor = (rules: readonly ElementRule[]): RuleList => {
+    let list = empty
+    for (const rule of rules) {
+      let next = list.next.get(rule)
+      if (next === undefined) {
+        next = listOf([...list.rules, rule])
+        list.next.set(rule, next)
+        count++
+      }
+      list = next
+    }
+    if (count > MOST_LISTS) {
+      empty = listOf([])
+      count = 0
+    }
+    return list
+  }
+  const planIn = (list: RuleList, type: TypeDefinition): Plan => {
+    const known = list.plans.get(type)
+    if (known !== undefined) return known
+    const made = planOf(type, list.rules, book)
+    list.plans.set(type, made)
+    return made
+  }
+  return {
+    of: (type, rules) => planIn(listFor(rules), type),
+    at: (run, type, rules) => {
+      const list = listFor(rules)
+      const known = (run.checksTypes ? list.typed : list.untyped).get(type)
+      if (known !== undefined) return known
+      if (list.hasProfiles || (run.checksTypes && (type.kind === 'resource' || type.name === 'Extension'))) return undefined
+      const base = run.checksTypes && !isNested(type) ? run.definitions.baseType(type.name) : undefined
+      if (base === PENDING) return undefined
+      const plan = planIn(base === undefined ? list : listFor([...rules, base.root]), type)
+      ;(run.checksTypes ? list.typed : list.untyped).set(type, plan)
+      return plan
+    },
+  }
+}
+
+function listOf(rules: readonly ElementRule[]): RuleList {
+  const hasProfiles = rules.some(({ types }) => types.some(({ profiles }) => profiles.length > 0))
+  return { rules, next: new WeakMap(), plans: new Map(), typed: new Map(), untyped: new Map(), hasProfiles }
+}
+
+function planOf(type: TypeDefinition, rules: readonly ElementRule[], book: RuleBook): Plan {
+  const members = new Map<string, PlannedMember>()
+  const member = (name: string): PlannedMember | undefined => {
+    const slot = type.members.get(name)
+    if (slot === undefined) return undefined
+    const made = { slot, rules: rulesFor(slot, rules) }
+    members.set(name, made)
+    return made
+  }
+  return {
+    type,
+    rules,
+    demands: demandsOf(rules, book),
+    required: rules.flatMap((rule) => rule.required.flatMap((needed) => requiredMember(type, needed))),
+    member: (name) => members.get(name) ?? member(name),
+  }
+}
+
+function rulesFor({ name }: ElementSlot, rules: readonly ElementRule[]): readonly ElementRule[] {
+  return rules.flatMap(({ children }) => children.get(name) ?? [])
+}
+
+function demandsOf(rules: readonly ElementRule[], { demands }: RuleBook): readonly PlannedDemand[] {
+  return demands.flatMap(({ name, check }) => {
+    const own = rules.filter((rule) => rule.demands.includes(name))
+    return own.length > 0 ? [{ check, rules: own }] : []
+  })
+}
+
+/** A rule about what the type does not have, such as the value of a primitive, says nothing about members. */
+function requiredMember({ elements }: TypeDefinition, rule: ElementRule): readonly RequiredMember[] {
+  const slots = elements.get(rule.name)
+  return slots === undefined ? [] : [{ rule, names: slots.flatMap(({ jsonName, siblingName }) => [jsonName, siblingName]) }]
+}
