@@ -1,24 +1,15 @@
 import type { ResourceRow } from '@fhir-ops/sql'
 import type { Command } from './command.js'
-import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { sql, type Sql } from '../database/sql.js'
-
-/**
- * Reads one row.
- *
- * @param which Condition that holds for one resource.
- * @param known The version that the reader has; its text is not read.
- */
-export function resourceRow(db: SqliteDriver, which: Sql, known: number | undefined): ResourceRow | undefined {
-  const text = known === undefined ? sql`text` : sql`CASE WHEN version = ${known} THEN NULL ELSE text END`
-  const row = db.get(sql`SELECT id, version, updated, ${text} FROM resource WHERE ${which}`)
-  return row && rowOf(row)
-}
+import { numberOf, textOf, type Row } from '../database/driver.js'
 
 /** The row of `id`, `version`, `updated` and `text`, the first columns of what was selected. */
 export function rowOf([id, version, updated, text]: Row): ResourceRow {
   return { id: textOf(id), version: numberOf(version), updated: numberOf(updated), ...(typeof text === 'string' && { text }) }
 }
+
+/** The columns of a row, without the text of a version that the reader has: the first value. */
+export const COLUMNS = 'id, version, updated, CASE WHEN version = ? THEN NULL ELSE text END'
+const READ = `SELECT ${COLUMNS} FROM resource WHERE type = ? AND id = ?`
 
 /** Which resource is read. */
 export interface ReadArgs {
@@ -31,5 +22,8 @@ export interface ReadArgs {
 export const readResource: Command<ReadArgs, ResourceRow | undefined> = {
   name: 'read',
   lane: 'point',
-  run: (db, { type, id, known }) => resourceRow(db, sql`type = ${type} AND id = ${id}`, known),
+  run(db, { type, id, known }) {
+    const row = db.fixed(READ).get(known ?? null, type, id)
+    return row && rowOf(row)
+  },
 }

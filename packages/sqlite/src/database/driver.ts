@@ -31,6 +31,12 @@ export interface SqliteDriver {
    * @throws {OperationError} `storage-timeout` when they take longer, and what `read` throws.
    */
   limited<T>(ms: number, read: () => T): T
+  /**
+   * Does reads that may take so many milliseconds of their own, whatever is left of a limit, and are not counted in it.
+   *
+   * @throws {OperationError} as `limited`.
+   */
+  apart<T>(ms: number, read: () => T): T
   /** Ends a transaction after an error, unless SQLite has ended it already, as it does when the disk is full. */
   rollBack(): void
   /**
@@ -92,26 +98,38 @@ export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
         get: (...values) => wrapped(() => firstRow(statement, values)),
       }
     },
-    limited: timeLimit(connection),
+    ...timeLimits(connection),
     isWorn: () => preparedCharacters > WORN_CHARACTERS,
     rollBack: () => rollBack(connection),
     close: () => wrapped(() => void connection.close()),
   }
 }
 
-function timeLimit(connection: SqliteConnection): SqliteDriver['limited'] {
+function timeLimits(connection: SqliteConnection): Pick<SqliteDriver, 'limited' | 'apart'> {
   let end = Number.POSITIVE_INFINITY
   connection.function('in_time', () => {
     if (performance.now() >= end) throw new OperationError('storage-timeout', 'The database took too long.')
     return 1
   })
-  return (ms, read) => {
-    end = performance.now() + ms
-    try {
-      return read()
-    } finally {
-      end = Number.POSITIVE_INFINITY
-    }
+  return {
+    limited(ms, read) {
+      end = performance.now() + ms
+      try {
+        return read()
+      } finally {
+        end = Number.POSITIVE_INFINITY
+      }
+    },
+    apart(ms, read) {
+      const start = performance.now()
+      const left = end - start
+      end = start + ms
+      try {
+        return read()
+      } finally {
+        end = performance.now() + left
+      }
+    },
   }
 }
 

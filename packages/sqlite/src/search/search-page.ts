@@ -2,7 +2,7 @@ import { countBits } from 'fhir-ops/internal/bits'
 import { cursorOf, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import type { Command } from '../commands/command.js'
-import { resourceRow } from '../commands/resource-row.js'
+import { COLUMNS, rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 import type { KeptSets } from '../sets/kept-sets.js'
@@ -52,8 +52,8 @@ export interface Bounds {
 /** Reads a page of one state of the database. */
 export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewToAsk, sets }: Bounds): PageRows {
   return snapshot(db, () => {
-    const set = matchingSet(db, sets, query)
-    if (set !== undefined) return readPage(db, query, { find: (part) => rowsOfSet(db, query, { ...part, set, few }) })
+    const set = isOfAll(query) ? undefined : matchingSet(db, sets, query)
+    if (set !== undefined) return readPage(db, query, { find: (part) => rowsOfSet(db, query, { ...part, set, sets, few }) })
     const keys = keysOfMatches(db, query, fewToAsk)
     if (keys !== undefined && countUpTo(db, keys, few + 1) <= few)
       return readPage(db, query, { find: (part) => fewRows(db, query, keys, part) })
@@ -61,6 +61,11 @@ export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewTo
     const isMatch = meets(type, where, { key: sql`r.key`, each: true })
     return readPage(db, query, { find: (part) => rowsInTurn(db, { type, sort, isMatch }, part) })
   })
+}
+
+/** Every index has the order of all resources. */
+function isOfAll({ where }: SearchQuery): boolean {
+  return where.kind === 'and' && where.conditions.length === 0
 }
 
 /** The keys of the matches, which may come several times; `undefined` where no index gives them. */
@@ -133,14 +138,18 @@ interface Texts {
   readonly maxBytes: number | undefined
 }
 
+const READ_ROW = `SELECT ${COLUMNS} FROM resource WHERE key = ?`
+
 /** The resources of the found rows, in their order, until the page is long enough; at least one. */
 function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes = MAX_PAGE_TEXT }: Texts): readonly ResourceRow[] {
   const rows: ResourceRow[] = []
   let length = 0
+  const read = db.fixed(READ_ROW)
   for (const [key, id] of found) {
     if (length > maxBytes) break
-    const row = resourceRow(db, sql`key = ${numberOf(key)}`, versionOf?.(textOf(id)))
-    if (row === undefined) continue
+    const columns = read.get(versionOf?.(textOf(id)) ?? null, numberOf(key))
+    if (columns === undefined) continue
+    const row = rowOf(columns)
     rows.push(row)
     length += row.text?.length ?? 0
   }

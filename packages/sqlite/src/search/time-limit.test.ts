@@ -44,8 +44,8 @@ const QUERIES: readonly (readonly [string, SearchQuery])[] = [
 
 describe('a search ends at its time limit', () => {
   it.each(QUERIES)('%s', (_, query) => {
-    const { db } = filled()
     for (const command of [searchPage, countMatches]) {
+      const { db } = filled()
       expect(() => db.limited(0, () => command.run(db, query))).toThrow(expect.objectContaining({ code: 'storage-timeout' }))
       expect(() => command.run(db, query), 'and the next one is not touched by it').not.toThrow()
     }

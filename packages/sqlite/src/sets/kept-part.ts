@@ -5,12 +5,19 @@ import type { SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 import { inTime, keysOfTest } from '../search/entry-sql.js'
 import type { ChangedResource, Changes } from './change-log.js'
+import { readIdOrder, type IdOrder } from './id-order.js'
 import { keySet } from './key-set.js'
 import type { ReferenceColumn } from './reference-column.js'
 import { changedColumn, readColumn, type References } from './references.js'
 
 /** What a query is answered from. */
-export type Part = PartSet | ({ readonly kind: 'references' } & References)
+export type Part = PartSet | PartOrder | ({ readonly kind: 'references' } & References)
+
+/** The ids of a type. */
+export interface PartOrder {
+  readonly kind: 'order'
+  readonly type: string
+}
 
 type PartSet =
   /** The resources of a type. */
@@ -19,7 +26,7 @@ type PartSet =
   | { readonly kind: 'test'; readonly type: string; readonly test: EntryTest }
 
 /** A part in memory. */
-export type KeptPart = KeptSet | KeptColumn
+export type KeptPart = KeptSet | KeptColumn | KeptOrder
 
 interface Kept {
   /** Memory that it takes. */
@@ -40,9 +47,15 @@ interface KeptColumn extends Kept {
   column(db: SqliteDriver): ReferenceColumn
 }
 
+interface KeptOrder extends Kept {
+  readonly kind: 'order'
+  readonly order: IdOrder
+}
+
 /** Reads a part. @param limit One more than the largest key. */
 export function readPart(db: SqliteDriver, part: Part, limit: number): KeptPart {
-  return part.kind === 'references' ? keptColumn(db, part) : keptSet(db, part, limit)
+  if (part.kind === 'references') return keptColumn(db, part)
+  return part.kind === 'order' ? keptOrder(db, part) : keptSet(db, part, limit)
 }
 
 function keptSet(db: SqliteDriver, part: PartSet, limit: number): KeptSet {
@@ -68,6 +81,11 @@ function keysOf(part: PartSet): Sql {
 function isIn(part: PartSet, { address, entries }: ChangedResource): boolean {
   if (address?.type !== part.type) return false
   return part.kind === 'type' || entries.some((entry) => entry.param === part.test.param && satisfies(entry, part.test.all))
+}
+
+function keptOrder(db: SqliteDriver, { type }: PartOrder): KeptOrder {
+  const order = readIdOrder(db, type)
+  return { kind: 'order', order, bytes: () => order.bytes(), take: (changes) => order.take(changes) }
 }
 
 /** Changes that a column takes at once when somebody asks for it; with more it is sooner read again. */

@@ -39,6 +39,16 @@ function watched(): {
   return { storage, connection, reader: sqliteDriver(connection), sets: createKeptSets({ times: 1 }) }
 }
 
+function searching(reader: SqliteDriver, sets: KeptSets): Pick<Storage, 'search' | 'count'> {
+  return {
+    async search(query) {
+      const { rows, next } = pageOfMatches(reader, query, { few: 2, fewToAsk: 0, sets })
+      return { items: rows.map((row) => resourceOf(query.type, row)), ...(next !== undefined && { next }) }
+    },
+    count: async (query) => countOf(reader, query, { fewToAsk: 0, sets }),
+  }
+}
+
 describe('sets that are kept', () => {
   it('follow references to what is created later, deleted, and created under a number that was used before', async () => {
     const { storage, reader, sets } = watched()
@@ -80,6 +90,21 @@ describe('sets that are kept', () => {
     expect(countOf(reader, withCode('Patient', 'b'), { fewToAsk: 0, sets })).toBe(1_001)
   })
 
+  it('are not kept where it takes too long to read them, and the search is answered all the same', async () => {
+    const { storage, reader } = watched()
+    await storage.write([put('Patient', 'p'), put('Patient', 'q')])
+    const sets = createKeptSets({ times: 1, readMs: -1 })
+    for (let again = 0; again < 2; again++) expect(countOf(reader, withCode('Patient', 'a'), { fewToAsk: 0, sets })).toBe(2)
+    const test = { kind: 'entry', param: 'code', all: [] } as const
+    expect(sets.parts(reader, new Map([['code', { kind: 'test', type: 'Patient', test }]]))).toBeUndefined()
+  })
+
+  it('read what they keep beside the time of a search', async () => {
+    const { storage, reader, sets } = watched()
+    await storage.write([put('Patient', 'p'), put('Patient', 'q')])
+    expect(reader.limited(-1, () => countOf(reader, withCode('Patient', 'a'), { fewToAsk: 0, sets }))).toBe(2)
+  })
+
   it('keep a log of thousands of changes, not of all', async () => {
     const { storage, connection } = watched()
     for (let batch = 0; batch < 12; batch++) await storage.write(Array.from({ length: 1_000 }, (_, n) => put('Patient', `p${n}`)))
@@ -97,16 +122,36 @@ describe('sets that are kept', () => {
     expect(countOf(reader, withCode('Patient', 'b'), { fewToAsk: 0, sets })).toBe(0)
   })
 
+  it('give pages in the order of ids, with what was created, deleted and created again since', async () => {
+    const { storage, reader } = watched()
+    const memory = memoryStorage([], CLOCK)
+    const id = fc.stringMatching(/^[a-cA-C0-2.-]{1,2}$/)
+    const change = fc.oneof(
+      fc.tuple(id, fc.constantFrom('a', 'a', 'b')).map(([own, code]) => put('Patient', own, { code })),
+      id.map((own) => ({ op: 'delete', type: 'Patient', id: own }) as const),
+    )
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(change, { maxLength: 5 }), { maxLength: 5 }),
+        fc.integer({ min: 1, max: 5 }),
+        async (batches, limit) => {
+          const kept = searching(reader, createKeptSets({ times: 1 }))
+          const asked = { ...withCode('Patient', 'a'), limit }
+          for (const changes of batches) {
+            await storage.write(changes)
+            await memory.write(changes)
+            expect(await answerOf(kept, asked)).toEqual(await answerOf(memory, asked))
+          }
+        },
+      ),
+      { numRuns: 300, endOnFailure: true },
+    )
+  })
+
   it('find what memory finds along references, whatever was written between', async () => {
     const { storage, reader, sets } = watched()
     const memory = memoryStorage([], CLOCK)
-    const kept: Pick<Storage, 'search' | 'count'> = {
-      async search(query) {
-        const { rows, next } = pageOfMatches(reader, query, { few: 2, fewToAsk: 0, sets })
-        return { items: rows.map((row) => resourceOf(query.type, row)), ...(next !== undefined && { next }) }
-      },
-      count: async (query) => countOf(reader, query, { fewToAsk: 0, sets }),
-    }
+    const kept = searching(reader, sets)
     const [type, id] = [fc.constantFrom('Patient', 'Group'), fc.constantFrom('1', '2', '3')]
     const code = fc.constantFrom('a', 'b')
     const change = fc.oneof(

@@ -1,9 +1,11 @@
+import { OperationError } from 'fhir-ops/errors'
 import { LRUCache } from 'lru-cache'
 import type { Bits } from 'fhir-ops/internal/bits'
 import { createFrequency } from 'fhir-ops/internal/storage'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 import { changesBetween, endOfLog, type LogPlace } from './change-log.js'
+import type { IdOrder } from './id-order.js'
 import { readPart, type KeptPart, type Part } from './kept-part.js'
 import type { ReferenceColumn } from './reference-column.js'
 
@@ -11,6 +13,7 @@ import type { ReferenceColumn } from './reference-column.js'
 export interface Parts {
   bits(key: string): Bits
   column(key: string): ReferenceColumn
+  order(key: string): IdOrder
 }
 
 /** Sets of keys that were asked for often, kept in memory and up to date with what anybody writes to the file. */
@@ -27,16 +30,19 @@ export interface KeptSets {
 export interface KeptSetsOptions {
   /** Bytes that all parts together take. Default 32 MB. */
   readonly maxBytes?: number
-  /** A part is kept when it is asked for so many times. Default 3. */
+  /** A part is kept when it is asked for so many times. Default 2. */
   readonly times?: number
+  /** How long a part may be read, beside the time of the search that is the first to need it; one that takes longer is not kept. Default 2,000. */
+  readonly readMs?: number
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
 const OVERHEAD = 500
+const READ_MS = 2_000
 const MOST_COUNTED = 1_024
 
 /** Makes sets for one file. */
-export function createKeptSets({ maxBytes = MAX_BYTES, times = 3 }: KeptSetsOptions = {}): KeptSets {
+export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_MS }: KeptSetsOptions = {}): KeptSets {
   const kept = new LRUCache<string, KeptPart>({ maxSize: maxBytes, sizeCalculation: (part) => part.bytes() + OVERHEAD })
   const tooLarge = new LRUCache<string, true>({ max: MOST_COUNTED })
   const isFrequent = createFrequency({ times, most: MOST_COUNTED })
@@ -55,8 +61,8 @@ export function createKeptSets({ maxBytes = MAX_BYTES, times = 3 }: KeptSetsOpti
   }
   const read = (db: SqliteDriver, key: string, part: Part): KeptPart | undefined => {
     const limit = limitOf(db)
-    const least = part.kind === 'references' ? limit * Uint32Array.BYTES_PER_ELEMENT : limit / 8
-    const found = least > maxBytes ? undefined : readPart(db, part, limit)
+    const least = part.kind === 'type' || part.kind === 'test' ? limit / 8 : limit * Uint32Array.BYTES_PER_ELEMENT
+    const found = least > maxBytes ? undefined : inTime(() => db.apart(readMs, () => readPart(db, part, limit)))
     if (found === undefined || found.bytes() + OVERHEAD > maxBytes) tooLarge.set(key, true)
     else kept.set(key, found)
     return found
@@ -79,6 +85,16 @@ export function createKeptSets({ maxBytes = MAX_BYTES, times = 3 }: KeptSetsOpti
   }
 }
 
+/** What takes too long is not kept, and the search goes another way. */
+function inTime<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof OperationError && error.code === 'storage-timeout') return undefined
+    throw error
+  }
+}
+
 function partsOf(db: SqliteDriver, found: ReadonlyMap<string, KeptPart>): Parts {
   return {
     bits(key) {
@@ -90,6 +106,11 @@ function partsOf(db: SqliteDriver, found: ReadonlyMap<string, KeptPart>): Parts 
       const part = found.get(key)
       if (part?.kind !== 'column') throw new TypeError(`${key} is no column that was asked for.`)
       return part.column(db)
+    },
+    order(key) {
+      const part = found.get(key)
+      if (part?.kind !== 'order') throw new TypeError(`${key} is no order that was asked for.`)
+      return part.order
     },
   }
 }

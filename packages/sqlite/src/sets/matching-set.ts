@@ -2,6 +2,7 @@ import { addBits, difference, emptyBits, intersection, type Bits } from 'fhir-op
 import { testKey } from 'fhir-ops/internal/storage'
 import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import type { SqliteDriver } from '../database/driver.js'
+import type { IdOrder } from './id-order.js'
 import type { KeptSets, Parts } from './kept-sets.js'
 import type { Part } from './kept-part.js'
 
@@ -13,6 +14,13 @@ export function matchingSet(db: SqliteDriver, sets: KeptSets, query: Matching): 
   if (!collect(query, wanted) || wanted.size > MOST_PARTS) return undefined
   const parts = sets.parts(db, wanted)
   return parts && bitsWhere(parts, query)
+}
+
+/** The order of a type's ids, where it is kept. */
+export function idOrder(db: SqliteDriver, sets: KeptSets, type: string): IdOrder | undefined {
+  const part: Part = { kind: 'order', type }
+  const key = keyOf(part)
+  return sets.parts(db, new Map([[key, part]]))?.order(key)
 }
 
 /** A query of many values is seldom asked again. */
@@ -53,6 +61,8 @@ function keyOf(part: Part): string {
       return `type ${part.type}`
     case 'test':
       return `test ${part.type} ${part.test.param} ${testKey(part.test.all) ?? ''}`
+    case 'order':
+      return `order ${part.type}`
     case 'references':
       return `references ${part.type} ${part.param} ${part.place}`
   }

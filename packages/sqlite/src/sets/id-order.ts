@@ -1,0 +1,71 @@
+import { createNumbers, hasBit, type Bits } from 'fhir-ops/internal/bits'
+import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
+import { sql } from '../database/sql.js'
+import { inTime } from '../search/entry-sql.js'
+import type { Part } from '../search/rows-in-turn.js'
+import type { Changes } from './change-log.js'
+
+/** The keys of a type's resources in the order of their ids. */
+export interface IdOrder {
+  bytes(): number
+  /** @returns False when more was created than it takes. */
+  take(changes: Changes): boolean
+  /** The first members of a set, as rows of key and id; `undefined` where it cannot tell what comes behind a position. */
+  first(db: SqliteDriver, members: Bits, part: Part): readonly Row[] | undefined
+}
+
+/** Resources created since that are kept apart, with their ids; with more the order is sooner read again. */
+const MAX_APART = 4_000
+
+/** Reads the order. */
+export function readIdOrder(db: SqliteDriver, type: string): IdOrder {
+  const keys = keysInOrder(db, type)
+  const apart = new Map<number, string>()
+  const startAfter = (asked: SqliteDriver, after: Part['after']): number | undefined => {
+    if (after === undefined) return 0
+    const key = asked.get(sql`SELECT key FROM resource WHERE type = ${type} AND id = ${after.id}`)?.[0]
+    if (typeof key !== 'number' || apart.has(key)) return undefined
+    return keys.indexOf(key) + 1
+  }
+  return {
+    bytes: () => keys.byteLength,
+    take(changes) {
+      for (const [key, { isNew, address }] of changes) if (isNew && address?.type === type) apart.set(key, address.id)
+      return apart.size <= MAX_APART
+    },
+    first(asked, members, { after, limit }) {
+      const start = startAfter(asked, after)
+      if (start === undefined) return undefined
+      const found: number[] = []
+      for (let at = start; at < keys.length && found.length < limit; at++) {
+        const key = keys[at] ?? 0
+        if (hasBit(members, key) && !apart.has(key)) found.push(key)
+      }
+      const rows = withIds(asked, found)
+      const others = [...apart].filter(([key, id]) => hasBit(members, key) && (after === undefined || id > after.id))
+      if (others.length === 0) return rows
+      return [...rows, ...others].sort(([, a], [, b]) => (textOf(a) < textOf(b) ? -1 : 1)).slice(0, limit)
+    },
+  }
+}
+
+/** The index is gone through in its order. */
+function keysInOrder(db: SqliteDriver, type: string): Uint32Array {
+  const keys = createNumbers()
+  db.visit(
+    sql`SELECT key AS a, 0 AS b FROM resource INDEXED BY resource_id WHERE type = ${type} AND ${inTime(sql`key`)} ORDER BY id`,
+    (key) => keys.push(key),
+  )
+  return Uint32Array.from({ length: keys.length() }, (_, at) => keys.at(at))
+}
+
+/** Each with its id, in the same order. */
+function withIds(db: SqliteDriver, keys: readonly number[]): readonly Row[] {
+  const rows = db.all(sql`SELECT r.key, r.id FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN resource AS r WHERE r.key = j.value`)
+  const ids = new Map(rows.map(([key, id]) => [numberOf(key), textOf(id)]))
+  return keys.map((key) => [key, ids.get(key) ?? gone(key)])
+}
+
+function gone(key: number): never {
+  throw new TypeError(`The resource with the key ${key} is in a set, but not in the database.`)
+}
