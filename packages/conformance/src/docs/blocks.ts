@@ -19,8 +19,9 @@ export interface Block {
  * - `test`: the same, in vitest.
  * - `needs`: begins with `// Needs ...`, which names a server or file that tests do not have: compiles as it stands.
  * - `bot`: the code of a bot, which the tests of the sandbox run.
+ * - `jest`: the code of a test for Jest, which the tests of the packed packages run.
  */
-export type BlockKind = 'whole' | 'test' | 'needs' | 'bot'
+export type BlockKind = 'whole' | 'test' | 'needs' | 'bot' | 'jest'
 
 /** Pages of users: README, docs, and the README of each package. */
 export function pages(): readonly string[] {
@@ -46,6 +47,7 @@ export function blocksOf(page: string): readonly Block[] {
 
 function kindOf(page: string, code: string): BlockKind {
   if (code.startsWith('// Needs ')) return 'needs'
+  if (code.includes("'@fhir-ops/testing/jest'")) return 'jest'
   if (page === 'docs/bots.md' && /^export (?:async )?function handler\(/.test(code)) return 'bot'
   return /from '(?:vitest|@fhir-ops\/storage-contract)'/.test(code) ? 'test' : 'whole'
 }

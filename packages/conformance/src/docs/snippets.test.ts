@@ -16,7 +16,7 @@ const OTHERS: Readonly<Record<string, string[]>> = {
 
 const blocks = pages()
   .flatMap(blocksOf)
-  .filter(({ kind }) => kind !== 'bot')
+  .filter(({ kind }) => kind !== 'bot' && kind !== 'jest')
 
 /** Compiles blocks as files beside the root's tsconfig; each diagnostic with its place on the page. */
 function problemsOf(given: readonly Block[]): readonly string[] {

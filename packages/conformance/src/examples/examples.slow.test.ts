@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { output, started } from './running-example.js'
 
-describe.each(['node-http', 'express', 'koa', 'hono'])('the %s example', (name) => {
+describe.each(['node-http', 'express', 'koa', 'hono', 'fastify', 'nest'])('the %s example', (name) => {
   test('answers operations and user information, and asks for a token', async () => {
     const { url, headers } = await started(name)
     const expand = `${url}/fhir/R4/ValueSet/$expand?url=http://example.org/all-colours&filter=gre`
@@ -28,7 +28,7 @@ describe.each(['node-http', 'express', 'koa', 'hono'])('the %s example', (name) 
   })
 })
 
-test.each(['express', 'koa', 'hono'])('the %s example keeps the host’s own pages', async (name) => {
+test.each(['express', 'koa', 'hono', 'fastify', 'nest'])('the %s example keeps the host’s own pages', async (name) => {
   const { url } = await started(name)
   expect(await (await fetch(url)).text()).toBe('the host’s own page')
 })
