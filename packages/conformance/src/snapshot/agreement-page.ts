@@ -41,7 +41,7 @@ what the newest do is done here. Not compared: the order of constraints, mapping
 lead to \`/fhir/\` or \`/fhir/R4/\`; marks of tools. The packages of US Core and IPS 1.1.0 were compared without texts.
 
 This page is written by \`npx pnpm exec vitest run --config vitest.workspace.ts --project @fhir-ops/conformance -u src/snapshot\` from \`packages/conformance/passing/snapshots.json\`; with
-\`REFRESH_PASSING=1\` it is counted again, of the packages that are at hand.
+\`REFRESH_PASSING=1\` it is counted again, of the packages that are there.
 
 `
 

@@ -12,7 +12,7 @@ export async function applied(build: Building, base: ElementNode, own: ElementNo
   const node = { ...base, element: mergedElement(start, own.element, build.url) }
   if (own.children.length === 0) return node
   const whole = node.children.length === 0 ? await expanded(build, node, own) : node
-  return { ...whole, children: await appliedChildren(build, whole, own) }
+  return whole === undefined ? node : { ...whole, children: await appliedChildren(build, whole, own) }
 }
 
 async function appliedChildren(build: Building, node: ElementNode, own: ElementNode): Promise<readonly ElementNode[]> {
@@ -38,13 +38,14 @@ function reportStrays(build: Building, bases: readonly ElementGroup[], mine: rea
     if (place === undefined)
       build.report(
         own,
+        'element-unknown',
         `No match found for ${quoted(labelOf(own))} in the snapshot of the base: check that the path and the definitions are right.`,
       )
     else if (place < last)
       build.report(
         own,
+        'element-order',
         `${quoted(labelOf(own))} is out of order: the base has it before elements that come earlier in the differential.`,
-        'warning',
       )
     last = Math.max(last, place ?? -1)
   }
@@ -80,15 +81,15 @@ async function appliedGroup(build: Building, base: ElementGroup, own: ElementGro
   const implied: ElementNode = { name: own.name, sliceName: undefined, element: {}, children: [], isImplied: true }
   const main = await applied(build, base.main, withSlicing(build, base.main, { ...own, main: own.main ?? implied }))
   const sliced = { ...base.main, children: main.children }
-  const slices = [...base.slices]
+  const slices = new Map(base.slices.map((slice) => [slice.sliceName, slice]))
   for (const slice of own.slices) {
-    const index = slices.findIndex(({ sliceName }) => sliceName === slice.sliceName)
-    const known = slices[index]
-    if (known !== undefined) slices[index] = await applied(build, known, slice)
-    else insert(slices, await applied(build, newSlice(build, sliced, { slice, slices }), slice))
+    const known = slices.get(slice.sliceName)
+    const start = known ?? newSlice(build, sliced, { slice, outer: slices.get(outerName(slice)) })
+    slices.set(slice.sliceName, await applied(build, start, slice))
   }
   reportSliceOrder(build, base.slices, own.slices)
-  return [withLeast(main, slices), ...slices]
+  const all = withinOuter([...slices.values()])
+  return [withLeast(main, all), ...all]
 }
 
 /** A differential may leave out the slicing of extensions, which is always by url, and of choices by their type. */
@@ -105,7 +106,11 @@ function withSlicing(build: Building, base: ElementNode, { main, slices }: Eleme
       element: element['type'] === undefined ? { ...element, slicing: byType('closed'), type } : { ...element, slicing: byType('open') },
     }
   }
-  build.report(slice, `${quoted(labelOf(slice))} is a slice, but no slicing of ${quoted(base.name)} is set up before it.`)
+  build.report(
+    slice,
+    'slicing-missing',
+    `${quoted(labelOf(slice))} is a slice, but no slicing of ${quoted(base.name)} is set up before it.`,
+  )
   return own
 }
 
@@ -119,35 +124,31 @@ function byType(rules: 'closed' | 'open'): JsonObject {
 function newSlice(
   build: Building,
   sliced: ElementNode,
-  { slice, slices }: { readonly slice: ElementNode; readonly slices: readonly ElementNode[] },
+  { slice, outer }: { readonly slice: ElementNode; readonly outer: ElementNode | undefined },
 ): ElementNode {
-  const origin = slices.findLast(({ sliceName }) => sliceName !== undefined && sliceName === outerName(slice)) ?? sliced
-  const element = without(origin.element, 'slicing')
-  if (stringAt(objectAt(sliced.element, 'slicing'), 'rules') === 'closed' && origin === sliced)
+  const { sliceName } = slice
+  const origin = outer ?? sliced
+  const isClosed = outer === undefined && stringAt(objectAt(sliced.element, 'slicing'), 'rules') === 'closed'
+  if (isClosed)
     build.report(
       slice,
-      `The slicing of ${quoted(sliced.name)} is closed in the base, so the slice ${quoted(slice.sliceName ?? '')} cannot be added.`,
+      'slicing-closed',
+      `The slicing of ${quoted(sliced.name)} is closed in the base, so the slice ${quoted(sliceName ?? '')} cannot be added.`,
     )
-  return {
-    name: sliced.name,
-    sliceName: slice.sliceName,
-    element: { ...element, sliceName: slice.sliceName, min: 0 },
-    children: origin.children,
-  }
+  return { name: sliced.name, sliceName, element: { ...without(origin.element, 'slicing'), sliceName, min: 0 }, children: origin.children }
 }
 
 /** `a` for the slice `a/b`. */
-function outerName({ sliceName = '' }: ElementNode): string | undefined {
-  const end = sliceName.lastIndexOf('/')
-  return end < 0 ? undefined : sliceName.slice(0, end)
+function outerName({ sliceName = '' }: ElementNode): string {
+  return sliceName.slice(0, Math.max(0, sliceName.lastIndexOf('/')))
 }
 
-/** A slice of a slice comes behind that one and its other slices. */
-function insert(slices: ElementNode[], slice: ElementNode): void {
-  const outer = outerName(slice)
-  const last =
-    outer === undefined ? -1 : slices.findLastIndex(({ sliceName }) => sliceName === outer || sliceName?.startsWith(`${outer}/`) === true)
-  slices.splice(last < 0 ? slices.length : last + 1, 0, slice)
+/** The slices, those of a slice behind it. */
+function withinOuter(slices: readonly ElementNode[]): readonly ElementNode[] {
+  const names = new Set(slices.map(({ sliceName }) => sliceName))
+  const inner = Map.groupBy(slices, (slice) => (names.has(outerName(slice)) ? outerName(slice) : ''))
+  const behind = (slice: ElementNode): readonly ElementNode[] => [slice, ...(inner.get(slice.sliceName ?? '') ?? []).flatMap(behind)]
+  return (inner.get('') ?? []).flatMap(behind)
 }
 
 function reportSliceOrder(build: Building, bases: readonly ElementNode[], mine: readonly ElementNode[]): void {
@@ -156,14 +157,18 @@ function reportSliceOrder(build: Building, bases: readonly ElementNode[], mine: 
   for (const own of mine) {
     const place = places.get(own.sliceName) ?? last
     if (place < last)
-      build.report(own, `The slice ${quoted(own.sliceName ?? '')} is out of order: the base has it before slices that come earlier.`)
+      build.report(
+        own,
+        'slice-order',
+        `The slice ${quoted(own.sliceName ?? '')} is out of order: the base has it before slices that come earlier.`,
+      )
     last = Math.max(last, place)
   }
 }
 
 /** What is sliced occurs at least as often as all of its slices do. */
 function withLeast(main: ElementNode, slices: readonly ElementNode[]): ElementNode {
-  const least = slices.filter((slice) => outerName(slice) === undefined).reduce((sum, { element }) => sum + leastOf(element), 0)
+  const least = slices.filter((slice) => outerName(slice) === '').reduce((sum, { element }) => sum + leastOf(element), 0)
   return least > leastOf(main.element) ? { ...main, element: { ...main.element, min: least } } : main
 }
 

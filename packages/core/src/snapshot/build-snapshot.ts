@@ -14,23 +14,26 @@ export interface BuiltSnapshot {
 }
 
 const MOST_ELEMENTS = 100_000
+const MOST_STEPS = 100
 
 /**
  * Applies the differential of a definition to the snapshot of its base; where that has none, or another definition that is needed, it is made too.
  *
  * @throws {OperationError} `definition-invalid` without a differential, a type or a base, for a base of another type, and for a definition that builds on
- *   itself; `definition-not-found` for a base that is not known; `too-costly` for a snapshot of more than 100,000 elements.
+ *   itself; `definition-not-found` for a base that is not known; `too-costly` for a snapshot of more than 100,000 elements or a path of
+ *   more than 100 steps.
  */
 export async function buildSnapshot(definition: JsonObject, source: SnapshotSource): Promise<BuiltSnapshot> {
   const trees = new Map<string, Promise<ElementNode | undefined>>()
-  const { tree, problems } = await builtTree(definition, { ...source, trees, open: [], isProfile: isConstraint(definition) })
+  const others: SnapshotProblem[] = []
+  const { tree, problems } = await builtTree(definition, { ...source, trees, open: [], isProfile: isConstraint(definition), others })
   const elements: JsonObject[] = []
   for (const element of elementsOf(tree)) {
     await source.pace.step()
     if (elements.push(element) > MOST_ELEMENTS)
       throw new OperationError('too-costly', `The snapshot would have more than ${MOST_ELEMENTS} elements.`)
   }
-  return { elements, problems }
+  return { elements, problems: [...problems, ...others] }
 }
 
 interface Tools extends SnapshotSource {
@@ -40,6 +43,8 @@ interface Tools extends SnapshotSource {
   readonly open: readonly string[]
   /** True when a profile is made, false for a type of FHIR, whose texts stay among its pages. */
   readonly isProfile: boolean
+  /** What could not be applied in other definitions. */
+  readonly others: SnapshotProblem[]
 }
 
 interface BuiltTree {
@@ -54,6 +59,8 @@ async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTre
     throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has no differential.`, {
       expression: ['StructureDefinition'],
     })
+  if (elements.some(isTooDeep))
+    throw new OperationError('too-costly', `The differential of ${quoted(url)} has a path or slice name of more than ${MOST_STEPS} steps.`)
   const own = await tools.pace.run(treeOf(elements))
   const inner = { ...tools, open: [...tools.open, url] }
   const base = await baseOf(definition, inner)
@@ -64,9 +71,9 @@ async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTre
     kind: stringAt(definition, 'kind') ?? '',
     root: base ?? own ?? { name: '', sliceName: undefined, element: {}, children: [] },
     treeAt: (canonical) => treeAt(canonical, inner),
-    report: ({ place }, text, severity = 'error') => {
+    report: ({ place }, kind, text) => {
       const expression = place === undefined ? 'StructureDefinition.differential' : `StructureDefinition.differential.element[${place}]`
-      problems.push({ severity, text, expression })
+      problems.push({ kind, severity: kind === 'element-order' ? 'warning' : 'error', text, expression })
     },
   }
   if (isConstraint(definition)) {
@@ -81,6 +88,10 @@ async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTre
     return { tree: own === undefined ? base : await applied(build, base, own), problems }
   }
   return { tree: await addedElements(build, { base, own, name: stringAt(definition, 'type') ?? '' }), problems }
+}
+
+function isTooDeep(element: JsonObject): boolean {
+  return ['path', 'sliceName'].some((name) => (stringAt(element, name) ?? '').split(/[./]/, MOST_STEPS + 1).length > MOST_STEPS)
 }
 
 function isConstraint(definition: JsonObject): boolean {
@@ -119,7 +130,14 @@ async function foundTree(canonical: string, tools: Tools): Promise<ElementNode |
   if (snapshot.length > 0) return tools.pace.run(inheritedTree(snapshot, { url, isProfile: tools.isProfile }))
   if (tools.open.includes(url))
     throw new OperationError('definition-invalid', `The definition ${quoted(url)} builds on itself: ${[...tools.open, url].join(' -> ')}.`)
-  const { tree } = await builtTree(definition, tools)
+  const { tree, problems } = await builtTree(definition, tools)
+  for (const { text, expression } of problems)
+    tools.others.push({
+      kind: 'other-definition',
+      severity: 'warning',
+      text: `In ${quoted(url)}, ${expression}: ${text}`,
+      expression: 'StructureDefinition',
+    })
   return tools.pace.run(inheritedTree([...elementsOf(tree)], { url, isProfile: tools.isProfile }))
 }
 

@@ -58,7 +58,15 @@ function add(open: Draft[], node: Draft): void {
 
 function draftOf(element: JsonObject | undefined, { path, place }: Pick<Draft, 'path' | 'place'>): Draft {
   const [name, sliceName] = [path.slice(path.lastIndexOf('.') + 1), stringAt(element, 'sliceName')]
-  return { name, sliceName, element: element ?? {}, children: [], path, place, isImplied: element === undefined }
+  return {
+    name,
+    sliceName: sliceName === '' ? undefined : sliceName,
+    element: element ?? {},
+    children: [],
+    path,
+    place,
+    isImplied: element === undefined,
+  }
 }
 
 /** The ElementDefinitions of a tree in document order, each with the id and path of its place. */

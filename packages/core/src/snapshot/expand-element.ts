@@ -5,12 +5,12 @@ import type { ElementNode } from './element-tree.js'
 import { filledFrom, without } from './merge-element.js'
 
 /**
- * An element whose snapshot ends there, with the elements below it: those of the element whose content it has, else those of its type, or of the type's
+ * An element whose snapshot ends there, with the elements below it; `undefined`, and a problem, where they are not known: those of the element whose content it has, else those of its type, or of the type's
  * profile.
  *
  * @param own What the differential says about them.
  */
-export async function expanded(build: Building, node: ElementNode, own: ElementNode): Promise<ElementNode> {
+export async function expanded(build: Building, node: ElementNode, own: ElementNode): Promise<ElementNode | undefined> {
   const reference = stringAt(node.element, 'contentReference')
   return reference === undefined ? typed(build, node, own) : referred(build, node, { reference, own })
 }
@@ -19,36 +19,42 @@ async function referred(
   build: Building,
   node: ElementNode,
   { reference, own }: { reference: string; own: ElementNode },
-): Promise<ElementNode> {
+): Promise<ElementNode | undefined> {
   const id = reference.slice(reference.indexOf('#') + 1)
   const type = id.split('.', 1)[0] ?? ''
   const root = type === build.root.name ? build.root : await build.treeAt(TYPE_URL + type)
   const target = root && nodeAt(root, id)
   if (target === undefined) {
-    build.report(own, `The content reference ${quoted(reference)} of ${quoted(labelOf(own))} leads to no element.`)
-    return node
+    build.report(own, 'content-reference', `The content reference ${quoted(reference)} of ${quoted(labelOf(own))} leads to no element.`)
+    return undefined
   }
   const element = without(node.element, 'contentReference')
   const types = target.element['type']
   return { ...node, element: { ...element, ...(types !== undefined && { type: types }) }, children: target.children }
 }
 
-async function typed(build: Building, node: ElementNode, own: ElementNode): Promise<ElementNode> {
+async function typed(build: Building, node: ElementNode, own: ElementNode): Promise<ElementNode | undefined> {
   const types = objectsAt(node.element, 'type')
   const codes = new Set(types.map(codeOf))
   const [code] = codes
   if (code === undefined) {
-    build.report(own, `${quoted(labelOf(own))} has no type, so nothing can be said about elements below it.`)
-    return node
+    build.report(own, 'type-missing', `${quoted(labelOf(own))} has no type, so nothing can be said about elements below it.`)
+    return undefined
   }
   const canonical = codes.size > 1 ? `${TYPE_URL}Element` : canonicalBelow(code, types)
   const tree = await treeBelow(build, canonical, code)
   if (tree === undefined) {
-    build.report(own, `The definition ${quoted(canonical)} of the type of ${quoted(labelOf(own))} could not be found.`)
-    return node
+    build.report(own, 'type-unknown', `The definition ${quoted(canonical)} of the type of ${quoted(labelOf(own))} could not be found.`)
+    return undefined
   }
-  if (codes.size > 1 && own.children.some(({ name }) => tree.children.every((child) => child.name !== name)))
-    build.report(own, `${quoted(labelOf(own))} has several types; slice it by type before saying something about the elements below it.`)
+  if (codes.size > 1 && own.children.some(({ name }) => tree.children.every((child) => child.name !== name))) {
+    build.report(
+      own,
+      'choice',
+      `${quoted(labelOf(own))} has several types; slice it by type before saying something about the elements below it.`,
+    )
+    return undefined
+  }
   return { ...node, children: tree.children }
 }
 

@@ -170,11 +170,14 @@ describe('elements below those of the base', () => {
     const fits = await made([path('Observation.value[x].extension', { min: 1 })])
     expect(at(fits, 'Observation.value[x].extension')['min']).toBe(1)
     const { problems } = await made([path('Observation'), path('Observation.value[x].unit', { min: 1 })])
-    expect(problems.map(({ text }) => text)).toEqual([
-      "'value[x]' has several types; slice it by type before saying something about the elements below it.",
-      "No match found for 'Observation.value[x].unit' in the snapshot of the base: check that the path and the definitions are right.",
+    expect(problems).toEqual([
+      {
+        kind: 'choice',
+        severity: 'error',
+        text: "'value[x]' has several types; slice it by type before saying something about the elements below it.",
+        expression: 'StructureDefinition.differential.element[1]',
+      },
     ])
-    expect(problems[1]?.expression).toBe('StructureDefinition.differential.element[1]')
   })
 })
 
@@ -293,12 +296,12 @@ describe('slices', () => {
   })
 
   test.each([
-    ['without a slicing', [path('Observation.component:a', { sliceName: 'a' })], /no slicing of 'component' is set up/],
-    ['of an unknown element', [path('Observation.compnent', { min: 1 })], /No match found for 'Observation.compnent'/],
-  ])('%s are reported', async (_, element, text) => {
+    ['without a slicing', [path('Observation.component:a', { sliceName: 'a' })], /no slicing of 'component' is set up/, 'slicing-missing'],
+    ['of an unknown element', [path('Observation.compnent', { min: 1 })], /No match found for 'Observation.compnent'/, 'element-unknown'],
+  ])('%s are reported', async (_, element, text, kind) => {
     const { problems } = await made(element)
     expect(problems).toEqual([
-      { severity: 'error', text: expect.stringMatching(text), expression: 'StructureDefinition.differential.element[0]' },
+      { kind, severity: 'error', text: expect.stringMatching(text), expression: 'StructureDefinition.differential.element[0]' },
     ])
   })
 
@@ -350,6 +353,35 @@ describe('definitions', () => {
     expect(at(result, 'Garden.bed')).toMatchObject({ isModifier: false, base: { path: 'Garden.bed', min: 0, max: '*' } })
     expect(objectsAt(at(result, 'Garden.bed.plant'), 'constraint').map(({ key }) => key)).toEqual(['ele-1'])
     expect(objectsAt(at(result, 'Garden'), 'constraint').map(({ key }) => key)).toContain('dom-2')
+  })
+
+  test('are made of others, and tell what is wrong there', async () => {
+    const first = profile('first', 'Observation', [path('Observation.kode')])
+    const own = profile('own', 'Observation', [path('Observation.code', { min: 1 })], { baseDefinition: `${OWN}first` })
+    const { problems } = await generateSnapshot(contextWith(first), { definition: own })
+    expect(problems).toEqual([
+      {
+        kind: 'other-definition',
+        severity: 'warning',
+        text: expect.stringMatching(/^In '.*first', .*element\[0\]: No match/),
+        expression: 'StructureDefinition',
+      },
+    ])
+  })
+
+  test.each([
+    ['content-reference', 'Observation.component.referenceRange.low', { contentReference: '#Observation.nothing' }],
+    ['type-missing', 'Observation.component.referenceRange.low', { contentReference: undefined }],
+    ['type-unknown', 'Observation.component.referenceRange.low', { contentReference: undefined, type: [{ code: 'Rnge' }] }],
+  ])('cannot say anything below an element: %s', async (kind, below, change) => {
+    const { definition: base } = await generateSnapshot(plain, { url: `${SD}Observation` })
+    const element = objectsAt(objectAt(base, 'snapshot'), 'element').map((one) =>
+      one['path'] === 'Observation.component.referenceRange' ? { ...one, ...change } : one,
+    )
+    const first = { ...base, id: 'first', url: `${OWN}first`, derivation: 'constraint', snapshot: { element } }
+    const own = profile('own', 'Observation', [path(below, { min: 1 })], { baseDefinition: `${OWN}first` })
+    const { problems } = await generateSnapshot(contextWith(first), { definition: own })
+    expect(problems.map((problem) => problem.kind)).toEqual([kind])
   })
 
   test('need their base, and no circle of bases', async () => {

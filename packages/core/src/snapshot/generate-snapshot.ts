@@ -29,7 +29,7 @@ const INPUT = inputShape<SnapshotInput>({ definition: OBJECT, url: TEXT })
  * @returns The definition with its snapshot, as it is where it has a snapshot and no differential.
  * @throws {OperationError} `parameter-required` without a definition or url, `source-ambiguous` with both; `not-found` for a url that nothing has;
  *   `definition-not-found` when a base is not known; `definition-invalid` for what is no StructureDefinition, has no differential, is of another type
- *   than its base, or builds on itself; `too-costly` for more than 100,000 elements; `aborted`, `computation-timeout`.
+ *   than its base, or builds on itself; `too-costly` for more than 100,000 elements or a path of more than 100 steps; `aborted`, `computation-timeout`.
  * @see https://hl7.org/fhir/R4/profiling.html#snapshot
  */
 export async function generateSnapshot(ctx: OperationContext, input: SnapshotInput): Promise<SnapshotResult> {

@@ -9,7 +9,7 @@ import { otherKindOf } from '../conformance/other-kind.js'
 import { expressionProblem } from '../expression/expression-problem.js'
 import { checkChanges, isMarked } from './check-changes.js'
 import { checkSlices } from './check-slices.js'
-import { snapshotProblem } from './snapshot-problem.js'
+import { generationProblem, snapshotProblem } from './snapshot-problem.js'
 import { checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { canBind, checkCharacteristics, checkTypeProfiles, DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import {
@@ -69,7 +69,7 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
 async function checkApplication(check: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
   const { run, definition } = check
   const base = textOf(definition, 'baseDefinition')
-  const problem = base === undefined ? undefined : await snapshotProblem(base, elements)
+  const problem = base === undefined ? undefined : ((await snapshotProblem(base, elements)) ?? (await generationProblem(run, definition)))
   await run.scheduler.turn()
   if (problem !== undefined) {
     run.findings.report(DEFINITION_SNAPSHOT, definition, { text: `The differential cannot be applied: ${problem}` })

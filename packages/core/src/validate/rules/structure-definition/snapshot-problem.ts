@@ -1,6 +1,7 @@
-import { quoted } from '../../../errors/index.js'
+import { OperationError, quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { buildSnapshot, type SnapshotProblemKind, type SnapshotSource } from '../../../snapshot/index.js'
 import { SYSTEM_TYPES, TYPE_URL } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -51,7 +52,7 @@ function elementProblem(applied: Applied): string | undefined {
   const { run, node, path, base } = applied
   const found = path.includes('.') ? baseElement(run, base, { id: textOf(node, 'id'), path }) : undefined
   if (!isObject(node.value)) return undefined
-  const own = discriminatorProblem(node.value) ?? typeSlicingProblem(applied)
+  const own = discriminatorProblem(node.value) ?? typeSlicingProblem(applied) ?? choiceProblem(applied)
   if (own !== undefined || found === undefined || found === PENDING) return own
   return (
     summaryProblem(node.value, found, path) ??
@@ -99,9 +100,47 @@ function discriminatorsProblem(slicing: JsonObject, path: string): string | unde
 function nameProblem({ node }: ElementCheck, path: string): string | undefined {
   const [type] = isObject(node.value) ? objectsAt(node.value, 'type') : []
   const code = stringAt(type, 'code') ?? ''
-  const name = (path.split('.').at(-1) ?? '').slice(0, -3) + code.charAt(0).toUpperCase() + code.slice(1)
+  const name = (path.split('.').at(-1) ?? '').slice(0, -3) + capitalised(code)
   const own = textOf(node, 'sliceName') ?? ''
   return own === name ? undefined : `The slice of ${quoted(path)} must be named ${quoted(name)}, not ${quoted(own)}.`
+}
+
+/** A short path such as `Observation.valueQuantity` is of the type that it names; a required slice by type leaves no room for others. */
+function choiceProblem(applied: Applied): string | undefined {
+  const { run, node, path, place, slices } = applied
+  const [slot] = place?.slots ?? []
+  if (slot?.isChoice === true && path.endsWith(`.${slot.jsonName}`)) {
+    const [code, ...others] = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+    if (others.length > 0) return `The slice for the type ${quoted(slot.type)} at ${quoted(path)} has more than one type.`
+    if (code !== undefined && code !== slot.type)
+      return `The slice for the type ${quoted(slot.type)} at ${quoted(path)} has the wrong type ${quoted(code)}.`
+  }
+  if (!isObject(node.value) || node.value['min'] !== 1 || typeSliceName(applied) === undefined) return undefined
+  const beside = slices.filter((other) => isBeside(other, node) && typeSliceName(other) !== undefined)
+  if (beside.length < 2) return undefined
+  return `There is more than one slice by type at ${quoted(path)}, but ${quoted(textOf(node, 'sliceName') ?? '')} has min = 1, so the other slices cannot exist.`
+}
+
+/** `valueQuantity` for the slice of `value[x]` with this name. */
+function typeSliceName({ run, node, path }: ElementCheck): string | undefined {
+  const name = textOf(node, 'sliceName')
+  const stem = path.endsWith('[x]') ? path.slice(path.lastIndexOf('.') + 1, -3) : undefined
+  if (name === undefined || stem === undefined || !name.startsWith(stem)) return undefined
+  const rest = name.slice(stem.length)
+  const isType = [rest, rest.charAt(0).toLowerCase() + rest.slice(1)].some(
+    (type) => /^[A-Z]/.test(rest) && run.model.type(type) !== undefined,
+  )
+  return isType ? name : undefined
+}
+
+/** Slices of the same element that may occur, itself among them. */
+function isBeside({ node }: ElementCheck, one: FhirNode): boolean {
+  const sliced = [node, one].map((each) => (textOf(each, 'id') ?? '').replace(/:[^:.]*$/, ''))
+  return sliced[0] === sliced[1] && isObject(node.value) && node.value['max'] !== '0'
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Types that the base does not allow, and targets that it does not allow. */
@@ -175,3 +214,27 @@ function closedProblem({ run, node, path, base }: Applied, found: JsonObject): s
   if (stringAt(objectAt(sliced, 'slicing'), 'rules') !== 'closed' || found['sliceName'] === name) return undefined
   return `The slicing of ${quoted(path)} is closed in the base, so the slice ${quoted(name)} cannot be added.`
 }
+
+/** What generating a snapshot finds out and no other rule of a differential. */
+const REPORTED: ReadonlySet<SnapshotProblemKind> = new Set(['content-reference', 'slice-order', 'type-missing', 'type-unknown'])
+
+/** The first reason why the snapshot of a profile cannot be generated; `undefined` when there is none, or when another rule reports it. */
+export async function generationProblem({ definitions, scheduler }: Run, { value }: FhirNode): Promise<string | undefined> {
+  if (!isObject(value)) return undefined
+  let isPending = false
+  const find: SnapshotSource['find'] = (canonical) => {
+    const found = definitions.definition('StructureDefinition', canonical)
+    isPending ||= found === PENDING
+    return Promise.resolve(found === PENDING ? undefined : found)
+  }
+  try {
+    const { problems } = await buildSnapshot(value, { pace: { step: scheduler.turn, run: scheduler.run }, find })
+    return isPending ? undefined : problems.find(({ kind }) => REPORTED.has(kind))?.text
+  } catch (error) {
+    // Bases that are unknown, in a circle or of another type are reported as such.
+    if (error instanceof OperationError && UNFIT.has(error.code)) return undefined
+    throw error
+  }
+}
+
+const UNFIT: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'too-costly'])

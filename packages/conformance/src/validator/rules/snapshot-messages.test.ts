@@ -1,0 +1,98 @@
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { messageTests } from './message-tests.js'
+
+const add = messageTests('the snapshot of a profile', /^definition-(?:snapshot|path)/)
+const SD = 'http://hl7.org/fhir/StructureDefinition/'
+const FAILS = ['error|exception definition-snapshot StructureDefinition']
+
+const element = (path: string, more: JsonObject = {}): JsonObject => ({ id: path, path: path.replaceAll(/:[^.]*/g, ''), ...more })
+
+function profile(name: string, elements: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+  return {
+    resourceType: 'StructureDefinition',
+    url: `http://a.org/StructureDefinition/${name}`,
+    name: 'P',
+    status: 'active',
+    kind: 'resource',
+    abstract: false,
+    type: 'Observation',
+    baseDefinition: `${SD}Observation`,
+    derivation: 'constraint',
+    differential: { element: [element('Observation'), ...elements] },
+    ...more,
+  }
+}
+
+const onFirst = { baseDefinition: 'http://a.org/StructureDefinition/first' }
+
+/** A base whose snapshot has only what a case is about. */
+const first = (...elements: readonly JsonObject[]): JsonObject =>
+  profile('first', [], { snapshot: { element: [element('Observation', { min: 0, max: '*' }), ...elements] } })
+
+const RANGE = 'Observation.referenceRange'
+const below = profile('own', [element(`${RANGE}.text`, { min: 1 })], onFirst)
+const ranges = (more: JsonObject): JsonObject => first(element(RANGE, { min: 0, max: '*', ...more }))
+
+add('below an element of a known type', [], below, [ranges({ type: [{ code: 'Annotation' }] })])
+add(
+  'below a reference that leads nowhere: Unable_to_resolve_name_reference__at_path_, UNABLE_TO_RESOLVE_CONTENT_REFERENCE_IN_THIS_CONTEXT, Unable_to_resolve_reference_to_',
+  FAILS,
+  below,
+  [ranges({ contentReference: '#Observation.nothing' })],
+)
+add('below an element without a type: _has_no_children__and_no_types_in_profile_', FAILS, below, [ranges({})])
+add('below an unknown type: _has_children__for_type__in_profile__but_cant_find_type, Unknown_type__at_', FAILS, below, [
+  ranges({ type: [{ code: 'Rnge' }] }),
+])
+
+const sliced = first(
+  element('Observation.category', {
+    min: 0,
+    max: '*',
+    type: [{ code: 'CodeableConcept' }],
+    slicing: { discriminator: [{ type: 'value', path: '$this' }], ordered: false, rules: 'open' },
+  }),
+  ...['a', 'b'].map((sliceName) =>
+    element(`Observation.category:${sliceName}`, { sliceName, min: 0, max: '1', type: [{ code: 'CodeableConcept' }] }),
+  ),
+)
+const slices = (...names: readonly string[]): JsonObject =>
+  profile(
+    'own',
+    names.map((sliceName) => element(`Observation.category:${sliceName}`, { sliceName, max: '1' })),
+    onFirst,
+  )
+add('slices in the order of the base', [], slices('a', 'b', 'c'), [sliced])
+add('slices in another order: Named_items_are_out_of_order_in_the_slice', FAILS, slices('b', 'a'), [sliced])
+
+const choice = (sliceName: string, types: readonly string[], more: JsonObject = {}): JsonObject =>
+  element(`Observation.value[x]:${sliceName}`, { sliceName, type: types.map((code) => ({ code })), ...more })
+add('slices by type', [], profile('own', [choice('valueQuantity', ['Quantity']), choice('valueString', ['string'])]), [])
+const short = (...types: readonly string[]): JsonObject =>
+  profile('own', [element('Observation.valueQuantity', { type: types.map((code) => ({ code })) })])
+add('a short path of the type that it names', [], short('Quantity'), [])
+add(
+  'a short path of several types: Error_at_path__Slice_for_type__has_more_than_one_type_, Unexpected_condition_in_differential_typeslicetypelistsize__1_at_',
+  FAILS,
+  short('Quantity', 'string'),
+  [],
+)
+add('a short path of another type: Error_at_path__Slice_for_type__has_wrong_type_', FAILS, short('string'), [])
+add(
+  'a required slice beside another: Invalid_slicing__there_is_more_than_one_type_slice_at__but_one_of_them__has_min__1_so_the_other_slices_cannot_exist',
+  FAILS,
+  profile('own', [choice('valueQuantity', ['Quantity'], { min: 1 }), choice('valueString', ['string'])]),
+  [],
+)
+add(
+  'a required slice beside one that is forbidden',
+  [],
+  profile('own', [choice('valueQuantity', ['Quantity'], { min: 1 }), choice('valueString', ['string'], { max: '0' })]),
+  [],
+)
+add(
+  'a short path of no type: Unexpected_condition_in_differential_typeslicetypelistsize__10_and_implicit_slice_name_does_not_contain_a_valid_type__at_',
+  ['error|value definition-path StructureDefinition.differential.element[1]', 'error|value definition-path StructureDefinition'],
+  profile('own', [element('Observation.valueNothing', { min: 1 })]),
+  [],
+)
