@@ -1,5 +1,5 @@
 import { r4 } from '@fhir-ops/r4'
-import { createContext } from 'fhir-ops/context'
+import { createContext, forRequest, type Progress } from 'fhir-ops/context'
 import { evaluateMeasure, toMeasureReport } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { MeasureReport } from 'fhir/r4.js'
@@ -396,6 +396,20 @@ define function Length(visit FHIR.Encounter): 1`),
     expect(failed.status).toBe('error')
     expect(failed.group).toBeUndefined()
   })
+})
+
+it('tells how far it is, and ends when it is cancelled', async () => {
+  const definition = measure('proportion', PROPORTION)
+  const ctx = createContext({ ...release, types, storage: memoryStorage([library, definition, ...PEOPLE], { indexer: release.indexer }) })
+  const input = { measure: 'm', periodStart: '2020', periodEnd: '2020' }
+  const options = { languages: [cqlLanguage({ translator })] }
+  const told: Progress[] = []
+  await evaluateMeasure(forRequest(ctx, { onProgress: (progress) => void told.push(progress) }), input, options)
+  expect(told).toEqual([0, 1, 2, 3].map((done) => ({ done, total: 4, of: 'subjects' })))
+  const stop = new AbortController()
+  const onProgress = ({ done }: Progress): void => (done === 1 ? stop.abort() : undefined)
+  const cancelled = evaluateMeasure(forRequest(ctx, { signal: stop.signal, onProgress }), input, options)
+  await expect(cancelled).rejects.toMatchObject({ code: 'aborted' })
 })
 
 describe('what is refused', () => {

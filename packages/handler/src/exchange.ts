@@ -91,6 +91,8 @@ export interface Route {
   readonly operation?: { readonly name: string; readonly definition: string }
   /** The same request gets the same answer until a definition changes. */
   readonly isCacheable?: boolean | undefined
+  /** `Prefer: respond-async` is honoured. */
+  readonly isAsynchronous?: boolean
   /** The answer is not always JSON, so `Accept` is the route's business. */
   readonly negotiates?: boolean
   /** HEAD is refused because a GET may have effects. */

@@ -1,5 +1,6 @@
 import { serviceRoutes } from './routes/service-routes.js'
 import { contentRoutes } from './routes/content-routes.js'
+import { asyncRoutes } from './routes/async-routes.js'
 import { botRoutes } from './routes/bot-routes.js'
 import { operationRoutes } from './routes/operation-routes.js'
 import { sessionRoutes } from './routes/session-routes.js'
@@ -37,11 +38,21 @@ export function createHandler(options: HandlerOptions): Handler {
   const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> => respond(server, request, connection)
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>
     toWebResponse(await answer(fromWebRequest(request), connection))
-  return Object.assign(handle, { respond: answer, close: () => service.executor.close(), routes })
+  return Object.assign(handle, {
+    respond: answer,
+    close: async () => void (await Promise.all([service.executor.close(), service.jobs.close()])),
+    routes,
+  })
 }
 
 /** Every route of the service. The router, the CapabilityStatement and the documentation are made from it. */
 function routeTable(service: Service, parts: PartRunner): readonly Route[] {
-  const routes = [...sessionRoutes(service), ...operationRoutes(service), ...botRoutes(service), ...contentRoutes(service, parts)]
+  const routes = [
+    ...sessionRoutes(service),
+    ...operationRoutes(service),
+    ...botRoutes(service),
+    ...asyncRoutes(service),
+    ...contentRoutes(service, parts),
+  ]
   return [...routes, ...serviceRoutes(service, routes)]
 }

@@ -18,6 +18,14 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly bundleEntries: number
   /** How long `close` waits for the work under way before it cancels it. */
   readonly closeMs: number
+  /** Asynchronous requests that are carried out at the same time. */
+  readonly asyncRuns: number
+  /** Asynchronous requests that wait, run, or whose answers are kept; one session may have a fifth of them. Beyond that `throttled`. */
+  readonly asyncResults: number
+  /** Bytes of their answers together. */
+  readonly asyncBytes: number
+  /** Wall time of one of them in milliseconds. */
+  readonly asyncTimeoutMs: number
   /** How long the readiness check may take before `GET /readyz` answers 503. */
   readonly readinessMs: number
 }
@@ -38,6 +46,10 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   bundleEntries: 5_000,
   closeMs: 8_000,
   readinessMs: 2_000,
+  asyncRuns: 2,
+  asyncResults: 100,
+  asyncBytes: 64 * 1024 * 1024,
+  asyncTimeoutMs: 3_600_000,
 }
 
 const BYTES_OF_MEMBER = 20

@@ -101,6 +101,10 @@ const LIMITS_SHAPE = inputShape<HandlerLimits>({
   bundleEntries: AMOUNT,
   closeMs: AMOUNT,
   readinessMs: AMOUNT,
+  asyncRuns: AMOUNT,
+  asyncResults: AMOUNT,
+  asyncBytes: AMOUNT,
+  asyncTimeoutMs: AMOUNT,
 })
 
 /** What plain JavaScript may pass. */

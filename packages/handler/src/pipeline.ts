@@ -1,17 +1,16 @@
 import { createPace } from 'fhir-ops/internal/context'
-import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
+import type { OperationContext } from 'fhir-ops/context'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import { corsHeaders } from './http/cors.js'
 import { auditRefusal } from './audit.js'
-import { authorize } from './auth/caller.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
-import { narrowedStorage } from './content/narrowed-storage.js'
 import { receive, receiveEntry, type Exchange } from './exchange.js'
 import { failureAnswer, streamWithFailure, toOperationError } from './failure.js'
 import { assembled, finished, SHORT_TEXT, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { prettyJson } from './http/pretty.js'
 import { logRequest, type LogEntry } from './observe.js'
+import { requestContext } from './request-context.js'
 import { ADMITTED, ARRIVING, type Server, type Stage } from './stages.js'
 
 /** Answers a request; it never rejects. */
@@ -99,7 +98,7 @@ function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): 
     signal: request.signal,
     timeoutMs: route?.ownTimeLimit === true ? undefined : server.ctx.limits.operationTimeoutMs + GRACE_MS,
     run: (signal) => {
-      exchange.ctx = contextOf(server, exchange, signal)
+      exchange.ctx = requestContext(server, exchange, { signal })
       return work()
     },
   })
@@ -107,22 +106,6 @@ function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): 
 
 function isPrompt(route: Exchange['route']): boolean {
   return route?.body === 'none' && (route.access === 'public' || route.family === 'userinfo')
-}
-
-function contextOf(server: Server, { caller, request }: Exchange, signal: AbortSignal): OperationContext {
-  const ctx = forRequest(server.ctx, {
-    signal,
-    limits: requestLimits(server.ctx.limits, request),
-    authorize: (action, type, id) => authorize(caller, { action, type, id }),
-  })
-  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, server.indexer) } : ctx
-}
-
-/** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */
-function requestLimits(limits: Limits, request: HttpRequest): Partial<Limits> {
-  const asked = request.header('x-too-costly-threshold')
-  if (asked === undefined || !/^\d{1,9}$/.test(asked)) return {}
-  return { maxExpansion: Math.min(limits.maxExpansion, Number(asked)) }
 }
 
 async function run(exchange: Exchange): Promise<Answer> {

@@ -18,6 +18,7 @@ import { dpopCheck, PROOF_MS, type DpopCheck } from './auth/dpop.js'
 import type { LogoutTokenVerifier } from './auth/logout-token.js'
 import { trustedNetworks, type IsTrusted } from './auth/remote-host.js'
 import type { TokenVerifier } from './auth/token-verifier.js'
+import { createJobs, type Jobs } from './async/jobs.js'
 import { createExecutor, type Executor } from './executor.js'
 import { checkOrigins, type CorsOptions } from './http/cors.js'
 import { answerFinder, type AnswerFinder } from './kept-answers.js'
@@ -58,6 +59,8 @@ export interface Service {
   readonly observe: Observe | undefined
   readonly executor: Executor
   readonly findAnswer: AnswerFinder
+  /** Requests that are answered later. */
+  readonly jobs: Jobs
   /** When the service was made: the date of what it states about itself, as an instant. */
   readonly startedAt: string
   /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
@@ -104,6 +107,7 @@ export function createService(options: HandlerOptions): Service {
     observe: options.telemetry && observerOf(options.telemetry),
     executor: createExecutor(limits),
     findAnswer: answerFinder(),
+    jobs: createJobs({ limits, now: context.now, newId: context.newId }),
     startedAt,
     writeLock: createKeyedLock(),
     definitions: createDefinitionShelf({ ctx: context, indexer, startedAt }),

@@ -70,6 +70,15 @@ export const DEFAULT_LIMITS: Limits = {
   maxIssues: 100,
 }
 
+/** How far a long operation is. */
+export interface Progress {
+  readonly done: number
+  /** Absent where it is not known. */
+  readonly total?: number | undefined
+  /** What is counted, in the plural: `subjects`. */
+  readonly of: string
+}
+
 /** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
 export interface OperationContext {
   readonly storage: Storage
@@ -108,6 +117,8 @@ export interface OperationContext {
   readonly authorize?: ((interaction: 'read' | 'search' | 'create' | 'update' | 'delete', type: string, id?: string) => void) | undefined
   /** Where engines write down what decides; absent when nobody asked. */
   readonly explain?: Explain | undefined
+  /** Hears from long operations how far they are; nobody does when absent. What it throws ends the work. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined
   /** When the operation must have ended, on the clock of `performance.now()`. */
   readonly deadline?: number | undefined
 }
@@ -206,6 +217,7 @@ export interface RequestOptions {
   readonly resources?: readonly object[]
   readonly limits?: Partial<Limits>
   readonly authorize?: OperationContext['authorize']
+  readonly onProgress?: (progress: Progress) => void
 }
 
 /** The context of one request: its signal, its time limit, its own definitions on top. */
@@ -218,6 +230,7 @@ export function forRequest(ctx: OperationContext, options: RequestOptions): Oper
     content: resources.length > 0 ? ctx.content.with(requestLayer(resources)) : ctx.content,
     authorize: options.authorize ?? ctx.authorize,
     signal: options.signal ?? ctx.signal,
+    onProgress: options.onProgress ?? ctx.onProgress,
     threadUse: ctx.threadUse ?? beginUse(),
     deadline: ctx.deadline ?? performance.now() + limits.operationTimeoutMs,
   }

@@ -6,6 +6,7 @@ export {
   DEFAULT_LIMITS,
   type ContextOptions,
   type OperationContext,
+  type Progress,
   type RequestOptions,
   type Explained,
   type ExplainOption,

@@ -4,6 +4,7 @@ export {
   DEFAULT_LIMITS,
   type ContextOptions,
   type OperationContext,
+  type Progress,
   type RequestOptions,
   type Limits,
 } from './context.js'

@@ -93,3 +93,16 @@ test('a query may ask for all that lies below something', async () => {
   ])
   expect((await reportOf(ctx)).group).toMatchObject([{ population: [{ count: 2 }] }])
 })
+
+test('progress is told population by population; what hears of it may end the evaluation', async () => {
+  const ctx = wardContext([measure([{ population: [population('a', 'Patient'), population('b', 'Observation')] }])])
+  const told: unknown[] = []
+  await evaluateMeasure({ ...ctx, onProgress: (progress) => void told.push(progress) }, YEAR_2021)
+  expect(told).toEqual([
+    { done: 0, of: 'populations' },
+    { done: 1, of: 'populations' },
+  ])
+  const stop = new AbortController()
+  const onProgress = ({ done }: { readonly done: number }): void => (done === 1 ? stop.abort() : undefined)
+  await expect(evaluateMeasure({ ...ctx, onProgress, signal: stop.signal }, YEAR_2021)).rejects.toMatchObject({ code: 'aborted' })
+})

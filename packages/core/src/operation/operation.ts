@@ -88,6 +88,8 @@ export interface Operation {
   readonly header?: OperationHeader
   /** What a POST carries: a Parameters resource, or text that the operation parses itself. Default `parameters`. */
   readonly body?: 'parameters' | 'text'
+  /** Whether it may take long, so that callers may ask for the answer later (`Prefer: respond-async`). Default false. */
+  readonly asynchronous?: boolean
   /** @throws {OperationError} whatever the operation cannot do. */
   readonly run: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
   /** The same answer as text, where that takes less than to make the resource and to write it. @throws {OperationError} as `run`. */

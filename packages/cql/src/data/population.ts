@@ -48,6 +48,21 @@ export async function* populationRecords(
   }
 }
 
+/**
+ * How many subjects a population has.
+ *
+ * @throws {OperationError} as `populationRecords`.
+ */
+export async function populationSize(
+  ctx: OperationContext,
+  { type, conditions }: Pick<Population, 'conditions' | 'type'>,
+): Promise<number> {
+  if (ctx.search === undefined) return 0
+  ctx.authorize?.('search', type)
+  const { query } = await parseSearch(type, conditions, ctx.search)
+  return await ctx.storage.count(query)
+}
+
 /** For each type that is retrieved, what of it refers to a subject and may be found by a retrieve. */
 async function retrievePlans(
   ctx: OperationContext,

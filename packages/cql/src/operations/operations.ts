@@ -36,6 +36,7 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
       methods: ['GET', 'POST'],
       definition: `${IG}/cql-cql`,
       needs: NEEDS,
+      asynchronous: true,
       run: async (ctx, request) => {
         const reader = parameterReader(request.parameters)
         const expression = reader.freeText('expression')
@@ -52,6 +53,7 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
       methods: ['GET', 'POST'],
       definition: `${IG}/cql-library-evaluate`,
       needs: NEEDS,
+      asynchronous: true,
       run: async (ctx, request) => {
         const reader = parameterReader(request.parameters)
         const library = await evaluatedLibrary(ctx, request, reader)

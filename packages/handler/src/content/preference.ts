@@ -21,6 +21,11 @@ export function prefersHandling(request: Pick<HttpRequest, 'header'>, handling: 
   return preferencesOf(request).includes(`handling=${handling}`)
 }
 
+/** Whether the caller would rather be told where the answer will be than wait for it (`Prefer: respond-async`, RFC 7240 4.1). */
+export function prefersAsync(request: Pick<HttpRequest, 'header'>): boolean {
+  return preferencesOf(request).includes('respond-async')
+}
+
 function preferencesOf({ header }: Pick<HttpRequest, 'header'>): readonly string[] {
   return (header('prefer') ?? '').split(/[,;]/).map((preference) => preference.replaceAll(/[\s"]/g, '').toLowerCase())
 }

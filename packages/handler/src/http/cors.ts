@@ -19,10 +19,13 @@ const EXPOSED = [
   'Content-Disposition',
   'Content-Location',
   'ETag',
+  'Expires',
   'Last-Modified',
   'Location',
+  'Preference-Applied',
   'Retry-After',
   'WWW-Authenticate',
+  'X-Progress',
   'X-Request-Id',
   'X-Security-Context',
 ].join(', ')

@@ -156,4 +156,5 @@ export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   ifModifiedSince: named('header', 'If-Modified-Since', 'When the version that the caller has was made'),
   ifNoneExist: named('header', 'If-None-Exist', 'Search parameters of a resource that makes the create needless'),
   prefer: named('header', 'Prefer', 'return=minimal, representation or OperationOutcome'),
+  preferAsync: named('header', 'Prefer', 'respond-async: the answer is asked for later'),
 }

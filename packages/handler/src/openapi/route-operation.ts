@@ -1,6 +1,7 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 import type { Route } from '../exchange.js'
 import { NDJSON } from '../http/answer.js'
+import { ASYNC_STATUS } from '../routes/async-routes.js'
 import { FHIR_PATH } from '../service.js'
 import { resourceSchema } from './components.js'
 import type { DefinedOperation } from './operation-definition.js'
@@ -47,7 +48,11 @@ const SEARCH = ['search', 'count', 'sort', 'total', 'summary', 'elements', 'incl
 /** Names of the components of parameters in the query and in headers. */
 function parametersOf(documented: DocumentedRoute): readonly string[] {
   const { route, defined } = documented
-  if (route.operation !== undefined) return [...Object.keys(defined?.query ?? {}), ...(isBotByIdentifier(route) ? ['identifier'] : [])]
+  if (route.operation !== undefined) {
+    const own = [...Object.keys(defined?.query ?? {}), ...(isBotByIdentifier(route) ? ['identifier'] : [])]
+    return route.isAsynchronous === true ? [...own, 'preferAsync'] : own
+  }
+  if (route.path.startsWith(ASYNC_STATUS)) return []
   if (route.path === `${FHIR_PATH}/metadata`) return ['mode']
   if (!isFhir(route) || route.access === 'public') return []
   return route.plan === undefined ? parametersOfReading(route) : parametersOfWriting(route)
@@ -94,10 +99,22 @@ function successes(documented: DocumentedRoute): JsonObject {
   const { route } = documented
   const answer = { description: DONE, ...contentOf(documented) }
   const made = { ...answer, headers: HEADERS_OF_VERSION }
+  if (route.path.startsWith(ASYNC_STATUS)) return route.method === 'DELETE' ? { 202: LATER } : { 200: answer, 202: LATER }
+  if (route.isAsynchronous === true) return { 200: answer, 202: ACCEPTED }
   if (route.plan === undefined) return { 200: answer }
   if (route.method === 'DELETE')
     return { 204: { description: 'It is deleted' }, 200: { description: DONE, ...fhirContent('OperationOutcome') } }
   return route.method === 'PATCH' ? { 200: made } : { 200: made, 201: { ...made, description: 'It is stored as a new resource' } }
+}
+
+const LATER: JsonObject = {
+  description: 'It is not there yet, or it is cancelled',
+  headers: { 'X-Progress': { description: 'How far it is', schema: { type: 'string' } } },
+}
+
+const ACCEPTED: JsonObject = {
+  description: 'It will be answered later',
+  headers: { 'Content-Location': { description: 'Where its state is asked for', schema: { type: 'string' } } },
 }
 
 const HEADERS_OF_VERSION: JsonObject = {

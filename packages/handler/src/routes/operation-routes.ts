@@ -8,6 +8,7 @@ import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
 import { fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
+import { answeredLater } from './async-routes.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
 
@@ -27,6 +28,7 @@ const PLACES: Readonly<Record<Place['level'], string>> = { system: '', type: ':t
 
 function operationRoute(service: Service, operation: Operation, { level, method }: Place): Route {
   const { needs } = operation
+  const run = (exchange: Exchange): Promise<Answer> => runOperation(service, operation, { exchange, method })
   return {
     method,
     path: `${FHIR_PATH}/${PLACES[level]}${operation.name}`,
@@ -38,7 +40,8 @@ function operationRoute(service: Service, operation: Operation, { level, method 
     isCacheable: operation.cacheable,
     operation: { name: operation.name, definition: operation.definition },
     authorize: (exchange) => authorizeOperation(exchange, operation.name, needs),
-    run: (exchange) => runOperation(service, operation, { exchange, method }),
+    run: (exchange) => (operation.asynchronous === true ? answeredLater(service, exchange, run) : run(exchange)),
+    ...(operation.asynchronous === true && { isAsynchronous: true }),
     ...streamOf(operation, method),
   }
 }

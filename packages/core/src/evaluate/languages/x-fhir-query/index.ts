@@ -59,6 +59,7 @@ function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly 
       return scope.listed === true ? strata : strata.map(withoutMembers)
     }
   }
+  let done = 0
   const countsOf = async (group: GroupPlan): Promise<GroupCounts> => {
     const memberships = membershipsOf(group)
     const own = await mapInOrder(group.populations, queryOf)
@@ -66,7 +67,11 @@ function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly 
     const members = memberships.map(({ all, none }) => ({ inside: chosen(own, all), outside: chosen(own, none) }))
     let lists: Promise<readonly Tally[]> | undefined
     const listed = (): Promise<readonly Tally[]> => (lists ??= mapInOrder(members, list))
-    return { populations: await mapInOrder(members, tally), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
+    const told = async (own: Members): Promise<Tally> => {
+      ctx.onProgress?.({ done: done++, of: 'populations' })
+      return tally(own)
+    }
+    return { populations: await mapInOrder(members, told), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
   }
   return async (groups) => ({ groups: await mapInOrder(groups, countsOf) })
 }

@@ -1,0 +1,140 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { Progress } from 'fhir-ops/context'
+import { createExecutor, type Executor } from '../executor.js'
+import type { Answer } from '../http/answer.js'
+import { utf8Length } from '../http/answer-size.js'
+import type { HandlerLimits } from '../limits.js'
+
+/** A request that is answered later. */
+export interface Job {
+  readonly id: string
+  /** How far the work is, as far as it says. */
+  readonly progress: Progress | undefined
+  /** The answer, once the work has ended, be it a failure. */
+  readonly answer: Answer | undefined
+  /** When the answer is forgotten; absent while the work goes on. */
+  readonly expires: Date | undefined
+}
+
+/** The work of a job. */
+export interface JobWork {
+  readonly run: (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Answer>
+  /** The answer for a failure. */
+  readonly failed: (thrown: unknown) => Answer
+}
+
+/** Requests that are answered later, and their answers, each for the session that asked. They are gone when the process ends. */
+export interface Jobs {
+  /**
+   * Begins, or waits for its turn.
+   *
+   * @param owner The login id of the session; nobody in particular when absent.
+   * @throws {OperationError} `throttled` when too many jobs, or bytes of answers, are kept; `unavailable` after `close`.
+   */
+  start(owner: string | undefined, work: JobWork): Job
+  /** The job of an owner; `undefined` for that of another, too. */
+  find(owner: string | undefined, id: string): Job | undefined
+  /** Ends the work, if it goes on, and forgets the answer. False where the owner has no such job. */
+  remove(owner: string | undefined, id: string): boolean
+  /** Refuses new jobs, waits for those under way, and cancels what takes too long. */
+  close(): Promise<void>
+}
+
+/** What jobs need of the service. */
+export interface JobsOptions {
+  readonly limits: Pick<HandlerLimits, 'asyncRuns' | 'asyncResults' | 'asyncBytes' | 'asyncTimeoutMs' | 'closeMs'>
+  readonly now: () => Date
+  readonly newId: () => string
+}
+
+/** How long answers are kept. */
+const KEPT_MS = 86_400_000
+/** Part of all jobs that one session may have. */
+const SHARE = 5
+
+interface Entry {
+  readonly owner: string | undefined
+  readonly controller: AbortController
+  job: Job
+  bytes: number
+}
+
+/** Makes the jobs of a service. */
+export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
+  const executor = createExecutor({ concurrency: limits.asyncRuns, queue: limits.asyncResults, closeMs: limits.closeMs })
+  const entries = new Map<string, Entry>()
+  const purge = (): void => {
+    for (const [id, { job }] of entries) if (job.expires !== undefined && job.expires <= now()) entries.delete(id)
+  }
+  const own = (owner: string | undefined, id: string): Entry | undefined => {
+    purge()
+    const entry = entries.get(id)
+    return entry?.owner === owner ? entry : undefined
+  }
+  const keptBytes = (): number => entries.values().reduce((sum, { bytes }) => sum + bytes, 0)
+  return {
+    start: (owner, work) => {
+      purge()
+      checkRoom({ entries, executor, limits, owner, bytes: keptBytes() })
+      const job: Job = { id: newId(), progress: undefined, answer: undefined, expires: undefined }
+      const entry: Entry = { owner, controller: new AbortController(), job, bytes: 0 }
+      entries.set(job.id, entry)
+      void ended({ work, entry, executor, timeoutMs: limits.asyncTimeoutMs }).then((answer) => {
+        const bytes = answer.body === undefined ? 0 : utf8Length(answer.body)
+        const kept = keptBytes() + bytes <= limits.asyncBytes ? answer : work.failed(tooMuch())
+        entry.bytes = kept === answer ? bytes : 0
+        entry.job = { ...entry.job, answer: kept, expires: new Date(now().getTime() + KEPT_MS) }
+      })
+      return job
+    },
+    find: (owner, id) => own(owner, id)?.job,
+    remove: (owner, id) => {
+      const entry = own(owner, id)
+      entry?.controller.abort()
+      return entry !== undefined && entries.delete(id)
+    },
+    close: () => executor.close(),
+  }
+}
+
+interface Room {
+  readonly entries: ReadonlyMap<string, Entry>
+  readonly executor: Executor
+  readonly limits: JobsOptions['limits']
+  readonly owner: string | undefined
+  readonly bytes: number
+}
+
+function checkRoom({ entries, executor, limits, owner, bytes }: Room): void {
+  if (executor.isClosed()) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
+  const ownCount = entries.values().reduce((count, entry) => count + Number(entry.owner === owner), 0)
+  const most = owner === undefined ? limits.asyncResults : Math.max(1, Math.floor(limits.asyncResults / SHARE))
+  if (entries.size < limits.asyncResults && ownCount < most && bytes < limits.asyncBytes) return
+  throw new OperationError('throttled', 'Too many asynchronous requests are kept. Delete those that are done with.', {
+    retryAfterSeconds: 60,
+  })
+}
+
+function tooMuch(): OperationError {
+  return new OperationError('too-costly', 'The answer is too large to be kept.')
+}
+
+interface Run {
+  readonly work: JobWork
+  readonly entry: Entry
+  readonly executor: Executor
+  readonly timeoutMs: number
+}
+
+/** The answer to a job, which never rejects. */
+async function ended({ work, entry, executor, timeoutMs }: Run): Promise<Answer> {
+  const onProgress = (progress: Progress): void => {
+    entry.job = { ...entry.job, progress }
+  }
+  try {
+    const { signal } = entry.controller
+    return await executor.run({ signal, timeoutMs, run: (ownSignal) => work.run(ownSignal, onProgress) })
+  } catch (thrown) {
+    return work.failed(thrown)
+  }
+}

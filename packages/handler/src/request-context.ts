@@ -1,0 +1,36 @@
+import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
+import { authorize } from './auth/caller.js'
+import { narrowedStorage } from './content/narrowed-storage.js'
+import type { Exchange } from './exchange.js'
+import type { HttpRequest } from './http/http-request.js'
+import type { Service } from './service.js'
+
+/** What ends the work of a request, and who hears of it. */
+export interface RequestWork extends Pick<OperationContext, 'onProgress'> {
+  readonly signal: AbortSignal
+  /** Default: the time of an operation. */
+  readonly timeoutMs?: number
+}
+
+/** The context of a request: with what its caller may see and do. */
+export function requestContext(
+  service: Service,
+  { caller, request }: Exchange,
+  { signal, timeoutMs, onProgress }: RequestWork,
+): OperationContext {
+  const limits = requestLimits(service.ctx.limits, request)
+  const ctx = forRequest(service.ctx, {
+    signal,
+    limits: timeoutMs === undefined ? limits : { ...limits, operationTimeoutMs: timeoutMs },
+    authorize: (action, type, id) => authorize(caller, { action, type, id }),
+    ...(onProgress !== undefined && { onProgress }),
+  })
+  return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, service.indexer) } : ctx
+}
+
+/** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */
+function requestLimits(limits: Limits, request: HttpRequest): Partial<Limits> {
+  const asked = request.header('x-too-costly-threshold')
+  if (asked === undefined || !/^\d{1,9}$/.test(asked)) return {}
+  return { maxExpansion: Math.min(limits.maxExpansion, Number(asked)) }
+}

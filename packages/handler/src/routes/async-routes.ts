@@ -1,0 +1,101 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { Job } from '../async/jobs.js'
+import { responseEntry } from '../content/bundle/bundle-entries.js'
+import { prefersAsync } from '../content/preference.js'
+import { param, type Exchange, type Route } from '../exchange.js'
+import { failureAnswer, toOperationError } from '../failure.js'
+import { assembled, emptyAnswer, fhirText, type Answer } from '../http/answer.js'
+import { logRequest } from '../observe.js'
+import { requestContext } from '../request-context.js'
+import { FHIR_PATH, type Service } from '../service.js'
+
+/** Path below which the states of asynchronous requests are. */
+export const ASYNC_STATUS = `${FHIR_PATH}/_async`
+
+/** Where the state of a request that is answered later is asked for, and where it is cancelled. */
+export function asyncRoutes(service: Service): readonly Route[] {
+  const row = { path: `${ASYNC_STATUS}/:id`, access: 'token', body: 'none', needs: 'the session that asked' } as const
+  return [
+    {
+      ...row,
+      method: 'GET',
+      answer: { resource: 'Bundle' },
+      summary: 'The answer to an asynchronous request, or how far it is',
+      run: async (exchange) => statusAnswer(found(service, exchange)),
+    },
+    {
+      ...row,
+      method: 'DELETE',
+      answer: 'nothing',
+      summary: 'Cancels an asynchronous request, and forgets its answer',
+      run: async (exchange) => {
+        found(service, exchange)
+        service.jobs.remove(ownerOf(exchange), param(exchange, 'id'))
+        return emptyAnswer(202)
+      },
+    },
+  ]
+}
+
+/**
+ * Carries a request out later where its caller prefers that: the answer is 202, and says where its state is asked for. An entry of a batch is
+ * always answered at once.
+ */
+export function answeredLater(service: Service, exchange: Exchange, run: (exchange: Exchange) => Promise<Answer>): Promise<Answer> {
+  if (exchange.whole !== undefined || !prefersAsync(exchange.request)) return run(exchange)
+  const started = performance.now()
+  const { id } = service.jobs.start(ownerOf(exchange), {
+    run: async (signal, onProgress) => {
+      const timeoutMs = service.limits.asyncTimeoutMs
+      return assembled(await run({ ...exchange, ctx: requestContext(service, exchange, { signal, timeoutMs, onProgress }) }))
+    },
+    failed: (thrown) => {
+      const error = toOperationError(thrown, exchange.requestId)
+      const answer = failureAnswer(service, exchange, error)
+      logRequest(service, exchange, { status: answer.status, started, error })
+      return answer
+    },
+  })
+  const headers = [
+    ['Content-Location', `${service.baseUrl}${ASYNC_STATUS}/${id}`],
+    ['Preference-Applied', 'respond-async'],
+  ] as const
+  return Promise.resolve(emptyAnswer(202, headers))
+}
+
+function ownerOf({ caller }: Exchange): string | undefined {
+  return caller.principal?.loginId
+}
+
+/** @throws {OperationError} `not-found` for a job of another session, exactly as for one that there is not. */
+function found({ jobs }: Service, exchange: Exchange): Job {
+  const id = param(exchange, 'id')
+  const job = jobs.find(ownerOf(exchange), id)
+  if (job !== undefined) return job
+  throw new OperationError(
+    'not-found',
+    'There is no such asynchronous request: it was deleted, forgotten after a day, or lost by a restart.',
+  )
+}
+
+const RETRY_SECONDS = '2'
+
+function statusAnswer({ id, progress, answer, expires }: Job): Answer {
+  if (answer === undefined) {
+    const told = progress === undefined ? 'waiting or just begun' : progressText(progress)
+    return emptyAnswer(202, [
+      ['X-Progress', told],
+      ['Retry-After', RETRY_SECONDS],
+    ])
+  }
+  return fhirText(200, bundleText(id, answer), [['Expires', expires?.toUTCString() ?? '']])
+}
+
+function progressText({ done, total, of }: NonNullable<Job['progress']>): string {
+  return total === undefined ? `${done} ${of}` : `${done} of ${total} ${of}`
+}
+
+/** The answer as the only entry of a batch response; the resource stays the text that it is. */
+function bundleText(id: string, answer: Answer): string {
+  return `{"resourceType":"Bundle","id":${JSON.stringify(id)},"type":"batch-response","entry":[${responseEntry(answer)}]}`
+}
