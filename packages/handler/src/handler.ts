@@ -3,6 +3,7 @@ import { contentRoutes } from './routes/content-routes.js'
 import { asyncRoutes } from './routes/async-routes.js'
 import { botRoutes } from './routes/bot-routes.js'
 import { operationRoutes } from './routes/operation-routes.js'
+import { submitDataRoutes } from './routes/submit-data-routes.js'
 import { sessionRoutes } from './routes/session-routes.js'
 import type { PartRunner } from './content/bundle/bundle-entries.js'
 import type { Route } from './exchange.js'
@@ -52,6 +53,7 @@ function routeTable(service: Service, parts: PartRunner): readonly Route[] {
     ...operationRoutes(service),
     ...botRoutes(service),
     ...asyncRoutes(service),
+    ...submitDataRoutes(service, parts),
     ...contentRoutes(service, parts),
   ]
   return [...routes, ...serviceRoutes(service, routes)]

@@ -40,3 +40,4 @@ export {
 } from './requirements/data-requirements.js'
 export { measureOperations } from './measure-operations.js'
 export { mergedRequirements } from './requirements/merge.js'
+export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'

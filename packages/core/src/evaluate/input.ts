@@ -53,8 +53,8 @@ export function measureOf(reader: ParameterReader, id: string | undefined): stri
   })
 }
 
-/** R4 defines these as strings; a Reference is accepted too. */
-function referenceAt(reader: ParameterReader, name: string): string | undefined {
+/** A reference. R4 defines these as strings; a Reference is accepted too. */
+export function referenceAt(reader: ParameterReader, name: string): string | undefined {
   const isReference = reader.all(name)[0]?.type === 'Reference'
   return isReference ? (stringAt(reader.object('Reference', name), 'reference') ?? '') : reader.text(name)
 }

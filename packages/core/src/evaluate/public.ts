@@ -14,3 +14,4 @@ export {
   type ModuleDefinition,
 } from './requirements/data-requirements.js'
 export { measureOperations } from './measure-operations.js'
+export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'

@@ -92,7 +92,7 @@ export interface Operation {
   readonly asynchronous?: boolean
   /** @throws {OperationError} whatever the operation cannot do. */
   readonly run: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
-  /** The same answer as text, where that takes less than to make the resource and to write it. @throws {OperationError} as `run`. */
+  /** The same answer as text, where that takes less than to make the resource and to write it, or numbers must keep their digits. @throws {OperationError} as `run`. */
   readonly write?: (ctx: OperationContext, request: OperationRequest) => Promise<WrittenResponse>
   /**
    * The same answer in pieces, each of which becomes a line of NDJSON. Absent where there is no such form.

@@ -21,7 +21,7 @@ export function prefersHandling(request: Pick<HttpRequest, 'header'>, handling: 
   return preferencesOf(request).includes(`handling=${handling}`)
 }
 
-/** Whether the caller would rather be told where the answer will be than wait for it (`Prefer: respond-async`, RFC 7240 4.1). */
+/** Whether the caller prefers to ask for the answer later (`Prefer: respond-async`, RFC 7240 4.1). */
 export function prefersAsync(request: Pick<HttpRequest, 'header'>): boolean {
   return preferencesOf(request).includes('respond-async')
 }

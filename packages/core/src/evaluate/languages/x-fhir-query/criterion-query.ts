@@ -76,15 +76,15 @@ function variablesOf({ period, subject }: Scope): ReadonlyMap<string, string> {
 type Parameter = readonly [name: string, value: string]
 
 /** The parameters of a search for the patients of a scope; none for all patients. */
-export function patientConditions({ subject, practitioner }: Scope): readonly Parameter[] {
+export function patientConditions({ subject, practitioner }: Pick<Scope, 'practitioner' | 'subject'>): readonly Parameter[] {
   const conditions: Parameter[] = practitioner === undefined ? [] : [['general-practitioner', `Practitioner/${practitioner}`]]
   if (subject?.type === 'Group') conditions.push(['_has:Group:member:_id', subject.id])
   if (subject?.type === 'Patient') conditions.push(['_id', subject.id])
   return conditions
 }
 
-/** A condition on patients as one on resources of a type that refers to them. */
-function ofPatients(options: SearchOptions, type: string, [name, value]: Parameter): Parameter {
+/** A condition on patients as one on resources of a type that refers to them. @throws {OperationError} `search-invalid` for a type that does not. */
+export function ofPatients(options: SearchOptions, type: string, [name, value]: Parameter): Parameter {
   if (type === 'Patient') return [name, value]
   const parameter = subjectParameter(options, type, 'Patient')
   if (parameter === undefined) throw new OperationError('search-invalid', `${type} has no search parameter that refers to a patient.`)

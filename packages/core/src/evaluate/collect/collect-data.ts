@@ -1,0 +1,164 @@
+import type { MeasureReport } from 'fhir/r4.js'
+import { createPace, type OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
+import { checkInput, checkOptions, inputShape, needed, TEXT } from '../../input/index.js'
+import type { JsonObject } from '../../json/index.js'
+import { parseSearch } from '../../search/index.js'
+import { allMatches, type StoredResource } from '../../storage/index.js'
+import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
+import type { RequiredData } from '../languages/index.js'
+import { patientConditions, searchOptions, subjectParameter, ofPatients } from '../languages/x-fhir-query/criterion-query.js'
+import { LANGUAGES } from '../language-option.js'
+import { checkedPeriod, type Period } from '../period.js'
+import { dataRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
+import { practitionerIdOf, subjectOf, type Subject } from '../subject.js'
+import { searchOf, type SearchPair } from './requirement-search.js'
+
+/** Whose data is collected, for which Measure. */
+export interface CollectDataInput {
+  /** `Measure/<id>`, an id, a url or `url|version`. */
+  readonly measure: string
+  /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`. */
+  readonly periodStart: string
+  /** The last of the period, included as a whole. */
+  readonly periodEnd: string
+  /** `Patient/<id>` or an id: only what belongs to this patient. `Group/<id>`: what belongs to its members. Default: of all. */
+  readonly subject?: string | undefined
+  /** `Practitioner/<id>` or an id: only what belongs to patients of this general practitioner. */
+  readonly practitioner?: string | undefined
+  /** Only what was stored after this, as a FHIR dateTime. */
+  readonly lastReceivedOn?: string | undefined
+}
+
+const INPUT = inputShape<CollectDataInput>({
+  measure: needed(TEXT),
+  periodStart: needed(TEXT),
+  periodEnd: needed(TEXT),
+  subject: TEXT,
+  practitioner: TEXT,
+  lastReceivedOn: TEXT,
+})
+
+const OPTIONS = inputShape<DataRequirementsOptions>({ languages: LANGUAGES })
+
+/** The data that a Measure looks at. */
+export interface CollectDataResult {
+  /** A new id, for the report. */
+  readonly id: string
+  /** When it was collected, as a FHIR instant. */
+  readonly date: string
+  /** `url|version` of the Measure, or `Measure/<id>` when it has no url. */
+  readonly measure: string
+  /** Who it is about; everybody when absent. */
+  readonly subject?: Subject
+  /** As in the input, word for word. */
+  readonly period: Period
+  /** Each once. */
+  readonly resources: readonly StoredResource[]
+}
+
+const PAGE = 500
+
+/**
+ * Collects the data that the evaluation of a Measure looks at: what satisfies one of its data requirements, of the subjects that are asked for. Types
+ * that refer to no patient are collected for all.
+ *
+ * @throws {OperationError} as `dataRequirements`; `too-costly` for more resources than `limits.maxExpansion`, or more text than
+ *   `limits.maxAnswerBytes`; what `ctx.authorize` throws for a type that the caller may not search.
+ * @see https://hl7.org/fhir/R4/measure-operation-collect-data.html
+ */
+export async function collectData(
+  ctx: OperationContext,
+  input: CollectDataInput,
+  options: DataRequirementsOptions = {},
+): Promise<CollectDataResult> {
+  checkInput(ctx, input, INPUT)
+  checkOptions('collectData', OPTIONS, options)
+  const period = checkedPeriod(input.periodStart, input.periodEnd)
+  const resource = await findMeasure(ctx, input.measure)
+  const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, resource)
+  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
+  const { measure, periodStart, periodEnd } = input
+  const { data } = await dataRequirements(ctx, { measure, periodStart, periodEnd }, options)
+  const conditions = patientConditions({ subject, practitioner })
+  return {
+    id: ctx.newId(),
+    date: ctx.now().toISOString(),
+    measure: canonicalOfMeasure(resource),
+    ...(subject !== undefined && { subject }),
+    period: { start: period.start, end: period.end },
+    resources: await collected(ctx, data, { conditions, since: input.lastReceivedOn }),
+  }
+}
+
+interface Whose {
+  readonly conditions: readonly SearchPair[]
+  readonly since: string | undefined
+}
+
+async function collected(ctx: OperationContext, data: readonly RequiredData[], whose: Whose): Promise<readonly StoredResource[]> {
+  const options = searchOptions(ctx)
+  const found = new Map<string, StoredResource>()
+  const room = sizeLimit(ctx)
+  const pace = createPace(ctx)
+  for (const requirement of data) {
+    const { type } = requirement
+    ctx.authorize?.('search', type)
+    const isOfPatients = type === 'Patient' || subjectParameter(options, type, 'Patient') !== undefined
+    const own = isOfPatients ? whose.conditions.map((condition) => ofPatients(options, type, condition)) : []
+    const since: readonly SearchPair[] = whose.since === undefined ? [] : [['_lastUpdated', `gt${whose.since}`]]
+    const { query } = await parseSearch(type, [...searchOf(options, requirement), ...own, ...since], options)
+    for await (const stored of allMatches(ctx.storage, { ...query, limit: PAGE })) {
+      pace.check()
+      await pace.step()
+      const key = `${stored.type}/${stored.id}`
+      if (found.has(key)) continue
+      room(stored)
+      found.set(key, stored)
+    }
+    ctx.onProgress?.({ done: found.size, of: 'resources' })
+  }
+  return [...found.values()]
+}
+
+/** Counts what is collected, and ends it when it is more than an answer may hold. */
+function sizeLimit({ limits }: OperationContext): (stored: StoredResource) => void {
+  let [count, characters] = [0, 0]
+  return ({ text }) => {
+    count += 1
+    characters += text.length
+    if (count <= limits.maxExpansion && characters <= limits.maxAnswerBytes) return
+    throw new OperationError(
+      'too-costly',
+      'The data of the Measure is more than one answer can hold. Collect it for one subject at a time.',
+    )
+  }
+}
+
+/** The report of type `data-collection` that goes with collected data. */
+function reportOf({ id, date, measure, subject, period, resources }: CollectDataResult): MeasureReport {
+  return {
+    resourceType: 'MeasureReport',
+    id,
+    status: 'complete',
+    type: 'data-collection',
+    measure,
+    ...(subject !== undefined && { subject: { reference: `${subject.type}/${subject.id}` } }),
+    date,
+    period: { ...period },
+    ...(resources.length > 0 && { evaluatedResource: resources.map((one) => ({ reference: `${one.type}/${one.id}` })) }),
+  }
+}
+
+/** Collected data as the Parameters that `$collect-data` answers, which `$submit-data` takes: the report and the resources. */
+export function toParameters(result: CollectDataResult): JsonObject {
+  const resources = result.resources.map(({ resource }) => ({ name: 'resource', resource }))
+  return { resourceType: 'Parameters', parameter: [{ name: 'measureReport', resource: reportOf(result) }, ...resources] }
+}
+
+/** The same as text in pieces, in which the numbers of resources keep their digits. */
+export function parametersTexts(result: CollectDataResult): readonly string[] {
+  const report = JSON.stringify({ name: 'measureReport', resource: reportOf(result) })
+  const resources = result.resources.map(({ text }) => `,{"name":"resource","resource":${text}}`)
+  return [`{"resourceType":"Parameters","parameter":[${report}`, ...resources, ']}']
+}

@@ -1,0 +1,37 @@
+import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
+import type { SearchOptions } from '../../search/index.js'
+import { escaped } from '../../search/values/escapes.js'
+import type { RequiredData } from '../languages/index.js'
+
+/** A search parameter with its value. */
+export type SearchPair = readonly [name: string, value: string]
+
+/** More codes than these are not looked up one by one: the filter is left out, and more is found than is needed. */
+const MAX_CODES = 200
+
+/** A data requirement as parameters of a search that finds at least what it asks for, as far as search parameters look at the same elements. */
+export function searchOf({ parameters }: SearchOptions, { type, codeFilter = [], dateFilter = [] }: RequiredData): readonly SearchPair[] {
+  const codeOf = (filter: DataRequirementCodeFilter | DataRequirementDateFilter, kind: string): string | undefined => {
+    if (filter.searchParam !== undefined) return filter.searchParam
+    const isOfElement = (expression: string): boolean => expression.split('|').some((branch) => branch.trim() === `${type}.${filter.path}`)
+    return parameters.of(type).find((parameter) => parameter.type === kind && isOfElement(parameter.expression))?.code
+  }
+  return [
+    ...codeFilter.flatMap((filter) => codePairs(codeOf(filter, 'token'), filter)),
+    ...dateFilter.flatMap((filter) => datePairs(codeOf(filter, 'date'), filter)),
+  ]
+}
+
+function codePairs(name: string | undefined, { code = [], valueSet }: DataRequirementCodeFilter): readonly SearchPair[] {
+  if (name === undefined) return []
+  if (valueSet !== undefined) return [[`${name}:in`, valueSet]]
+  const tokens = code.map((coding) =>
+    coding.system === undefined ? escaped(coding.code ?? '') : `${escaped(coding.system)}|${escaped(coding.code ?? '')}`,
+  )
+  return tokens.length === 0 || tokens.length > MAX_CODES ? [] : [[name, tokens.join(',')]]
+}
+
+function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} }: DataRequirementDateFilter): readonly SearchPair[] {
+  if (name === undefined) return []
+  return [...(start === undefined ? [] : [[name, `ge${start}`] as const]), ...(end === undefined ? [] : [[name, `le${end}`] as const])]
+}

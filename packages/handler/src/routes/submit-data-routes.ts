@@ -1,0 +1,121 @@
+import { canonicalOf } from 'fhir-ops/internal/content'
+import { createPace } from 'fhir-ops/internal/context'
+import { OperationError, quoted } from 'fhir-ops/internal/errors'
+import { isObject, jsonItems, jsonMembers, stringAt, type JsonMember, type JsonObject } from 'fhir-ops/internal/json'
+import { storedInstance } from 'fhir-ops/internal/operation'
+import type { Work } from 'fhir-ops/internal/work'
+import { authorize } from '../auth/caller.js'
+import { runBundle } from '../content/bundle/bundle.js'
+import type { PartRunner } from '../content/bundle/bundle-entries.js'
+import type { Exchange, Route } from '../exchange.js'
+import type { Answer } from '../http/answer.js'
+import { FHIR_PATH, type Service } from '../service.js'
+
+/**
+ * `Measure/$submit-data`: a report of type data-collection and its resources, stored in one transaction.
+ *
+ * @see https://hl7.org/fhir/R4/measure-operation-submit-data.html
+ */
+export function submitDataRoutes(service: Service, parts: PartRunner): readonly Route[] {
+  return ['', ':id/'].map((level): Route => ({
+    method: 'POST',
+    path: `${FHIR_PATH}/:type/${level}$submit-data`,
+    types: ['Measure'],
+    access: 'token',
+    body: 'fhir',
+    answer: { resource: 'Bundle' },
+    needs: 'Measure.r, and what storing the report and each resource needs',
+    summary: 'Stores collected data',
+    operation: { name: '$submit-data', definition: 'http://hl7.org/fhir/OperationDefinition/Measure-submit-data' },
+    authorize: ({ caller, params }) => authorize(caller, { action: 'read', type: 'Measure', id: params.get('id') }),
+    run: (exchange) => submitted(service, exchange, parts),
+  }))
+}
+
+/** Carries the submission out as the transaction that it is: what checks, rights and rules hold for a write hold here. */
+async function submitted(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
+  const { body, ctx, params } = exchange
+  if (body?.json?.['resourceType'] !== 'Parameters' || body.text === undefined)
+    throw new OperationError('body-structure', 'The body must be a Parameters resource.', { expression: ['resourceType'] })
+  const submission = await createPace(ctx).run(readSubmission(body.text))
+  const { report } = submission
+  if (stringAt(report, 'type') !== 'data-collection')
+    throw new OperationError('parameter-invalid', "The measureReport must have the type 'data-collection'.", {
+      expression: ['measureReport.type'],
+    })
+  const measure = await storedInstance(ctx, { type: 'Measure', id: params.get('id') })
+  if (measure !== undefined && !isOf(report, measure.resource))
+    throw new OperationError(
+      'parameter-invalid',
+      `The measureReport is of another Measure: ${quoted(stringAt(report, 'measure') ?? '')}.`,
+      {
+        expression: ['measureReport.measure'],
+      },
+    )
+  const text = `{"resourceType":"Bundle","type":"transaction","entry":[${submission.entries.join(',')}]}`
+  return runBundle(service, { ...exchange, body: { ...body, text, json: { resourceType: 'Bundle', type: 'transaction' } } }, parts)
+}
+
+function isOf(report: JsonObject, measure: JsonObject): boolean {
+  const named = canonicalOf(stringAt(report, 'measure') ?? '')
+  const [url, version, id] = ['url', 'version', 'id'].map((name) => stringAt(measure, name))
+  if (url === undefined) return named.url === `Measure/${id}`
+  return named.url === url && (named.version === undefined || named.version === version)
+}
+
+/** What is submitted. */
+interface Submission {
+  readonly report: JsonObject
+  /** Entries of a transaction as text, in which the numbers of resources keep their digits. */
+  readonly entries: readonly string[]
+}
+
+/** @throws {OperationError} `parameter-required` without a report; `parameter-invalid` for two, and other parameters; `body-structure` */
+function* readSubmission(text: string): Work<Submission> {
+  const list = (yield* jsonMembers(text)).find(({ name }) => name === 'parameter')?.value ?? '[]'
+  const reports: JsonObject[] = []
+  const entries: string[] = []
+  for (const [index, item] of (list.startsWith('[') ? yield* jsonItems(list) : []).entries()) {
+    yield
+    const {
+      name,
+      resource,
+      text: own,
+    } = readParameter(item.startsWith('{') ? yield* jsonMembers(item) : [], `Parameters.parameter[${index}]`)
+    if (name === 'measureReport') reports.push(resource)
+    entries.push(entryOf(own, stringAt(resource, 'resourceType') ?? '', stringAt(resource, 'id')))
+  }
+  const [report] = reports
+  if (report !== undefined && reports.length === 1) return { report, entries }
+  const code = report === undefined ? 'parameter-required' : 'parameter-invalid'
+  throw new OperationError(code, 'Exactly one parameter measureReport is needed.', { expression: ['measureReport'] })
+}
+
+const NAMES: ReadonlySet<unknown> = new Set(['measureReport', 'resource'])
+
+interface SubmittedParameter {
+  readonly name: unknown
+  readonly resource: JsonObject
+  readonly text: string
+}
+
+function readParameter(all: readonly JsonMember[], place: string): SubmittedParameter {
+  const members = new Map(all.map(({ name, value }) => [name, value]))
+  const name: unknown = JSON.parse(members.get('name') ?? 'null')
+  if (!NAMES.has(name))
+    throw new OperationError('parameter-invalid', `${place} is neither measureReport nor resource.`, { expression: [place] })
+  const text = members.get('resource') ?? 'null'
+  const resource: unknown = JSON.parse(text)
+  const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
+  if (!isObject(resource) || type === undefined)
+    throw new OperationError('body-structure', `${place}.resource is not a resource.`, { expression: [`${place}.resource`] })
+  if (name === 'measureReport' && type !== 'MeasureReport')
+    throw new OperationError('parameter-invalid', 'The measureReport must be a MeasureReport.', { expression: [`${place}.resource`] })
+  return { name, resource, text }
+}
+
+/** A resource with an id is stored under it, another under a new one. */
+function entryOf(resource: string, type: string, id: string | undefined): string {
+  const request = id === undefined ? { method: 'POST', url: type } : { method: 'PUT', url: `${type}/${id}` }
+  return `{"resource":${resource},"request":${JSON.stringify(request)}}`
+}
