@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getSystemErrorMessage } from 'node:util'
-import { cqlLanguage, cqlOperations } from '@fhir-ops/cql'
+import { cqlChecker, cqlLanguage, cqlOperations } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import type { CqlTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, OPERATIONS, type HandlerOptions, type TokenVerifier, type WriteChecks } from '@fhir-ops/handler'
@@ -124,6 +124,7 @@ async function answering({ options, server, url, io }: Listening): Promise<Runni
     ...identity.options,
     operations: withCql(operations.operations ?? OPERATIONS, translator),
     ...handlerOptions({ options, engine, io, baseUrl, runtime, sessions, schemas: botSchemas() }),
+    context: { ...engine.ctx, checkLibrary: cqlChecker({ translator }) },
     verifiers: [...devTokens(options), ...(identity.options.verifiers ?? [])],
     readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
   })

@@ -16,7 +16,7 @@ import { contentView, requestLayer, storageLayer, type ContentLayer, type Conten
 import type { CodeSystem } from '../code-system/index.js'
 import { type Explain, createRecorder, type Explanation } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
-import { isObject } from '../json/index.js'
+import { isObject, type JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
 import type { ConceptStore, Indexer, Storage } from '../storage/index.js'
 import { createCache, type Cache } from './cache.js'
@@ -70,6 +70,24 @@ export const DEFAULT_LIMITS: Limits = {
   maxIssues: 100,
 }
 
+/** Something wrong with the CQL of a Library. */
+export interface LibraryProblem {
+  readonly severity: 'error' | 'warning'
+  readonly text: string
+  /** Index in `Library.content`. */
+  readonly content: number
+  /** Place in the CQL, counted from 1; absent when it is not known. */
+  readonly line?: number
+  readonly column?: number
+}
+
+/**
+ * Finds what is wrong with the CQL of a Library resource.
+ *
+ * @throws {OperationError} when it cannot be told: `aborted`, `computation-timeout`, what `ctx.authorize` throws for libraries that it includes.
+ */
+export type LibraryChecker = (ctx: OperationContext, library: JsonObject) => Promise<readonly LibraryProblem[]>
+
 /** How far a long operation is. */
 export interface Progress {
   readonly done: number
@@ -99,6 +117,8 @@ export interface OperationContext {
   readonly convertUnit?: UnitConversion | undefined
   /** What holds for every validation, unless a call says otherwise. */
   readonly validation?: ValidationPolicy | undefined
+  /** Checks the CQL of Libraries, for `validate`, which says where nobody does. */
+  readonly checkLibrary?: LibraryChecker | undefined
   readonly limits: Limits
   /** Shares the thread among the long operations of all requests. */
   readonly scheduler?: Scheduler | undefined
@@ -145,6 +165,8 @@ export interface ContextOptions {
   readonly convertUnit?: UnitConversion
   /** What holds for every validation, unless a call says otherwise. */
   readonly validation?: ValidationPolicy
+  /** Checks the CQL of Libraries, for `validate`: `cqlChecker()` of `@fhir-ops/cql`. Default: it is not checked. */
+  readonly checkLibrary?: LibraryChecker
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
   readonly newId?: () => string
@@ -162,6 +184,7 @@ const SHAPE: InputShape = inputShape<ContextOptions>({
   types: having('a model of types', ['type']),
   convertUnit: FUNCTION,
   validation: optionsOf(VALIDATION_SHAPE),
+  checkLibrary: FUNCTION,
   limits: optionsOf(LIMITS_SHAPE),
   now: CLOCK,
   newId: FUNCTION,
@@ -196,6 +219,7 @@ export function createContext(options: ContextOptions): OperationContext {
     types: options.types,
     convertUnit: options.convertUnit,
     validation: options.validation,
+    checkLibrary: options.checkLibrary,
     limits: limitsOf(options.limits),
     scheduler,
     now: options.now ?? (() => new Date()),

@@ -7,6 +7,8 @@ export {
   type ContextOptions,
   type OperationContext,
   type Progress,
+  type LibraryChecker,
+  type LibraryProblem,
   type RequestOptions,
   type Explained,
   type ExplainOption,

@@ -5,6 +5,8 @@ export {
   type ContextOptions,
   type OperationContext,
   type Progress,
+  type LibraryChecker,
+  type LibraryProblem,
   type RequestOptions,
   type Limits,
 } from './context.js'

@@ -26,7 +26,28 @@ export const UPDATE_VERSION: FindingDefinition = defineFinding(
   'Start from the current version of the resource.',
 )
 
+/** Reported for CQL that cannot be translated. */
+export const CQL_ERROR: FindingDefinition = defineFinding('cql-error', 'error', 'invalid', 'Correct the CQL at this line and column.')
+
+/** Reported for CQL that can be translated, and probably does not mean what it should. */
+export const CQL_WARNING: FindingDefinition = defineFinding(
+  'cql-warning',
+  'warning',
+  'business-rule',
+  'Look at the CQL at this line and column.',
+)
+
+/** Reported for CQL where there is no translator. */
+export const CQL_UNCHECKED: FindingDefinition = defineFinding(
+  'cql-unchecked',
+  'information',
+  'informational',
+  'Set up a translator: checkLibrary of the context.',
+)
+
 /** Every kind of finding of this library by its name, in the order of the rules. */
 export const FINDING_KINDS: Readonly<Record<string, FindingDefinition>> = Object.fromEntries(
-  [...JSON_FINDINGS, SUPPRESSION_EXPIRED, UPDATE_ID, UPDATE_VERSION, ...RULE_FINDINGS.values()].map((one) => [one.kind, one]),
+  [...JSON_FINDINGS, SUPPRESSION_EXPIRED, UPDATE_ID, UPDATE_VERSION, CQL_ERROR, CQL_WARNING, CQL_UNCHECKED, ...RULE_FINDINGS.values()].map(
+    (one) => [one.kind, one],
+  ),
 )

@@ -14,6 +14,7 @@ import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } fro
 import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
 import { findingsOf, type Asked } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
+import { libraryFindings } from './library-findings.js'
 import { positionsIn } from './run/finding-sink.js'
 import type { Finding } from './run/finding.js'
 import { NO_SETTINGS } from './rules/rule-book.js'
@@ -78,7 +79,8 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked
   const reported = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source, source.fault, places)]
-  const findings = [...reported, ...(suppressor?.expired() ?? [])]
+  const ofLibrary = source.fault === undefined ? await libraryFindings(ctx, source.value, asked) : []
+  const findings = [...reported, ...ofLibrary, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
     findings: findings.filter((finding) => isAtLeast(level, finding)),

@@ -1,4 +1,4 @@
-import type { OperationContext } from 'fhir-ops/context'
+import type { LibraryProblem, OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { nodeAt, nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
@@ -22,6 +22,11 @@ export interface LibraryLoading {
   readonly ctx: OperationContext
   /** Translates libraries that have CQL text only; these are refused when absent. */
   readonly translator: CqlTranslator | undefined
+}
+
+/** The same with a translator. */
+export interface Translating extends LibraryLoading {
+  readonly translator: CqlTranslator
 }
 
 const MAX_LIBRARIES = 100
@@ -70,6 +75,41 @@ async function translated(loading: LibraryLoading, { text, base, linesAhead = 0 
   const includes = new Map(published)
   for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts))))
   return { elm, includes }
+}
+
+/**
+ * What is wrong with the CQL texts of a Library: all problems, by their place in `content`.
+ *
+ * @throws {OperationError} `computation-timeout` and `too-costly` of the translator; what `ctx.authorize` throws for libraries that are included.
+ */
+export async function libraryProblems(loading: Translating, resource: LibraryResource): Promise<readonly LibraryProblem[]> {
+  const problems: LibraryProblem[] = []
+  for (const [content, attachment] of nodesAt(resource, 'content').entries()) {
+    if (mediaType(attachment) !== 'text/cql' || textAt(attachment, 'data') === undefined) continue
+    problems.push(...(await problemsOf(loading, { ...resource, content: [attachment] })).map((problem) => ({ ...problem, content })))
+  }
+  return problems
+}
+
+/** Faults of the Library itself, which are its problems and not those of the call. */
+const OWN_FAULTS: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'definition-required'])
+
+async function problemsOf(loading: Translating, resource: LibraryResource): Promise<readonly Omit<LibraryProblem, 'content'>[]> {
+  const texts = new Map<string, string>()
+  try {
+    const text = cqlText(resource) ?? ''
+    await collectIncludes(loading, { text, base: urlOf(resource) }, texts, new Map())
+    const { problems } = await inTime(loading.ctx, loading.translator.translate(text, texts))
+    return problems.map(({ severity, message, line, column }) => ({
+      severity,
+      text: message,
+      ...(line !== undefined && { line }),
+      ...(column !== undefined && { column }),
+    }))
+  } catch (error) {
+    if (!(error instanceof OperationError) || !OWN_FAULTS.has(error.code)) throw error
+    return [{ severity: 'error', text: error.message }]
+  }
 }
 
 /**
@@ -214,8 +254,12 @@ function cqlText(resource: LibraryResource): string | undefined {
   return contentOf(resource, 'text/cql')
 }
 
+function mediaType(attachment: ElmNode): string | undefined {
+  return textAt(attachment, 'contentType')?.split(';')[0]
+}
+
 function contentOf(resource: LibraryResource, contentType: string): string | undefined {
-  const attachment = nodesAt(resource, 'content').find((content) => textAt(content, 'contentType')?.split(';')[0] === contentType)
+  const attachment = nodesAt(resource, 'content').find((content) => mediaType(content) === contentType)
   const data = attachment === undefined ? undefined : textAt(attachment, 'data')
   if (data === undefined) return undefined
   try {
