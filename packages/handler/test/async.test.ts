@@ -205,6 +205,16 @@ describe('how many are kept', () => {
     await finished(await begun(3), { resourceType: 'Basic', text: 'x'.repeat(60) })
   })
 
+  it('counts requests that wait, too', async () => {
+    await limited({ asyncBytes: 1_000 })
+    const body = JSON.stringify({ resourceType: 'Parameters', parameter: [{ name: 'x', valueString: 'x'.repeat(800) }] })
+    expect((await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(202)
+    expect((await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(429)
+    await vi.waitFor(() => expect(calls).toHaveLength(1))
+    calls[0]?.finish({ resourceType: 'Basic' })
+    await vi.waitFor(async () => expect((await begin('/Patient/$slow', { method: 'POST', body })).status).toBe(202))
+  })
+
   it('work that takes too long is ended', async () => {
     await limited({ asyncTimeoutMs: 50 })
     const reply = await begun()

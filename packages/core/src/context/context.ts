@@ -84,7 +84,7 @@ export interface LibraryProblem {
 /**
  * Finds what is wrong with the CQL of a Library resource.
  *
- * @throws {OperationError} when it cannot be told: `aborted`, `computation-timeout`, what `ctx.authorize` throws for libraries that it includes.
+ * @throws {OperationError} when it is not known: `aborted`, `computation-timeout`, what `ctx.authorize` throws for libraries that it includes.
  */
 export type LibraryChecker = (ctx: OperationContext, library: JsonObject) => Promise<readonly LibraryProblem[]>
 

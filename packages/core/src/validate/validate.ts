@@ -6,17 +6,18 @@ import {
   type Explained,
   type ExplainOption,
   type FindingLevel,
+  type LibraryProblem,
   type OperationContext,
   type ValidationPolicy,
   type RuleSettings,
 } from '../context/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
-import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
+import { isObject, isString, objectsAt, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
+import { CQL_ERROR, CQL_UNCHECKED, CQL_WARNING } from './finding-kinds.js'
 import { findingsOf, type Asked } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
-import { libraryFindings } from './library-findings.js'
 import { positionsIn } from './run/finding-sink.js'
-import type { Finding } from './run/finding.js'
+import { findingOf, type Finding } from './run/finding.js'
 import { NO_SETTINGS } from './rules/rule-book.js'
 import type { Checks, RunPolicy } from './run/run.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
@@ -146,4 +147,34 @@ async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInp
 
 function isSource(resource: object): resource is JsonSource {
   return 'numberText' in resource && typeof resource.numberText === 'function'
+}
+
+/**
+ * What is wrong with the CQL of a Library: what `ctx.checkLibrary` says of it, or that nobody checks it. Contained and bundled Libraries are
+ * not looked at.
+ *
+ * @throws what the checker throws.
+ */
+async function libraryFindings(ctx: OperationContext, resource: unknown, asked: Asked): Promise<readonly Finding[]> {
+  if (asked.policy.checks !== 'all' || !isObject(resource) || resource['resourceType'] !== 'Library') return []
+  const texts = objectsAt(resource, 'content').flatMap((content, index) => (isCql(content) ? [index] : []))
+  if (texts.length === 0) return []
+  const problems = await ctx.checkLibrary?.(ctx, resource)
+  const findings = problems?.map(ofProblem) ?? texts.map((index) => findingOf(CQL_UNCHECKED, { text: UNCHECKED, expression: place(index) }))
+  return findings.filter((finding) => asked.suppressor?.hides(finding) !== true)
+}
+
+const UNCHECKED = 'The CQL is not checked: no translator is set up here.'
+
+function isCql(content: JsonObject): boolean {
+  return stringAt(content, 'contentType')?.split(';')[0] === 'text/cql' && stringAt(content, 'data') !== undefined
+}
+
+function ofProblem({ severity, text, content, line, column }: LibraryProblem): Finding {
+  const where = line === undefined ? '' : `Line ${line}, column ${column ?? 1}: `
+  return findingOf(severity === 'error' ? CQL_ERROR : CQL_WARNING, { text: `${where}${text}`, expression: place(content) })
+}
+
+function place(index: number): string {
+  return `Library.content[${index}]`
 }

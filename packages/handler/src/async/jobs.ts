@@ -18,6 +18,8 @@ export interface Job {
 
 /** The work of a job. */
 export interface JobWork {
+  /** Bytes of the request, which are kept while it waits or runs. */
+  readonly bytes: number
   readonly run: (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Answer>
   /** The answer for a failure. */
   readonly failed: (thrown: unknown) => Answer
@@ -75,12 +77,13 @@ export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
   return {
     start: (owner, work) => {
       purge()
-      checkRoom({ entries, executor, limits, owner, bytes: keptBytes() })
+      checkRoom({ entries, executor, limits, owner, bytes: keptBytes() + work.bytes })
       const job: Job = { id: newId(), progress: undefined, answer: undefined, expires: undefined }
-      const entry: Entry = { owner, controller: new AbortController(), job, bytes: 0 }
+      const entry: Entry = { owner, controller: new AbortController(), job, bytes: work.bytes }
       entries.set(job.id, entry)
       void ended({ work, entry, executor, timeoutMs: limits.asyncTimeoutMs }).then((answer) => {
         const bytes = answer.body === undefined ? 0 : utf8Length(answer.body)
+        entry.bytes = 0
         const kept = keptBytes() + bytes <= limits.asyncBytes ? answer : work.failed(tooMuch())
         entry.bytes = kept === answer ? bytes : 0
         entry.job = { ...entry.job, answer: kept, expires: new Date(now().getTime() + KEPT_MS) }

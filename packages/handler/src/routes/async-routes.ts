@@ -45,6 +45,7 @@ export function answeredLater(service: Service, exchange: Exchange, run: (exchan
   if (exchange.whole !== undefined || !prefersAsync(exchange.request)) return run(exchange)
   const started = performance.now()
   const { id } = service.jobs.start(ownerOf(exchange), {
+    bytes: exchange.bytes?.length ?? 0,
     run: async (signal, onProgress) => {
       const timeoutMs = service.limits.asyncTimeoutMs
       return assembled(await run({ ...exchange, ctx: requestContext(service, exchange, { signal, timeoutMs, onProgress }) }))

@@ -50,6 +50,13 @@ describe('collected data', () => {
     expect(await collected(['Organization?name=x'], { subject: 'bea' }, [place])).toEqual(['o'])
   })
 
+  test('by another reference than the subject is not collected for some patients only', async () => {
+    const expressions = ['Observation?code={{%patient.id}}']
+    expect(await collected(expressions)).toHaveLength(6)
+    await expect(collected(expressions, { subject: 'bea' })).rejects.toMatchObject({ code: 'not-supported' })
+    expect(await collected(['Observation?subject=Patient/{{%patient.id}}'], { subject: 'bea' })).toEqual(['h1', 'w3'])
+  })
+
   test('of a time is what was stored later', async () => {
     expect(await collected(['Patient'], { lastReceivedOn: '2024-05-01' })).toHaveLength(4)
     expect(await collected(['Patient'], { lastReceivedOn: '2999-01-01' })).toEqual([])

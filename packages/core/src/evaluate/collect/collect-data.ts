@@ -10,7 +10,7 @@ import type { RequiredData } from '../languages/index.js'
 import { patientConditions, searchOptions, subjectParameter, ofPatients } from '../languages/x-fhir-query/criterion-query.js'
 import { LANGUAGES } from '../language-option.js'
 import { checkedPeriod, type Period } from '../period.js'
-import { dataRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
+import { measureRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
 import { practitionerIdOf, subjectOf, type Subject } from '../subject.js'
 import { searchOf, type SearchPair } from './requirement-search.js'
 
@@ -79,8 +79,9 @@ export async function collectData(
   const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, resource)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
   const { measure, periodStart, periodEnd } = input
-  const { data } = await dataRequirements(ctx, { measure, periodStart, periodEnd }, options)
   const conditions = patientConditions({ subject, practitioner })
+  const bySubject = conditions.length > 0
+  const { data } = await measureRequirements(ctx, { measure, periodStart, periodEnd }, { ...options, bySubject })
   return {
     id: ctx.newId(),
     date: ctx.now().toISOString(),

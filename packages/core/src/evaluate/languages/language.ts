@@ -65,7 +65,10 @@ export interface GroupCounts {
 }
 
 /** What of a scope matters to what data is looked at. */
-export type RequirementScope = Pick<Scope, 'measure' | 'period' | 'subjectType' | 'supplements'>
+export interface RequirementScope extends Pick<Scope, 'measure' | 'period' | 'subjectType' | 'supplements'> {
+  /** Whether the data is going to be looked up by subject: criteria that find a subject's data otherwise are refused. */
+  readonly bySubject?: boolean | undefined
+}
 
 /** FHIR's DataRequirement. */
 export interface RequiredData extends Omit<DataRequirement, 'type'> {

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../json/index.js'
 import { compositeOf, isComposite } from '../composite/composite-plan.js'
 import { partsOf, type Part } from '../counts.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
-import { CRITERIA_LANGUAGES, type CriteriaLanguage, type Requirements } from '../languages/index.js'
+import { CRITERIA_LANGUAGES, type CriteriaLanguage, type RequirementScope, type Requirements } from '../languages/index.js'
 import { LANGUAGES } from '../language-option.js'
 import { planOf } from '../measure-plan.js'
 import { checkedPeriod } from '../period.js'
@@ -78,7 +78,9 @@ export async function dataRequirements(
     throw new OperationError('parameter-required', 'Either a Measure or a Library is needed.', { expression: ['measure'] })
   const languages = options.languages ?? []
   if (isObject(library)) return mergedRequirements([await ofLibrary(ctx, library, { languages, definitions: input.definitions })])
-  return await ofMeasure(ctx, input, languages)
+  if (input.definitions !== undefined)
+    throw new OperationError('parameter-invalid', 'Definitions can be named for a Library only.', { expression: ['definitions'] })
+  return await measureRequirements(ctx, input, { languages })
 }
 
 async function ofLibrary(
@@ -91,13 +93,17 @@ async function ofLibrary(
   throw new OperationError('not-supported', 'No criteria language is set up that knows libraries.')
 }
 
-async function ofMeasure(
+/**
+ * The data requirements of a Measure.
+ *
+ * @param options `bySubject`: whether the data is going to be looked up for some subjects.
+ * @throws {OperationError} as `dataRequirements`.
+ */
+export async function measureRequirements(
   ctx: OperationContext,
-  { measure: name = '', periodStart, periodEnd, definitions }: DataRequirementsInput,
-  languages: readonly CriteriaLanguage[],
+  { measure: name = '', periodStart, periodEnd }: DataRequirementsInput,
+  { languages = [], bySubject }: DataRequirementsOptions & { readonly bySubject?: boolean },
 ): Promise<DataRequirementsResult> {
-  if (definitions !== undefined)
-    throw new OperationError('parameter-invalid', 'Definitions can be named for a Library only.', { expression: ['definitions'] })
   const period = checkedPeriod(required('periodStart', periodStart), required('periodEnd', periodEnd))
   const measure = await findMeasure(ctx, name)
   const plan = planOf(measure)
@@ -106,7 +112,7 @@ async function ofMeasure(
   const found: DataRequirementsResult[] = []
   for (const part of parts) {
     if (part.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(part.measure)] })
-    found.push(...(await ofPart(ctx, part, { period, subjectType: subjectTypeOf(part.measure) })))
+    found.push(...(await ofPart(ctx, part, { period, bySubject, subjectType: subjectTypeOf(part.measure) })))
   }
   return mergedRequirements(found)
 }
@@ -114,7 +120,7 @@ async function ofMeasure(
 async function ofPart(
   ctx: OperationContext,
   { measure, plan, languages }: Part,
-  scope: { readonly period: ReturnType<typeof checkedPeriod>; readonly subjectType: string },
+  scope: Pick<RequirementScope, 'bySubject' | 'period' | 'subjectType'>,
 ): Promise<readonly DataRequirementsResult[]> {
   const found: DataRequirementsResult[] = []
   for (const language of new Set(languages)) {

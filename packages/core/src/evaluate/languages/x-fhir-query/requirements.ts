@@ -1,11 +1,13 @@
 import type { Coding, DataRequirementCodeFilter, DataRequirementDateFilter, Period } from 'fhir/r4.js'
 import type { OperationContext } from '../../../context/index.js'
+import { OperationError } from '../../../errors/index.js'
 import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
 import { splitUnescaped, unescaped } from '../../../search/values/escapes.js'
 import type { Criterion, GroupPlan } from '../../measure-plan.js'
 import type { RequiredData, RequirementScope, Requirements } from '../language.js'
-import { PATIENT_VARIABLES, searchOptions, withPlace } from './criterion-query.js'
+import { namesPatient, PATIENT_VARIABLES, searchOptions, withPlace } from './criterion-query.js'
 import { parseExpression } from './expression.js'
+import { withoutOwnPatient } from './per-patient.js'
 
 /**
  * The data that queries look at: their types, with filters for what they ask of codes and dates. Whatever else they ask makes no filter, so
@@ -25,22 +27,31 @@ export function queryRequirements(ctx: OperationContext, scope: RequirementScope
 
 async function ofCriterion(ctx: OperationContext, criterion: Criterion, scope: RequirementScope): Promise<readonly RequiredData[]> {
   const options = searchOptions(ctx)
+  if (scope.bySubject === true && namesPatient(withoutOwnPatient(options, { ...criterion, basis: 'boolean' })))
+    throw new OperationError(
+      'not-supported',
+      `${criterion.place} finds what refers to a patient otherwise than as its subject; such data cannot be collected for some patients only.`,
+      { expression: [`${criterion.path}.criteria.expression`] },
+    )
   return withPlace(criterion, async () => {
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
     const { query } = await parseSearch(type, parameters, options)
     const others = [...searchTypesOf(query), ...(criterion.basis === 'boolean' ? [scope.subjectType] : [])].filter((one) => one !== type)
-    return [filtered(options, type, parameters), ...[...new Set(others)].map((other) => ({ type: other }))]
+    const stated = parameters.filter(([, value]) => !value.includes(ANY_PATIENT))
+    return [filtered(options, type, stated), ...[...new Set(others)].map((other) => ({ type: other }))]
   })
 }
 
-/** The id of the patient stands for all patients. */
+/** Stands for the id of any patient: what asks for it makes no filter. */
+const ANY_PATIENT = '-.any-patient.-'
+
 function variablesOf({ period }: RequirementScope): ReadonlyMap<string, string> {
   return new Map([
     ['periodStart', period.start],
     ['periodEnd', period.end],
     ['measurementPeriod.start', period.start],
     ['measurementPeriod.end', period.end],
-    ...PATIENT_VARIABLES.map((name) => [name, 'any'] as const),
+    ...PATIENT_VARIABLES.map((name) => [name, ANY_PATIENT] as const),
   ])
 }
 
