@@ -202,6 +202,20 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
   ],
   $compare: [{ url: '/fhir/R4/ValueSet/$compare?thisUrl=http://w.example/vs&otherUrl=http://hl7.org/fhir/ValueSet/all-types' }],
   '$evaluate-measure': [{ url: '/fhir/R4/Measure/m/$evaluate-measure?periodStart=2020&periodEnd=2021' }],
+  '$data-requirements': [{ url: '/fhir/R4/Measure/m/$data-requirements?periodStart=2020&periodEnd=2021' }],
+  '$collect-data': [{ url: '/fhir/R4/Measure/m/$collect-data?periodStart=2020&periodEnd=2021' }],
+  '$submit-data': [
+    {
+      method: 'POST',
+      url: '/fhir/R4/Measure/$submit-data',
+      body: parameters(
+        { name: 'measureReport', resource: { resourceType: 'MeasureReport', type: 'data-collection' } },
+        ...Array.from({ length: 2_000 }, () => ({ name: 'resource', resource: { resourceType: 'Patient' } })),
+      ),
+    },
+  ],
+  'GET /fhir/R4/_async/:id': [{ url: '/fhir/R4/_async/none' }],
+  'DELETE /fhir/R4/_async/:id': [{ method: 'DELETE', url: '/fhir/R4/_async/none' }],
   $expand: [
     { url: '/fhir/R4/ValueSet/$expand?url=http://w.example/vs' },
     { url: '/fhir/R4/ValueSet/vs/$expand?filter=concept&_pretty=true&includeDefinition=true' },
