@@ -3,6 +3,7 @@ import { test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
+import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
 import { comparePassing } from '../../../../test/passing.js'
 import { describeSuite, suitePath } from '../../../../test/suites.js'
 import { runTest, suiteRunner, type TestResult } from './validator-suite.js'
@@ -13,7 +14,12 @@ const LEVELS = ['verdict', 'location', 'full'] as const
 describeSuite('validator-tests', 'the public validator suite', () => {
   test.each(['core', 'xml', 'extra', 'ig', 'options'])('group %s passes as listed, at each level', async (group) => {
     const runner = await suiteRunner(FOLDER)
-    const shared = createContext({ storage: memoryStorage(), definitions: [r4Definitions()], types: r4TypeModel() })
+    const shared = createContext({
+      storage: memoryStorage(),
+      definitions: [r4Definitions(), registryDefinitions()],
+      codeSystems: [languageTags(), mediaTypes()],
+      types: r4TypeModel(),
+    })
     const results: TestResult[] = []
     for (const one of runner.loadTests(FOLDER)) {
       const ctx = one.options === undefined ? shared : { ...shared, storage: memoryStorage() }

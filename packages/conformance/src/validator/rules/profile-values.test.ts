@@ -171,3 +171,22 @@ describe('what a profile says about quantities', () => {
     expect(await findingsOf(resource, [profileOn('Observation', PROFILE, [element])], /^value-limit/)).toEqual(expected)
   })
 })
+
+test.each<readonly [types: readonly string[], said: readonly string[]]>([
+  [['string', 'Quantity'], []],
+  [['Quantity'], ['error type-not-allowed Observation.value.ofType(string)']],
+  // Validation_VAL_Profile_NoType
+  [['Quantity', 'CodeableConcept'], ['error type-not-allowed Observation']],
+])('a string where a profile allows %j', async (types, said) => {
+  const profile = profileOn('Observation', 'http://a.org/StructureDefinition/typed', [
+    { id: 'Observation.value[x]', path: 'Observation.value[x]', type: types.map((code) => ({ code })) },
+  ])
+  const resource = {
+    resourceType: 'Observation',
+    meta: { profile: ['http://a.org/StructureDefinition/typed'] },
+    status: 'final',
+    code: { text: 'x' },
+    valueString: 'x',
+  }
+  expect(await findingsOf(resource, [profile], /^type-not-allowed$/)).toEqual(said)
+})

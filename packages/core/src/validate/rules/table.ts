@@ -6,13 +6,15 @@ import { bundleRule } from './bundle/check-bundle.js'
 import { bindingRule } from './codes/check-bindings.js'
 import { codingRule, unitRule } from './codes/check-coding.js'
 import { terminologyStatusRule } from './codes/check-status.js'
+import { capabilityRule } from './conformance/capability-statement.js'
 import { codeSystemRule } from './conformance/code-system.js'
 import { conceptMapRule } from './conformance/concept-map.js'
 import { implementationGuideRule } from './conformance/implementation-guide.js'
 import { operationDefinitionRule } from './conformance/operation-definition.js'
-import { capabilityRule, searchParameterRule } from './conformance/search-parameter.js'
+import { searchParameterRule } from './conformance/search-parameter.js'
 import { valueSetRule } from './conformance/value-set.js'
 import { constraintRule } from './constraint/check-constraints.js'
+import { dataRequirementRule } from './data-requirement.js'
 import { attachmentRule, identifierRule } from './datatypes.js'
 import { extensionRule } from './extension/check-extension.js'
 import { extensionContextRule } from './extension/extension-context.js'
@@ -75,6 +77,7 @@ export const NODE_RULES: readonly NodeRule[] = [
   canonicalRule,
   identifierRule,
   attachmentRule,
+  dataRequirementRule,
   narrativeRule,
   textLinkRule,
 ]

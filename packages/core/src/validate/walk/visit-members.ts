@@ -169,14 +169,15 @@ function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[
 /** Whether a rule allows the type of a choice; when it does not, it has nothing else to say about the value. */
 function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
   if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
-  run.findings.report(TYPE_NOT_ALLOWED, placeOf(first), {
+  run.findings.report(TYPE_NOT_ALLOWED, placeOf(first, rule), {
     text: `The type ${slot.type} is not allowed here; allowed types: ${rule.types.map(({ code }) => code).join(', ')}.`,
     profile: rule.profile,
   })
   return false
 }
 
-/** The type of an extension's value is what the extension as a whole is about. */
-function placeOf(node: FhirNode): FhirNode {
-  return node.parent?.type.name === 'Extension' ? node.parent : node
+/** The type of an extension's value is what the extension as a whole is about; where a profile leaves several types, what has the value chose a wrong one. */
+function placeOf(node: FhirNode, { types }: ElementRule): FhirNode {
+  const isOfHolder = types.length > 1 || node.parent?.type.name === 'Extension'
+  return isOfHolder && node.parent !== undefined ? node.parent : node
 }

@@ -8,6 +8,7 @@ import { linksIn, type EntryLink, type BundleCheck } from './entry-links.js'
 import { checkEntryReferences, BUNDLE_REFERENCE_OPEN, BUNDLE_REFERENCE_MISSING, BUNDLE_REFERENCE_AMBIGUOUS } from './entry-references.js'
 import { checkBundleLinks, checkFullUrls, BUNDLE_FULL_URL, BUNDLE_LINK, BUNDLE_STYLE_SHEET } from './full-urls-and-links.js'
 import { checkReachability, BUNDLE_ENTRY_UNREACHABLE } from './reachability.js'
+import { checkRequests, BUNDLE_REQUEST } from './requests.js'
 import { checkSearchSet, BUNDLE_SEARCH } from './search-set.js'
 
 const BUNDLE_HEADER: FindingDefinition = defineFinding(
@@ -27,8 +28,8 @@ const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['message', [checkHeader, checkEntryReferences, checkReachability]],
   ['searchset', [checkEntryReferences, checkSearchSet]],
   ['collection', [checkEntryReferences]],
-  ['transaction', [checkEntryReferences]],
-  ['batch', [checkEntryReferences]],
+  ['transaction', [checkEntryReferences, checkRequests]],
+  ['batch', [checkEntryReferences, checkRequests]],
 ])
 
 /** Bundles. */
@@ -40,6 +41,7 @@ export const bundleRule: ResourceRule = {
     BUNDLE_LINK,
     BUNDLE_STYLE_SHEET,
     BUNDLE_SEARCH,
+    BUNDLE_REQUEST,
     BUNDLE_REFERENCE_MISSING,
     BUNDLE_REFERENCE_AMBIGUOUS,
     BUNDLE_REFERENCE_OPEN,

@@ -89,7 +89,7 @@ function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   const code = stringAt(value, 'code')
   const system = stringAt(value, 'system')
   if (system === undefined) {
-    if (code === undefined && value['display'] === undefined) return
+    if (code === undefined && (value['display'] === undefined || isLone(node))) return
     const text =
       'The Coding has no system. A code with no system has no defined meaning and cannot be validated. A system should be provided.'
     run.findings.report(CODING_SYSTEM_MISSING, node, { text, ...(isLone(node) && { code: 'code-invalid' }) })

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -18,13 +18,6 @@ const SEARCH_PARAMETER_EXPRESSION: FindingDefinition = defineFinding(
   'invalid',
   'Correct the FHIRPath expression; it starts from one of the base types.',
 )
-const CAPABILITY_SEARCH: FindingDefinition = defineFinding(
-  'capability-search',
-  'error',
-  'invalid',
-  'State the type that the definition of the search parameter has.',
-)
-
 /** SearchParameters. */
 export const searchParameterRule: ResourceRule = {
   on: ['SearchParameter'],
@@ -105,36 +98,4 @@ function partsFor(expression: string, bases: readonly string[]): string {
     return type === undefined || bases.includes(type)
   })
   return own.toSorted((one, other) => (one < other ? -1 : 1)).join(' | ')
-}
-
-/** CapabilityStatements. */
-export const capabilityRule: ResourceRule = {
-  on: ['CapabilityStatement'],
-  finds: [CAPABILITY_SEARCH],
-  check: checkCapabilities,
-}
-
-/** Checks that the search parameters of a CapabilityStatement have the types that their definitions give them. */
-async function checkCapabilities(run: Run, node: FhirNode): Promise<void> {
-  for (const rest of childrenOf(run, node, 'rest')) {
-    for (const resource of childrenOf(run, rest, 'resource')) await checkParameters(run, resource)
-    await checkParameters(run, rest)
-  }
-}
-
-async function checkParameters(run: Run, holder: FhirNode): Promise<void> {
-  for (const parameter of childrenOf(run, holder, 'searchParam')) {
-    checkCapability(run, parameter)
-    await run.scheduler.turn()
-  }
-}
-
-function checkCapability(run: Run, parameter: FhirNode): void {
-  const canonical = textOf(parameter, 'definition')
-  const type = textOf(parameter, 'type')
-  const definition = canonical === undefined ? undefined : run.definitions.definition('SearchParameter', canonical)
-  if (!isObject(definition) || type === undefined || definition['type'] === type) return
-  run.findings.report(CAPABILITY_SEARCH, parameter, {
-    text: `The type is ${quoted(type)}, but the definition of the search parameter has the type ${quoted(String(definition['type']))}.`,
-  })
 }

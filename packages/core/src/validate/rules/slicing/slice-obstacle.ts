@@ -31,7 +31,7 @@ interface Discriminated {
   readonly wanted: readonly ElementRule[]
   /** What its type says. */
   readonly general: ElementRule | undefined
-  /** True where a binding of the base may tell slices apart: those of examples are not known here. */
+  /** True where a binding of the base may distinguish slices: those of examples are not known here. */
   readonly isBindable: boolean
 }
 
@@ -64,7 +64,7 @@ function isBindable({ model }: Run, type: string, child: string | undefined): bo
   return types.some((one) => BINDABLE.has(one))
 }
 
-/** Whether a rule says anything by which values can be told apart. */
+/** Whether a rule says anything by which values can be distinguished. */
 function tellsValue(rule: ElementRule): boolean {
   const { value, bindings, children, slices, types, constraints } = rule
   return (
