@@ -1,6 +1,7 @@
 import { rejected } from 'fhir-ops/sessions'
 import { sha256 } from 'fhir-ops/internal/sessions'
-import { base64url, calculateJwkThumbprint, EmbeddedJWK, jwtVerify, type JWTPayload } from 'jose'
+import type { JWTPayload } from 'jose'
+import { encode } from 'jose/base64url'
 import { checkHeader, jwtShape } from './jwt-claims.js'
 import type { Replays } from './token-verifier.js'
 
@@ -41,7 +42,7 @@ const WINDOW_SECONDS = 60
 export const PROOF_MS = 120_000
 const MAX_JTI = 256
 
-/** Checks proofs of possession of a key. @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
+/** Checks proofs of possession of a key; what verifies them is loaded with the first one. @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
 export function dpopCheck({ replays, now = () => new Date() }: DpopOptions & { readonly replays: Replays }): DpopCheck {
   return async (request) => {
     const payload = await verifiedProof(request.proof, now())
@@ -50,6 +51,7 @@ export function dpopCheck({ replays, now = () => new Date() }: DpopOptions & { r
       throw rejected('proof')
     }
     const jwk = jwtShape(request.proof)?.header['jwk']
+    const { calculateJwkThumbprint } = await import('jose/jwk/thumbprint')
     const jkt = await calculateJwkThumbprint({ ...(typeof jwk === 'object' && jwk) })
     return {
       jkt,
@@ -64,6 +66,7 @@ async function verifiedProof(proof: string, currentDate: Date): Promise<JWTPaylo
   const shape = jwtShape(proof)
   if (shape === undefined) throw rejected('proof')
   checkHeader(shape.header, { algorithms: ALGORITHMS, typ: ['dpop+jwt'] })
+  const [{ jwtVerify }, { EmbeddedJWK }] = await Promise.all([import('jose/jwt/verify'), import('jose/jwk/embedded')])
   try {
     const { payload } = await jwtVerify(proof, EmbeddedJWK, { algorithms: ALGORITHMS, currentDate })
     return payload
@@ -84,7 +87,7 @@ function placeOf(uri: string): string | undefined {
 
 function digestOf(token: string): string {
   const hex = sha256(token)
-  return base64url.encode(Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16)))
+  return encode(Uint8Array.from(hex.match(/../g) ?? [], (byte) => parseInt(byte, 16)))
 }
 
 function isFresh({ iat }: JWTPayload, now: Date): boolean {

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, stringAt } from 'fhir-ops/internal/json'
-import { createLocalJWKSet, errors, type CryptoKey, type JSONWebKeySet, type JWK, type JWSHeaderParameters } from 'jose'
+import type { createLocalJWKSet, CryptoKey, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
+import { JWKSNoMatchingKey } from 'jose/errors'
 import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 
@@ -89,8 +90,15 @@ export function configuredKeys(keys: readonly JWK[]): KeySource {
 
 /** The keys of a published set that may be used; symmetric and short ones are passed over. */
 export function keySet({ keys }: JSONWebKeySet): KeySource {
-  const find = createLocalJWKSet({ keys: keys.filter(isStrong) })
-  return { keyFor: (header) => find(header) }
+  const usable = keys.filter(isStrong)
+  let find: ReturnType<typeof createLocalJWKSet> | undefined
+  return {
+    async keyFor(header) {
+      const jose = await import('jose/jwks/local')
+      find ??= jose.createLocalJWKSet({ keys: usable })
+      return find(header)
+    },
+  }
 }
 
 function isStrong({ kty, n }: JWK): boolean {
@@ -128,7 +136,7 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
       try {
         return await keys.keyFor(header)
       } catch (error) {
-        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+        if (!(error instanceof JWKSNoMatchingKey)) throw error
         const newer = await cache.newer()
         return newer.keyFor(header)
       }

@@ -1,7 +1,7 @@
 import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
-import { base64url } from 'jose'
+import { decode } from 'jose/base64url'
 
 /** The parts of a signed token, decoded and not yet trusted. */
 export interface JwtShape {
@@ -38,7 +38,7 @@ export function checkHeader(
 
 function objectIn(part: string): JsonObject | undefined {
   try {
-    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(base64url.decode(part)))
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(decode(part)))
     return isObject(value) ? value : undefined
   } catch {
     return undefined

@@ -2,7 +2,8 @@ import { OperationError } from 'fhir-ops/errors'
 import { stringAt } from 'fhir-ops/internal/json'
 import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { sha256 } from 'fhir-ops/internal/sessions'
-import { errors, jwtVerify, type JWTPayload } from 'jose'
+import type { JWTPayload } from 'jose'
+import { JWTClaimValidationFailed, JWTExpired } from 'jose/errors'
 import { LRUCache } from 'lru-cache'
 import { checkHeader, foreignTokenOf, jwtShape } from './jwt-claims.js'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys, type KeySource } from './issuer-keys.js'
@@ -77,6 +78,7 @@ async function verify(verifying: Verifying, token: string, jkt: string | undefin
 }
 
 async function verifiedPayload({ options, algorithms, clockTolerance, now, keys }: Verifying, token: string): Promise<JWTPayload> {
+  const { jwtVerify } = await import('jose/jwt/verify')
   try {
     const { payload } = await jwtVerify(token, (header) => keys.keyFor(header), {
       algorithms: [...algorithms],
@@ -94,8 +96,8 @@ async function verifiedPayload({ options, algorithms, clockTolerance, now, keys 
 }
 
 function reasonOf(error: unknown): 'expired' | 'claims' | 'signature' {
-  if (error instanceof errors.JWTExpired) return 'expired'
-  return error instanceof errors.JWTClaimValidationFailed ? 'claims' : 'signature'
+  if (error instanceof JWTExpired) return 'expired'
+  return error instanceof JWTClaimValidationFailed ? 'claims' : 'signature'
 }
 
 function verifyingOf(options: JwtVerifierOptions): Verifying {

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { stringAt } from 'fhir-ops/internal/json'
 import type { EndedLogin } from 'fhir-ops/internal/sessions'
-import { jwtVerify, type JWTPayload } from 'jose'
+import type { JWTPayload } from 'jose'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys } from './issuer-keys.js'
 import { checkHeader, jwtShape } from './jwt-claims.js'
 import type { Replays } from './token-verifier.js'
@@ -57,6 +57,7 @@ export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVer
   const verified = async (token: string): Promise<JWTPayload> => {
     const shape = jwtShape(token)
     if (shape === undefined) throw refused()
+    const { jwtVerify } = await import('jose/jwt/verify')
     try {
       checkHeader(shape.header, { algorithms: checks.algorithms, typ: ['logout+jwt'] })
       const { payload } = await jwtVerify(token, (header) => keys.keyFor(header), { ...checks, clockTolerance: 30, currentDate: now() })
