@@ -1,8 +1,8 @@
-// A server process: plain node:http that reads the body and gives the answer that it is told to give. The limit of what a handler can reach.
+// A server process: plain node:http that reads the body and gives an answer of the length that it is told to give. The limit of what a handler can reach.
 import { createServer } from 'node:http'
 import { announce } from './http/announce.js'
 
-const answer = process.argv[2] ?? ''
+const answer = 'x'.repeat(Number(process.argv[2] ?? 0))
 const contentType = process.argv[3] ?? 'application/json'
 const server = createServer((request, response) => {
   request.resume()

@@ -9,6 +9,8 @@ export interface ChildServer {
   readonly base: string
   readonly token: string | undefined
   readonly pid: number | undefined
+  /** Processor time that its process has used, in microseconds. */
+  readonly cpuTime: () => Promise<number>
   readonly close: () => Promise<void>
 }
 
@@ -19,15 +21,22 @@ export async function childServer(
   nodeOptions: readonly string[] = [],
 ): Promise<ChildServer> {
   const child = spawn(process.execPath, [...nodeOptions, fileURLToPath(new URL(`./${entry}.js`, import.meta.url)), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const close = async (): Promise<void> => {
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
+  const cpuTime = async (): Promise<number> => {
+    child.send('processor time')
+    const [{ user, system }] = await once(child, 'message')
+    return Number(user) + Number(system)
+  }
+  if (child.stdout === null) throw new Error(`${entry} has no output`)
   for await (const line of createInterface(child.stdout)) {
     const told: unknown = JSON.parse(line)
-    if (isObject(told)) return { base: `http://127.0.0.1:${String(told['port'])}`, token: stringAt(told, 'token'), pid: child.pid, close }
+    if (isObject(told))
+      return { base: `http://127.0.0.1:${String(told['port'])}`, token: stringAt(told, 'token'), pid: child.pid, cpuTime, close }
   }
   throw new Error(`${entry} ended before it listened`)
 }

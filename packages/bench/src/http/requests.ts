@@ -7,27 +7,49 @@ export interface BenchRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** A code in path or body that each request has another one in place of; all requests are the same when absent. */
+  readonly varies?: string
 }
 
 const FHIR_JSON = { 'content-type': 'application/fhir+json' }
 const parameters = (...parameter: readonly object[]): string => JSON.stringify({ resourceType: 'Parameters', parameter })
 const ALL = encodeURIComponent('http://example.org/bench/all')
 
+const CODE = 'c77777'
+const SYSTEM = encodeURIComponent(LARGE_SYSTEM)
+const TRANSLATE = {
+  method: 'POST',
+  path: '/fhir/R4/ConceptMap/$translate',
+  headers: FHIR_JSON,
+  body: parameters(
+    { name: 'url', valueUri: 'http://example.org/bench/map' },
+    { name: 'system', valueUri: LARGE_SYSTEM },
+    { name: 'code', valueCode: CODE },
+  ),
+} as const
+const VALIDATE_CODE = {
+  method: 'GET',
+  path: `/fhir/R4/ValueSet/$validate-code?url=${ALL}&system=${SYSTEM}&code=${CODE}`,
+  headers: {},
+} as const
+const PAGE = { method: 'GET', path: `/fhir/R4/ValueSet/$expand?url=${ALL}&count=20&offset=77777`, headers: {} } as const
+
 /** The operations, as applications call them. */
 export const REQUESTS: readonly BenchRequest[] = [
+  { name: '$translate, map of 100,000 elements', ...TRANSLATE, varies: CODE },
+  { name: '$translate, asked again', ...TRANSLATE },
+  { name: '$expand, page of 20', ...PAGE, varies: '77777' },
+  { name: '$expand, page of 20, asked again', ...PAGE },
   {
-    name: '$translate, map of 100,000 elements',
-    method: 'POST',
-    path: '/fhir/R4/ConceptMap/$translate',
-    headers: FHIR_JSON,
-    body: parameters(
-      { name: 'url', valueUri: 'http://example.org/bench/map' },
-      { name: 'system', valueUri: LARGE_SYSTEM },
-      { name: 'code', valueCode: 'c77777' },
-    ),
+    name: '$expand, filter, page of 20, asked again',
+    method: 'GET',
+    path: `/fhir/R4/ValueSet/$expand?url=${ALL}&filter=frac&count=20`,
+    headers: {},
   },
-  { name: '$expand, count=20', method: 'GET', path: `/fhir/R4/ValueSet/$expand?url=${ALL}&count=20`, headers: {} },
-  { name: '$expand, filter, count=20', method: 'GET', path: `/fhir/R4/ValueSet/$expand?url=${ALL}&filter=frac&count=20`, headers: {} },
+  { name: '$expand, all 100,000', method: 'GET', path: `/fhir/R4/ValueSet/$expand?url=${ALL}`, headers: {} },
+  { name: '$validate-code', ...VALIDATE_CODE, varies: CODE },
+  { name: '$validate-code, asked again', ...VALIDATE_CODE },
+  { name: 'read, Patient', method: 'GET', path: '/fhir/R4/Patient/p', headers: {} },
   {
     name: '$validate, Patient',
     method: 'POST',
