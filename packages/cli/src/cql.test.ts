@@ -40,6 +40,18 @@ describe('fhir-ops cql', () => {
     expect(JSON.parse((await command(main, ...given, '--json')).out)).toMatchObject({ parameter: [{ name: 'Visits', valueInteger: 2 }] })
   })
 
+  it('evaluates over the lines of NDJSON, and names the line that is not JSON', async () => {
+    const right = '{"resourceType":"Patient","id":"p"}\n{"resourceType":"Encounter","id":"e","subject":{"reference":"Patient/p"}}\n'
+    const [data, broken] = ['data.ndjson', 'broken.ndjson'].map((name) => join(folder, name))
+    await writeFile(data ?? '', right)
+    await writeFile(broken ?? '', `${right}{"resourceType":]\n`)
+    const asked = [join(folder, 'main.cql'), '--subject', 'Patient/p', '--define', 'Visits', '--data']
+    expect(await command(...asked, data ?? '')).toMatchObject({ status: 0, out: 'Visits  2' })
+    expect(await command(...asked, broken ?? '')).toMatchObject({
+      err: expect.stringContaining('broken.ndjson:3:17 is not JSON') as string,
+    })
+  })
+
   it('evaluates over what is loaded', async () => {
     const loaded = await command(
       join(folder, 'main.cql'),

@@ -21,6 +21,8 @@ export interface EngineOptions extends StorageOptions {
   readonly base?: string
   /** Index the words of resources, and search by them. */
   readonly words?: boolean | undefined
+  /** The caller says which packages are missing. */
+  readonly knowsPackages?: boolean | undefined
   /** File with findings of validation that are accepted. */
   readonly suppress?: string
 }
@@ -51,7 +53,9 @@ async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io)
     ...(options.limits !== undefined && { limits: options.limits }),
   })
   if (options.load !== undefined && options.load.length > 0) {
-    await load(options.load, { storage: opened.storage, prepare: (sources) => prepare(sources, indexer), ...loadReports(io) })
+    const { knowsPackages } = options
+    const reports = loadReports(io, { knowsPackages })
+    await load(options.load, { storage: opened.storage, prepare: (sources) => prepare(sources, indexer), ...reports })
   }
   return { ctx, indexer, sessionStore: opened.sessions, close: opened.close }
 }

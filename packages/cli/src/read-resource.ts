@@ -1,15 +1,41 @@
-import { readFile } from 'node:fs/promises'
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import { faultIn } from './json-fault.js'
+import { sourcesIn, type Source } from './load/sources.js'
 
-/** The resource in a JSON file. @throws {OperationError} `body-invalid` for a file of anything else. */
+/**
+ * The resource in a JSON file.
+ *
+ * @throws {OperationError} `body-invalid` for a file of anything else, with the line that is not JSON; `parameter-value` for a file that cannot be read.
+ */
 export async function readResource(path: string): Promise<JsonObject> {
-  const text = await readFile(path, 'utf8')
+  const [resource, ...others] = await readResources(path)
+  if (resource === undefined || others.length > 0)
+    throw new OperationError('body-invalid', `${path} has not one resource, but ${others.length + 1}.`)
+  return resource
+}
+
+/** The resources of a file: one of JSON, those of the lines of NDJSON, or of the definitions of a package. Throws as `readResource`. */
+export async function readResources(path: string): Promise<readonly JsonObject[]> {
+  const resources: JsonObject[] = []
+  for await (const source of sourcesIn(path)) resources.push(resourceOf(source))
+  return resources
+}
+
+function resourceOf({ text, file, line }: Source): JsonObject {
+  const resource = parsed(text)
+  if (isObject(resource)) return resource
+  const fault = faultIn(text, line)
+  throw new OperationError(
+    'body-invalid',
+    fault === undefined ? `${file}:${line} is not a resource.` : `${file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`,
+  )
+}
+
+function parsed(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(text)
-    if (isObject(parsed)) return parsed
-  } catch (cause) {
-    throw new OperationError('body-invalid', `${path} is not JSON.`, { cause })
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
-  throw new OperationError('body-invalid', `${path} is not a resource.`)
 }

@@ -10,7 +10,7 @@ import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
-import { readResource } from '../read-resource.js'
+import { readResource, readResources } from '../read-resource.js'
 import { table } from '../text.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
@@ -46,7 +46,7 @@ export function cqlCommand(io: Io): Command {
     .option('--define <name>', 'definition to evaluate; repeatable (default: all that are public)', repeated)
     .option('--subject <reference>', 'Patient/<id>, the subject of the context')
     .option('--parameter <name=cql>', "value of a parameter, written in CQL (Factor=3, Name='x'); repeatable", repeated)
-    .option('--data <file>', 'Bundle or resource to evaluate over, in place of what is stored')
+    .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, in place of what is stored')
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(jsonOption())
@@ -84,7 +84,7 @@ async function evaluated(ctx: OperationContext, file: string | undefined, call: 
     definitions: define,
     subject,
     parameters: await parametersOf(ctx, call),
-    data: data === undefined ? undefined : resourcesIn(await readResource(data)),
+    data: data === undefined ? undefined : (await readResources(data)).flatMap(resourcesIn),
   }
   return await evaluateCql(own, input, { translator: call.translator })
 }

@@ -6,6 +6,7 @@ import { botCommand } from './bot.js'
 import { completionCommand } from './completion.js'
 import { demoCommand } from './demo.js'
 import { executeCommand } from './execute.js'
+import { igCommand } from './ig.js'
 import { importCommand } from './import.js'
 import { exportCommand, loadCommand } from './load-and-export.js'
 import { mcpCommand } from './mcp.js'
@@ -36,6 +37,7 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   compareCommand,
   closureCommand,
   validateCommand,
+  igCommand,
   schemaCommand,
   snapshotCommand,
   evaluateCommand,

@@ -2,33 +2,20 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { availableParallelism } from 'node:os'
 import type { BestPractice, FindingLevel } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { counted } from '../text.js'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { sourcesIn, type Source } from '../load/sources.js'
-import { githubReport, junitReport } from '../validate/annotation-reports.js'
 import { checkInOrder } from '../validate/check-in-order.js'
 import { checkSource, type Asked } from '../validate/check-source.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
-import { htmlReport } from '../validate/html-report.js'
-import { jsonReport, sarifReport } from '../validate/machine-reports.js'
-import type { Checked, Report } from '../validate/report.js'
-import { textReport } from '../validate/text-report.js'
+import { progressOn } from '../validate/progress.js'
+import type { Checked } from '../validate/report.js'
+import { REPORTS, type ReportFormat } from '../validate/reports.js'
 import { changedFiles } from '../validate/watch-files.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
 import { interrupted } from './serve.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
-
-/** How findings are printed. A new format is a line here. */
-const REPORTS = {
-  text: textReport,
-  json: jsonReport,
-  sarif: sarifReport,
-  html: htmlReport,
-  junit: junitReport,
-  github: githubReport,
-} as const satisfies Readonly<Record<string, (io: Io) => Report>>
 
 interface ValidateOptions {
   readonly storage: string
@@ -37,7 +24,7 @@ interface ValidateOptions {
   readonly bestPractice?: BestPractice
   readonly level?: FindingLevel
   readonly profile?: readonly string[]
-  readonly format: keyof typeof REPORTS
+  readonly format: ReportFormat
   readonly json?: true
   readonly fix?: true
   readonly jobs?: string
@@ -58,8 +45,8 @@ export function validateCommand(io: Io): Command {
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())
-    .addOption(new Option('--best-practice <severity>', 'report violations of best practices, as this severity').choices(LEVELS))
-    .addOption(new Option('--level <severity>', 'lowest severity to report').choices(LEVELS).default('information'))
+    .addOption(new Option('--best-practice <severity>', 'report violations of best practices, as this severity').choices(FINDING_LEVELS))
+    .addOption(new Option('--level <severity>', 'lowest severity to report').choices(FINDING_LEVELS).default('information'))
     .addHelpText(
       'after',
       `\nExample:\n  fhir-ops validate --load ${SAMPLE_PATH} ${SAMPLE_PATH}/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif`,
@@ -67,15 +54,16 @@ export function validateCommand(io: Io): Command {
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
 
-function threadCount(text: string): string {
+/** A number of threads. */
+export function threadCount(text: string): string {
   if (!/^[1-9]\d?$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 99.')
   return text
 }
 
-const LEVELS = ['information', 'warning', 'error']
-const PROGRESS_MS = 1_000
+/** The severities that can be asked for. */
+export const FINDING_LEVELS = ['information', 'warning', 'error']
 /** For one resource. Nobody else waits here, and many resources may follow. */
-const PATIENCE_MS = 60_000
+export const PATIENCE_MS = 60_000
 
 async function validateAll(
   paths: readonly string[],
@@ -152,18 +140,6 @@ async function fix(
   if (diffs.length > 0) fixed.push({ source, text })
   for (const diff of diffs) io.out(`${source.place}\n${diff}`)
   return { source: { ...source, text }, result }
-}
-
-/** Tells about once a second how many resources were checked. */
-function progressOn(io: Io): () => void {
-  let count = 0
-  let said = performance.now()
-  return () => {
-    count++
-    if (performance.now() - said < PROGRESS_MS) return
-    io.err(`… ${counted(count, 'resource')}`)
-    said = performance.now()
-  }
 }
 
 async function* inputs(paths: readonly string[], io: Io): AsyncGenerator<Source> {

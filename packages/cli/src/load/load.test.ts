@@ -146,6 +146,19 @@ describe('what is read of a FHIR package', () => {
     await rm(at('p.tgz'))
   })
 
+  test('the line and column of what is not JSON, in a file and in a line of NDJSON', async () => {
+    await writeFile(at('a.json'), '{\n  "resourceType": "Patient",\n  "id": }\n')
+    await writeFile(at('b.ndjson'), '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient",\n')
+    const { summary: one } = await loaded(at('a.json'))
+    const { summary: lines } = await loaded(at('b.ndjson'))
+    expect([...one.refused, ...lines.refused]).toEqual([
+      { place: 'a.json:3:9', reason: 'The resource is not well-formed JSON: unexpected "}".' },
+      { place: 'b.ndjson:2:27', reason: 'The resource is not well-formed JSON: unexpected end of the text.' },
+    ])
+    await rm(at('a.json'))
+    await rm(at('b.ndjson'))
+  })
+
   test('nothing of an archive that is damaged, but an error that names it', async () => {
     await writeFile(at('p.tgz'), 'no archive')
     await expect(loaded(at('p.tgz'))).rejects.toMatchObject({ code: 'body-invalid', message: expect.stringContaining('p.tgz') })
@@ -299,7 +312,9 @@ describe('what is refused', () => {
     await writeFile(at('bad.ndjson'), `${line}\n${patient('good')}`)
     const { summary } = await loaded(at('bad.ndjson'))
     expect(summary.loaded).toBe(1)
-    expect(summary.refused).toEqual([{ place: 'bad.ndjson:1', reason: expect.stringContaining(reason) }])
+    expect(summary.refused).toEqual([
+      { place: expect.stringMatching(/^bad\.ndjson:1(?::17)?$/) as string, reason: expect.stringContaining(reason) },
+    ])
     await rm(at('bad.ndjson'))
   })
 })

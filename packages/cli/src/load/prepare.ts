@@ -3,6 +3,7 @@ import { readBot } from 'fhir-ops/internal/execute'
 import { readStrictJson, stringAt } from 'fhir-ops/internal/json'
 import { putResource, type Indexer, type PutEntry } from 'fhir-ops/storage'
 import { finished } from 'fhir-ops/internal/work'
+import { faultIn } from '../json-fault.js'
 import type { Source } from './sources.js'
 
 /** A resource that was not loaded, and why. */
@@ -29,10 +30,18 @@ export function prepare(sources: readonly Source[], indexer: Indexer): Prepared 
       entries.push(putResource({ ...addressIn(source), source: source.text }, indexer))
     } catch (error) {
       if (!(error instanceof OperationError)) throw error
-      refused.push({ place: source.place, reason: error.message })
+      refused.push(refusalOf(source, error))
     }
   }
   return { entries, refused }
+}
+
+/** Of what is not JSON also the line and column. */
+function refusalOf({ text, place, line }: Source, { code, message }: OperationError): Refusal {
+  const fault = code === 'body-invalid' ? faultIn(text, line) : undefined
+  if (fault === undefined) return { place, reason: message }
+  const file = place.endsWith(`:${line}`) ? place.slice(0, -`:${line}`.length) : place
+  return { place: `${file}:${fault.line}:${fault.column}`, reason: `${message.replace(/\.$/, '')}: ${fault.text}.` }
 }
 
 /** What a server refuses in the body of a write is refused here too; only the number of members is open, as files may be larger than bodies. */

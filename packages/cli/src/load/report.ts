@@ -7,14 +7,17 @@ import type { LoadOptions, LoadSummary } from './loader.js'
 
 const MAX_REFUSALS = 20
 
-/** Tells how far a load has come, and what it has done. */
-export function loadReports(io: Io): Required<Pick<LoadOptions, 'onProgress' | 'onEnd'>> {
+/** Tells how far a load has come, and what it has done. @param options With `knowsPackages` the caller says which packages are missing. */
+export function loadReports(
+  io: Io,
+  { knowsPackages = false }: { readonly knowsPackages?: boolean | undefined } = {},
+): Required<Pick<LoadOptions, 'onProgress' | 'onEnd'>> {
   const progress = progressOn(io)
   return {
     onProgress: ({ stored, share }) => progress.show({ doing: 'loading', done: stored, thing: 'resource', share }),
     onEnd: (summary) => {
       progress.end()
-      reportLoad(summary, io)
+      reportLoad(knowsPackages ? { ...summary, packages: [] } : summary, io)
     },
   }
 }
@@ -33,7 +36,8 @@ function reportLoad(summary: LoadSummary, io: Io): void {
   if (rest > 0) io.err(`  and ${rest} more`)
 }
 
-function dependencyNote({ by, name, version, given }: OpenDependency): string {
+/** Says that a package is missing, or there in another version. */
+export function dependencyNote({ by, name, version, given }: OpenDependency): string {
   return given === undefined
     ? `${by} needs ${name} ${version}, which is not given`
     : `${by} was made with ${name} ${version}; ${given} is given`

@@ -1,9 +1,12 @@
-export { openDependencies, type OpenDependency } from './open-dependencies.js'
+export { isRelease, openDependencies, type OpenDependency } from './open-dependencies.js'
 export {
+  packageFiles,
   packageLayer,
+  readManifest,
   readPackage,
   type FhirPackage,
   type PackageFile,
   type PackageManifest,
   type ReadPackageOptions,
 } from './read-package.js'
+export type { TarFile } from './tar-files.js'

@@ -1,6 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
-import { tarFiles } from './tar-files.js'
+import { tarFiles, type TarFile } from './tar-files.js'
 import { packLayer, packOf, type ContentLayer } from '../content/index.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
@@ -65,6 +65,27 @@ export async function readPackage(
     else definitions.push(...definitionIn(value, { name: file.name.slice('package/'.length), text }))
   }
   return { ...manifestOf(manifest), definitions }
+}
+
+/**
+ * The files of the archive of a FHIR package whose names are wanted, in its order.
+ *
+ * @throws {OperationError} `body-invalid` when the archive is damaged; `too-costly` when it inflates to more than 1 GiB.
+ */
+export function packageFiles(
+  archive: ReadableStream<Uint8Array<ArrayBuffer>>,
+  isWanted: (name: string) => boolean,
+): AsyncGenerator<TarFile> {
+  return tarFiles(inflated(archive, MAX_BYTES), isWanted)
+}
+
+/**
+ * Reads the text of a manifest, `package.json`.
+ *
+ * @throws {OperationError} `body-invalid` when it is none; `body-structure` when the package is for another FHIR release than R4.
+ */
+export function readManifest(text: string): PackageManifest {
+  return manifestOf(parsed(text, MANIFEST))
 }
 
 function inflated(archive: ReadableStream<Uint8Array<ArrayBuffer>>, maxBytes: number): ReadableStream<Uint8Array> {

@@ -1,0 +1,96 @@
+import { Command, Option } from 'commander'
+import { availableParallelism } from 'node:os'
+import type { FindingLevel } from 'fhir-ops/internal/context'
+import { openDependencies } from 'fhir-ops/packages'
+import { openEngine, type EngineOptions } from '../engine.js'
+import { Exit } from '../exit.js'
+import { comparisonWith, declaredErrors } from '../ig/declared-results.js'
+import { findDependencies, foundPackage, type FoundPackage } from '../ig/find-dependencies.js'
+import { resourcesOf } from '../ig/guide-files.js'
+import type { Io } from '../io.js'
+import { dependencyNote } from '../load/report.js'
+import type { Source } from '../load/sources.js'
+import { checkInOrder } from '../validate/check-in-order.js'
+import { checkSource } from '../validate/check-source.js'
+import { progressOn } from '../validate/progress.js'
+import type { Checked } from '../validate/report.js'
+import { REPORTS, type ReportFormat } from '../validate/reports.js'
+import { repeated, suppressOption } from './options.js'
+import { FINDING_LEVELS, PATIENCE_MS, threadCount } from './validate.js'
+
+interface IgOptions {
+  readonly dependency?: readonly string[]
+  readonly packages?: readonly string[]
+  readonly format: ReportFormat
+  readonly level?: FindingLevel
+  readonly suppress?: string
+  readonly jobs?: string
+}
+
+/** `fhir-ops ig`. */
+export function igCommand(io: Io): Command {
+  return new Command('ig')
+    .description(
+      'Validate a package of an implementation guide, definitions and examples, and compare with the results that it states. Exit status as for validate. Nothing is downloaded.',
+    )
+    .argument('<package>', 'FHIR package (.tgz), or the folder that it was unpacked to')
+    .option('--dependency <package>', 'package that it needs, .tgz or folder; repeatable', repeated)
+    .option('--packages <folder>', 'folder in which such packages are looked for, as in that of the package; repeatable', repeated)
+    .addOption(new Option('--format <format>', 'output format of findings').choices(Object.keys(REPORTS)).default('text'))
+    .addOption(new Option('--level <severity>', 'lowest severity to report').choices(FINDING_LEVELS).default('information'))
+    .addOption(new Option('--jobs <threads>', 'threads for many resources; default: one for each core').argParser(threadCount))
+    .addOption(suppressOption())
+    .addHelpText(
+      'after',
+      '\nExample:\n  fhir-ops ig hl7.fhir.us.mcode-4.0.0.tgz --packages ~/.fhir/packages\n  fhir-ops ig package --dependency hl7.fhir.us.core-6.1.0.tgz --format junit > findings.xml',
+    )
+    .action((path: string, options: IgOptions) => validateGuide(path, options, io))
+}
+
+async function validateGuide(path: string, options: IgOptions, io: Io): Promise<void> {
+  const own = await foundPackage(path)
+  const given = await Promise.all((options.dependency ?? []).map(foundPackage))
+  const dependencies = await findDependencies(own, { folders: options.packages ?? [], given })
+  describe(own, dependencies, io)
+  const engineOptions = await engineFor([...dependencies, own], options)
+  const engine = await openEngine(engineOptions, io)
+  try {
+    const asked = { level: options.level }
+    const threads = Number(options.jobs ?? availableParallelism())
+    const report = REPORTS[options.format](io)
+    const comparison = comparisonWith(await declaredErrors(own.folder))
+    const progress = progressOn(io)
+    let invalid = 0
+    const alone = (source: Source): Promise<Checked> => checkSource(source, engine, asked)
+    for await (const checked of checkInOrder(resourcesOf(own.folder), { alone, threads, options: { engine: engineOptions, asked } })) {
+      report.add(checked)
+      comparison.add(checked)
+      invalid += Number(!checked.result.valid)
+      progress()
+    }
+    report.end()
+    for (const line of comparison.lines()) io.err(line)
+    if (invalid > 0) throw new Exit(1)
+  } finally {
+    await engine.close()
+  }
+}
+
+/** Says which packages take part, and which are missing: without them, what rests on them is not checked. */
+function describe(own: FoundPackage, dependencies: readonly FoundPackage[], io: Io): void {
+  const named = ({ manifest: { name, version } }: FoundPackage): string => `${name}#${version}`
+  const others = dependencies.map(named)
+  io.err(`${named(own)}${others.length > 0 ? ` with ${others.join(', ')}` : ''}`)
+  for (const open of openDependencies([own, ...dependencies].map(({ manifest }) => manifest))) io.err(dependencyNote(open))
+}
+
+async function engineFor(packages: readonly FoundPackage[], { suppress }: IgOptions): Promise<EngineOptions> {
+  const load = (await Promise.all(packages.map(({ folder }) => folder.definitionPaths()))).flat()
+  return {
+    storage: 'memory',
+    load,
+    knowsPackages: true,
+    ...(suppress !== undefined && { suppress }),
+    limits: { operationTimeoutMs: PATIENCE_MS },
+  }
+}
