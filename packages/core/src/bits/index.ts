@@ -10,6 +10,7 @@ export {
   intersection,
   membersOf,
   removeBit,
+  visitMembers,
   withRoomFor,
   type Bits,
 } from './bits.js'

@@ -1,4 +1,4 @@
-import { addBit, createNumbers, hasBit, membersOf, type Bits, type Numbers } from '../bits/index.js'
+import { addBit, createNumbers, hasBit, visitMembers, type Bits, type Numbers } from '../bits/index.js'
 import type { IndexEntry } from '../storage/index.js'
 
 /**
@@ -52,10 +52,10 @@ export function createLinks({ entries, rowOf, system, targets }: Linked): Links 
   }
   const forEachOf = (rows: Bits, visit: (link: number, row: number) => void): void => {
     let link = 0
-    for (const row of membersOf(rows)) {
+    visitMembers(rows, (row) => {
       link = sources.firstFrom(link, row)
       for (; link < sources.length() && sources.at(link) === row; link++) visit(link, row)
-    }
+    })
   }
   return {
     addSources(among, found) {

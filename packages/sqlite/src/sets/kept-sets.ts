@@ -39,12 +39,14 @@ export interface KeptSetsOptions {
 const MAX_BYTES = 32 * 1024 * 1024
 const OVERHEAD = 500
 const READ_MS = 2_000
+/** After this time it is tried again to read what took too long or was too large. */
+const AGAIN_MS = 60_000
 const MOST_COUNTED = 1_024
 
 /** Makes sets for one file. */
 export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_MS }: KeptSetsOptions = {}): KeptSets {
   const kept = new LRUCache<string, KeptPart>({ maxSize: maxBytes, sizeCalculation: (part) => part.bytes() + OVERHEAD })
-  const tooLarge = new LRUCache<string, true>({ max: MOST_COUNTED })
+  const tooLarge = new LRUCache<string, true>({ max: MOST_COUNTED, ttl: AGAIN_MS })
   const isFrequent = createFrequency({ times, most: MOST_COUNTED })
   let place: LogPlace | undefined
   const catchUp = (db: SqliteDriver): void => {

@@ -1,4 +1,4 @@
-import { addBit, createNumbers, emptyBits, hasBit, membersOf, type Bits } from 'fhir-ops/internal/bits'
+import { addBit, createNumbers, emptyBits, hasBit, visitMembers, type Bits } from 'fhir-ops/internal/bits'
 
 /** Which keys refer to which, by one search parameter. Immutable. */
 export interface ReferenceColumn {
@@ -32,16 +32,17 @@ export function referenceColumn(visitAll: (visit: VisitReference) => void): Refe
       if (among === undefined) {
         for (let source = 0; source < sources; source++) if (refersTo(source, wanted)) addBit(found, source)
       } else {
-        for (const source of membersOf(among)) if (source < sources && refersTo(source, wanted)) addBit(found, source)
+        visitMembers(among, (source) => {
+          if (refersTo(source, wanted)) addBit(found, source)
+        })
       }
       return found
     },
     targetsOf(wanted) {
       const found = emptyBits(limit)
-      for (const source of membersOf(wanted)) {
-        if (source >= sources) break
+      visitMembers(wanted, (source) => {
         for (let at = starts[source] ?? 0; at < (starts[source + 1] ?? 0); at++) addBit(found, targets[at] ?? 0)
-      }
+      })
       return found
     },
     forEach(visit) {
