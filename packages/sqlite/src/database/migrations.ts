@@ -136,15 +136,15 @@ const MIGRATIONS: readonly string[] = [
   INSERT INTO change (resource, is_new) VALUES (0, 0);
   CREATE TRIGGER resource_added AFTER INSERT ON resource BEGIN
     INSERT INTO change (resource, is_new) VALUES (new.key, 1);
-    DELETE FROM change WHERE last_insert_rowid() % 1024 = 0 AND seq <= last_insert_rowid() - 8192;
   END;
   CREATE TRIGGER resource_changed AFTER UPDATE ON resource BEGIN
     INSERT INTO change (resource, is_new) VALUES (new.key, 0);
-    DELETE FROM change WHERE last_insert_rowid() % 1024 = 0 AND seq <= last_insert_rowid() - 8192;
   END;
   CREATE TRIGGER resource_removed AFTER DELETE ON resource BEGIN
     INSERT INTO change (resource, is_new) VALUES (old.key, 0);
-    DELETE FROM change WHERE last_insert_rowid() % 1024 = 0 AND seq <= last_insert_rowid() - 8192;
+  END;
+  CREATE TRIGGER change_trimmed AFTER INSERT ON change WHEN new.seq % 1024 = 0 BEGIN
+    DELETE FROM change WHERE seq <= new.seq - 8192;
   END;
   `,
 ]
