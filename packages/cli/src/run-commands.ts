@@ -21,7 +21,7 @@ export async function runCommands(commands: readonly MakeCommand[], args: readon
     return 0
   } catch (error) {
     const status = statusOf(error, io)
-    if (error instanceof OperationError && lacksContent(error, args)) io.err(ONLY_R4)
+    if (error instanceof OperationError && io.engine === undefined && lacksContent(error, args)) io.err(ONLY_R4)
     return status
   } finally {
     io.draw?.('')

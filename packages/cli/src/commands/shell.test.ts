@@ -35,6 +35,7 @@ describe('fhir-ops shell', () => {
     expect(out).toMatch(/^urgent +Urgent/m)
     expect(err).toContain("unknown command 'lokup'")
     expect(err).toMatch(/error: .*'none'/)
+    expect(err).not.toContain('Only the definitions of FHIR R4')
   })
 
   test('ends at exit, and has one storage', async () => {
