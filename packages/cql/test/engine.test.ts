@@ -89,6 +89,37 @@ describe('definitions over resources', () => {
   })
 })
 
+describe('expressions without data', () => {
+  it.each([
+    ['Take({1, 2, 3}, -1)', '{}'],
+    ['Skip({1, 2, 3}, -1)', '{}'],
+    ['flatten {{1}, null as List<Integer>}', '{ 1, null }'],
+    ['(null as List<Integer>) union (null as List<Integer>)', '{}'],
+    ['(null as Interval<Integer>) union (null as Interval<Integer>)', 'null'],
+    ['(null as Interval<Integer>) contains 1', 'false'],
+    ['(null as Interval<Integer>) properly includes 1', 'false'],
+    ['1 in (null as Interval<Integer>)', 'false'],
+    ['(null as Integer) in Interval[1, 2]', 'null'],
+    ["2.5 'g' * 3 hours", "7.5 'g.h'"],
+    ["1 '1' / 2 years", "0.5 '/a'"],
+    ["2 hours * 3 '1'", '6.0 hours'],
+    ['ToString(3 hours)', "'3.0 \\'hours\\''"],
+    ['HighBoundary(3.14159, 1)', '3.1'],
+    ['LowBoundary(-0.5, 0)', '0.0'],
+    [
+      'collapse { Interval[@2012-01-01, @2012-01-05], Interval[@2012-01-07, @2012-01-10] } per day',
+      '{ Interval[@2012-01-01, @2012-01-05], Interval[@2012-01-07, @2012-01-10] }',
+    ],
+    [
+      'collapse { Interval[@2012-01-01, @2012-01-05], Interval[@2012-01-07, @2012-01-10] } per 2 days',
+      '{ Interval[@2012-01-01, @2012-01-10] }',
+    ],
+  ])('%s', async (expression, expected) => {
+    const library = await compiled(`define X: ${expression}`)
+    expect(literalText(library.definition('X')?.compute(createEvaluation({ now: NOW })) ?? null)).toBe(expected)
+  })
+})
+
 describe('what is refused', () => {
   const elm = (expression: object, statements: readonly object[] = []): object => ({
     library: { identifier: { id: 'T' }, statements: { def: [{ name: 'X', context: 'Unfiltered', expression }, ...statements] } },

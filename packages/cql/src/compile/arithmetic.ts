@@ -274,7 +274,14 @@ function temporalBoundary(value: Temporal, end: 'least' | 'greatest', digits: Va
 
 function decimalBoundary(amount: Decimal, end: 'least' | 'greatest', places: number): Value {
   if (places > 8 || places < 0) return null
-  if (end === 'least' || places <= amount.places) return decimalOfUnits(amount.units, Math.max(places, amount.places)) ?? null
+  if (places < amount.places) return truncated(amount, places)
+  if (end === 'least' || places === amount.places) return decimalOfUnits(amount.units, places) ?? null
   const gap = 10n ** BigInt(8 - amount.places) - 10n ** BigInt(8 - places)
   return decimalOfUnits(BigInt(amount.units) + (isZero(amount) || amount.units > 0 ? gap : -gap), places) ?? null
+}
+
+/** Without the digits after so many places. */
+function truncated({ units }: Decimal, places: number): Value {
+  const step = 10n ** BigInt(8 - places)
+  return decimalOfUnits((BigInt(units) / step) * step, places) ?? null
 }

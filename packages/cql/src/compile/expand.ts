@@ -51,8 +51,7 @@ function collapse(intervals: readonly Interval[], per: Value, compiler: Compiler
   const result: Interval[] = []
   for (const interval of sorted) {
     const last = result.at(-1)
-    const near = last === undefined ? undefined : reach(last, per, compiler)
-    if (last === undefined || near === undefined || (overlaps(near, interval, by) !== true && unionOf(near, interval, by) === null)) {
+    if (last === undefined || (overlaps(reach(last, per, compiler), interval, by) !== true && unionOf(last, interval, by) === null)) {
       result.push(interval)
       continue
     }

@@ -119,10 +119,9 @@ function membership(test: Membership, order: 'in order' | 'reversed' = 'in order
     const [left, right] = twoOperands(node, scope, compiler)
     const [item, whole] = order === 'reversed' ? [right, left] : [left, right]
     const by = orderAt(node, compiler)
-    const isListType = staticOperand(node, order === 'reversed' ? 0 : 1)?.kind === 'list'
     return (evaluation) => {
       const [value, container] = [item(evaluation), whole(evaluation)]
-      if (container === null) return isListType || order === 'in order' ? false : null
+      if (container === null) return false
       if (!isList(container) && !isInterval(container)) return null
       evaluation.spend(sizeOf(container))
       return test(value, container, by, evaluation.spend)
@@ -201,9 +200,11 @@ function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
     const by = orderAt(node, compiler)
+    const isListType = staticOperand(node, 0)?.kind === 'list'
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
       if (isInterval(a) && isInterval(b)) return onPair(a, b, by)
+      if (a === null && b === null) return isListType && nullList === 'keep' ? [] : null
       const isOneNull = (isList(a) && b === null) || (nullList === 'keep' && isList(b) && a === null)
       if (!(isList(a) && isList(b)) && !(isOneNull && nullList !== 'null')) return null
       evaluation.spend(sizeOf(a) + sizeOf(b))

@@ -34,7 +34,7 @@ export const LIST: NodeCompilers = {
       return isList(list) ? distinctValues(list, compiler.convert, evaluation.spend) : null
     }
   },
-  Flatten: unary((value) => (isList(value) ? value.flatMap((item) => (item === null ? [] : isList(item) ? item : [item])) : null)),
+  Flatten: unary((value) => (isList(value) ? value.flatMap((item) => (isList(item) ? item : [item])) : null)),
   SingletonFrom: unary((value, _, node) => singleton(value, node)),
   Length: (node, scope, compiler) => {
     const operand = compiler.compile(operandOf(node), scope)
@@ -156,7 +156,6 @@ function end(node: ElmNode, scope: Scope, compiler: Compiler, which: 'first' | '
 function slice(list: readonly Value[], start: Value, stop: Value): Value {
   const from = typeof start === 'number' ? start : 0
   const to = typeof stop === 'number' ? stop : list.length
-  if (to < 0) return list.slice(from, list.length + to)
   return from < 0 || to <= from ? [] : list.slice(from, to)
 }
 

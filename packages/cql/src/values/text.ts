@@ -1,7 +1,7 @@
 import { decimalText } from './decimal.js'
 import { DAY, temporalText, type Temporal } from './temporal.js'
 import { calendarUnit } from './units.js'
-import { isList, isTemporal, kindOf, type Code, type Interval, type Quantity, type Tuple, type Value } from './value.js'
+import { isList, isQuantity, isTemporal, kindOf, type Code, type Interval, type Quantity, type Tuple, type Value } from './value.js'
 
 /** Writes a value as a CQL literal or selector, which reads back as the same value. */
 export function literalText(value: Value): string {
@@ -53,9 +53,9 @@ function tupleText({ elements }: Tuple): string {
 export function plainTextOf(value: Value): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint')
     return String(value)
+  if (isQuantity(value)) return `${decimalText(value.value)} ${stringText(value.unit)}`
   switch (kindOf(value)) {
     case 'decimal':
-    case 'quantity':
     case 'ratio':
       return literalText(value)
     case 'date':

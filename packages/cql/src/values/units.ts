@@ -70,15 +70,25 @@ function plainUnit(unit: string, calendarIsUcum: boolean): string {
   return DEFINITE_TO_UCUM.get(calendar) ?? calendar
 }
 
-/** The unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts put together: `cm` times `cm` is `cm2`. */
+/**
+ * The unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts put together: `cm` times `cm` is `cm2`. Calendar units
+ * become those of UCUM beside others.
+ */
 export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
+  if (b === '1') return a
+  if (a === '1' && sign === 1) return b
   const exponents = new Map<string, number>()
-  addParts(exponents, a, 1)
-  addParts(exponents, b, sign)
+  addParts(exponents, ucumUnit(a), 1)
+  addParts(exponents, ucumUnit(b), sign)
   const parts = [...exponents].filter(([, exponent]) => exponent !== 0)
   const above = parts.filter(([, exponent]) => exponent > 0).map(([unit, exponent]) => partText(unit, exponent))
   const below = parts.filter(([, exponent]) => exponent < 0).map(([unit, exponent]) => `/${partText(unit, -exponent)}`)
   return (above.join('.') || (below.length === 0 ? '1' : '')) + below.join('')
+}
+
+function ucumUnit(unit: string): string {
+  const calendar = calendarUnit(unit) ?? ''
+  return DEFINITE_TO_UCUM.get(calendar) ?? UCUM_CALENDAR.get(calendar) ?? unit
 }
 
 function addParts(exponents: Map<string, number>, unit: string, sign: 1 | -1): void {
