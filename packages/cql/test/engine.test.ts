@@ -11,12 +11,16 @@ beforeAll(async () => {
 
 const HEAD = "library T version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\ncontext Patient\n"
 const NOW = new Date('2020-06-01T10:00:00Z')
-const toMilligrams = (from: string, to: string): number | undefined => (from === to ? 1 : from === 'g' && to === 'mg' ? 1000 : undefined)
+const FACTORS = new Map([
+  ['g mg', 1_000],
+  ['d a', 1 / 365.25],
+])
+const convert = (from: string, to: string): number | undefined => (from === to ? 1 : FACTORS.get(`${from} ${to}`))
 
 async function compiled(text: string): Promise<CqlLibrary> {
   const { elm, problems } = await translator.translate(HEAD + text)
   expect(problems).toEqual([])
-  return compileLibrary(elm, { model, convert: toMilligrams })
+  return compileLibrary(elm, { model, convert })
 }
 
 function element(json: object): NonNullable<ReturnType<typeof resourceElement>> {
@@ -104,6 +108,13 @@ describe('expressions without data', () => {
     ["1 '1' / 2 years", "0.5 '/a'"],
     ["2 hours * 3 '1'", '6.0 hours'],
     ['ToString(3 hours)', "'3.0 \\'hours\\''"],
+    ["ToDate('2014-12-28T10:30:00.000')", 'null'],
+    [
+      'collapse { Interval(@2012-02-29, @2014-02], Interval(null, @2012-02-29) }',
+      '{ Interval(null, @2012-02-29), Interval(@2012-02-29, @2014-02] }',
+    ],
+    ["1 'a' ~ 365 days", 'false'],
+    ['1 year ~ 365 days', 'true'],
     ['HighBoundary(3.14159, 1)', '3.1'],
     ['LowBoundary(-0.5, 0)', '0.0'],
     [
@@ -125,7 +136,7 @@ describe('what is refused', () => {
     library: { identifier: { id: 'T' }, statements: { def: [{ name: 'X', context: 'Unfiltered', expression }, ...statements] } },
   })
   const value = (document: unknown): unknown =>
-    compileLibrary(document, { model, convert: toMilligrams })
+    compileLibrary(document, { model, convert })
       .definition('X')
       ?.compute(createEvaluation({ now: NOW, maxSteps: 1000 }))
   const integer = (text: string): object => ({ type: 'Literal', valueType: '{urn:hl7-org:elm-types:r1}Integer', value: text })

@@ -47,7 +47,8 @@ export const EXPANSION: NodeCompilers = {
 /** Intervals that overlap, meet, or are not further apart than `per`, put together, in order. */
 function collapse(intervals: readonly Interval[], per: Value, compiler: Compiler): readonly Value[] {
   const by = pointOrder(compiler.convert, undefined, compiler.offset)
-  const sorted = intervals.toSorted((a, b) => compare(startOf(a), startOf(b), compiler.convert) ?? 0)
+  const [unknown, known] = [intervals.filter((one) => startOf(one) === null), intervals.filter((one) => startOf(one) !== null)]
+  const sorted = [...unknown, ...known.toSorted((a, b) => compare(startOf(a), startOf(b), compiler.convert) ?? 0)]
   const result: Interval[] = []
   for (const interval of sorted) {
     const last = result.at(-1)

@@ -316,13 +316,8 @@ function toDecimal(value: Value): Value {
 }
 
 function toDate(value: Value): Value {
-  if (typeof value === 'string') return dateOfText(value)
+  if (typeof value === 'string') return parseDateTime(value, 0, 'date') ?? null
   return isTemporal(value) ? (dateOf(value) ?? null) : null
-}
-
-function dateOfText(text: string): Value {
-  const parsed = parseDateTime(text, 0)
-  return parsed === undefined ? null : (dateOf(parsed) ?? null)
 }
 
 function toDateTime(value: Value, { now }: Evaluation): Value {

@@ -39,7 +39,8 @@ export function durationUnit(unit: string): string | undefined {
  */
 export function factorBetween(convert: UnitConversion, from: string, to: string, calendarIsUcum = false): number | undefined {
   if (from === to) return 1
-  const [source, target] = [plainUnit(from, calendarIsUcum), plainUnit(to, calendarIsUcum)]
+  const isBoth = calendarIsUcum && (isCalendarPeriod(from) || isCalendarPeriod(to))
+  const [source, target] = [plainUnit(from, isBoth), plainUnit(to, isBoth)]
   if (source === target) return 1
   const [years, months] = [source === 'year' || target === 'year', source === 'month' || target === 'month']
   if (years && months) return source === 'year' ? 12 : 1 / 12
@@ -61,6 +62,10 @@ const CALENDAR_DAYS: ReadonlyMap<string, number> = new Map([
 
 function scaled(factor: number | undefined, by: number): number | undefined {
   return factor === undefined ? undefined : factor * by
+}
+
+function isCalendarPeriod(unit: string): boolean {
+  return UCUM_CALENDAR.has(calendarUnit(unit) ?? '')
 }
 
 function plainUnit(unit: string, calendarIsUcum: boolean): string {
