@@ -204,11 +204,17 @@ function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
       if (isInterval(a) && isInterval(b)) return onPair(a, b, by)
-      if (a === null && b === null) return isListType && nullList === 'keep' ? [] : null
-      const isOneNull = (isList(a) && b === null) || (nullList === 'keep' && isList(b) && a === null)
-      if (!(isList(a) && isList(b)) && !(isOneNull && nullList !== 'null')) return null
+      const isOfLists = isListType || isList(a) || isList(b)
+      const [first, second] = [listOf(a, isOfLists && nullList === 'keep'), listOf(b, isOfLists && nullList !== 'null')]
+      if (first === undefined || second === undefined) return null
       evaluation.spend(sizeOf(a) + sizeOf(b))
-      return onLists(isList(a) ? a : [], isList(b) ? b : [], compiler.convert, evaluation.spend)
+      return onLists(first, second, compiler.convert, evaluation.spend)
     }
   }
+}
+
+/** The items of a list; of null none, where it counts as a list without items. */
+function listOf(value: Value, isNullEmpty: boolean): readonly Value[] | undefined {
+  if (isList(value)) return value
+  return value === null && isNullEmpty ? [] : undefined
 }
