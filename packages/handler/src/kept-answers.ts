@@ -14,7 +14,7 @@ const LONGEST_ANSWER = 32 * 1024
 
 /**
  * Keeps answers to what is asked again, of operations that follow from the request and the definitions alone (`cacheable`), for as long as no definition changes. Whether the
- * caller may ask is for the stages to say, each time anew; callers who see a part of the resources, or for whom a rule of the host decides, get answers of their own.
+ * caller may ask is for the stages to say, each time; callers who see a part of the resources, or for whom a rule of the host decides, get answers of their own.
  */
 export function answerFinder(): AnswerFinder {
   let isQuick = true

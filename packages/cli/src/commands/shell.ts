@@ -89,7 +89,7 @@ function completerOf(ctx: OperationContext, commands: readonly Command[]): Compl
     return made
   }
   return async (line) => {
-    const begun = /\S*$/.exec(line)?.[0] ?? ''
+    const begun = line.split(/\s/).at(-1) ?? ''
     const [name, ...before] = wordsOf(line.slice(0, line.length - begun.length))
     const starting = (words: readonly string[]): readonly [readonly string[], string] => [
       words.filter((word) => word.startsWith(begun)).slice(0, MOST),

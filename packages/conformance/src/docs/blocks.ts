@@ -36,13 +36,19 @@ export function pages(): readonly string[] {
 
 /** Every block of code of a page in a language that is compiled. */
 export function blocksOf(page: string): readonly Block[] {
-  const text = readFileSync(join(ROOT, page), 'utf8')
-  return [...text.matchAll(/^```(ts|tsx|js)\b[^\n]*\n([\s\S]*?)^```/gm)].map(({ index, 1: language = '', 2: code = '' }) => ({
-    place: `${page}:${text.slice(0, index).split('\n').length}`,
-    language,
-    code,
-    kind: kindOf(page, code),
-  }))
+  const blocks: Block[] = []
+  let open: { readonly language: string; readonly line: number; readonly code: string[] } | undefined
+  for (const [index, line] of readFileSync(join(ROOT, page), 'utf8').split('\n').entries()) {
+    if (open === undefined) {
+      const language = /^```(ts|tsx|js)\b/.exec(line)?.[1]
+      if (language !== undefined) open = { language, line: index + 1, code: [] }
+    } else if (line.startsWith('```')) {
+      const code = `${open.code.join('\n')}\n`
+      blocks.push({ place: `${page}:${open.line}`, language: open.language, code, kind: kindOf(page, code) })
+      open = undefined
+    } else open.code.push(line)
+  }
+  return blocks
 }
 
 function kindOf(page: string, code: string): BlockKind {

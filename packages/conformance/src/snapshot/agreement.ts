@@ -10,7 +10,7 @@ export interface Agreement {
   readonly definitions: number
   /** Definitions without any difference. */
   readonly same: number
-  /** Definitions that could not be generated, as their base is not at hand. */
+  /** Definitions that could not be generated, as their base is not available. */
   readonly withoutBase: number
   /** Published elements. */
   readonly elements: number

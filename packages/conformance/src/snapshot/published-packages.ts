@@ -9,7 +9,7 @@ import { suitePath } from '../../../../test/suites.js'
 /** A package whose snapshots are compared with ours. */
 export interface PublishedPackage {
   readonly name: string
-  /** Its StructureDefinitions; `undefined` where the package is not at hand. */
+  /** Its StructureDefinitions; `undefined` where the package is not available. */
   readonly read: () => readonly JsonObject[] | undefined
 }
 
