@@ -1,4 +1,4 @@
-// Every published symbol has a docstring and is named in the docs, no entry re-exports wholesale, and every subpath that is named exists.
+// Every published symbol has a docstring, what can be called has an example, no entry re-exports wholesale, and every subpath that is named exists.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { PAGE, publishedEntries } from './api-page.mjs'
@@ -13,15 +13,16 @@ const NAMED_IN_PROSE = /(?:from '|`)((?:@fhir-ops|fhir-ops)\/[\w/-]+)['`]/g
 const entries = publishedEntries()
 const pages = [join(root, 'README.md'), ...files(join(root, 'docs'), /\.md$/), ...files(join(root, 'examples'), /\.(ts|md)$/)]
 const readmes = workspacePackages().map(({ dir }) => join(dir, 'README.md'))
-const guide = [...pages, ...readmes]
+/** Code that people copy: the examples, and the blocks of the pages, which a test compiles. */
+const examples = [...pages, ...readmes]
   .filter((file) => file !== PAGE && existsSync(file))
-  .map((file) => readFileSync(file, 'utf8'))
+  .map((file) => (file.endsWith('.md') ? blocksIn(readFileSync(file, 'utf8')) : readFileSync(file, 'utf8')))
   .join('\n')
 
 const problems = [
   ...entries.flatMap(undocumented),
   ...entries.flatMap(wholesale),
-  ...entries.flatMap(unmentioned),
+  ...entries.flatMap(withoutExample),
   ...unlisted(),
   ...deadSubpaths(),
 ]
@@ -36,12 +37,16 @@ function wholesale({ name, file }) {
   return /^export \*/m.test(readFileSync(file, 'utf8')) ? [`${name}: lists its exports with a star`] : []
 }
 
-/** What can be called is explained on a page; types are explained by what takes and gives them. */
-function unmentioned({ name, symbols }) {
+function blocksIn(page) {
+  return [...page.matchAll(/^```[\w ]*\n(.*?)^```/gms)].map(([, code]) => code).join('\n')
+}
+
+/** What can be called has an example; types are explained by what takes and gives them. */
+function withoutExample({ name, symbols }) {
   if (UNVERSIONED.has(name)) return []
   return symbols
-    .filter((symbol) => symbol.isValue && !new RegExp(`\\b${symbol.name}\\b`).test(guide))
-    .map((symbol) => `${name}: no page or example names ${symbol.name}; document it, or leave it to fhir-ops/internal`)
+    .filter((symbol) => symbol.isValue && !new RegExp(`\\b${symbol.name}\\b`).test(examples))
+    .map((symbol) => `${name}: no example uses ${symbol.name}; add one to its page, or leave it to fhir-ops/internal`)
 }
 
 function unlisted() {

@@ -7,7 +7,6 @@ export {
   type Progress,
   type LibraryChecker,
   type LibraryProblem,
-  type RequestOptions,
   type Limits,
 } from './context.js'
 export { createCache, type Cache, type CacheOptions } from './cache.js'

@@ -1,5 +1,5 @@
 export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './evaluate-measure.js'
-export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
+export { evaluateMeasureOperation } from './operation.js'
 export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
 export type { GroupPlan } from './measure-plan.js'
 export type { Period } from './period.js'

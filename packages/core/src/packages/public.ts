@@ -1,2 +1,2 @@
 export { openDependencies } from './open-dependencies.js'
-export { packageLayer, readPackage, type FhirPackage, type ReadPackageOptions } from './read-package.js'
+export { packageLayer, readPackage, type FhirPackage } from './read-package.js'

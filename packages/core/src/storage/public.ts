@@ -1,6 +1,5 @@
 export type {
   Capabilities,
-  ContainedEntry,
   DeleteEntry,
   PutEntry,
   ScanItem,
@@ -41,4 +40,4 @@ export { comparePositions, type SortPosition } from './sort-position.js'
 export { isResourceId, isResourceType } from './resource-types.js'
 export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
 export type { KnownSession, SessionChange, SessionNews, SessionRecord, SessionState, SessionStore, UserRecord } from './session-store.js'
-export { wrappedStorage, type StorageMembers } from './wrapped-storage.js'
+export { wrappedStorage } from './wrapped-storage.js'

@@ -1,2 +1,2 @@
 export { observedStorage } from './observed-storage.js'
-export type { Attributes, Meter, Span, Telemetry, Tracer } from './telemetry.js'
+export type { Span, Telemetry } from './telemetry.js'

@@ -1,5 +1,5 @@
 export { createBindingChecker } from './binding.js'
-export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
+export { terminologyCapabilities } from './capabilities.js'
 export type { CodeSystem, ComputedSystem, ImportedSystem } from '../code-system/code-system.js'
 export type {
   CodeGrammar,
