@@ -9,7 +9,7 @@ export {
   type LibraryProblem,
   type Limits,
 } from './context.js'
-export { createCache, type Cache, type CacheOptions } from './cache.js'
+export { createCache, type Cache } from './cache.js'
 export type { Suppression, ValidationPolicy, HostFinding, HostRule, RuleSettings } from './validation-policy.js'
 export type { Scheduler } from './scheduler.js'
 export type { Explain, Explanation, ExplanationStep, NearestCode } from '../explain/explanation.js'

@@ -1,4 +1,5 @@
-import { placesOf, type Condition, type EntryTest, type SearchQuery } from '../storage/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { isDefinitionEntry, placesOf, type Condition, type EntryTest, type ScanQuery, type SearchQuery } from '../storage/index.js'
 import { addBit, addBits, countBits, difference, emptyBits, intersection, membersOf, type Bits } from '../bits/index.js'
 import type { ResourceTable } from './resource-table.js'
 
@@ -119,4 +120,53 @@ function rowsReferredBy({ tables, table, type }: Scope, param: string, query: Se
   const index = tables.get(query.type)?.param(param)
   if (sources !== undefined) index?.links({ system: type, targets: table }).addTargets(sources, found)
   return intersection(live, found)
+}
+
+/**
+ * Checks that resources which were given without an indexer are not searched for by what they have no entries of: such a search would
+ * find none of them and say nothing.
+ *
+ * @param unindexed Types of these resources.
+ * @throws {OperationError} `search-unsupported` naming the parameter.
+ */
+export function checkIndexed(query: SearchQuery | ScanQuery, unindexed: ReadonlySet<string>): void {
+  if (unindexed.size === 0) return
+  checkQueryOf(query, unindexed)
+  for (const { type, where, params } of 'referring' in query ? (query.referring ?? []) : []) {
+    for (const param of params) checkParam(param, type, unindexed)
+    checkCondition(where, type, unindexed)
+  }
+}
+
+function checkQueryOf({ type, where, sort = [] }: SearchQuery, unindexed: ReadonlySet<string>): void {
+  for (const { field, param } of sort) if (field !== 'lastUpdated' && field !== 'id') checkParam(param, type, unindexed)
+  checkCondition(where, type, unindexed)
+}
+
+function checkCondition(condition: Condition, type: string, unindexed: ReadonlySet<string>): void {
+  switch (condition.kind) {
+    case 'and':
+    case 'or':
+      for (const part of condition.conditions) checkCondition(part, type, unindexed)
+      return
+    case 'not':
+      return checkCondition(condition.condition, type, unindexed)
+    case 'entry':
+      return checkParam(condition.param, type, unindexed)
+    case 'refersTo':
+      checkParam(condition.param, type, unindexed)
+      return checkQueryOf(condition.query, unindexed)
+    case 'referredBy':
+      checkParam(condition.param, condition.query.type, unindexed)
+      return checkQueryOf(condition.query, unindexed)
+    case 'id':
+    case 'lastUpdated':
+      return
+  }
+}
+
+function checkParam(param: string, type: string, unindexed: ReadonlySet<string>): void {
+  if (!unindexed.has(type) || isDefinitionEntry({ param })) return
+  const text = `The resources of type ${type} that memoryStorage was given are not indexed by ${quoted(param)}: give it an indexer too, for example that of r4().`
+  throw new OperationError('search-unsupported', text)
 }

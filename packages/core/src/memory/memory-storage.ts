@@ -15,11 +15,9 @@ import {
 } from '../storage/index.js'
 import { countBits } from '../bits/index.js'
 import { createVersionLog, historyOf } from './history.js'
-import { checkIndexed } from './check-indexed.js'
-import { matchingRows } from './matches.js'
-import { pageOf } from './page.js'
+import { checkIndexed, matchingRows } from './matches.js'
+import { pageOf, scanPage } from './page.js'
 import type { ResourceTable } from './resource-table.js'
-import { scanPage } from './scan.js'
 import { applyWrites, type MemoryState } from './write.js'
 
 /** Options of `memoryStorage`. */

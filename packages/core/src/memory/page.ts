@@ -1,6 +1,23 @@
 import { OperationError } from '../errors/index.js'
 import { countBits, hasBit, membersOf, type Bits } from '../bits/index.js'
-import { comparePositions, cursorParts, positionOf, type SearchQuery, type SortKey, type SortPosition } from '../storage/index.js'
+import {
+  comparePositions,
+  cursorParts,
+  positionOf,
+  scanItemTooLong,
+  SCAN_ITEM_BYTES,
+  SCAN_PAGE_BYTES,
+  storedResource,
+  type Referring,
+  type ScanItem,
+  type ScanPage,
+  type ScanQuery,
+  type SearchQuery,
+  type SortKey,
+  type SortPosition,
+  type StoredResource,
+} from '../storage/index.js'
+import { matchingRows, type Tables } from './matches.js'
 import type { ResourceTable, Row } from './resource-table.js'
 
 const DEFAULT_PAGE = 100
@@ -29,7 +46,7 @@ interface PageQuery<T> extends Omit<SearchQuery, 'where'> {
 }
 
 /** The same, with what is made of each row, the size of which counts. */
-export function pageMadeOf<T>(table: ResourceTable, rows: Bits, { itemOf, ...query }: PageQuery<T>): RowPage<T> {
+function pageMadeOf<T>(table: ResourceTable, rows: Bits, { itemOf, ...query }: PageQuery<T>): RowPage<T> {
   const { sort = [], limit = DEFAULT_PAGE, maxBytes = Infinity } = query
   const after = query.after === undefined ? undefined : readCursor(query.after, sort)
   const found = firstRows(table, rows, { after, limit, sort })
@@ -96,4 +113,59 @@ function readCursor(cursor: string, sort: readonly SortKey[]): SortPosition {
 
 function isKey(value: unknown): value is string | number | null {
   return value === null || typeof value === 'string' || typeof value === 'number'
+}
+
+/** One page of a scan, in the order of ids. */
+export function scanPage(tables: Tables, query: ScanQuery): ScanPage {
+  const table = tables.get(query.type)
+  const rows = matchingRows(tables, query)
+  if (table === undefined || rows === undefined) return { items: [] }
+  const sources = (query.referring ?? []).flatMap((referring) => sourceOf(tables, referring) ?? [])
+  const { type, limit = SCAN_PAGE, after, maxBytes = SCAN_PAGE_BYTES } = query
+  return pageMadeOf(table, rows, { type, limit, maxBytes, ...(after !== undefined && { after }), itemOf: (row) => itemOf(row, sources) })
+}
+
+const SCAN_PAGE = 500
+
+/** Where what refers to a resource is found. */
+interface Source {
+  readonly params: readonly string[]
+  readonly table: ResourceTable
+  /** The rows that may come. */
+  readonly rows: Bits
+}
+
+function sourceOf(tables: Tables, { params, ...query }: Referring): Source | undefined {
+  const table = tables.get(query.type)
+  const rows = matchingRows(tables, query)
+  return table && rows && { params, table, rows }
+}
+
+function itemOf(row: Row, sources: readonly Source[]): { readonly row: Row; readonly item: ScanItem; readonly bytes: number } {
+  const referring = new Map<string, Row>()
+  let bytes = row.text.length
+  for (const source of sources) {
+    for (const found of rowsReferring(source, row)) {
+      const address = `${found.stored.type}/${found.stored.id}`
+      if (referring.has(address)) continue
+      referring.set(address, found)
+      bytes += found.text.length
+      if (bytes > SCAN_ITEM_BYTES) throw scanItemTooLong(row.stored)
+    }
+  }
+  return { row, item: { stored: fresh(row), referring: Array.from(referring.values(), fresh) }, bytes }
+}
+
+function rowsReferring({ params, table, rows }: Source, { stored: { type, id } }: Row): readonly Row[] {
+  const all = [
+    { field: 'value', op: 'eq', operand: id },
+    { field: 'system', op: 'eq', operand: type },
+  ] as const
+  const numbers = params.flatMap((param) => table.param(param)?.rows(all) ?? [])
+  return numbers.flatMap((number) => (hasBit(rows, number) ? (table.row(number) ?? []) : []))
+}
+
+/** What is parsed of it is not kept with the row: a scan would leave all of a population behind. */
+function fresh({ stored: { type, id, versionId, lastUpdated }, text }: Row): StoredResource {
+  return storedResource({ type, id, versionId, lastUpdated, text })
 }

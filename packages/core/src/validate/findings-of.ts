@@ -5,7 +5,6 @@ import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
 import type { Work } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
-import { explainedDefinitions } from './explain-definitions.js'
 import { baseTypesOf, type PlannedRules } from './definitions/kept-answers.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
 import { requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
@@ -55,7 +54,7 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
     now: ctx.now(),
   })
   if (asked.policy.checks === 'structure' && source.repairs.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
-  const definitions = explainedDefinitions(await createDefinitions(ctx, model), ctx.explain)
+  const definitions = await createDefinitions(ctx, model)
   return walks(ctx, source, { ...planned, asked, model, definitions, flawless })
 }
 
