@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
-import { cqlLanguage, cqlOperations, evaluateCql } from '@fhir-ops/cql'
+import { cqlChecker, cqlLanguage, cqlOperations, evaluateCql } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { createHandler, introspectionVerifier, jwtVerifier, logoutTokenVerifier } from '@fhir-ops/handler'
@@ -15,7 +15,7 @@ import { importSnomed } from '@fhir-ops/snomed/import'
 import { openSqlite, openSqliteToFill, sqliteStorage } from '@fhir-ops/sqlite'
 import { packLayer } from 'fhir-ops/content'
 import { createCache, createContext } from 'fhir-ops/context'
-import { evaluateMeasureOperation, evaluateMeasure } from 'fhir-ops/evaluate'
+import { collectData, dataRequirements, evaluateMeasureOperation, evaluateMeasure, measureOperations } from 'fhir-ops/evaluate'
 import { openAuditStore, createSessions } from 'fhir-ops/sessions'
 import { createMcpHandler, createMcpServer } from '@fhir-ops/mcp'
 import { botResponse, createBots } from 'fhir-ops/execute'
@@ -49,10 +49,12 @@ const TABLE: Readonly<Record<string, Row>> = {
   botResponse: { make: botResponse },
   openBotSandbox: { make: openBotSandbox },
   compileFhirPath: { make: compileFhirPath, before: ['true'] },
+  collectData: { make: collectData, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
   configureServer: { make: configureServer, before: [{}] },
   createBots: { make: createBots },
   createCache: { make: createCache },
   createContext: { make: createContext, options: { storage } },
+  cqlChecker: { make: cqlChecker, options: { translator: { translate: () => {} } } },
   cqlLanguage: { make: cqlLanguage },
   cqlOperations: { make: cqlOperations },
   evaluateMeasureOperation: { make: evaluateMeasureOperation },
@@ -63,6 +65,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   createSessions: { make: createSessions, options: { store } },
   createTranslator: { make: createTranslator },
   openWorkerTranslator: { make: openWorkerTranslator },
+  dataRequirements: { make: dataRequirements, before: [context, { library: {} }] },
   delegated: { make: delegated, before: [[]], options: { baseUrl: 'https://x', delegate: [] } },
   evaluateCql: { make: evaluateCql, before: [context, { expression: '1' }] },
   evaluateMeasure: { make: evaluateMeasure, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
@@ -79,6 +82,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   listedSystem: { make: listedSystem, options: { url: 'http://x', name: 'X' } },
   loadR4: { make: loadR4, before: [undefined] },
   logoutTokenVerifier: { make: logoutTokenVerifier, options: { ...issuer, jwksUri: 'https://issuer.example.org/keys' } },
+  measureOperations: { make: measureOperations },
   memoryStorage: { make: memoryStorage, before: [[]] },
   openPostgres: { make: openPostgres, before: [{ connect: progress, on: progress, end: progress }] },
   openSqlite: { make: openSqlite, before: ['never-opened.db'] },
@@ -95,7 +99,12 @@ const TABLE: Readonly<Record<string, Row>> = {
 }
 
 /** Which function the message names, where it is another one. */
-const SAYS: Readonly<Record<string, string>> = { releaseOf: 'r4', loadR4: 'r4', openSqliteToFill: 'openSqlite' }
+const SAYS: Readonly<Record<string, string>> = {
+  releaseOf: 'r4',
+  loadR4: 'r4',
+  measureOperations: 'evaluateMeasureOperation',
+  openSqliteToFill: 'openSqlite',
+}
 
 /** Published functions whose parameter of that kind is not a set of options: what a request or a search is narrowed by. */
 const OTHERS: readonly string[] = ['forRequest', 'parseSearch', 'createEvaluation', 'compileLibrary', 'openWork', 'createResourceCache']
