@@ -116,9 +116,9 @@ async function measured(sent: Sent): Promise<Measured> {
     used = process.threadCpuUsage()
   }
   const beat = setInterval(note)
-  const { status, body, stream } = await send(sent)
-  let bytes = Buffer.byteLength(body ?? '')
-  for await (const piece of stream ?? []) bytes += Buffer.byteLength(piece)
+  const { status, body = '', stream, pieces = [body] } = await send(sent)
+  let bytes = 0
+  for await (const piece of stream ?? pieces) bytes += Buffer.byteLength(piece)
   clearInterval(beat)
   note()
   return { status, bytes, ...peak }
@@ -148,6 +148,12 @@ const longPatient = filled(
   '{"resourceType":"Patient","id":"x","name":[',
   '{"family":"Mustermann-Beispiel","given":["Adelheid","Berta"]}',
   ']}',
+)
+const slicedProfile = filled(
+  '{"resourceType":"StructureDefinition","url":"http://w.example/p","name":"P","status":"draft","kind":"resource","abstract":false,"type":"Patient",' +
+    '"baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient","derivation":"constraint","differential":{"element":[{"id":"Patient","path":"Patient"},',
+  '{"id":"Patient.contact","path":"Patient.contact","min":1}',
+  ']}}',
 )
 const read = '{"request":{"method":"GET","url":"ValueSet/$expand?url=http://w.example/vs"}}'
 
@@ -222,6 +228,10 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
     { url: '/fhir/R4/ValueSet/vs/$expand?_format=ndjson' },
   ],
   $lookup: [{ url: `/fhir/R4/CodeSystem/$lookup?system=${system}&code=root&property=child&_pretty=true` }],
+  $snapshot: [
+    { url: '/fhir/R4/StructureDefinition/$snapshot?url=http://hl7.org/fhir/StructureDefinition/ElementDefinition' },
+    { method: 'POST', url: '/fhir/R4/StructureDefinition/$snapshot', body: slicedProfile },
+  ],
   $subsumes: [{ url: `/fhir/R4/CodeSystem/$subsumes?system=${system}&codeA=c1&codeB=root` }],
   $translate: [
     { url: `/fhir/R4/ConceptMap/cm/$translate?system=${system}&code=c1&_pretty=true` },
@@ -298,6 +308,9 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
   ],
   'GET /fhir/R4/metadata': [{ url: '/fhir/R4/metadata?_pretty=true' }, { url: '/fhir/R4/metadata?mode=terminology&_pretty=true' }],
   'GET /.well-known/smart-configuration': [{ url: '/.well-known/smart-configuration' }],
+  'GET /.well-known/openid-configuration': [{ url: '/.well-known/openid-configuration' }],
+  'GET /.well-known/oauth-authorization-server': [{ url: '/.well-known/oauth-authorization-server' }],
+  'GET /fhir/R4/.well-known/openid-configuration': [{ url: '/fhir/R4/.well-known/openid-configuration' }],
   'GET /fhir/R4/.well-known/smart-configuration': [{ url: '/fhir/R4/.well-known/smart-configuration' }],
   'GET /openapi.json': [{ url: '/openapi.json' }],
   'GET /healthz': [{ url: '/healthz' }],

@@ -26,7 +26,9 @@ const contents = packed(published.map(({ dir }) => dir))
 test.each(published.map(({ manifest }) => manifest.name))('%s is published with its page and its build, and nothing else', (name) => {
   const files = contents.get(name) ?? []
   expect(files).toContain('README.md')
-  expect(files.filter((path) => !/^(README\.md|LICENSE|package\.json|dist\/|sample\/)/.test(path))).toEqual([])
+  expect(files.filter((path) => !/^(README\.md|LICENSE|package\.json|dist\/|sample\/|fhir-ops\.config\.schema\.json$)/.test(path))).toEqual(
+    [],
+  )
 })
 
 test('the command is published with the content that it demonstrates', () => {
