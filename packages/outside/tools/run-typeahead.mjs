@@ -28,7 +28,8 @@ try {
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()))
   await page.goto(`http://127.0.0.1:${port}/#${new URLSearchParams({ base, token })}`)
   await page.getByPlaceholder('Search').fill('bet')
-  const option = page.getByRole('option').first()
+  // Until the server has answered, the form offers to make what was typed.
+  const option = page.getByRole('option', { name: 'Beta' }).first()
   await option.waitFor({ timeout: 30_000 })
   const offered = await page.getByRole('option').allInnerTexts()
   await option.click()
