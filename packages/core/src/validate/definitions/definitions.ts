@@ -52,6 +52,10 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
     ...own,
     profile: (canonical) => by('StructureDefinition', canonical).profile(canonical),
     definition: (type, canonical) => by(type, canonical).definition(type, canonical),
+    kinds: (canonical) => {
+      const { url } = canonicalOf(canonical)
+      return (fromRequest.values().some((urls) => urls.has(url)) ? own : below).kinds(canonical)
+    },
     globalProfiles: (type) => (fromRequest.has('ImplementationGuide') ? own : below).globalProfiles(type),
     codeSystem: (canonical) => by('CodeSystem', canonical).codeSystem(canonical),
     valueSet: (canonical) => either(below.valueSet(canonical), () => own.valueSet(canonical)),

@@ -18,6 +18,7 @@ class KeptAnswers {
   readonly kept: Kept | undefined
   readonly profiles: FetchedStore<Profile | undefined>
   readonly definitions: FetchedStore<JsonObject | undefined>
+  readonly kinds: FetchedStore<readonly string[]>
   readonly globals: FetchedStore<readonly string[]>
   readonly valueSets: FetchedStore<CodeList | undefined>
   readonly codeSystems: FetchedStore<SystemFamily>
@@ -27,6 +28,7 @@ class KeptAnswers {
     this.kept = place
     this.profiles = store()
     this.definitions = store()
+    this.kinds = store()
     this.globals = store()
     this.valueSets = lasting<CodeList | undefined>(store(), (list) => list?.lasts() !== false)
     this.codeSystems = lasting<SystemFamily>(store(), (family) => family.lasts())

@@ -47,8 +47,38 @@ function compiledKind(model: TypeModel): CacheKind<Profile> {
   }
 }
 
+/** The types of resources that canonicals lead to. */
+const CANONICAL_TYPES = [
+  'StructureDefinition',
+  'CodeSystem',
+  'ValueSet',
+  'ConceptMap',
+  'Questionnaire',
+  'SearchParameter',
+  'OperationDefinition',
+  'CapabilityStatement',
+  'ImplementationGuide',
+  'Library',
+  'Measure',
+  'PlanDefinition',
+  'ActivityDefinition',
+  'StructureMap',
+  'NamingSystem',
+  'CompartmentDefinition',
+  'MessageDefinition',
+  'GraphDefinition',
+  'EventDefinition',
+  'ResearchDefinition',
+  'ChargeItemDefinition',
+  'TerminologyCapabilities',
+]
+
 /** Finds definitions such as Questionnaires and Measures. */
-export function definitionFinder(ctx: OperationContext, questions: Questions, { definitions, globals }: KeptAnswers): ResourceDefinitions {
+export function definitionFinder(
+  ctx: OperationContext,
+  questions: Questions,
+  { definitions, kinds, globals }: KeptAnswers,
+): ResourceDefinitions {
   const find = keptOrFetched(questions, definitions, async (key) => {
     const end = key.indexOf(' ')
     const { url, version } = canonicalOf(key.slice(end + 1))
@@ -56,8 +86,15 @@ export function definitionFinder(ctx: OperationContext, questions: Questions, { 
   })
   return {
     definition: (type, canonical) => find(`${type} ${canonical}`),
+    kinds: keptOrFetched(questions, kinds, (canonical) => kindsOf(ctx, canonical)),
     globalProfiles: keptOrFetched(questions, globals, (type) => globalProfiles(ctx, type)),
   }
+}
+
+async function kindsOf({ content }: OperationContext, canonical: string): Promise<readonly string[]> {
+  const { url, version } = canonicalOf(canonical)
+  const found = await Promise.all(CANONICAL_TYPES.map((type) => content.resolve(type, url, version)))
+  return CANONICAL_TYPES.filter((_, index) => found[index] !== undefined)
 }
 
 /** @see https://hl7.org/fhir/R4/implementationguide-definitions.html#ImplementationGuide.global */

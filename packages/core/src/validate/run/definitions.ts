@@ -27,6 +27,8 @@ export interface Definitions extends CodeDefinitions, ResourceDefinitions, Store
 export interface ResourceDefinitions {
   /** The resource of a type with a canonical, with or without version; `undefined` when there is none. */
   readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
+  /** The types of the definitions that a canonical leads to. */
+  readonly kinds: (canonical: string) => readonly string[] | Pending
   /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
   readonly globalProfiles: (type: string) => readonly string[] | Pending
 }
