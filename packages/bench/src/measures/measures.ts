@@ -12,7 +12,7 @@ import { HELPERS_TEXT, LIBRARY_TEXT, LIBRARY_URL, MEASURE_A, MEASURE_B, PERIOD, 
 import { byCqlExecution, byFqmExecution, type Elm } from './peers.js'
 
 const PEER_PATIENTS = 200
-const PATIENTS = Number(process.env['MEASURE_PATIENTS'] ?? 2_000)
+const PATIENTS = (process.env['MEASURE_PATIENTS'] ?? '2000').split(',').map(Number)
 const ENGINES = new Map([...STORAGES].filter(([name]) => process.env['MEASURE_STORAGES']?.split(',').includes(name) ?? true))
 
 /** The measures, and the definitions that they count. */
@@ -25,9 +25,11 @@ const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = 
  * Patients a second of measures in CQL, from storages with 147 resources for each patient, and beside them the JavaScript engines from
  * Bundles in memory. The first evaluation after the load is cold, the second warm.
  *
- * `MEASURE_PATIENTS` says how many patients (default 2,000), `MEASURE_STORAGES` which storages (default all); the peers evaluate 200. Counts of the first 200 must agree.
+ * `MEASURE_PATIENTS` says how many patients (default 2,000; several with commas), `MEASURE_STORAGES` which storages (default all); the peers evaluate 200. Counts of the first 200 must agree.
  */
 export async function measures(): Promise<string> {
+  if (!PATIENTS.every((count) => Number.isInteger(count) && count > 0))
+    throw new TypeError('MEASURE_PATIENTS takes counts, such as 150,10000.')
   const { indexer, ...release } = r4()
   const elm = await translated(release.types)
   const rows: string[][] = []
@@ -47,7 +49,7 @@ export async function measures(): Promise<string> {
     type: { text: 'logic-library' },
     content: [{ contentType: 'application/elm+json', data: Buffer.from(JSON.stringify(elm.library)).toString('base64') }],
   }
-  for (const patients of [PEER_PATIENTS, PATIENTS])
+  for (const patients of [PEER_PATIENTS, ...PATIENTS])
     for (const [kind, open] of ENGINES) {
       const { storage, close } = await open()
       await fill(storage, indexer, resources([library, MEASURE_A, MEASURE_B, ...VALUE_SETS]))
