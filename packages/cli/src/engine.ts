@@ -10,9 +10,9 @@ import { load } from './load/loader.js'
 import { prepare } from './load/prepare.js'
 import { loadReports } from './load/report.js'
 import { openStorage, type Engine, type OpenedStorage, type StorageOptions } from './storage.js'
+import { readSuppressions } from './validate/read-suppressions.js'
 
 export type { Engine } from './storage.js'
-import { readSuppressions } from './validate/read-suppressions.js'
 
 /** How the engine is opened. */
 export interface EngineOptions extends StorageOptions {

@@ -120,12 +120,12 @@ export function dataRequirementsCommand(io: Io): Command {
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExample:\n  fhir-ops data-requirements heart-rate-count --period-start 2026 --period-end 2026 --load packages/cli/sample',
+      `\nExample:\n  fhir-ops data-requirements heart-rate-count --period-start 2026 --period-end 2026 --load ${SAMPLE_PATH}`,
     )
-    .action((resource: string, options: DataRequirementsOptions) => tell(resource, options, io))
+    .action((resource: string, options: DataRequirementsOptions) => printRequirements(resource, options, io))
 }
 
-async function tell(resource: string, options: DataRequirementsOptions, io: Io): Promise<void> {
+async function printRequirements(resource: string, options: DataRequirementsOptions, io: Io): Promise<void> {
   const type = resource.startsWith('Library/') ? 'Library' : 'Measure'
   const { periodStart, periodEnd } = options
   const translator = openWorkerTranslator({ model: r4TypeModel() })
