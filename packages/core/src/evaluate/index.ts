@@ -41,3 +41,4 @@ export {
 export { measureOperations } from './measure-operations.js'
 export { mergedRequirements } from './requirements/merge.js'
 export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
+export { requirementConditions } from './collect/requirement-search.js'

@@ -1,6 +1,8 @@
+import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { parseSearch, type SearchOptions } from 'fhir-ops/search'
+import { requirementConditions } from 'fhir-ops/internal/evaluate'
+import { parseSearch, type SearchOptions, type SearchPair } from 'fhir-ops/search'
 import { scanResources, type Referring, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
@@ -94,35 +96,26 @@ function union(type: string, queries: readonly SearchQuery[]): SearchQuery {
     : { type, where: { kind: 'or', conditions: queries.map(({ where }) => where) }, parameters: [] }
 }
 
-type Parameter = readonly [name: string, value: string]
-
 /** A retrieve as a search that finds at least what it finds: by its codes and its date range, as far as these are known. */
-function conditionsOf(search: SearchOptions, request: RetrieveRequest): readonly Parameter[] {
-  return [...codeConditions(search, request), ...dateConditions(search, request)]
+function conditionsOf(search: SearchOptions, request: RetrieveRequest): readonly SearchPair[] {
+  return requirementConditions(search, { type: request.type, codeFilter: codeFilters(request), dateFilter: dateFilters(request) })
 }
 
-/** More codes than these are not looked up one by one. */
-const MAX_CODES = 200
-
-function codeConditions(search: SearchOptions, { type, codePath = '', listedCodes }: RetrieveRequest): readonly Parameter[] {
-  const name = parameterFor(search, { type, path: codePath, kind: 'token' })
-  const codes = listedCodes?.() ?? []
-  if (name === undefined || codes.some(({ system, code }) => system === null || code === null)) return []
-  const values = [...new Set(codes.map(({ system, code }) => `${escaped(system ?? '')}|${escaped(code ?? '')}`))]
-  return values.length > 0 && values.length <= MAX_CODES ? [[name, values.join(',')]] : []
+function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequirementCodeFilter[] {
+  const codes = path === undefined ? [] : (listedCodes?.() ?? [])
+  const code = codes.flatMap(({ system, code: own }) => (system === null || own === null ? [] : { system, code: own }))
+  return path === undefined || code.length < codes.length ? [] : [{ path, code }]
 }
 
 const DAY_MS = 86_400_000
 
 /** By days, and one more at both ends, since times may have no offset. */
-function dateConditions(search: SearchOptions, { type, datePath = '', listedRange }: RetrieveRequest): readonly Parameter[] {
-  const name = parameterFor(search, { type, path: datePath, kind: 'date' })
-  if (name === undefined || listedRange === undefined || !isInterval(listedRange)) return []
+function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
+  if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
   const { low, high } = listedRange
-  return [
-    ...(isTemporal(low) ? [[name, `ge${dayOf(low.low - DAY_MS)}`] as const] : []),
-    ...(isTemporal(high) ? [[name, `le${dayOf(high.high + DAY_MS)}`] as const] : []),
-  ]
+  const start = isTemporal(low) ? dayOf(low.low - DAY_MS) : undefined
+  const end = isTemporal(high) ? dayOf(high.high + DAY_MS) : undefined
+  return [{ path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }]
 }
 
 /** Four digits are all that a search takes for a year. */
@@ -133,19 +126,6 @@ function dayOf(moment: number): string {
 
 const FIRST_DAY = Date.UTC(1583, 0, 1)
 const LAST_DAY = Date.UTC(9999, 11, 31)
-
-/** The search parameter for an element. */
-function parameterFor(
-  { parameters }: SearchOptions,
-  { type, path, kind }: { readonly type: string; readonly path: string; readonly kind: string },
-): string | undefined {
-  const isOfElement = (expression: string): boolean => expression.split('|').some((branch) => branch.trim() === `${type}.${path}`)
-  return parameters.of(type).find((parameter) => parameter.type === kind && isOfElement(parameter.expression))?.code
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\,|$]/g, (character) => `\\${character}`)
-}
 
 /** What was read of one subject, by type; texts become elements when a retrieve asks for the type. */
 function readResources(

@@ -3,7 +3,7 @@ import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, needed, TEXT } from '../../input/index.js'
 import type { JsonObject } from '../../json/index.js'
-import { parseSearch } from '../../search/index.js'
+import { parseSearch, type SearchPair } from '../../search/index.js'
 import { allMatches, type StoredResource } from '../../storage/index.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import type { RequiredData } from '../languages/index.js'
@@ -12,7 +12,7 @@ import { LANGUAGES } from '../language-option.js'
 import { checkedPeriod, type Period } from '../period.js'
 import { measureRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
 import { practitionerIdOf, subjectOf, type Subject } from '../subject.js'
-import { searchOf, type SearchPair } from './requirement-search.js'
+import { requirementConditions } from './requirement-search.js'
 
 /** Whose data is collected, for which Measure. */
 export interface CollectDataInput {
@@ -108,7 +108,7 @@ async function collected(ctx: OperationContext, data: readonly RequiredData[], w
     const isOfPatients = type === 'Patient' || subjectParameter(options, type, 'Patient') !== undefined
     const own = isOfPatients ? whose.conditions.map((condition) => ofPatients(options, type, condition)) : []
     const since: readonly SearchPair[] = whose.since === undefined ? [] : [['_lastUpdated', `gt${whose.since}`]]
-    const { query } = await parseSearch(type, [...searchOf(options, requirement), ...own, ...since], options)
+    const { query } = await parseSearch(type, [...requirementConditions(options, requirement), ...own, ...since], options)
     for await (const stored of allMatches(ctx.storage, { ...query, limit: PAGE })) {
       pace.check()
       await pace.step()

@@ -1,16 +1,16 @@
 import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
-import type { SearchOptions } from '../../search/index.js'
+import type { SearchOptions, SearchPair } from '../../search/index.js'
 import { escaped } from '../../search/values/escapes.js'
 import type { RequiredData } from '../languages/index.js'
-
-/** A search parameter with its value. */
-export type SearchPair = readonly [name: string, value: string]
 
 /** More codes than these are not looked up one by one: the filter is left out, and more is found than is needed. */
 const MAX_CODES = 200
 
 /** A data requirement as parameters of a search that finds at least what it asks for, as far as search parameters look at the same elements. */
-export function searchOf({ parameters }: SearchOptions, { type, codeFilter = [], dateFilter = [] }: RequiredData): readonly SearchPair[] {
+export function requirementConditions(
+  { parameters }: SearchOptions,
+  { type, codeFilter = [], dateFilter = [] }: RequiredData,
+): readonly SearchPair[] {
   const codeOf = (filter: DataRequirementCodeFilter | DataRequirementDateFilter, kind: string): string | undefined => {
     if (filter.searchParam !== undefined) return filter.searchParam
     const isOfElement = (expression: string): boolean => expression.split('|').some((branch) => branch.trim() === `${type}.${filter.path}`)
@@ -25,9 +25,10 @@ export function searchOf({ parameters }: SearchOptions, { type, codeFilter = [],
 function codePairs(name: string | undefined, { code = [], valueSet }: DataRequirementCodeFilter): readonly SearchPair[] {
   if (name === undefined) return []
   if (valueSet !== undefined) return [[`${name}:in`, valueSet]]
-  const tokens = code.map((coding) =>
+  const texts = code.map((coding) =>
     coding.system === undefined ? escaped(coding.code ?? '') : `${escaped(coding.system)}|${escaped(coding.code ?? '')}`,
   )
+  const tokens = [...new Set(texts)]
   return tokens.length === 0 || tokens.length > MAX_CODES ? [] : [[name, tokens.join(',')]]
 }
 
