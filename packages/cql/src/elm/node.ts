@@ -3,6 +3,9 @@ export interface ElmNode {
   readonly [member: string]: unknown
 }
 
+/** Deepest nesting of nodes that is followed. */
+export const MAX_DEPTH = 400
+
 /** The node type: `Add`, `Query`; the empty text for parts that have none, such as sources of a query. */
 export function typeOf(node: ElmNode): string {
   return textAt(node, 'type') ?? ''

@@ -1,7 +1,8 @@
 import type { LibraryProblem, OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { nodeAt, nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
+import { definitionsIn, FHIR_HELPERS_LIBRARY, includeOf, libraryIn } from '../elm/library.js'
+import { nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
 
 /** A Library resource, as far as it matters here. */
@@ -30,7 +31,6 @@ export interface Translating extends LibraryLoading {
 }
 
 const MAX_LIBRARIES = 100
-const BUILT_IN = 'FHIRHelpers'
 
 /**
  * The ELM of a Library resource and of all libraries that it includes, directly or not.
@@ -119,8 +119,7 @@ async function problemsOf(loading: Translating, resource: LibraryResource): Prom
  */
 export async function translatedExpressions(loading: LibraryLoading, source: Source, count: number): Promise<LoadedLibrary> {
   const loaded = await translated(loading, source)
-  const library = nodeAt(loaded.elm, 'library') ?? loaded.elm
-  const definitions = nodesAt(nodeAt(library, 'statements') ?? {}, 'def').filter((def) => textAt(def, 'name') !== textAt(def, 'context'))
+  const definitions = definitionsIn(libraryIn(loaded.elm), 'statements').filter((def) => textAt(def, 'name') !== textAt(def, 'context'))
   if (definitions.length === count) return loaded
   throw new OperationError('definition-invalid', 'An expression of CQL must end where it ends, without definitions after it.')
 }
@@ -177,7 +176,7 @@ async function collectIncludes(
 ): Promise<void> {
   for (const [, path = '', version] of text.matchAll(INCLUDE)) {
     const id = path.replaceAll('"', '').split('.').at(-1) ?? ''
-    if (id === BUILT_IN || texts.has(id)) continue
+    if (id === FHIR_HELPERS_LIBRARY || texts.has(id)) continue
     checkCount(texts.size)
     const resource = await findLibrary(loading.ctx, { id, version, base })
     const source = cqlText(resource)
@@ -197,12 +196,10 @@ async function includedElm(
   base: string | undefined,
   known = new Map<string, ElmNode>(),
 ): Promise<ElmLibraries> {
-  const library = nodeAt(elm, 'library') ?? elm
-  for (const include of nodesAt(nodeAt(library, 'includes') ?? {}, 'def')) {
-    const id = (textAt(include, 'path') ?? '').split(/[./]/).at(-1) ?? ''
-    if (id === BUILT_IN || known.has(id)) continue
+  for (const { id, version } of definitionsIn(libraryIn(elm), 'includes').map(includeOf)) {
+    if (id === FHIR_HELPERS_LIBRARY || known.has(id)) continue
     checkCount(known.size)
-    const resource = await findLibrary(loading.ctx, { id, version: textAt(include, 'version'), base })
+    const resource = await findLibrary(loading.ctx, { id, version, base })
     const loaded = publishedElm(resource) ?? (await loadLibrary(loading, resource)).elm
     known.set(id, loaded)
     await includedElm(loading, loaded, urlOf(resource) ?? base, known)

@@ -2,7 +2,18 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { NODE_COMPILERS } from '../compile/registry.js'
 import type { Compiler, Compute, LibraryTerminology, References, RetrieveRequest, Scope } from '../compile/compiler.js'
 import { isOfType } from '../compile/type.js'
-import { isNode, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import {
+  definitionsIn,
+  definitionsNamed,
+  FHIR_HELPERS_LIBRARY,
+  identifierOf,
+  includedAs,
+  isFunction,
+  libraryIn,
+  type ElmSection,
+  type Include,
+} from '../elm/library.js'
+import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { namedType, readTypeSpecifier, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
@@ -53,9 +64,6 @@ export interface CqlLibrary {
   sizes(): { readonly slots: number; readonly memo: number }
 }
 
-/** Deepest nesting of nodes. */
-const MAX_DEPTH = 400
-
 /** What all libraries of one compilation share. */
 interface Shared {
   readonly options: LibraryOptions
@@ -89,25 +97,26 @@ interface Library {
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
   const shared: Shared = { options, libraries: new Map(), slots: 0, memo: 0, depth: 0, context: 'Patient' }
   const library = openLibrary(elm)
-  const definitions = nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').filter((def) => typeOf(def) !== 'FunctionDef')
+  const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {
     id: library.id,
-    version: textAt(nodeAt(library.node, 'identifier') ?? {}, 'version'),
+    version: textAt(identifierOf(library.node) ?? {}, 'version'),
     names: definitions.map((def) => textAt(def, 'name') ?? ''),
     definition: (name) => definitionOf(library, name, shared),
     invocable: (name, operands) => {
       const candidates = functionsOf(library, name, operands.length)
       return candidates.length === 0 ? undefined : callOf(library, candidates, operands, shared)
     },
-    parameters: nodesAt(nodeAt(library.node, 'parameters') ?? {}, 'def').map((def) => textAt(def, 'name') ?? ''),
+    parameters: definitionsIn(library.node, 'parameters').map((def) => textAt(def, 'name') ?? ''),
     sizes: () => ({ slots: shared.slots, memo: shared.memo }),
   }
 }
 
 function openLibrary(elm: unknown): Library {
-  const node = isNode(elm) ? (nodeAt(elm, 'library') ?? elm) : undefined
-  const id = node === undefined ? undefined : textAt(nodeAt(node, 'identifier') ?? {}, 'id')
-  if (node === undefined || nodeAt(node, 'identifier') === undefined) throw invalidElm({}, 'The ELM has no library with an identifier.')
+  const node = isNode(elm) ? libraryIn(elm) : undefined
+  const identifier = node === undefined ? undefined : identifierOf(node)
+  if (node === undefined || identifier === undefined) throw invalidElm({}, 'The ELM has no library with an identifier.')
+  const id = textAt(identifier, 'id')
   const translationError = nodesAt(node, 'annotation').find((note) => textAt(note, 'errorSeverity') === 'error')
   if (translationError !== undefined)
     throw invalidElm(translationError, `The library ${id} was translated with errors: ${textAt(translationError, 'message')}`)
@@ -117,9 +126,7 @@ function openLibrary(elm: unknown): Library {
 function definitionOf(library: Library, name: string, shared: Shared): Definition | undefined {
   const known = library.definitions.get(name)
   if (known !== undefined) return known
-  const def = nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').find(
-    (one) => textAt(one, 'name') === name && typeOf(one) !== 'FunctionDef',
-  )
+  const def = definitionsNamed(library.node, 'statements', name).find((one) => !isFunction(one))
   const expression = def === undefined ? undefined : nodeAt(def, 'expression')
   if (def === undefined || expression === undefined) return undefined
   const context = contextOf(def, library)
@@ -133,7 +140,7 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
 
 /** The context of a definition. A library that states none is evaluated for each subject, though the translator writes Unfiltered. */
 function contextOf(def: ElmNode, { node }: Library): string {
-  const statesContext = nodesAt(nodeAt(node, 'contexts') ?? {}, 'def').some((context) => textAt(context, 'name') !== 'Unfiltered')
+  const statesContext = definitionsIn(node, 'contexts').some((context) => textAt(context, 'name') !== 'Unfiltered')
   const context = textAt(def, 'context') ?? 'Patient'
   return context === 'Unfiltered' && !statesContext ? 'Patient' : context
 }
@@ -231,7 +238,7 @@ function referencesOf(library: Library, shared: Shared): References {
     },
     vocabulary: (node, kind) => vocabularyOf(node, kind, at(node)),
     terminology: (node) => terminologyOf(node, shared),
-    systems: () => nodesAt(nodeAt(library.node, 'codeSystems') ?? {}, 'def').map((def) => vocabularyIn(def, 'codeSystem')),
+    systems: () => definitionsIn(library.node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem')),
   }
 }
 
@@ -244,7 +251,7 @@ function terminologyOf(node: ElmNode, { options }: Shared): LibraryTerminology {
 function libraryOf(node: ElmNode, library: Library, shared: Shared): Library {
   const alias = textAt(node, 'libraryName')
   if (alias === undefined) return library
-  const [id, version] = includedAs(alias, library, node)
+  const { id, version } = included(alias, library, node)
   const key = `${id}|${version ?? ''}`
   const known = shared.libraries.get(key)
   if (known !== undefined) return known
@@ -255,21 +262,15 @@ function libraryOf(node: ElmNode, library: Library, shared: Shared): Library {
   return opened
 }
 
-function includedAs(alias: string, library: Library, node: ElmNode): readonly [id: string, version: string | undefined] {
-  const def = nodesAt(nodeAt(library.node, 'includes') ?? {}, 'def').find((one) => textAt(one, 'localIdentifier') === alias)
-  if (def === undefined) throw invalidElm(node, `The library ${library.id} includes nothing as '${alias}'.`)
-  return [libraryId(textAt(def, 'path') ?? ''), textAt(def, 'version')]
+function included(alias: string, library: Library, node: ElmNode): Include {
+  const include = includedAs(library.node, alias)
+  if (include === undefined) throw invalidElm(node, `The library ${library.id} includes nothing as '${alias}'.`)
+  return include
 }
 
-/** The identifier of a library without its namespace, however it is written. */
-function libraryId(path: string): string {
-  const name = path.slice(path.lastIndexOf('/') + 1)
-  return name.slice(name.lastIndexOf('.') + 1)
-}
-
-function definedIn(library: Library, section: string, node: ElmNode): ElmNode {
+function definedIn(library: Library, section: ElmSection, node: ElmNode): ElmNode {
   const name = textAt(node, 'name')
-  const def = nodesAt(nodeAt(library.node, section) ?? {}, 'def').find((one) => textAt(one, 'name') === name)
+  const [def] = definitionsNamed(library.node, section, name)
   if (def === undefined) throw invalidElm(node, `There is no '${name}' among the ${section} of library ${library.id}.`)
   return def
 }
@@ -327,7 +328,7 @@ function parameterType(def: ElmNode): string | undefined {
 function invocationOf(node: ElmNode, operands: readonly Compute[], library: Library, shared: Shared): Compute {
   const name = textAt(node, 'name') ?? ''
   const alias = textAt(node, 'libraryName')
-  if (alias !== undefined && includedAs(alias, library, node)[0] === 'FHIRHelpers') {
+  if (alias !== undefined && included(alias, library, node).id === FHIR_HELPERS_LIBRARY) {
     const helper = Object.hasOwn(FHIR_HELPERS, name) ? FHIR_HELPERS[name] : undefined
     const [operand] = operands
     if (helper === undefined || operand === undefined) throw unsupportedElm(node, `FHIRHelpers.${name} is not supported.`)
@@ -345,9 +346,7 @@ function invocationOf(node: ElmNode, operands: readonly Compute[], library: Libr
 }
 
 function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {
-  return nodesAt(nodeAt(library.node, 'statements') ?? {}, 'def').filter(
-    (def) => typeOf(def) === 'FunctionDef' && textAt(def, 'name') === name && nodesAt(def, 'operand').length === arity,
-  )
+  return definitionsNamed(library.node, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
 }
 
 /** Of overloads, the one whose operands have the types of the call's signature, where that is written down. */

@@ -7,7 +7,8 @@ import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { RetrieveRequest } from '../compile/compiler.js'
-import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
+import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
+import { textAt } from '../elm/node.js'
 import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
@@ -148,7 +149,7 @@ function expressionsIn({ scope, groups }: Evaluated, library: LoadedLibrary | un
 
 /** Whether a library has a definition or function with this name. */
 export function definesName({ elm }: LoadedLibrary, name: string): boolean {
-  return nodesAt(nodeAt(nodeAt(elm, 'library') ?? elm, 'statements') ?? {}, 'def').some((def) => textAt(def, 'name') === name)
+  return definitionsNamed(libraryIn(elm), 'statements', name).length > 0
 }
 
 /** A library with a definition for each expression, which may use the Measure's library by its name, and the period. */
@@ -156,21 +157,17 @@ function expressionLibrary(
   texts: readonly string[],
   { resource, loaded }: { readonly resource: LibraryResource | undefined; readonly loaded: LoadedLibrary | undefined },
 ): string {
-  const name = loaded === undefined ? undefined : nameOf(loaded.elm)
+  const name = loaded === undefined ? undefined : textAt(identifierOf(libraryIn(loaded.elm)) ?? {}, 'id')
   const version = resource === undefined ? undefined : textAt(resource, 'version')
   return [
     "library MeasureExpressions version '1'",
     "using FHIR version '4.0.1'",
-    "include FHIRHelpers version '4.0.1'",
+    `include ${FHIR_HELPERS_LIBRARY} version '4.0.1'`,
     ...(name === undefined ? [] : [`include ${name}${version === undefined ? '' : ` version '${version}'`}`]),
     `parameter "${PERIOD}" Interval<DateTime>`,
     'context Patient',
     ...texts.map((text, index) => `define "${expressionName(index)}":\n${text}`),
   ].join('\n')
-}
-
-function nameOf(elm: ElmNode): string | undefined {
-  return textAt(nodeAt(nodeAt(elm, 'library') ?? elm, 'identifier') ?? {}, 'id')
 }
 
 function urlOf(resource: LibraryResource | undefined): string | undefined {

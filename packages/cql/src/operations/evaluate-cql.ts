@@ -4,7 +4,8 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { EvaluationMessage, RetrieveRequest } from '../compile/compiler.js'
 import { givenRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'
-import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
+import { definitionsIn, FHIR_HELPERS_LIBRARY, libraryIn } from '../elm/library.js'
+import { textAt, type ElmNode } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
 import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
@@ -86,7 +87,7 @@ const MAX_STEPS = 200_000
 const EXPRESSION = 'return'
 /** The beginning of a retrieve, `[Observation`; that of `Interval[` and of an index has a name or bracket before it. */
 const RETRIEVE = /(?:^|[^\w\])"])\s{0,9}\[\s{0,9}"?[A-Z]/
-const FHIR_HEAD = "using FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n"
+const FHIR_HEAD = `using FHIR version '4.0.1'\ninclude ${FHIR_HELPERS_LIBRARY} version '4.0.1'\n`
 
 /**
  * Evaluates a CQL expression, or definitions of a library, for one subject or none.
@@ -167,7 +168,7 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
 
 /** Parameters that the library does not declare are refused by name. */
 function checkedParameters(elm: ElmNode, given: ReadonlyMap<string, Value> | undefined): ReadonlyMap<string, Value> {
-  const declared = nodesAt(nodeAt(nodeAt(elm, 'library') ?? elm, 'parameters') ?? {}, 'def').map((def) => textAt(def, 'name'))
+  const declared = definitionsIn(libraryIn(elm), 'parameters').map((def) => textAt(def, 'name'))
   for (const name of given?.keys() ?? [])
     if (!declared.includes(name))
       throw new OperationError('parameter-invalid', `The library has no parameter ${quoted(name)}.`, { expression: ['parameters'] })

@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { formatCanonical } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { expand } from 'fhir-ops/expand'
 import { preparedChoice, terminologyScope, type CodeSystemProvider } from 'fhir-ops/internal/terminology'
@@ -193,5 +194,5 @@ async function expanded(ctx: OperationContext, vocabulary: Vocabulary): Promise<
 }
 
 function canonicalOf({ id, version }: Vocabulary): string {
-  return version === null ? id : `${id}|${version}`
+  return formatCanonical(id, version ?? undefined)
 }

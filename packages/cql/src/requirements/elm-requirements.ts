@@ -2,7 +2,8 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { mergedRequirements, type ParameterUse, type RequiredData, type Requirements } from 'fhir-ops/internal/evaluate'
-import { isNode, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { isFunction } from '../elm/library.js'
+import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { LoadedLibrary } from '../libraries/content.js'
 import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
@@ -16,9 +17,6 @@ export interface AnalysedLibrary {
   readonly model: TypeModel
   readonly periods: Periods
 }
-
-/** Deepest nesting of nodes. */
-const MAX_DEPTH = 400
 
 /** FHIR types of the resources that an alias or operand stands for. */
 type Names = ReadonlyMap<string, readonly string[]>
@@ -54,7 +52,7 @@ export function elmRequirements(analysed: AnalysedLibrary, names: readonly strin
     if (found.length === 0)
       throw new OperationError('parameter-value', `The library has no definition ${quoted(name)}.`, { expression: ['expression'] })
     for (const def of found) {
-      if (typeOf(def) !== 'FunctionDef') walk.parameters.push(parameterDefinition(name, 'out', resultTypeOf(def)))
+      if (!isFunction(def)) walk.parameters.push(parameterDefinition(name, 'out', resultTypeOf(def)))
       enter(walk, unit, def)
     }
   }
@@ -63,16 +61,6 @@ export function elmRequirements(analysed: AnalysedLibrary, names: readonly strin
     return { ...requirement, ...(mustSupport.length > 0 && { mustSupport }) }
   })
   return mergedRequirements([{ data, parameters: walk.parameters, dependsOn: [...walk.dependsOn] }])
-}
-
-/** Names of the public definitions of a library, functions and contexts not among them. */
-export function publicDefinitions({ elm }: LoadedLibrary): readonly string[] {
-  const definitions = nodesAt(nodeAt(nodeAt(elm, 'library') ?? elm, 'statements') ?? {}, 'def')
-  return definitions
-    .filter(
-      (def) => typeOf(def) !== 'FunctionDef' && textAt(def, 'accessLevel') !== 'Private' && textAt(def, 'name') !== textAt(def, 'context'),
-    )
-    .flatMap((def) => textAt(def, 'name') ?? [])
 }
 
 /** Goes through a definition or function, once. */

@@ -1,13 +1,15 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { formatCanonical } from 'fhir-ops/internal/content'
 import type { GroupPlan } from 'fhir-ops/evaluate'
 import { mergedRequirements, type RequirementScope, type Requirements } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import { libraryIn, publicDefinitions } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
 import { loadLibrary, type LibraryResource } from '../libraries/content.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
 import { definesName, expressionName, loadMeasure, PERIOD, type CqlLanguageOptions } from '../measure/prepare.js'
-import { elmRequirements, publicDefinitions } from './elm-requirements.js'
+import { elmRequirements } from './elm-requirements.js'
 
 /**
  * What the criteria of a Measure look at: its subjects, and what the definitions and expressions that criteria name retrieve.
@@ -64,7 +66,7 @@ export async function libraryRequirements(
 ): Promise<Requirements> {
   const loaded = await loadLibrary({ ctx, translator }, resource)
   const analysed = { loaded, url: textAt(resource, 'url'), model: typesOf(ctx), periods: new Map() }
-  const found = elmRequirements(analysed, definitions ?? publicDefinitions(loaded))
+  const found = elmRequirements(analysed, definitions ?? publicDefinitions(libraryIn(loaded.elm)))
   return { ...found, dependsOn: [canonicalOf(resource), ...found.dependsOn] }
 }
 
@@ -76,5 +78,5 @@ function typesOf({ types }: OperationContext): TypeModel {
 function canonicalOf(resource: LibraryResource): string {
   const [url, version, id] = ['url', 'version', 'id'].map((name) => textAt(resource, name))
   if (url === undefined) return `Library/${id ?? ''}`
-  return version === undefined ? url : `${url}|${version}`
+  return formatCanonical(url, version)
 }

@@ -1,5 +1,7 @@
+import { formatCanonical } from 'fhir-ops/internal/content'
+import { definitionsNamed, FHIR_HELPERS_LIBRARY, includedAs, libraryIn, type ElmSection } from '../elm/library.js'
+import { textAt, type ElmNode } from '../elm/node.js'
 import type { LoadedLibrary } from '../libraries/content.js'
-import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 
 /** An ELM library; references are read in it. */
 export interface Unit {
@@ -15,37 +17,31 @@ export interface References {
   readonly dependsOn: Set<string>
 }
 
-const BUILT_IN = 'FHIRHelpers'
-
 /** The library itself, as a unit. */
 export function unitOfElm(elm: ElmNode): Unit {
-  return { node: nodeAt(elm, 'library') ?? elm }
+  return { node: libraryIn(elm) }
 }
 
 /** Definitions and functions of a name. */
 export function definitionsOf({ node }: Unit, name: string): readonly ElmNode[] {
-  return nodesAt(nodeAt(node, 'statements') ?? {}, 'def').filter((def) => textAt(def, 'name') === name)
+  return definitionsNamed(node, 'statements', name)
 }
 
 /** The library that a reference leads to; `undefined` for what is built in. */
 export function unitOf(references: References, node: ElmNode, unit: Unit): Unit | undefined {
   const alias = textAt(node, 'libraryName')
   if (alias === undefined) return unit
-  const include = nodesAt(nodeAt(unit.node, 'includes') ?? {}, 'def').find((def) => textAt(def, 'localIdentifier') === alias)
-  const id = (textAt(include ?? {}, 'path') ?? '').split(/[./]/).at(-1) ?? ''
+  const { id, version } = includedAs(unit.node, alias) ?? { id: '', version: undefined }
   const elm = references.loaded.includes.get(id)
-  if (id === BUILT_IN || elm === undefined) return undefined
-  const version = textAt(include ?? {}, 'version')
+  if (id === FHIR_HELPERS_LIBRARY || elm === undefined) return undefined
   const { url } = references
-  if (url !== undefined)
-    references.dependsOn.add(`${url.slice(0, url.lastIndexOf('/'))}/${id}${version === undefined ? '' : `|${version}`}`)
+  if (url !== undefined) references.dependsOn.add(formatCanonical(`${url.slice(0, url.lastIndexOf('/'))}/${id}`, version))
   return unitOfElm(elm)
 }
 
 /** What a section of a library (`codes`, `valueSets` ...) has under the name of a reference. */
-export function definedIn(unit: Unit | undefined, section: string, node: ElmNode): readonly ElmNode[] {
-  const name = textAt(node, 'name')
-  return unit === undefined ? [] : nodesAt(nodeAt(unit.node, section) ?? {}, 'def').filter((def) => textAt(def, 'name') === name)
+export function definedIn(unit: Unit | undefined, section: ElmSection, node: ElmNode): readonly ElmNode[] {
+  return unit === undefined ? [] : definitionsNamed(unit.node, section, textAt(node, 'name'))
 }
 
 /** A section of value sets or code systems. */
@@ -60,7 +56,7 @@ export function canonicalOfRef(
   const [def] = definedIn(unitOf(references, ref, unit), section, ref)
   const [id, version] = [textAt(def ?? {}, 'id'), textAt(def ?? {}, 'version')]
   if (id === undefined) return undefined
-  const canonical = version === undefined ? id : `${id}|${version}`
+  const canonical = formatCanonical(id, version)
   references.dependsOn.add(canonical)
   return canonical
 }

@@ -1,4 +1,5 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
 import { systemModelInfo } from './system-model.js'
 import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
@@ -100,7 +101,7 @@ export async function loadTranslator(
     const libraries = new LibraryManager(managerFor(version), options, undefined, units)
     libraries.librarySourceLoader.registerProvider(
       elm.createLibrarySourceProvider((id, _system, wanted) => {
-        if (id === 'FHIRHelpers' && fhir !== undefined) return stringAsSource(helpersFor(fhir, wanted ?? version, version))
+        if (id === FHIR_HELPERS_LIBRARY && fhir !== undefined) return stringAsSource(helpersFor(fhir, wanted ?? version, version))
         const source = includes.get(id)
         return source === undefined ? null : stringAsSource(source)
       }),

@@ -1,0 +1,57 @@
+import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from './node.js'
+
+/** The library whose functions turn FHIR elements into System values. It is built in, for every version of it. */
+export const FHIR_HELPERS_LIBRARY = 'FHIRHelpers'
+
+/** Where a library lists what it declares. */
+export type ElmSection = 'includes' | 'parameters' | 'codeSystems' | 'valueSets' | 'codes' | 'concepts' | 'contexts' | 'statements'
+
+/** The library of an ELM document: that of `{ library: {...} }`, or the document itself. */
+export function libraryIn(elm: ElmNode): ElmNode {
+  return nodeAt(elm, 'library') ?? elm
+}
+
+/** The identifier that a library states for itself; `undefined` when it has none. */
+export function identifierOf(library: ElmNode): ElmNode | undefined {
+  return nodeAt(library, 'identifier')
+}
+
+/** What a section of a library declares, in its order. */
+export function definitionsIn(library: ElmNode, section: ElmSection): readonly ElmNode[] {
+  return nodesAt(nodeAt(library, section) ?? {}, 'def')
+}
+
+/** What a section declares under a name; more than one only where functions are overloaded. */
+export function definitionsNamed(library: ElmNode, section: ElmSection, name: string | undefined): readonly ElmNode[] {
+  return definitionsIn(library, section).filter((def) => textAt(def, 'name') === name)
+}
+
+/** Whether an entry of `statements` is a function. */
+export function isFunction(def: ElmNode): boolean {
+  return typeOf(def) === 'FunctionDef'
+}
+
+/** Names of the public definitions of a library, functions and contexts not among them. */
+export function publicDefinitions(library: ElmNode): readonly string[] {
+  return definitionsIn(library, 'statements')
+    .filter((def) => !isFunction(def) && textAt(def, 'accessLevel') !== 'Private' && textAt(def, 'name') !== textAt(def, 'context'))
+    .flatMap((def) => textAt(def, 'name') ?? [])
+}
+
+/** A library that another includes. */
+export interface Include {
+  /** Its identifier without the namespace, however that is written. */
+  readonly id: string
+  readonly version: string | undefined
+}
+
+/** What an entry of `includes` names. */
+export function includeOf(def: ElmNode): Include {
+  return { id: (textAt(def, 'path') ?? '').split(/[./]/).at(-1) ?? '', version: textAt(def, 'version') }
+}
+
+/** What a library includes under a local name; `undefined` when there is nothing. */
+export function includedAs(library: ElmNode, alias: string): Include | undefined {
+  const def = definitionsIn(library, 'includes').find((one) => textAt(one, 'localIdentifier') === alias)
+  return def === undefined ? undefined : includeOf(def)
+}
