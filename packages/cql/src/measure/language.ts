@@ -4,7 +4,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
-import { populationRecords, populationSize, type SubjectRecords } from '../data/population.js'
+import { populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
 import { readSubject, storedRecords } from '../data/records.js'
 import { createEvaluation } from '../libraries/evaluate.js'
 import { compiledCriterion } from './criterion.js'
@@ -109,24 +109,25 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, maxSteps: numb
 /** How many subjects there are. */
 async function subjectCount(ctx: OperationContext, { scope, groups }: MeasureWork): Promise<number> {
   if (groups.length === 0) return 0
-  const population = populationOf(scope)
-  return population === undefined ? 1 : await populationSize(ctx, population)
+  return singleSubject(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
 }
 
-/** Who is searched; `undefined` for a single subject. */
-function populationOf(scope: Scope): { readonly type: string; readonly conditions: ReturnType<typeof patientConditions> } | undefined {
-  const { subject, subjectType, practitioner } = scope
-  if (subject?.type === 'Patient' && practitioner === undefined) return undefined
+/** The one whom the report is about; `undefined` where subjects are searched. */
+function singleSubject({ subject, practitioner }: Scope): Scope['subject'] {
+  return subject?.type === 'Patient' && practitioner === undefined ? subject : undefined
+}
+
+/** Who is searched. */
+function populationOf(scope: Scope): Omit<Population, 'requests'> {
+  const { subjectType } = scope
   return { type: subjectType, conditions: subjectType === 'Patient' ? patientConditions(scope) : [] }
 }
 
 /** Everybody whom the report is about, with records: all that retrieves may find is read with them, but for a single subject. */
 async function* subjects(ctx: OperationContext, { scope, prepared, groups }: MeasureWork): AsyncGenerator<SubjectRecords, void, undefined> {
   if (groups.length === 0) return
-  const { subject } = scope
-  const population = populationOf(scope)
-  if (population !== undefined || subject === undefined)
-    return yield* populationRecords(ctx, prepared, { type: scope.subjectType, conditions: [], ...population, requests: prepared.requests })
+  const subject = singleSubject(scope)
+  if (subject === undefined) return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests: prepared.requests })
   const own = await readSubject(ctx, prepared, subject)
   yield { id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }
 }
