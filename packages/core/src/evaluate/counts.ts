@@ -66,6 +66,23 @@ function foreignIn(
   return populations.find(isForeign(names)) ?? strata[0]
 }
 
+/** What one language is asked of a part. */
+export interface LanguagePart {
+  readonly measure: JsonObject
+  readonly language: CriteriaLanguage
+  readonly groups: readonly GroupPlan[]
+  readonly supplements: readonly Supplement[]
+}
+
+/** The groups of a part, those of one language together, and the supplemental data for languages that evaluate it. */
+export function partsByLanguage({ measure, plan, languages }: Part): readonly LanguagePart[] {
+  return [...new Set(languages)].flatMap((language) => {
+    if (language === undefined) return []
+    const groups = plan.groups.filter((_, index) => languages[index] === language)
+    return [{ measure, language, groups, supplements: language.supplements === true ? plan.supplements : [] }]
+  })
+}
+
 /** What all parts counted. */
 export interface Counts {
   readonly groups: ReadonlyMap<GroupPlan, GroupCounts>
@@ -85,8 +102,10 @@ export interface CountedSupplement extends SupplementValues {
 /** Counts the groups of each part, in their languages; those of one part and language are counted together. */
 export async function countsOf(ctx: OperationContext, parts: readonly Part[], scope: Omit<Scope, 'measure'>): Promise<Counts> {
   const all: PartCounts[] = []
-  for (const part of parts)
-    for (const language of new Set(part.languages)) if (language !== undefined) all.push(await partCounts(ctx, { part, language, scope }))
+  for (const { measure, language, groups, supplements } of parts.flatMap(partsByLanguage)) {
+    const counts = await language.evaluator(ctx, { ...scope, measure, supplements })(groups)
+    all.push({ measure, groups, supplements, counts })
+  }
   const failures = all.flatMap(({ counts }) => counts.failures ?? []).map((failure) => [failure.subject, failure] as const)
   return {
     groups: new Map(all.flatMap(({ groups, counts }) => groups.map((group, at) => [group, counts.groups[at] ?? NO_COUNTS] as const))),
@@ -106,17 +125,6 @@ interface PartCounts {
   readonly groups: readonly GroupPlan[]
   readonly supplements: readonly Supplement[]
   readonly counts: MeasureCounts
-}
-
-async function partCounts(
-  ctx: OperationContext,
-  { part, language, scope }: { readonly part: Part; readonly language: CriteriaLanguage; readonly scope: Omit<Scope, 'measure'> },
-): Promise<PartCounts> {
-  const { measure, plan, languages } = part
-  const groups = plan.groups.filter((_, index) => languages[index] === language)
-  const supplements = language.supplements === true ? plan.supplements : []
-  const counts = await language.evaluator(ctx, { ...scope, measure, supplements })(groups)
-  return { measure, groups, supplements, counts }
 }
 
 /** What a group counted that has no criteria. */

@@ -83,9 +83,9 @@ const RETRY_SECONDS = '2'
 
 function statusAnswer({ id, progress, answer, expires }: Job): Answer {
   if (answer === undefined) {
-    const told = progress === undefined ? 'waiting or just begun' : progressText(progress)
+    const state = progress === undefined ? 'waiting or just begun' : progressText(progress)
     return emptyAnswer(202, [
-      ['X-Progress', told],
+      ['X-Progress', state],
       ['Retry-After', RETRY_SECONDS],
     ])
   }

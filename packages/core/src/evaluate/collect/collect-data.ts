@@ -75,17 +75,15 @@ export async function collectData(
   checkInput(ctx, input, INPUT)
   checkOptions('collectData', OPTIONS, options)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
-  const resource = await findMeasure(ctx, input.measure)
-  const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, resource)
+  const measure = await findMeasure(ctx, input.measure)
+  const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
-  const { measure, periodStart, periodEnd } = input
   const conditions = patientConditions({ subject, practitioner })
-  const bySubject = conditions.length > 0
-  const { data } = await measureRequirements(ctx, { measure, periodStart, periodEnd }, { ...options, bySubject })
+  const { data } = await measureRequirements(ctx, { measure, period, bySubject: conditions.length > 0 }, options.languages)
   return {
     id: ctx.newId(),
     date: ctx.now().toISOString(),
-    measure: canonicalOfMeasure(resource),
+    measure: canonicalOfMeasure(measure),
     ...(subject !== undefined && { subject }),
     period: { start: period.start, end: period.end },
     resources: await collected(ctx, data, { conditions, since: input.lastReceivedOn }),

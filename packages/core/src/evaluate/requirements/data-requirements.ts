@@ -4,7 +4,7 @@ import { OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../../input/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import { compositeOf, isComposite } from '../composite/composite-plan.js'
-import { partsOf, type Part } from '../counts.js'
+import { partsByLanguage, partsOf } from '../counts.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import { CRITERIA_LANGUAGES, type CriteriaLanguage, type RequirementScope, type Requirements } from '../languages/index.js'
 import { LANGUAGES } from '../language-option.js'
@@ -80,7 +80,8 @@ export async function dataRequirements(
   if (isObject(library)) return mergedRequirements([await ofLibrary(ctx, library, { languages, definitions: input.definitions })])
   if (input.definitions !== undefined)
     throw new OperationError('parameter-invalid', 'Definitions can be named for a Library only.', { expression: ['definitions'] })
-  return await measureRequirements(ctx, input, { languages })
+  const period = checkedPeriod(required('periodStart', input.periodStart), required('periodEnd', input.periodEnd))
+  return await measureRequirements(ctx, { measure: await findMeasure(ctx, measure ?? ''), period }, languages)
 }
 
 async function ofLibrary(
@@ -93,45 +94,35 @@ async function ofLibrary(
   throw new OperationError('not-supported', 'No criteria language is set up that knows libraries.')
 }
 
+/** A Measure whose data requirements are asked for. */
+interface RequiredMeasure extends Pick<RequirementScope, 'bySubject' | 'period'> {
+  readonly measure: JsonObject
+}
+
 /**
  * The data requirements of a Measure.
  *
- * @param options `bySubject`: whether the data is going to be looked up for some subjects.
  * @throws {OperationError} as `dataRequirements`.
  */
 export async function measureRequirements(
   ctx: OperationContext,
-  { measure: name = '', periodStart, periodEnd }: DataRequirementsInput,
-  { languages = [], bySubject }: DataRequirementsOptions & { readonly bySubject?: boolean },
+  { measure, period, bySubject }: RequiredMeasure,
+  languages: readonly CriteriaLanguage[] = [],
 ): Promise<DataRequirementsResult> {
-  const period = checkedPeriod(required('periodStart', periodStart), required('periodEnd', periodEnd))
-  const measure = await findMeasure(ctx, name)
   const plan = planOf(measure)
   const composite = isComposite(measure) ? await compositeOf(ctx, measure, plan) : undefined
   const parts = partsOf({ measure, plan, composite }, [...CRITERIA_LANGUAGES, ...languages])
   const found: DataRequirementsResult[] = []
   for (const part of parts) {
     if (part.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(part.measure)] })
-    found.push(...(await ofPart(ctx, part, { period, bySubject, subjectType: subjectTypeOf(part.measure) })))
+    const subjectType = subjectTypeOf(part.measure)
+    for (const { language, groups, ...asked } of partsByLanguage(part)) {
+      if (language.requirements === undefined)
+        throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not tell what data they look at.`)
+      found.push(await language.requirements(ctx, { ...asked, period, bySubject, subjectType })(groups))
+    }
   }
   return mergedRequirements(found)
-}
-
-async function ofPart(
-  ctx: OperationContext,
-  { measure, plan, languages }: Part,
-  scope: Pick<RequirementScope, 'bySubject' | 'period' | 'subjectType'>,
-): Promise<readonly DataRequirementsResult[]> {
-  const found: DataRequirementsResult[] = []
-  for (const language of new Set(languages)) {
-    if (language === undefined) continue
-    if (language.requirements === undefined)
-      throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not tell what data they look at.`)
-    const groups = plan.groups.filter((_, index) => languages[index] === language)
-    const supplements = language.supplements === true ? plan.supplements : []
-    found.push(await language.requirements(ctx, { ...scope, measure, supplements })(groups))
-  }
-  return found
 }
 
 function required(name: string, value: string | undefined): string {

@@ -67,11 +67,11 @@ function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly 
     const members = memberships.map(({ all, none }) => ({ inside: chosen(own, all), outside: chosen(own, none) }))
     let lists: Promise<readonly Tally[]> | undefined
     const listed = (): Promise<readonly Tally[]> => (lists ??= mapInOrder(members, list))
-    const told = async (own: Members): Promise<Tally> => {
+    const counted = async (own: Members): Promise<Tally> => {
       ctx.onProgress?.({ done: done++, of: 'populations' })
       return tally(own)
     }
-    return { populations: await mapInOrder(members, told), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
+    return { populations: await mapInOrder(members, counted), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
   }
   return async (groups) => ({ groups: await mapInOrder(groups, countsOf) })
 }
