@@ -26,7 +26,8 @@ export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   }
 }
 
-function isJson(text: string): boolean {
+/** Whether a text is JSON as its specification has it. */
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text)
     return true

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { Finding, JsonPatch, ValidateResult } from 'fhir-ops/validate'
 import { OperationError } from 'fhir-ops/errors'
+import { isJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 import { fixText } from './json-text.js'
 
@@ -21,6 +22,7 @@ export async function fixAll(text: string, validated: (text: string) => Promise<
   let result = await validated(current)
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const fixes = fixesIn(result.findings)
+    // What JSON does not allow has no fix, and is in the way of others.
     if (fixes.length === 0 || !isJson(current)) break
     for (const fix of fixes) {
       const next = fixText(current, fix)
@@ -36,16 +38,6 @@ export async function fixAll(text: string, validated: (text: string) => Promise<
 function fixesIn(findings: readonly Finding[]): readonly JsonPatch[] {
   const fixes = new Map(findings.flatMap(({ fix }) => (fix === undefined ? [] : [[JSON.stringify(fix[0]), fix] as const])))
   return [...fixes.values()].toReversed()
-}
-
-/** What JSON does not allow has no fix, and is in the way of others. */
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 const CONTEXT = 1
