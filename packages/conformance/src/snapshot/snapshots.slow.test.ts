@@ -14,7 +14,7 @@ describe('generated snapshots beside published ones', () => {
   for (const { name, read } of PACKAGES) {
     const definitions = read()
     test.skipIf(definitions === undefined)(
-      `${name}${definitions === undefined ? ' (skipped: the package is not at hand)' : ''}`,
+      `${name}${definitions === undefined ? ' (skipped: the package is not available)' : ''}`,
       async () => {
         const others = name === RELEASE.name ? [] : [...(EXTENSIONS.read() ?? []), ...(definitions ?? [])]
         const agreement = await agreementOf(contextOf(release, others), definitions ?? [])
