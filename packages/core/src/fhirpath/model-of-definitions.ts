@@ -1,9 +1,9 @@
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { choiceName, TYPE_URL } from '../text/index.js'
 import { typeDefinition, type SlotParts, type SystemType, type TypeDefinition, type TypeModel } from './model.js'
 
 const SYSTEM_PREFIX = 'http://hl7.org/fhirpath/System.'
-const FHIR_TYPE = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-fhir-type'
-const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
+const FHIR_TYPE = `${TYPE_URL}structuredefinition-fhir-type`
 
 /**
  * Builds the type tables from StructureDefinitions of base types (`derivation` is not `constraint`) with snapshots; others are
@@ -77,11 +77,7 @@ function slotsOf(element: JsonObject, path: string): SlotParts[] {
   const types = objectsAt(element, 'type').map((type) => typeName(type, path, stringAt(base, 'path')))
   if (!name.endsWith('[x]')) return types.slice(0, 1).map((type) => ({ name, jsonName: name, type, isCollection, isChoice: false }))
   const stem = name.slice(0, -3)
-  return types.map((type) => ({ name: stem, jsonName: stem + capitalised(type), type, isCollection, isChoice: true }))
-}
-
-function capitalised(type: string): string {
-  return type.charAt(0).toUpperCase() + type.slice(1)
+  return types.map((type) => ({ name: stem, jsonName: choiceName(stem, type), type, isCollection, isChoice: true }))
 }
 
 /** Ids and urls are typed as System.String in R4; an extension gives their FHIR type, but a wrong one for Resource.id. */

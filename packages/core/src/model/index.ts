@@ -1,1 +1,1 @@
-export { choiceName, typeModelOf } from './type-table.js'
+export { typeModelOf } from './type-table.js'

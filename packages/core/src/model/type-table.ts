@@ -1,5 +1,6 @@
 import { typeDefinition, type SlotParts, type SystemType, type TypeDefinition, type TypeModel } from '../fhirpath/model.js'
 import { objectAt, stringAt, type JsonObject } from '../json/index.js'
+import { choiceName } from '../text/index.js'
 
 /** What values of these types, and of types derived from them, are in FHIRPath. */
 const SYSTEM_TYPES: ReadonlyMap<string, SystemType> = new Map([
@@ -66,9 +67,4 @@ function slotsOf(key: string, shape: string): readonly SlotParts[] {
     isCollection,
     isChoice,
   }))
-}
-
-/** The JSON property of a choice element that holds a value of the type: `deceasedBoolean`. */
-export function choiceName(element: string, type: string): string {
-  return element + type.charAt(0).toUpperCase() + type.slice(1)
 }

@@ -1,4 +1,4 @@
-import { choiceName } from '../model/index.js'
+import { choiceName } from '../text/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { DiscriminatorStep } from '../validate/profile/discriminator-path.js'
 import type { Discriminator, ElementRule } from '../validate/run/element-rule.js'

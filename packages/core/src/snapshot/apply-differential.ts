@@ -1,5 +1,6 @@
 import { quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { choiceName } from '../text/index.js'
 import { labelOf, type Building } from './building.js'
 import { groupsOf, type ElementGroup, type ElementNode } from './element-tree.js'
 import { codeOf, expanded, startOf } from './expand-element.js'
@@ -64,15 +65,11 @@ function withChoices(children: readonly ElementNode[], bases: readonly ElementGr
 
 function asChoice(child: ElementNode, { name, element: base }: ElementNode, own: JsonObject): ElementNode {
   const types = objectsAt(own['type'] === undefined ? base : own, 'type')
-  const type = types.find((one) => capitalised(codeOf(one)) === child.name.slice(name.length - 3))
+  const type = types.find((one) => choiceName(name.slice(0, -3), codeOf(one)) === child.name)
   if (type === undefined) return child
   const isSliced = [base, own].some(({ slicing }) => slicing !== undefined)
   const element = child.element['type'] === undefined ? { ...child.element, type: [{ code: type['code'] }] } : child.element
   return { ...child, name, element, ...((isSliced || types.length > 1) && { sliceName: child.sliceName ?? child.name }) }
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** An element and its slices. New slices start as the element that is sliced, with what the profile says below it, and come behind those of the base. */

@@ -2,9 +2,6 @@ import type { Pace } from '../context/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import type { ElementNode } from './element-tree.js'
 
-/** Where StructureDefinitions of FHIR itself are. */
-export const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
-
 /** Something in a differential that cannot be applied to the base. */
 export interface SnapshotProblem {
   readonly kind: SnapshotProblemKind

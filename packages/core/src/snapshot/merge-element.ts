@@ -1,5 +1,5 @@
-import { TYPE_URL } from './building.js'
 import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { TYPE_URL } from '../text/index.js'
 
 /**
  * What a differential says about an element takes the place of what the base says, but for what the two add up to.

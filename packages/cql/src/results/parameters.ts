@@ -1,4 +1,5 @@
 import type { Coding, Parameters, ParametersParameter, Period, Quantity as FhirQuantity, Range, Resource } from 'fhir/r4.js'
+import { choiceName } from 'fhir-ops/internal/text'
 import { decimalText, numberOf } from '../values/decimal.js'
 import { endOf, startOf } from '../values/interval.js'
 import { DAY, MILLISECOND, SECOND, temporalText, withFields, type Temporal } from '../values/temporal.js'
@@ -154,11 +155,11 @@ function bound(value: Value): FhirQuantity | undefined {
 
 function fhirEntry(name: string, { type, json, extra }: FhirElement): ParametersParameter {
   if (isResource(json)) return { name, resource: json }
-  const member = `${type.name.charAt(0).toUpperCase()}${type.name.slice(1)}`
+  const member = choiceName('value', type.name)
   return {
     name,
-    ...(json !== undefined && { [`value${member}`]: json }),
-    ...(extra !== undefined && { [`_value${member}`]: extra }),
+    ...(json !== undefined && { [member]: json }),
+    ...(extra !== undefined && { [`_${member}`]: extra }),
   }
 }
 

@@ -1,6 +1,7 @@
 import { contentView } from 'fhir-ops/internal/content'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { resourceTypes } from 'fhir-ops/internal/storage'
+import { TYPE_URL } from 'fhir-ops/internal/text'
 import type { OperationContext } from 'fhir-ops/context'
 import { jsonSchema } from 'fhir-ops/schema'
 
@@ -34,11 +35,9 @@ export async function schemasOf(ctx: OperationContext): Promise<JsonObject> {
   return { ...Object.assign({}, ...made), ...OWN, ResourceType: { enum: resourceTypes() } }
 }
 
-const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition/'
-
 /** The schema of a type and of all that it refers to, by their names. */
 async function typeSchemas(ctx: OperationContext, type: string): Promise<JsonObject> {
-  const isKnown = ctx.types !== undefined && (await ctx.content.resolve('StructureDefinition', STRUCTURE + type)) !== undefined
+  const isKnown = ctx.types !== undefined && (await ctx.content.resolve('StructureDefinition', TYPE_URL + type)) !== undefined
   if (!isKnown) return { [type]: { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } } }
   const { schema } = await jsonSchema(ctx, { url: type })
   const { $defs } = schema

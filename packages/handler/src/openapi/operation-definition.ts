@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { choiceName } from 'fhir-ops/internal/text'
 import { isResourceType } from 'fhir-ops/storage'
 import { resourceSchema, schemaRef } from './components.js'
 
@@ -98,5 +99,5 @@ function valueDemand(parameter: JsonObject): JsonObject {
   if (parts.length > 0) return { required: ['part'], properties: { part: { items: { allOf: parts.map(demandOf) } } } }
   if (type === undefined || type === 'Any' || type === 'Element') return {}
   if (type === 'Resource' || isResourceType(type)) return { required: ['resource'], properties: { resource: resourceSchema(type) } }
-  return { required: [`value${type.charAt(0).toUpperCase()}${type.slice(1)}`] }
+  return { required: [choiceName('value', type)] }
 }

@@ -1,11 +1,11 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { TYPE_URL } from 'fhir-ops/internal/text'
 import type { Damage, Edit } from './edit.js'
 import { added, here, inside, isRoot } from './make-edit.js'
 import type { Site } from './site.js'
 
 const NOWHERE = 'http://nowhere.test/x'
-const DEFINITIONS = 'http://hl7.org/fhir/StructureDefinition/'
-const ABSENT_REASON = `${DEFINITIONS}data-absent-reason`
+const ABSENT_REASON = `${TYPE_URL}data-absent-reason`
 const STRAY = { resourceType: 'Basic', id: 'stray', code: { text: 'x' } }
 
 /** Damage to references, contained resources, extensions, narratives and what invariants say, by its name. */
@@ -99,7 +99,7 @@ function idTwice(site: Site): readonly Edit[] {
 }
 
 function claiming(site: Site, type: string): Edit {
-  return inside(site, ['meta', { profile: [DEFINITIONS + type] }], [site.expression])
+  return inside(site, ['meta', { profile: [TYPE_URL + type] }], [site.expression])
 }
 
 function fullUrl(site: Site, url: string): readonly Edit[] {
@@ -109,7 +109,7 @@ function fullUrl(site: Site, url: string): readonly Edit[] {
 }
 
 /** Stands on `Patient.birthDate` only. */
-const BIRTH_TIME = { url: `${DEFINITIONS}patient-birthTime`, valueDateTime: '2020-01-01T10:00:00Z' }
+const BIRTH_TIME = { url: `${TYPE_URL}patient-birthTime`, valueDateTime: '2020-01-01T10:00:00Z' }
 
 function narrative(site: Site, content: string): readonly Edit[] {
   if (site.node.type.name !== 'Narrative') return []

@@ -2,6 +2,7 @@ import type { ContentLayer } from 'fhir-ops/content'
 import { pathOf, rootNode, type FhirNode, type TypeModel } from 'fhir-ops/fhirpath'
 import { pushAllChildren } from 'fhir-ops/internal/fhirpath'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { TYPE_URL } from 'fhir-ops/internal/text'
 
 /** Names and positions that lead from a resource to a value in it. */
 export type JsonPath = readonly (string | number)[]
@@ -25,8 +26,6 @@ export interface Specification {
   readonly model: TypeModel
   readonly definitions: ContentLayer
 }
-
-const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** Every place of a resource, in document order. */
 export async function sitesOf(specification: Specification, resource: JsonObject): Promise<readonly Site[]> {

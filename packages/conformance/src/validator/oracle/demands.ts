@@ -1,4 +1,5 @@
 import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { choiceName, TYPE_URL } from 'fhir-ops/internal/text'
 import type { Random } from '../../fuzz/random.js'
 
 /** An element of a resource, which a profile can say something about. */
@@ -16,8 +17,6 @@ export interface Demand {
   readonly fits: (place: Place) => boolean
   readonly make: (place: Place, random: Random) => readonly JsonObject[]
 }
-
-const TYPES = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** What random profiles say: cardinality, values, types, bindings, invariants, slices. */
 export const DEMANDS: readonly Demand[] = [
@@ -89,7 +88,7 @@ function isFixable(place: Place): boolean {
 function fixedValue(place: Place, random: Random): readonly JsonObject[] {
   const type = typeOf(place)
   const [value] = place.values
-  const name = random.one(['fixed', 'pattern']) + type.charAt(0).toUpperCase() + type.slice(1)
+  const name = choiceName(random.one(['fixed', 'pattern']), type)
   return [on(place, { [name]: value === undefined || isObject(value) || random.seldom(2) ? OTHERS.get(type) : value })]
 }
 
@@ -140,7 +139,7 @@ const LIMITS: ReadonlyMap<string, readonly unknown[]> = new Map<string, readonly
 
 function limit(place: Place, random: Random): readonly JsonObject[] {
   const type = typeOf(place)
-  const name = random.one(['minValue', 'maxValue']) + type.charAt(0).toUpperCase() + type.slice(1)
+  const name = choiceName(random.one(['minValue', 'maxValue']), type)
   return [on(place, { [name]: random.one(LIMITS.get(type) ?? []) })]
 }
 
@@ -190,5 +189,5 @@ function slices(place: Place, random: Random): readonly JsonObject[] {
 }
 
 function oneTarget(place: Place, random: Random): readonly JsonObject[] {
-  return [on(place, { type: [{ code: 'Reference', targetProfile: [random.one([...targetsOf(place), `${TYPES}Basic`])] }] })]
+  return [on(place, { type: [{ code: 'Reference', targetProfile: [random.one([...targetsOf(place), `${TYPE_URL}Basic`])] }] })]
 }

@@ -15,6 +15,7 @@ import {
 } from '../../fhirpath/index.js'
 import { isObject, stringAt } from '../../json/index.js'
 import { isResourceType } from '../../storage/index.js'
+import { TYPE_URL } from '../../text/index.js'
 import { localReference } from '../kinds/local-reference.js'
 import { isAnyMet, needsOf, type Need } from './needs.js'
 
@@ -113,8 +114,6 @@ function pushValues(found: Value[], items: ReturnType<CompiledPath['evaluate']>)
   }
 }
 
-const TYPES = 'http://hl7.org/fhir/StructureDefinition/'
-
 /**
  * The type of what a Reference leads to, as far as it says itself: by its address, on this server or another, or by `type`, where it has an
  * identifier only.
@@ -124,7 +123,7 @@ const TYPES = 'http://hl7.org/fhir/StructureDefinition/'
  */
 function targetType(address: string | undefined, reference: unknown, base: string | undefined): string | undefined {
   const type = isObject(reference) ? stringAt(reference, 'type') : undefined
-  const named = type?.startsWith(TYPES) === true ? type.slice(TYPES.length) : type
+  const named = type?.startsWith(TYPE_URL) === true ? type.slice(TYPE_URL.length) : type
   return typeInAddress(address ?? '', base) ?? (named !== undefined && isResourceType(named) ? named : undefined)
 }
 

@@ -1,5 +1,6 @@
 import type { TypeModel } from '../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { TYPE_URL } from '../../text/index.js'
 import { jsonTest } from '../rules/constraint/json-test.js'
 import {
   INHERITED,
@@ -12,7 +13,7 @@ import {
 } from '../run/element-rule.js'
 import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
-import { ALLOWED_UNITS, EXTENSION, extensionValue, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
+import { ALLOWED_UNITS, extensionValue, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
 
 /** What a path such as `Observation.valueQuantity` names: the choice element, without `[x]`, and one of its types. */
 export type ChoicePath = { readonly name: string; readonly type: string }
@@ -38,7 +39,7 @@ export interface ProfileSource {
 }
 
 const ADDITIONAL_BINDING = [
-  `${EXTENSION}additional-binding`,
+  `${TYPE_URL}additional-binding`,
   'http://hl7.org/fhir/tools/StructureDefinition/additional-binding',
   `${R5_ELEMENT}binding.additional`,
 ]
@@ -119,7 +120,7 @@ function cardinalityOf({ min, max }: JsonObject): Pick<RuleDraft, 'min' | 'max'>
 function typeOf(type: JsonObject): TypeRule {
   const code = stringAt(type, 'code') ?? ''
   return {
-    code: code.startsWith(EXTENSION) ? code.slice(EXTENSION.length) : code,
+    code: code.startsWith(TYPE_URL) ? code.slice(TYPE_URL.length) : code,
     profiles: profilesOf(type),
     targetProfiles: textsAt(type, 'targetProfile'),
     aggregation: textsAt(type, 'aggregation'),

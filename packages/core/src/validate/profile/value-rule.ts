@@ -1,4 +1,5 @@
 import { isObject, objectsAt, type JsonObject } from '../../json/index.js'
+import { TYPE_URL } from '../../text/index.js'
 import type { LimitRule, ValueRule } from '../run/element-rule.js'
 
 /** The extension that lists the units of a Quantity, by Codings or by a value set. */
@@ -9,7 +10,7 @@ export function valueRuleOf(element: JsonObject): ValueRule {
   const fixed = choiceAt(element, 'fixed')
   const pattern = choiceAt(element, 'pattern')
   const alternatives = valueAlternatives(element)
-  const sections = extensionValues(element, `${EXTENSION}narrative-language-control`).filter((value) => typeof value === 'string')
+  const sections = extensionValues(element, `${TYPE_URL}narrative-language-control`).filter((value) => typeof value === 'string')
   const sourceControl = SEVERITIES.get(extensionValue(element, 'narrative-source-control'))
   return {
     ...(fixed !== undefined && { fixed: fixed.value }),
@@ -63,14 +64,12 @@ function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
   return name === undefined ? undefined : { type: name.slice(stem.length), value: element[name] }
 }
 
-/** The beginning of the urls of FHIR's own extensions. */
-export const EXTENSION = 'http://hl7.org/fhir/StructureDefinition/'
 /** What R5 added to ElementDefinition, as R4 writes it. */
 export const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ElementDefinition.'
 
 /** The value of FHIR's own extension of a name on a part of a definition. */
 export function extensionValue(element: JsonObject, name: string): unknown {
-  return extensionValues(element, EXTENSION + name)[0]
+  return extensionValues(element, TYPE_URL + name)[0]
 }
 
 /** The values of all extensions with a url. */

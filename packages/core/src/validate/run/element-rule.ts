@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json/index.js'
 import type { DiscriminatorStep } from '../profile/discriminator-path.js'
 
 /** What the urls of FHIR's own definitions begin with. */
-export const TYPE_URL = 'http://hl7.org/fhir/StructureDefinition/'
+export { TYPE_URL } from '../../text/index.js'
 
 /** What one ElementDefinition demands, in the form in which the walk uses it. */
 export interface ElementRule {

@@ -2,6 +2,7 @@ import { compareVersions } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
+import { TYPE_URL } from '../../../text/index.js'
 import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
@@ -125,14 +126,12 @@ function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { inva
   }
 }
 
-const R4 = 'http://hl7.org/fhir/StructureDefinition/'
-
 /** Where R4 itself uses extensions beside the contexts that it publishes for them. */
 const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
-  [`${R4}structuredefinition-fhir-type`, ['ElementDefinition.type']],
-  [`${R4}regex`, ['ElementDefinition.type']],
+  [`${TYPE_URL}structuredefinition-fhir-type`, ['ElementDefinition.type']],
+  [`${TYPE_URL}regex`, ['ElementDefinition.type']],
   [
-    `${R4}structuredefinition-normative-version`,
+    `${TYPE_URL}structuredefinition-normative-version`,
     ['CodeSystem', 'ConceptMap', 'ElementDefinition', 'OperationDefinition', 'SearchParameter', 'ValueSet'],
   ],
 ])

@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, isString, stringAt, type JsonObject } from '../../../json/index.js'
+import { TYPE_URL } from '../../../text/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
@@ -87,11 +88,9 @@ const RULES: readonly ((check: ResponseCheck, valued: ValuedAnswer) => void)[] =
   checkOptions,
 ]
 
-const BASE = 'http://hl7.org/fhir/StructureDefinition/'
-
 /** Checks the length, form, size and precision that an item demands of its answers. */
 function checkAnswerLimits(check: ResponseCheck, { value, item }: ValuedAnswer): void {
-  const limit = (name: string): unknown => extensionValues(item.json, BASE + name)[0]
+  const limit = (name: string): unknown => extensionValues(item.json, TYPE_URL + name)[0]
   const say = (text: string | undefined): void => {
     if (text !== undefined) check.run.findings.report(ANSWER_LIMIT, value, { text, profile: check.form.canonical })
   }

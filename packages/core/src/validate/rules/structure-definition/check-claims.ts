@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { extensionAt, stringAt } from '../../../json/index.js'
+import { TYPE_URL } from '../../../text/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { expressionProblem } from '../expression/expression-problem.js'
@@ -8,16 +9,15 @@ import { DEFINITION_OBLIGATION } from './check-obligations.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { placeOf } from './element-place.js'
 
-const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
-const INHERITS: ReadonlySet<unknown> = new Set([`${BASE}inherit-obligations`, `${TOOLS}inherit-obligations`])
-const FLAGS = [`${BASE}obligation-profile`, `${BASE}obligation-profile-flag`, `${TOOLS}obligation-profile`]
+const INHERITS: ReadonlySet<unknown> = new Set([`${TYPE_URL}inherit-obligations`, `${TOOLS}inherit-obligations`])
+const FLAGS = [`${TYPE_URL}obligation-profile`, `${TYPE_URL}obligation-profile-flag`, `${TOOLS}obligation-profile`]
 
 /** Checks that the profile whose obligations are inherited is one of obligations, on the same base; and that one that is complied with is known. */
 export function checkInheritance(run: Run, definition: FhirNode): void {
   for (const extension of childrenOf(run, definition, 'extension')) {
     const url = textOf(extension, 'url')
-    if (url === `${BASE}structuredefinition-compliesWithProfile`) checkClaim(run, definition, extension)
+    if (url === `${TYPE_URL}structuredefinition-compliesWithProfile`) checkClaim(run, definition, extension)
     if (!INHERITS.has(url)) continue
     const text = inheritanceProblem(run, definition, extension)
     if (text !== undefined) run.findings.report(DEFINITION_OBLIGATION, extension, { text })

@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
+import { TYPE_URL } from '../../../text/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -13,11 +14,14 @@ export const DEFINITION_OBLIGATION: FindingDefinition = defineFinding(
   'Put only obligations, mustSupport and additional bindings into an obligation profile.',
 )
 
-const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
-const FLAGS: ReadonlySet<unknown> = new Set([`${BASE}obligation-profile`, `${BASE}obligation-profile-flag`, `${TOOLS}obligation-profile`])
-const OBLIGATIONS: ReadonlySet<unknown> = new Set([`${BASE}obligation`, `${TOOLS}obligation`])
-const ADDITIONAL: ReadonlySet<unknown> = new Set([`${BASE}additional-binding`, `${TOOLS}additional-binding`])
+const FLAGS: ReadonlySet<unknown> = new Set([
+  `${TYPE_URL}obligation-profile`,
+  `${TYPE_URL}obligation-profile-flag`,
+  `${TOOLS}obligation-profile`,
+])
+const OBLIGATIONS: ReadonlySet<unknown> = new Set([`${TYPE_URL}obligation`, `${TOOLS}obligation`])
+const ADDITIONAL: ReadonlySet<unknown> = new Set([`${TYPE_URL}additional-binding`, `${TOOLS}additional-binding`])
 /** What an element of a profile of obligations may say beside its obligations. */
 const ALLOWED: ReadonlySet<string> = new Set(['id', 'path', 'min', 'max', 'mustSupport', 'binding'])
 

@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
+import { TYPE_URL } from '../../../text/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -85,13 +86,11 @@ export function checkCharacteristics({ run, node, place }: ElementCheck, definit
 /** Names of members, also those that extensions and types of the element add. */
 function membersOf(element: JsonObject): readonly string[] {
   const extensions = objectsAt(element, 'extension').flatMap(({ url }) =>
-    typeof url === 'string' ? [`extension:${url.replace(BASE, '')}`] : [],
+    typeof url === 'string' ? [`extension:${url.replace(TYPE_URL, '')}`] : [],
   )
   const hasTargets = objectsAt(element, 'type').some((type) => type['targetProfile'] !== undefined)
   return [...Object.keys(element), ...extensions, ...(hasTargets ? ['targetProfile'] : [])]
 }
-
-const BASE = 'http://hl7.org/fhir/StructureDefinition/'
 
 function problemsOf(members: readonly string[], types: readonly string[]): readonly string[] {
   const names = types.join(', ')

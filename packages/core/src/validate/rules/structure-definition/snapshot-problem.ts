@@ -2,6 +2,7 @@ import { OperationError, quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { buildSnapshot, type SnapshotProblemKind, type SnapshotSource } from '../../../snapshot/index.js'
+import { choiceName } from '../../../text/index.js'
 import { SYSTEM_TYPES, TYPE_URL } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -100,7 +101,7 @@ function discriminatorsProblem(slicing: JsonObject, path: string): string | unde
 function nameProblem({ node }: ElementCheck, path: string): string | undefined {
   const [type] = isObject(node.value) ? objectsAt(node.value, 'type') : []
   const code = stringAt(type, 'code') ?? ''
-  const name = (path.split('.').at(-1) ?? '').slice(0, -3) + capitalised(code)
+  const name = choiceName((path.split('.').at(-1) ?? '').slice(0, -3), code)
   const own = textOf(node, 'sliceName') ?? ''
   return own === name ? undefined : `The slice of ${quoted(path)} must be named ${quoted(name)}, not ${quoted(own)}.`
 }
@@ -137,10 +138,6 @@ function typeSliceName({ run, node, path }: ElementCheck): string | undefined {
 function isBeside({ node }: ElementCheck, one: FhirNode): boolean {
   const sliced = [node, one].map((each) => (textOf(each, 'id') ?? '').replace(/:[^:.]*$/, ''))
   return sliced[0] === sliced[1] && isObject(node.value) && node.value['max'] !== '0'
-}
-
-function capitalised(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** Types that the base does not allow, and targets that it does not allow. */
