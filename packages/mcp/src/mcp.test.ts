@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
@@ -51,6 +52,11 @@ async function call(name: string, input: Record<string, unknown>, by: Client = c
   const [content] = Array.isArray(result.content) ? result.content : []
   return result.isError === true ? { error: content.text } : { ...(result.structuredContent as object) }
 }
+
+test('the server says its name and the version of its package', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  expect(client.getServerVersion()).toEqual({ name: 'fhir-ops', version })
+})
 
 describe('tools', () => {
   test('are described, with schemas and whether they change something', async () => {

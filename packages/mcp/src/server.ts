@@ -17,6 +17,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { checkOptions, FUNCTION, having, inputShape, needed, TEXT, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { jsonSchema } from 'fhir-ops/schema'
+import manifest from '../package.json' with { type: 'json' }
 import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
 import { PROMPTS } from './prompts.js'
 import { RESOURCE_TOOLS } from './resource-tools.js'
@@ -56,7 +57,7 @@ export function createMcpServer(options: McpServerOptions): Server {
   checkOptions('createMcpServer', SHAPE, options)
   const ask = fhirCaller(options)
   const server = new Server(
-    { name: 'fhir-ops', version: '0.1.0' },
+    { name: 'fhir-ops', version: manifest.version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {} },
       instructions:
