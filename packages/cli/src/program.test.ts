@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,16 +39,34 @@ describe('help', () => {
     },
   )
 
-  test.each(['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'compare', 'closure', 'evaluate'])(
-    'the example of %s succeeds on the sample content',
-    async (name) => {
-      const { out } = await command([name, '--help'])
-      const example = out.slice(out.indexOf('Example:')).replaceAll('\\\n', ' ')
-      const [program, ...args] = example.replace('Example:', '').replace('content.db', join(folder, 'example.db')).trim().split(/\s+/)
-      expect(program).toBe('fhir-ops')
-      expect(await command(args)).toMatchObject({ status: 0 })
-    },
-  )
+  test.each([
+    'translate',
+    'expand',
+    'lookup',
+    'validate-code',
+    'subsumes',
+    'compare',
+    'closure',
+    'evaluate',
+    'data-requirements',
+    'collect-data',
+  ])('the example of %s succeeds on the sample content', async (name) => {
+    const { out } = await command([name, '--help'])
+    const example = out.slice(out.indexOf('Example:')).replaceAll('\\\n', ' ')
+    const [program, ...args] = example.replace('Example:', '').replace('content.db', join(folder, 'example.db')).trim().split(/\s+/)
+    expect(program).toBe('fhir-ops')
+    expect(await command(args)).toMatchObject({ status: 0 })
+  })
+
+  test('every operation that README lists has a command of its name', () => {
+    const readme = readFileSync(fileURLToPath(new URL('../../../README.md', import.meta.url)), 'utf8')
+    const [, table = ''] = /\n## Operations\n([^]*?)\n## /.exec(readme) ?? []
+    const listed = new Set([...table.matchAll(/\$([a-z-]+)`/g)].map(([, name]) => name))
+    expect([...listed]).toEqual(expect.arrayContaining(['translate', 'submit-data', 'cql']))
+    const made = COMMANDS.map((make) => make({ out: () => {}, err: () => {}, stdin: async () => '' }))
+    const names = made.flatMap((one) => [one.name(), ...one.aliases()])
+    expect([...listed].filter((name) => name === undefined || !names.includes(name))).toEqual([])
+  })
 
   test('bot runs the code of a file, and stores it', async () => {
     const file = join(folder, 'twice.js')
@@ -267,6 +285,30 @@ describe('operations over loaded content', () => {
       ...storage,
     ])
     expect(added).toMatchObject({ status: 0, err: 'version 1' })
+  })
+
+  test('collect-data lists what a measure looks at, and submit-data stores it with its numbers as they are', async () => {
+    const from = `sqlite:${join(folder, 'collected.db')}`
+    const heartRate = { resourceType: 'Observation', id: 'exact', status: 'final', subject: { reference: 'Patient/p' } }
+    const coded = {
+      ...heartRate,
+      code: { coding: [{ system: 'http://example.org/fhir/CodeSystem/measurement', code: 'heart-rate' }] },
+      effectiveDateTime: '2026-01-01',
+    }
+    const text = JSON.stringify(coded).replace('"status"', '"valueQuantity":{"value":80.50},"status"')
+    await writeFile(join(folder, 'exact.json'), text)
+    await command(['load', SAMPLE, join(folder, 'exact.json'), '--storage', from])
+    const collect = ['collect-data', 'heart-rate-count', '--period-start', '2026', '--period-end', '2026', '--storage', from]
+    expect((await command(collect)).out.split('\n')).toContain('Observation/exact')
+    const collected = (await command([...collect, '--json'])).out
+    await writeFile(join(folder, 'data.json'), collected)
+    const into = ['--storage', `sqlite:${join(folder, 'submitted.db')}`]
+    const stored = await command(['submit-data', join(folder, 'data.json'), ...into])
+    expect(stored).toMatchObject({ status: 0, out: expect.stringMatching(/^201 .*MeasureReport\/[^]*^201 .*Observation\/exact/m) })
+    expect((await command(['export', '--out', join(folder, 'submitted'), ...into])).status).toBe(0)
+    expect(readFileSync(join(folder, 'submitted/Observation.ndjson'), 'utf8')).toContain('80.50')
+    const other = await command(['submit-data', '-', '--measure', 'none', ...into], collected)
+    expect(other).toMatchObject({ status: 1, err: expect.stringContaining('none') })
   })
 
   test('expand prints codes and their number', async () => {

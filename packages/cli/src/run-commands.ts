@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { getSystemErrorMessage, styleText } from 'node:util'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, type Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
+import { nearest } from 'fhir-ops/internal/text'
 import type { ConfigFile } from './config.js'
 import type { Io } from './io.js'
 import { Exit } from './exit.js'
@@ -12,20 +13,60 @@ export type MakeCommand = (io: Io) => Command
 
 /** Runs one command line of these commands, and says what went wrong. @returns The exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use. */
 export async function runCommands(commands: readonly MakeCommand[], args: readonly string[], io: Io): Promise<number> {
+  const root = programOf(commands, io)
   try {
-    const root = programOf(commands, io)
     const config = configFile()
     // The checker of its schema takes a while to load.
     if (config !== undefined) (await import('./config.js')).applyConfig(root, config)
-    await root.parseAsync([...args], { from: 'user' })
+    checkOptionNames(programOf(commands, io), args)
+    await root.parseAsync([...understood(root, args)], { from: 'user' })
     return 0
   } catch (error) {
-    const status = statusOf(error, io)
+    const status = statusOf(error, io, calledIn(root, args)?.command.options ?? [])
     if (error instanceof OperationError && io.engine === undefined && lacksContent(error, args)) io.err(ONLY_R4)
     return status
   } finally {
     io.draw?.('')
   }
+}
+
+/** What was typed; of a command that there is not only its name, so that help about it is refused, too, in place of help about all. */
+function understood(root: Command, args: readonly string[]): readonly string[] {
+  const [first = '', second = ''] = args
+  const name = first === 'help' ? second : first
+  const isKnown = name === '' || name === 'help' || name.startsWith('-') || commandIn(root, name) !== undefined
+  return isKnown ? args : [name]
+}
+
+function commandIn(parent: Command, name: string | undefined): Command | undefined {
+  return parent.commands.find((command) => name !== undefined && [command.name(), ...command.aliases()].includes(name))
+}
+
+/** The command that was called, and what follows its name. */
+function calledIn(
+  root: Command,
+  [first, ...rest]: readonly string[],
+): { readonly command: Command; readonly rest: readonly string[] } | undefined {
+  const command = commandIn(root, first)
+  return command && (calledIn(command, rest) ?? { command, rest })
+}
+
+/**
+ * Refuses an unknown option before a missing one: who misspelt `--storage` has given it. Where none must be given, commander does that.
+ *
+ * @param root A program that is not run: options are read into it.
+ */
+function checkOptionNames(root: Command, args: readonly string[]): void {
+  const called = calledIn(root, args)
+  if (called?.command.options.some(({ mandatory }) => mandatory) !== true || args.includes('--help') || args.includes('-h')) return
+  const { command, rest } = called
+  const wrong = command.parseOptions([...rest]).unknown.find((word) => word.startsWith('-'))
+  if (wrong === undefined) return
+  const [near] = nearest(
+    wrong,
+    command.options.flatMap(({ long }) => long ?? []),
+  )
+  command.error(`error: unknown option '${wrong}'${near === undefined ? '' : `\n(Did you mean ${near}?)`}`)
 }
 
 /** The file that is looked for where the program is started. */
@@ -61,6 +102,8 @@ export function programOf(commands: readonly MakeCommand[], io: Io): Command {
     .description('FHIR R4 operations: serve them over HTTP, or run them from the command line.')
     .version(version())
     .addHelpText('after', ABOUT_ALL)
+    // Behind the name of a command --version may be an option of that command.
+    .enablePositionalOptions()
   for (const make of commands) root.addCommand(make(io))
   return embedded(root, io)
 }
@@ -88,18 +131,28 @@ function lacksContent({ code }: OperationError, args: readonly string[]): boolea
   return code.endsWith('not-found') && !args.some((arg) => /^--(?:load|storage|data)(?:=|$)/.test(arg))
 }
 
-function statusOf(error: unknown, io: Io): number {
+function statusOf(error: unknown, io: Io, options: readonly Option[]): number {
   if (error instanceof Exit) return error.status
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof OperationError) {
-    const place = error.expression.length > 0 ? ` at ${error.expression.join(', ')}` : ''
-    io.err(`${errorWord(io)} ${error.message} [${error.code}${place}]`)
+    io.err(`${errorWord(io)} ${withOptions(error, options)}`)
     return error.code.startsWith('parameter-') ? 2 : 1
   }
   const problem = fileProblem(error)
   if (problem === undefined) throw error
   io.err(`${errorWord(io)} ${problem}`)
   return 1
+}
+
+/** The message with code and place; parameters of the operation by the options that give them. */
+function withOptions({ message, code, expression }: OperationError, options: readonly Option[]): string {
+  const places = expression.map((name) => ({ name, option: optionFor(name, options) ?? name }))
+  const said = places.reduce((text, { name, option }) => text.replace(`Parameter '${name}'`, name === option ? '$&' : option), message)
+  return `${said} [${code}${places.length === 0 ? '' : ` at ${places.map(({ option }) => option).join(', ')}`}]`
+}
+
+function optionFor(parameter: string, options: readonly Option[]): string | undefined {
+  return options.find((option) => option.attributeName().toLowerCase() === parameter.toLowerCase())?.long
 }
 
 const PAINTED = { validateStream: false } as const

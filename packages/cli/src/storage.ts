@@ -50,7 +50,7 @@ export async function openStorage({
   const file = sqliteFile(option)
   if (file !== undefined) {
     if (!create) checkExists(file)
-    return await openFile(file, toFill ? openSqliteToFill : openSqlite)
+    return await named(file, () => (toFill ? openSqliteToFill(file) : openSqlite(file)))
   }
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database)
@@ -78,10 +78,10 @@ export function sqliteFile(option: string): string | undefined {
   return option.startsWith('sqlite:') && option.length > 'sqlite:'.length ? option.slice('sqlite:'.length) : undefined
 }
 
-/** Opens a file, and names it where that fails: the storage does not, since its messages also reach callers over HTTP. */
-async function openFile<T>(file: string, open: (file: string) => Promise<T>): Promise<T> {
+/** Works with a file, and names it where that fails: the storage does not, since its messages also reach callers over HTTP. */
+export async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
   try {
-    return await open(file)
+    return await work()
   } catch (cause) {
     throw cause instanceof OperationError ? new OperationError(cause.code, `${file}: ${cause.message}`, { cause }) : cause
   }

@@ -1,11 +1,11 @@
-import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import { Command } from 'commander'
 import { readBot } from 'fhir-ops/internal/execute'
-import { putResource } from 'fhir-ops/storage'
-import { OperationError } from 'fhir-ops/errors'
+import { isResourceId, putResource } from 'fhir-ops/storage'
+import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
+import { fileText } from '../read-file.js'
 import { runBot, withBotInput, type BotInputOptions } from './execute.js'
 import { storageOption } from './options.js'
 
@@ -31,7 +31,7 @@ function runCommand(io: Io): Command {
     .argument('<file>', 'JavaScript that exports handler(event, context)')
     .addHelpText('after', `\nExample:\n  echo '{"n":2}' | fhir-ops bot run twice.js`)
     .action((file: string, options: BotInputOptions) =>
-      withEngine({ storage: 'memory' }, io, async (engine) => runBot({ engine, bot: await store(engine, file, undefined), io }, options)),
+      withEngine({ storage: 'memory' }, io, async (engine) => runBot({ engine, bot: await store(engine, file, 'bot'), file, io }, options)),
     )
 }
 
@@ -54,8 +54,13 @@ function deployCommand(io: Io): Command {
 /** Stores the bot, and gives its id. What else a stored Bot of this id has, such as identifiers and schemas, stays. */
 async function store({ ctx, indexer }: Engine, file: string, given: string | undefined): Promise<string> {
   const id = given ?? basename(file, extname(file))
+  if (!isResourceId(id))
+    throw new OperationError(
+      'parameter-value',
+      `${quoted(id)} is not an id, of 1 to 64 letters, digits, hyphens and dots: give another as --id.`,
+    )
   const before = await ctx.storage.read('Bot', id)
-  const bot = { ...before?.resource, resourceType: 'Bot', id, code: await readFile(file, 'utf8') }
+  const bot = { ...before?.resource, resourceType: 'Bot', id, code: await fileText(file) }
   readBot(bot)
   await ctx.storage.write([putResource({ type: 'Bot', id, source: bot }, indexer)])
   return id

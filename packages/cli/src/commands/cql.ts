@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { evaluateCql, literalText, toParameters, type EvaluateCqlInput, type EvaluateCqlResult, type Value } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
@@ -10,6 +10,7 @@ import { objectAt, objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
+import { fileText } from '../read-file.js'
 import { readResource, readResources } from '../read-resource.js'
 import { table } from '../text.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
@@ -94,8 +95,8 @@ async function librariesAt(file: string): Promise<{ readonly library: JsonObject
   if (extname(file) === '.json') return { library: await readResource(file), resources: [] }
   const folder = dirname(file)
   const others = (await readdir(folder)).filter((name) => extname(name) === '.cql' && name !== basename(file))
-  const library = libraryOf(await readFile(file, 'utf8'), file)
-  const resources = await Promise.all(others.map(async (name) => libraryOf(await readFile(join(folder, name), 'utf8'), name)))
+  const library = libraryOf(await fileText(file), file)
+  const resources = await Promise.all(others.map(async (name) => libraryOf(await fileText(join(folder, name)), name)))
   return { library, resources: [library, ...resources] }
 }
 

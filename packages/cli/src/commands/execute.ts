@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { Command, Option } from 'commander'
 import { forRequest } from 'fhir-ops/context'
@@ -7,6 +6,9 @@ import { BOT_CONTENT_TYPES, readBotInput, writeBotOutput, type BotAddress } from
 import { createBots, execute } from 'fhir-ops/execute'
 import { openEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
+import { hintAbout, withHint } from '../known-names.js'
+import { faultIn } from '../json-fault.js'
+import { fileBytes } from '../read-file.js'
 import { loadOption, storageOption, wholeNumber } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -54,13 +56,15 @@ export interface BotRun {
   readonly engine: Engine
   /** Id, or identifier as `system|value`. */
   readonly bot: string
+  /** The file that its code is from, to name places in. */
+  readonly file?: string
   readonly io: Io
 }
 
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
-export async function runBot({ engine, bot, io }: BotRun, options: BotInputOptions): Promise<void> {
-  const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await readFile(options.input)
-  const { input, contentType } = readBotInput(options.contentType, bytes, parseJson)
+export async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
+  const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await fileBytes(options.input)
+  const { input, contentType } = readBotInput(options.contentType, bytes, (text) => parseJson(text, options.input ?? 'stdin'))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()
   try {
@@ -70,27 +74,38 @@ export async function runBot({ engine, bot, io }: BotRun, options: BotInputOptio
       schemas: botSchemas(),
       ...limits,
       exposeBotErrors: true,
-      onLog: ({ level, text }) => io.err(`${level}: ${text}`),
+      // A failure is said at the end, with the place in the code.
+      onLog: ({ level, text }) => (level === 'error' ? undefined : io.err(`${level}: ${text}`)),
     })
     const answer = await execute({ ...forRequest(engine.ctx, {}), bots }, { bot: addressOf(bot), input, contentType })
     io.out(writeBotOutput(answer).body ?? '')
+  } catch (error) {
+    throw withHint(withBotsWords(error, file ?? `Bot/${bot}`), await hintAbout(error, engine.ctx, 'Bot'))
   } finally {
     await runtime.close()
   }
+}
+
+/** A failure of a bot with its own words, and the place in its code. */
+function withBotsWords(error: unknown, source: string): unknown {
+  if (!(error instanceof OperationError) || error.detail.diagnostics === undefined) return error
+  const [words = '', ...frames] = error.detail.diagnostics.split(/\n {4}at /)
+  const place = frames.map((frame) => /bot\.js(:\d+:\d+)/.exec(frame)?.[1]).find((found) => found !== undefined)
+  const message = `${error.message.replace(/\.$/, '')}${place === undefined ? '' : ` at ${source}${place}`}: ${words}`
+  return new OperationError(error.code, message, { cause: error })
 }
 
 function addressOf(bot: string): BotAddress {
   return bot.includes('|') ? { identifier: bot } : { id: bot }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    const problem =
-      text === ''
-        ? 'The bot has no input: give JSON on standard input (null where it needs none), or --input FILE.'
-        : 'The input is not JSON.'
-    throw new OperationError('body-invalid', problem, { cause })
-  }
+function parseJson(text: string, source: string): unknown {
+  if (text.trim() === '')
+    throw new OperationError(
+      'body-invalid',
+      'The bot has no input: give JSON on standard input (null where it needs none), or --input FILE.',
+    )
+  const fault = faultIn(text)
+  if (fault === undefined) return JSON.parse(text)
+  throw new OperationError('body-invalid', `${source}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`)
 }

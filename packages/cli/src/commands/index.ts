@@ -10,6 +10,7 @@ import { igCommand } from './ig.js'
 import { importCommand } from './import.js'
 import { exportCommand, loadCommand } from './load-and-export.js'
 import { mcpCommand } from './mcp.js'
+import { collectDataCommand, submitDataCommand } from './collected-data.js'
 import { dataRequirementsCommand, evaluateCommand } from './measures.js'
 import { schemaCommand, snapshotCommand } from './schema-and-snapshot.js'
 import { serveCommand } from './serve.js'
@@ -41,6 +42,8 @@ export const COMMANDS: readonly ((io: Io) => Command)[] = [
   snapshotCommand,
   evaluateCommand,
   dataRequirementsCommand,
+  collectDataCommand,
+  submitDataCommand,
   cqlCommand,
   executeCommand,
   botCommand,

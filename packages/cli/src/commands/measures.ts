@@ -1,15 +1,13 @@
 import { cqlLanguage } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import { r4TypeModel } from '@fhir-ops/r4'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { evaluateMeasureOperation, measureOperations } from 'fhir-ops/evaluate'
-import { OperationError } from 'fhir-ops/errors'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { Operation } from 'fhir-ops/operation'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
-import { idOf, printAnswer } from './run-operation.js'
+import { idOf, operationNamed, printAnswer } from './run-operation.js'
 import { table } from '../text.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -27,13 +25,20 @@ interface EvaluateOptions {
 /** `fhir-ops evaluate`. */
 export function evaluateCommand(io: Io): Command {
   return new Command('evaluate')
+    .alias('evaluate-measure')
     .description('Count the populations of a Measure over a period. Criteria are FHIR searches, CQL or FHIRPath.')
     .argument('<measure>', 'id of the Measure')
     .requiredOption('--period-start <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
     .requiredOption('--period-end <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
     .option('--subject <reference>', 'report on one patient (Patient/<id>), or count for the members of a Group (Group/<id>)')
     .option('--practitioner <reference>', 'count for the patients of this general practitioner')
-    .option('--report-type <code>', 'subject, subject-list or population; the lists are in the report that --json prints')
+    .addOption(
+      new Option('--report-type <code>', 'the lists are in the report that --json prints').choices([
+        'subject',
+        'subject-list',
+        'population',
+      ]),
+    )
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(jsonOption())
@@ -130,7 +135,7 @@ async function printRequirements(resource: string, options: DataRequirementsOpti
   const { periodStart, periodEnd } = options
   const translator = openWorkerTranslator({ model: r4TypeModel() })
   const call = {
-    operation: operationOf(measureOperations({ languages: [cqlLanguage({ translator })] }), type),
+    operation: operationNamed('$data-requirements', measureOperations({ languages: [cqlLanguage({ translator })] }), type),
     type,
     id: idOf(type, resource),
     values: { periodStart, periodEnd },
@@ -142,12 +147,6 @@ async function printRequirements(resource: string, options: DataRequirementsOpti
   } finally {
     await translator.close()
   }
-}
-
-function operationOf(operations: readonly Operation[], type: string): Operation {
-  const found = operations.find(({ name, types }) => name === '$data-requirements' && types.includes(type))
-  if (found === undefined) throw new OperationError('not-supported', `${type} has no $data-requirements.`)
-  return found
 }
 
 /** Type, filters and elements of a requirement. */

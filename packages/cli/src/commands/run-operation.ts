@@ -1,14 +1,15 @@
 import { Command } from 'commander'
-import { forRequest } from 'fhir-ops/context'
+import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { EXPLANATION } from 'fhir-ops/internal/explain'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { Operation, Parameter } from 'fhir-ops/operation'
+import type { Operation, OperationRequest, Parameter } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
 import { isResourceId } from 'fhir-ops/storage'
 import { openEngine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
+import { hintAbout, withHint } from '../known-names.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -39,6 +40,8 @@ export interface OperationCall {
   readonly values: Readonly<Record<string, string | readonly string[] | undefined>>
   /** Codings by parameter name. */
   readonly codings?: Readonly<Record<string, readonly { readonly system: string | undefined; readonly code: string }[]>>
+  /** JSON is printed as the operation writes it, in one line: numbers keep their digits. */
+  readonly exactNumbers?: boolean
   /** The command ends with status 1 when the answer's `result` is false. */
   readonly exits?: boolean
 }
@@ -56,7 +59,13 @@ export async function printAnswer(
   print: (answer: JsonObject) => void,
 ): Promise<void> {
   const { values, ...others } = call
-  const answer = await runOperation({ ...others, values: { ...values, _explain: options.explain && 'true' } }, options, io)
+  const own = { ...others, values: { ...values, _explain: options.explain && 'true' } }
+  const { run, write } = call.operation
+  if (options.json && call.exactNumbers && write !== undefined) {
+    const { text } = await answered(own, options, io, write)
+    return io.out(text.join(''))
+  }
+  const { resource: answer } = await answered(own, options, io, run)
   if (options.json) io.out(JSON.stringify(answer, null, 2))
   else {
     for (const line of explanationLines(answer)) io.err(line)
@@ -65,17 +74,19 @@ export async function printAnswer(
   if (call.exits && parameterAt(answer, 'result')?.['valueBoolean'] !== true) throw new Exit(1)
 }
 
-async function runOperation(call: OperationCall, options: EngineOptions, io: Io): Promise<JsonObject> {
+/** Opens the storage and runs one form of the operation. What was not found may be known by another name, which is said. */
+async function answered<T>(
+  call: OperationCall,
+  options: EngineOptions,
+  io: Io,
+  run: (ctx: OperationContext, request: OperationRequest) => Promise<T>,
+): Promise<T> {
   const engine = await openEngine(options, io)
+  const { type = '', id } = call
   try {
-    const { resource } = await call.operation.run(forRequest(engine.ctx, {}), {
-      type: call.type ?? '',
-      id: call.id,
-      method: 'GET',
-      parameters: parametersOfCall(call),
-      strict: true,
-    })
-    return resource
+    return await run(forRequest(engine.ctx, {}), { type, id, method: 'GET', parameters: parametersOfCall(call), strict: true })
+  } catch (error) {
+    throw withHint(error, await hintAbout(error, engine.ctx, type))
   } finally {
     await engine.close()
   }
@@ -85,6 +96,13 @@ function parametersOfCall({ values, codings = {} }: OperationCall): readonly Par
   const pairs = Object.entries(values).flatMap(([name, value]) => [value ?? []].flat().map((one): [string, string] => [name, one]))
   const parameter = Object.entries(codings).flatMap(([name, all]) => all.map((valueCoding) => ({ name, valueCoding })))
   return [...parametersFromQuery(pairs), ...parametersOf({ resourceType: 'Parameters', parameter })]
+}
+
+/** The operation of a name, and of a type where several have the name. */
+export function operationNamed(name: string, operations: readonly Operation[], type?: string): Operation {
+  const found = operations.find((operation) => operation.name === name && (type === undefined || operation.types.includes(type)))
+  if (found === undefined) throw new OperationError('not-supported', `${type ?? 'Nothing'} has no ${name}.`)
+  return found
 }
 
 /** The id in `Type/id` or in a bare id. */

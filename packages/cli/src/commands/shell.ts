@@ -1,9 +1,8 @@
 import { Command } from 'commander'
 import type { OperationContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
-import { stringAt } from 'fhir-ops/internal/json'
-import { allMatches } from 'fhir-ops/storage'
 import { openEngine } from '../engine.js'
+import { knownNames } from '../known-names.js'
 import type { Completer, Io } from '../io.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 import { loadOption, storageOption, wordsOption } from './options.js'
@@ -20,6 +19,8 @@ const ASKING = [
   'validate',
   'schema',
   'evaluate',
+  'data-requirements',
+  'collect-data',
   'cql',
   'execute',
 ]
@@ -79,12 +80,13 @@ export function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g)].map(([word]) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'))
 }
 
+/** More words are not shown. */
 const MOST = 100
 
 function completerOf(ctx: OperationContext, commands: readonly Command[]): Completer {
   const known = new Map<string, Promise<readonly string[]>>()
   const canonicals = (type: string): Promise<readonly string[]> => {
-    const made = known.get(type) ?? canonicalsOf(ctx, type)
+    const made = known.get(type) ?? knownNames(ctx, type)
     known.set(type, made)
     return made
   }
@@ -121,24 +123,14 @@ const ARGUMENT_TYPES: Readonly<Record<string, string>> = {
   compare: 'ValueSet',
   schema: 'StructureDefinition',
   evaluate: 'Measure',
+  'data-requirements': 'Measure',
+  'collect-data': 'Measure',
   execute: 'Bot',
   lookup: 'code',
   'validate-code': 'code',
   subsumes: 'code',
   translate: 'code',
   closure: 'code',
-}
-
-/** Those of definitions and of what is stored; of types that are called by their id, the ids. */
-async function canonicalsOf({ storage, definitions = [], concepts }: OperationContext, type: string): Promise<readonly string[]> {
-  const found = new Set<string>()
-  for await (const { id, resource } of allMatches(storage, { type, where: { kind: 'and', conditions: [] }, limit: MOST })) {
-    const url = type === 'Measure' || type === 'Bot' ? id : stringAt(resource, 'url')
-    if (url !== undefined) found.add(url)
-  }
-  for (const layer of definitions) for (const { url } of (await layer.all?.(type)) ?? []) found.add(url)
-  if (type === 'CodeSystem') for (const { url } of (await concepts?.systems()) ?? []) found.add(url)
-  return [...found].toSorted()
 }
 
 /** Codes of the system that the line names. */

@@ -1,6 +1,10 @@
+import { statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Command } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
 import { backupSqlite, checkSqlite } from '@fhir-ops/sqlite'
-import { existingSqliteFile } from '../storage.js'
+import { existingSqliteFile, named } from '../storage.js'
 import type { Io } from '../io.js'
 import { Exit } from '../exit.js'
 
@@ -16,8 +20,32 @@ export function backupCommand(io: Io): Command {
 
 async function backUp(storage: string, copy: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
-  await backupSqlite(file, copy)
+  await checkReplaceable(copy)
+  await named(file, () => backupSqlite(file, copy))
   io.err(`copied ${file} to ${copy}`)
+}
+
+/** What every SQLite file begins with. */
+const SIGNATURE = 'SQLite format 3\0'
+
+/** @throws {OperationError} `parameter-value` for a folder, a place in no folder, and a file that is no copy of a database. */
+async function checkReplaceable(copy: string): Promise<void> {
+  const found = statSync(copy, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) throw new OperationError('parameter-value', `${copy} is a folder: name a file in it.`)
+  if (found === undefined && statSync(dirname(copy), { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new OperationError('parameter-value', `There is no folder ${dirname(copy)}.`)
+  if (found === undefined || found.size === 0 || (await beginsWith(copy, SIGNATURE))) return
+  throw new OperationError('parameter-value', `${copy} is not a SQLite file, so it is not replaced: name another file.`)
+}
+
+async function beginsWith(path: string, text: string): Promise<boolean> {
+  const file = await open(path)
+  try {
+    const { buffer } = await file.read({ buffer: Buffer.alloc(text.length) })
+    return buffer.toString('latin1') === text
+  } finally {
+    await file.close()
+  }
 }
 
 /** `fhir-ops check`. */
@@ -30,8 +58,9 @@ export function checkCommand(io: Io): Command {
 }
 
 function check(storage: string, io: Io): void {
-  const problems = checkSqlite(existingSqliteFile(storage))
-  for (const problem of problems) io.out(problem)
+  const file = existingSqliteFile(storage)
+  const problems = checkSqlite(file)
+  for (const problem of problems) io.out(`${file}: ${problem}`)
   if (problems.length > 0) throw new Exit(1)
   io.err('no damage found')
 }

@@ -89,6 +89,8 @@ export function closureCommand(io: Io): Command {
       const { system, since: version } = options
       if (codes.length > 0 && system === undefined)
         throw new OperationError('parameter-value', '--system is missing: codes to add need their code system.')
+      if (options.storage === 'memory' && io.engine === undefined)
+        throw new OperationError('parameter-value', 'A closure table in memory is lost when the command ends: name another --storage.')
       const concept = codes.map((code) => ({ system, code }))
       await printAnswer({ operation: closureOperation, values: { name, version }, codings: { concept } }, options, io, (answer) => {
         for (const line of table(pairRows(answer))) io.out(line)

@@ -1,0 +1,140 @@
+import { cqlLanguage } from '@fhir-ops/cql'
+import { openWorkerTranslator } from '@fhir-ops/cql/node'
+import { createHandler } from '@fhir-ops/handler'
+import { r4TypeModel } from '@fhir-ops/r4'
+import { Command } from 'commander'
+import { measureOperations } from 'fhir-ops/evaluate'
+import { OperationError } from 'fhir-ops/errors'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { createSessions } from 'fhir-ops/sessions'
+import { openEngine, type Engine } from '../engine.js'
+import type { Io } from '../io.js'
+import { faultIn } from '../json-fault.js'
+import { fileText } from '../read-file.js'
+import { SAMPLE_PATH } from '../sample-folder.js'
+import { table } from '../text.js'
+import { jsonOption, loadOption, storageOption } from './options.js'
+import { idOf, operationNamed, parametersAt, printAnswer } from './run-operation.js'
+
+interface CollectOptions {
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly periodStart: string
+  readonly periodEnd: string
+  readonly subject?: string
+  readonly practitioner?: string
+  readonly lastReceivedOn?: string
+  readonly json?: true
+}
+
+/** `fhir-ops collect-data`. */
+export function collectDataCommand(io: Io): Command {
+  return new Command('collect-data')
+    .description(
+      'List the resources that the evaluation of a Measure looks at; --json prints them with a report, as submit-data takes them.',
+    )
+    .argument('<measure>', 'id of the Measure')
+    .requiredOption('--period-start <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
+    .requiredOption('--period-end <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
+    .option('--subject <reference>', 'Patient/<id> or Group/<id> (default: everybody)')
+    .option('--practitioner <reference>', 'only what belongs to patients of this general practitioner')
+    .option('--last-received-on <dateTime>', 'only what was stored after this time')
+    .addOption(storageOption())
+    .addOption(loadOption())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      `\nExample:\n  fhir-ops collect-data heart-rate-count --period-start 2026 --period-end 2026 --load ${SAMPLE_PATH}`,
+    )
+    .action((measure: string, options: CollectOptions) => collect(measure, options, io))
+}
+
+async function collect(measure: string, options: CollectOptions, io: Io): Promise<void> {
+  const { periodStart, periodEnd, subject, practitioner, lastReceivedOn } = options
+  const translator = openWorkerTranslator({ model: r4TypeModel() })
+  const call = {
+    operation: operationNamed('$collect-data', measureOperations({ languages: [cqlLanguage({ translator })] })),
+    type: 'Measure',
+    id: idOf('Measure', measure),
+    exactNumbers: true,
+    values: { periodStart, periodEnd, subject, practitioner, lastReceivedOn },
+  }
+  try {
+    await printAnswer(call, options, io, (collected) => {
+      const resources = parametersAt(collected, 'resource').map((parameter) => objectAt(parameter, 'resource'))
+      for (const one of resources) io.out(`${stringAt(one, 'resourceType') ?? ''}/${stringAt(one, 'id') ?? ''}`)
+    })
+  } finally {
+    await translator.close()
+  }
+}
+
+interface SubmitOptions {
+  readonly storage: string
+  readonly measure?: string
+  readonly json?: true
+}
+
+/** `fhir-ops submit-data`. */
+export function submitDataCommand(io: Io): Command {
+  return new Command('submit-data')
+    .description('Store collected data, a report and its resources, in one transaction: all or none. Prints what became of each.')
+    .argument('<file>', 'Parameters, as `collect-data --json` prints them; - for standard input')
+    .option('--measure <id>', 'refuse a report of another Measure')
+    .addOption(storageOption().makeOptionMandatory())
+    .addOption(jsonOption())
+    .addHelpText(
+      'after',
+      `\nExample:
+  fhir-ops collect-data heart-rate-count --period-start 2026 --period-end 2026 --load ${SAMPLE_PATH} --json > data.json
+  fhir-ops submit-data data.json --storage sqlite:content.db`,
+    )
+    .action((file: string, options: SubmitOptions) => submit(file, options, io))
+}
+
+async function submit(file: string, options: SubmitOptions, io: Io): Promise<void> {
+  const { storage, measure } = options
+  if (storage === 'memory')
+    throw new OperationError('parameter-value', 'The content of memory storage is lost when the command ends: name another storage.')
+  const text = file === '-' ? await io.stdin() : await fileText(file)
+  const fault = faultIn(text)
+  if (fault !== undefined) throw new OperationError('body-invalid', `${file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`)
+  const path = measure === undefined ? 'Measure' : `Measure/${idOf('Measure', measure)}`
+  const engine = await openEngine({ storage, create: true }, io)
+  try {
+    const answer = await posted(engine, `${path}/$submit-data`, text)
+    if (options.json) io.out(JSON.stringify(answer, null, 2))
+    else for (const line of table(objectsAt(answer, 'entry').map(outcomeCells))) io.out(line)
+  } finally {
+    await engine.close()
+  }
+}
+
+const BASE = 'http://127.0.0.1'
+
+/** Stores as a server does it: with its checks, in one transaction. @throws {OperationError} `body-invalid` with what was refused. */
+async function posted({ ctx, indexer, sessionStore }: Engine, path: string, body: string): Promise<JsonObject> {
+  const sessions = createSessions({ store: sessionStore })
+  const handler = createHandler({ context: ctx, indexer, sessions, baseUrl: BASE, auth: 'off', defaultPolicy: 'deny' })
+  try {
+    const headers = { 'content-type': 'application/fhir+json' }
+    const response = await handler(new Request(`${BASE}/fhir/R4/${path}`, { method: 'POST', headers, body }))
+    const answer: unknown = await response.json()
+    if (response.ok && isObject(answer)) return answer
+    throw new OperationError('body-invalid', issueTexts(answer).join(' '))
+  } finally {
+    await handler.close()
+    await sessions.close()
+  }
+}
+
+function issueTexts(outcome: unknown): readonly string[] {
+  return (isObject(outcome) ? objectsAt(outcome, 'issue') : []).flatMap(
+    (issue) => stringAt(objectAt(issue, 'details'), 'text') ?? stringAt(issue, 'diagnostics') ?? [],
+  )
+}
+
+function outcomeCells(entry: JsonObject): readonly string[] {
+  const response = objectAt(entry, 'response')
+  return [stringAt(response, 'status') ?? '', (stringAt(response, 'location') ?? '').replace(`${BASE}/fhir/R4/`, '')]
+}

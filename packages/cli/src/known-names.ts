@@ -1,0 +1,64 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { stringAt } from 'fhir-ops/internal/json'
+import { didYouMean, nearest } from 'fhir-ops/internal/text'
+import { allMatches } from 'fhir-ops/storage'
+
+/** Most resources of a type in the storage that are looked at. */
+const MOST = 100
+
+/** Types that commands name by an id, not by a canonical. */
+const BY_ID: ReadonlySet<string> = new Set(['Measure', 'Bot'])
+
+/** What a command can name of a type: canonicals of definitions and of what is stored; of types that are called by their id, the ids. Sorted. */
+export async function knownNames({ storage, definitions = [], concepts }: OperationContext, type: string): Promise<readonly string[]> {
+  const found = new Set<string>()
+  for await (const { id, resource } of allMatches(storage, { type, where: { kind: 'and', conditions: [] }, limit: MOST })) {
+    const url = BY_ID.has(type) ? id : stringAt(resource, 'url')
+    if (url !== undefined) found.add(url)
+  }
+  for (const layer of definitions) for (const { url } of (await layer.all?.(type)) ?? []) found.add(url)
+  if (type === 'CodeSystem') for (const { url } of (await concepts?.systems()) ?? []) found.add(url)
+  return [...found].toSorted()
+}
+
+const CANONICAL_TYPES = ['ValueSet', 'CodeSystem', 'ConceptMap', 'StructureDefinition']
+
+/**
+ * What helps after something was not found: names that are near, or the type that does have the name.
+ *
+ * @param type Type of the operation; ids are looked up in it.
+ * @returns `undefined` for another error, and where nothing is near.
+ */
+export async function hintAbout(error: unknown, ctx: OperationContext, type: string): Promise<string | undefined> {
+  if (!(error instanceof OperationError) || !error.code.endsWith('not-found')) return undefined
+  const [, name = ''] = /'([^']{1,1000})'/.exec(error.message) ?? []
+  if (BY_ID.has(type)) return didYouMean(nearest(name.replace(`${type}/`, ''), await knownNames(ctx, type)))
+  const [url = ''] = name.split('|')
+  if (!url.includes(':')) return undefined
+  const names = await Promise.all(CANONICAL_TYPES.map(async (one) => ({ type: one, urls: await knownNames(ctx, one) })))
+  const owner = names.find(({ urls }) => urls.includes(url))
+  if (owner !== undefined) return `'${url}' is the canonical of a ${owner.type}.`
+  return didYouMean(names.flatMap(({ urls }) => nearestCanonicals(url, urls)).slice(0, 1))
+}
+
+/** Those of which the last part is near: canonicals are long, and mostly differ at their end. */
+function nearestCanonicals(url: string, canonicals: readonly string[]): readonly string[] {
+  const [base, name] = splitAtName(url)
+  const siblings = canonicals.map(splitAtName).filter(([other]) => other === base)
+  return nearest(
+    name,
+    siblings.map(([, sibling]) => sibling),
+  ).map((near) => base + near)
+}
+
+function splitAtName(url: string): readonly [base: string, name: string] {
+  const end = Math.max(url.lastIndexOf('/'), url.lastIndexOf(':')) + 1
+  return [url.slice(0, end), url.slice(end)]
+}
+
+/** The error with a hint behind its message; as it is, where there is none. */
+export function withHint(error: unknown, hint: string | undefined): unknown {
+  if (hint === undefined || !(error instanceof OperationError)) return error
+  return new OperationError(error.code, `${error.message.replace(/\.$/, '')}. ${hint}`, { ...error.detail, cause: error })
+}

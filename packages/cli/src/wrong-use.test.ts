@@ -1,0 +1,297 @@
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { COMMANDS } from './commands/index.js'
+import { commandsOf } from './config-schema.js'
+import { programOf } from './run-commands.js'
+import { run } from './program.js'
+import { SAMPLE_FOLDER } from './sample-folder.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-wrong-use-'))
+const file = (name: string): string => join(folder, name)
+/** Files that are not what a command expects. */
+const TEXTS = {
+  'broken.json': '{"resourceType":"Patient",\n "id":}',
+  'text.txt': 'hello',
+  'not-a-database.db': 'This is text, which is longer than the header of a database, and no database. '.repeat(4),
+  'patient.json': '{"resourceType":"Patient","id":"p"}',
+  'fails.js': "export const handler = () => {\n  throw new Error('no luck')\n}",
+  'broken.js': 'export const handler = (',
+  'broken.cql': 'define A: 1 +',
+}
+beforeAll(() => {
+  for (const [name, text] of Object.entries(TEXTS)) writeFileSync(file(name), text)
+  mkdirSync(file('folder'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const silent = { out: () => {}, err: () => {}, stdin: async () => '' }
+/** Every command that runs, but those whose own tests say what they answer to wrong use. */
+const LEAVES = commandsOf(programOf(COMMANDS, silent)).filter(({ path }) => !['validate', 'ig', 'snapshot'].includes(path.join(' ')))
+
+const SYSTEM = 'http://example.org/fhir/CodeSystem/visit-priority'
+const PERIOD = ['--period-start', '2026', '--period-end', '2026']
+const CONTENT = ['--load', SAMPLE_FOLDER]
+/** What each command needs to get as far as its storage and its files. */
+const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  demo: ['--port', '0'],
+  serve: ['--port', '0'],
+  mcp: [],
+  load: [SAMPLE_FOLDER],
+  export: ['--out', file('out')],
+  'import snomed': [file('text.txt')],
+  'import loinc': [file('text.txt'), '--release', '2.82'],
+  'import rxnorm': [file('text.txt'), '--release', '03022026'],
+  translate: ['urgent', '--system', SYSTEM, '--url', 'http://example.org/fhir/ConceptMap/none'],
+  expand: ['http://example.org/fhir/ValueSet/none'],
+  lookup: ['urgent', '--system', SYSTEM],
+  'validate-code': ['urgent', '--system', SYSTEM],
+  subsumes: ['urgent', 'planned', '--system', SYSTEM],
+  compare: ['http://example.org/fhir/ValueSet/none', 'http://example.org/fhir/ValueSet/other'],
+  closure: ['visits', '--storage', `sqlite:${file('closure.db')}`],
+  schema: ['Patient'],
+  evaluate: ['none', ...PERIOD],
+  'data-requirements': ['none', ...PERIOD],
+  'collect-data': ['none', ...PERIOD],
+  'submit-data': [file('patient.json')],
+  cql: ['--expression', '1'],
+  execute: ['none', '--input', file('patient.json')],
+  'bot run': [file('fails.js')],
+  'bot deploy': [file('fails.js')],
+  shell: [],
+  'token create': [],
+  'token list': [],
+  'token revoke': ['6f1c2a0e-3b1d-4c55-9f2e-8d7a90b1c2d3'],
+  backup: [file('copy.db')],
+  check: [],
+  completion: ['bash'],
+}
+
+/** Runs a wrong call, which must end with a status of its own and a sentence, and gives what it said. */
+async function refused(args: readonly string[], stdin = ''): Promise<{ readonly status: number; readonly err: string }> {
+  const err: string[] = []
+  const io = { out: (line: string) => void err.push(line), err: (line: string) => void err.push(line), stdin: async () => stdin }
+  const status = await run(args, io)
+  const said = err.join('\n')
+  expect([1, 2], said).toContain(status)
+  expect(said).toMatch(/^error: .*\w/m)
+  expect(said).not.toMatch(/^\s+at |\bnode:internal|undefined|\[object/m)
+  return { status, err: said }
+}
+
+const named = (path: readonly string[]): string => path.join(' ')
+const rows = (chosen: typeof LEAVES = LEAVES) => chosen.map(({ path, command }) => ({ name: named(path), path, command }))
+const having = (option: string) => rows(LEAVES.filter(({ command }) => command.options.some(({ long }) => long === option)))
+
+test('each command is here', () => {
+  expect(Object.keys(NEEDED).toSorted()).toEqual(LEAVES.map(({ path }) => named(path)).toSorted())
+})
+
+describe('what every command answers to', () => {
+  test.each(rows())('$name: a misspelt option', async ({ name, path }) => {
+    const { status, err } = await refused([...path, ...(NEEDED[name] ?? []), '--storrage', 'x'])
+    expect([status, err]).toEqual([2, expect.stringContaining("unknown option '--storrage'")])
+  })
+
+  test.each(rows(LEAVES.filter(({ command }) => command.registeredArguments.some(({ required }) => required))))(
+    '$name: a missing argument',
+    async ({ path, command }) => {
+      const mandatory = command.options.flatMap(({ long, mandatory: is }) => (is && long ? [long, 'sqlite:x'] : []))
+      const { status, err } = await refused([...path, ...mandatory])
+      expect([status, err]).toEqual([2, expect.stringContaining(`missing required argument '${command.registeredArguments[0]?.name()}'`)])
+    },
+  )
+
+  test.each(rows(LEAVES.filter(({ command }) => command.options.some(({ mandatory, defaultValue }) => mandatory && !defaultValue))))(
+    '$name: a missing option',
+    async ({ path, command }) => {
+      const words = command.registeredArguments.map(() => file('text.txt'))
+      expect(await refused([...path, ...words])).toMatchObject({
+        status: 2,
+        err: expect.stringMatching(/required option '--.*' not specified/),
+      })
+    },
+  )
+
+  test.each(having('--storage'))('$name: a storage that there is not', async ({ name, path }) => {
+    const { status, err } = await refused([...path, ...(NEEDED[name] ?? []), '--storage', 'sqlit:x'])
+    expect([status, err]).toEqual([2, expect.stringMatching(/--storage .*sqlite:FILE/)])
+  })
+
+  test.each(having('--storage'))('$name: a storage that is no database', async ({ name, path }) => {
+    const { err } = await refused([...path, ...(NEEDED[name] ?? []), '--storage', `sqlite:${file('not-a-database.db')}`], '{}').catch(
+      // `check` answers what it is asked.
+      (error: unknown) => {
+        if (name !== 'check') throw error
+        return { err: 'not-a-database.db: The database file is damaged or is not a database.' }
+      },
+    )
+    expect(err).toMatch(/not-a-database\.db: The database file is damaged or is not a database/)
+    expect(readFileSync(file('not-a-database.db'), 'utf8')).toBe(TEXTS['not-a-database.db'])
+  })
+
+  test.each(having('--load').filter(({ name }) => name !== 'demo'))('$name: content that is not there', async ({ name, path }) => {
+    const { status, err } = await refused([...path, ...(NEEDED[name] ?? []), '--load', file('absent.json')])
+    expect([status, err]).toEqual([2, expect.stringContaining(`There is no file or folder ${file('absent.json')}.`)])
+  })
+
+  test('a help for a command that there is not', async () => {
+    for (const args of [['help', 'expnd'], ['expnd', '--help'], ['expnd']])
+      expect(await refused(args)).toMatchObject({ status: 2, err: expect.stringMatching(/unknown command 'expnd'[^]*Did you mean expand/) })
+  })
+})
+
+describe('what a command answers to in particular', () => {
+  test.each<[string, readonly string[], number, string]>([
+    [
+      'a date',
+      ['evaluate', 'heart-rate-count', '--period-start', 'june', '--period-end', '2026', ...CONTENT],
+      2,
+      '--period-start must be a date',
+    ],
+    [
+      'no date',
+      ['data-requirements', 'heart-rate-count', ...CONTENT],
+      2,
+      '--period-start is required. [parameter-required at --period-start]',
+    ],
+    [
+      'a count',
+      ['expand', 'http://example.org/fhir/ValueSet/visit-priority', '--count', 'many', ...CONTENT],
+      2,
+      '--count must be a whole number',
+    ],
+    ['no map', ['translate', 'urgent', '--system', SYSTEM, ...CONTENT], 2, 'at --url'],
+    [
+      'a report type',
+      ['evaluate', 'heart-rate-count', ...PERIOD, '--report-type', 'all'],
+      2,
+      'Allowed choices are subject, subject-list, population',
+    ],
+    [
+      'a misspelt value set',
+      ['expand', 'http://example.org/fhir/ValueSet/visit-prority', ...CONTENT],
+      1,
+      "Did you mean 'http://example.org/fhir/ValueSet/visit-priority'?",
+    ],
+    [
+      'a value set of R4, misspelt',
+      ['expand', 'http://hl7.org/fhir/ValueSet/administrative-gendr'],
+      1,
+      "Did you mean 'http://hl7.org/fhir/ValueSet/administrative-gender'?",
+    ],
+    ['a code system as value set', ['expand', SYSTEM, ...CONTENT], 1, `'${SYSTEM}' is the canonical of a CodeSystem.`],
+    [
+      'a value set as code system',
+      ['lookup', 'urgent', '--system', 'http://example.org/fhir/ValueSet/visit-priority', ...CONTENT],
+      1,
+      'is the canonical of a ValueSet.',
+    ],
+    ['a misspelt measure', ['evaluate', 'heart-rate-cout', ...PERIOD, ...CONTENT], 1, "Did you mean 'heart-rate-count'?"],
+    ['a measure of another type', ['collect-data', 'Patient/x', ...PERIOD], 2, 'Patient/x is not a Measure id.'],
+    [
+      'a subject that does not exist',
+      ['collect-data', 'heart-rate-count', '--subject', 'Patient/none', ...PERIOD, ...CONTENT],
+      1,
+      'Patient/none',
+    ],
+    ['a misspelt bot', ['execute', 'bni', '--input', file('patient.json'), ...CONTENT], 1, "Did you mean 'bmi'?"],
+    ['input that is no JSON', ['execute', 'bmi', '--input', file('broken.json'), ...CONTENT], 1, `${file('broken.json')}:2:7 is not JSON`],
+    ['a folder as input', ['execute', 'bmi', '--input', file('folder'), ...CONTENT], 2, `${file('folder')} is a folder`],
+    [
+      'a bot that fails',
+      ['bot', 'run', file('fails.js'), '--input', file('patient.json')],
+      1,
+      `The bot failed at ${file('fails.js')}:2:13: Error: no luck`,
+    ],
+    ['a bot with a mistake', ['bot', 'run', file('broken.js'), '--input', file('patient.json')], 1, `${file('broken.js')}:1:`],
+    [
+      'an absent bot',
+      ['bot', 'run', file('absent.js'), '--input', file('patient.json')],
+      1,
+      `${file('absent.js')} cannot be used: no such file`,
+    ],
+    ['a folder as bot', ['bot', 'deploy', file('folder'), '--storage', `sqlite:${file('b.db')}`], 2, 'is a folder'],
+    [
+      'an id with a blank',
+      ['bot', 'deploy', file('fails.js'), '--id', 'a b', '--storage', `sqlite:${file('b.db')}`],
+      2,
+      "'a b' is not an id",
+    ],
+    ['an absent CQL file', ['cql', file('absent.cql')], 1, `${file('absent.cql')} cannot be used`],
+    ['CQL with a mistake', ['cql', file('broken.cql')], 1, 'The CQL has errors: Syntax error'],
+    ['a folder as CQL', ['cql', file('folder')], 2, 'is a folder'],
+    ['a parameter without value', ['cql', '--expression', '1', '--parameter', 'Factor'], 2, '--parameter Factor must be a name'],
+    [
+      'data that is no JSON',
+      ['submit-data', file('broken.json'), '--storage', `sqlite:${file('b.db')}`],
+      1,
+      `${file('broken.json')}:2:7 is not JSON`,
+    ],
+    [
+      'data that is not collected',
+      ['submit-data', file('patient.json'), '--storage', `sqlite:${file('b.db')}`],
+      1,
+      'must be a Parameters resource',
+    ],
+    [
+      'absent data',
+      ['submit-data', file('absent.json'), '--storage', `sqlite:${file('b.db')}`],
+      1,
+      `${file('absent.json')} cannot be used`,
+    ],
+    ['a closure that is lost at once', ['closure', 'visits'], 2, 'is lost when the command ends'],
+    ['a version of a code system', ['lookup', 'urgent', '--system', SYSTEM, '--version', '99', ...CONTENT], 1, "'99'"],
+    [
+      'a backup over something else',
+      ['backup', file('text.txt'), '--storage', `sqlite:${file('not-a-database.db')}`],
+      2,
+      'is not a SQLite file, so it is not replaced',
+    ],
+    [
+      'a backup over a folder',
+      ['backup', file('folder'), '--storage', `sqlite:${file('not-a-database.db')}`],
+      2,
+      'is a folder: name a file in it',
+    ],
+    [
+      'a backup into no folder',
+      ['backup', file('none/copy.db'), '--storage', `sqlite:${file('not-a-database.db')}`],
+      2,
+      `There is no folder ${file('none')}.`,
+    ],
+    ['an export over a file', ['export', '--out', file('text.txt'), '--storage', 'memory'], 2, 'nothing in memory'],
+    ['a shell of nobody', ['completion', 'fsh'], 2, 'Allowed choices are bash, zsh, fish'],
+    ['a misspelt type', ['schema', 'Patiant'], 1, "Did you mean 'Patient'"],
+    [
+      'a folder without resources',
+      ['load', file('folder'), '--storage', `sqlite:${file('b.db')}`],
+      2,
+      'There is no .json, .ndjson or .tgz file below',
+    ],
+    [
+      'a release that is none',
+      ['import', 'snomed', file('text.txt'), '--storage', `sqlite:${file('i.db')}`],
+      1,
+      'text.txt is not a ZIP archive',
+    ],
+  ])('%s', async (_, args, status, words) => {
+    const said = await refused(args)
+    expect([said.status, said.err]).toEqual([status, expect.stringContaining(words)])
+    expect(readFileSync(file('text.txt'), 'utf8')).toBe('hello')
+  })
+
+  test.each(['serve', 'demo'])('%s: a port in use', async (name) => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    const port = typeof address === 'object' && address !== null ? String(address.port) : ''
+    const folderOfDemo = name === 'demo' ? ['--file', file('demo.db')] : []
+    const { status, err } = await refused([name, '--port', port, ...folderOfDemo])
+    server.close()
+    expect([status, err]).toEqual([1, expect.stringMatching(/the port is in use \(--port selects another one/)])
+  })
+})
