@@ -6,6 +6,7 @@ import { dateOf } from '../values/temporal-arithmetic.js'
 import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
 import { literalText } from '../values/text.js'
 import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
+import { narrowingOf } from './narrowing.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 
 /** References, properties, retrieves, clinical operators and messages (CQL reference, section 13 and after). */
@@ -126,7 +127,7 @@ function ageAt(born: Value, at: Value, node: ElmNode): Value {
   return isTemporal(born) && isTemporal(at) ? periodsBetween(born, at, unitAt(node), 'duration') : null
 }
 
-function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compute {
+function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: Compiler): Compute {
   if (nodesAt(node, 'include').length > 0) throw unsupportedElm(node, 'Retrieves with includes are not supported.')
   const type = localName(textAt(node, 'dataType') ?? '')
   if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${type} is not known.`)
@@ -145,8 +146,10 @@ function compileRetrieve(node: ElmNode, scope: Scope, compiler: Compiler): Compu
     ...request,
     listedCodes: listedCodesOf(node, compiler),
     listedRange: listedRangeOf(node, compiler),
+    narrowing: filter === undefined ? [] : narrowingOf(filter, compiler.references),
     codes: undefined,
     dateRange: null,
+    ...(context !== undefined && { context: null }),
   })
   return (evaluation) => {
     const found = evaluation.retrieve({

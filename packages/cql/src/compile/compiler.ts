@@ -38,10 +38,31 @@ export interface RetrieveRequest {
   readonly listedCodes?: (() => readonly Code[] | undefined) | undefined
   /** The date range, where it is a parameter of the request: what is outside is not found. */
   readonly listedRange?: Value | undefined
+  /** What the condition of the query over it says of single elements: of what does not meet all of it, nothing comes. */
+  readonly narrowing?: readonly Narrowing[] | undefined
   /** Tests a coded element; undefined when no codes are asked for. */
   readonly codes: CodeTest | undefined
   readonly datePath: string | undefined
   readonly dateRange: Value
+}
+
+/** What an element right below a resource must be: one of some codes, or a date. */
+export interface Narrowing {
+  readonly path: string
+  readonly codes?: readonly string[]
+  readonly dates?: NarrowingDates
+}
+
+/** Milliseconds since 1970: some part of the date or period must be at `from` or later, some part at `to` or earlier. */
+export interface NarrowingDates {
+  readonly from?: number
+  readonly to?: number
+}
+
+/** The condition of a query, and the alias whose items it is asked of. */
+export interface Filter {
+  readonly where: ElmNode
+  readonly alias: string
 }
 
 /** Whether a code is one of those asked for. */
@@ -77,6 +98,8 @@ export interface Scope {
   readonly total?: number | undefined
   /** Sorting by an expression: names are elements of the item in this slot. */
   readonly item?: number | undefined
+  /** Compiling the source of a query: its condition. */
+  readonly filter?: Filter | undefined
 }
 
 /** What the compilers of node types need of the whole. */

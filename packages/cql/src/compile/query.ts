@@ -63,7 +63,10 @@ type Step = (evaluation: Evaluation) => boolean
 function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute {
   const aliases = new Map(outer.aliases)
   const scope: Scope = { ...outer, aliases }
-  const sources = nodesAt(node, 'source').map((source) => compileSource(source, scope, aliases, compiler))
+  const where = nodeAt(node, 'where')
+  const sources = nodesAt(node, 'source').map((source) =>
+    compileSource(source, where === undefined ? scope : filtered(source, scope, where), aliases, compiler),
+  )
   if (sources.length === 0) throw invalidElm(node, 'A query must have a source.')
   const steps = [
     ...nodesAt(node, 'let').map((part) => compileLet(part, scope, aliases, compiler)),
@@ -87,6 +90,12 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
     const kept = isDistinct ? distinctValues(rows, compiler.convert, evaluation.spend) : rows
     return order === undefined ? kept : sorted(kept, order, evaluation)
   }
+}
+
+/** A retrieve learns what its resources are going to be asked. */
+function filtered(source: ElmNode, scope: Scope, where: ElmNode): Scope {
+  const isRetrieve = typeOf(nodeAt(source, 'expression') ?? {}) === 'Retrieve'
+  return isRetrieve ? { ...scope, filter: { where, alias: textAt(source, 'alias') ?? '' } } : scope
 }
 
 function compileSource(node: ElmNode, scope: Scope, aliases: Map<string, number>, compiler: Compiler): Source {

@@ -1,10 +1,11 @@
 import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import type { TypeModel } from 'fhir-ops/fhirpath'
 import { requirementConditions } from 'fhir-ops/internal/evaluate'
 import { parseSearch, type SearchOptions, type SearchPair } from 'fhir-ops/search'
 import { scanResources, type Referring, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
-import type { RetrieveRequest } from '../compile/compiler.js'
+import type { NarrowingDates, RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
 import { isInterval, isTemporal, type FhirElement } from '../values/value.js'
 import { storedRecords, subjectParameter, type Records } from './records.js'
@@ -40,7 +41,7 @@ export async function* populationRecords(
   if (search === undefined) throw new OperationError('not-supported', 'Subjects are found by search parameters, which are not loaded.')
   ctx.authorize?.('search', type)
   const { query } = await parseSearch(type, conditions, search)
-  const referring = await retrievePlans(ctx, search, { type, requests })
+  const referring = await retrievePlans(ctx, search, { model: options.model, type, requests })
   const recordsOf = storedRecords(ctx, options)
   for await (const { stored, referring: found } of scanResources(ctx.storage, { ...query, referring })) {
     const subject = resourceElement(options.model, stored.resource)
@@ -69,7 +70,7 @@ export async function populationSize(
 async function retrievePlans(
   ctx: OperationContext,
   search: SearchOptions,
-  { type: subjectType, requests }: Pick<Population, 'type' | 'requests'>,
+  { model, type: subjectType, requests }: Pick<Population, 'type' | 'requests'> & Pick<RetrieverOptions, 'model'>,
 ): Promise<readonly Referring[]> {
   const own = requests.filter(({ type, unfiltered, context }) => !unfiltered && context === undefined && type !== subjectType)
   const plans: Referring[] = []
@@ -79,7 +80,7 @@ async function retrievePlans(
     ctx.authorize?.('search', type)
     const parts = new Map<string, SearchQuery>()
     for (const request of all) {
-      const conditions = conditionsOf(search, request)
+      const conditions = conditionsOf(search, model, request)
       const key = JSON.stringify(conditions)
       if (!parts.has(key)) parts.set(key, (await parseSearch(type, conditions, search)).query)
     }
@@ -97,8 +98,26 @@ function union(type: string, queries: readonly SearchQuery[]): SearchQuery {
 }
 
 /** A retrieve as a search that finds at least what it finds: by its codes and its date range, as far as these are known. */
-function conditionsOf(search: SearchOptions, request: RetrieveRequest): readonly SearchPair[] {
-  return requirementConditions(search, { type: request.type, codeFilter: codeFilters(request), dateFilter: dateFilters(request) })
+function conditionsOf(search: SearchOptions, model: TypeModel, request: RetrieveRequest): readonly SearchPair[] {
+  const { type, narrowing = [] } = request
+  return requirementConditions(search, {
+    type,
+    codeFilter: [...codeFilters(request), ...narrowing.flatMap(({ path, codes = [] }) => elementCodes(model, { type, path, codes }))],
+    dateFilter: [
+      ...dateFilters(request),
+      ...narrowing.flatMap(({ path, dates }) => (dates === undefined ? [] : [dateFilter(path, dates)])),
+    ],
+  })
+}
+
+/** Of elements that are codes, which are found as they are written. */
+function elementCodes(
+  model: TypeModel,
+  { type, path, codes }: { readonly type: string; readonly path: string; readonly codes: readonly string[] },
+): DataRequirementCodeFilter[] {
+  const slots = model.type(type)?.elements.get(path) ?? []
+  const isCode = slots.length > 0 && slots.every((slot) => slot.type === 'code')
+  return isCode && codes.length > 0 ? [{ path, code: codes.map((code) => ({ code })) }] : []
 }
 
 function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequirementCodeFilter[] {
@@ -113,9 +132,13 @@ const DAY_MS = 86_400_000
 function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
   if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
   const { low, high } = listedRange
-  const start = isTemporal(low) ? dayOf(low.low - DAY_MS) : undefined
-  const end = isTemporal(high) ? dayOf(high.high + DAY_MS) : undefined
-  return [{ path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }]
+  return [dateFilter(path, { ...(isTemporal(low) && { from: low.low }), ...(isTemporal(high) && { to: high.high }) })]
+}
+
+function dateFilter(path: string, { from, to }: NarrowingDates): DataRequirementDateFilter {
+  const start = from === undefined ? undefined : dayOf(from - DAY_MS)
+  const end = to === undefined ? undefined : dayOf(to + DAY_MS)
+  return { path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }
 }
 
 /** Four digits are all that a search takes for a year. */

@@ -1,10 +1,10 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { CodeTest, RetrieveRequest } from '../compile/compiler.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
-import { propertyOf, systemValueOf } from '../model/property.js'
+import { memberOf, propertyOf, systemValueOf } from '../model/property.js'
 import { includes, pointIn, pointOrder } from '../values/interval.js'
 import type { UnitConversion } from '../values/units.js'
-import { isFhir, isInterval, isList, isTemporal, type FhirElement, type Value } from '../values/value.js'
+import { isFhir, isInterval, isTemporal, type FhirElement, type Value } from '../values/value.js'
 
 /** What finding resources takes. */
 export interface RetrieverOptions {
@@ -23,28 +23,25 @@ export function selected(
   if (codes === undefined && dateRange === null) return resources
   return resources.filter(
     (resource) =>
-      (codes === undefined || hasCode(propertyOf(resource, codePath ?? 'code', options.model, options.offset), codes, options)) &&
+      (codes === undefined || hasCode(resource, codePath ?? 'code', codes)) &&
       (dateRange === null || isDuring(resource, datePath, dateRange, options)),
   )
 }
 
-function hasCode(value: Value, test: CodeTest, options: RetrieverOptions): boolean {
-  if (value === null) return false
-  if (isList(value)) return value.some((item) => hasCode(item, test, options))
-  if (!isFhir(value)) return false
-  const { model, offset } = options
-  if (value.type.name === 'CodeableConcept') return hasCode(propertyOf(value, 'coding', model, offset), test, options)
-  if (value.type.kind === 'primitive') {
-    const code = systemValueOf(value, offset)
-    return typeof code === 'string' && test(undefined, code)
-  }
-  const code = textOf(propertyOf(value, 'code', model, offset), offset)
-  return code !== undefined && test(textOf(propertyOf(value, 'system', model, offset), offset), code)
+/** Read from the JSON: most of what is looked at is not found, and no element need be made of it. */
+function hasCode({ type, json }: FhirElement, path: string, test: CodeTest): boolean {
+  const slots = path.includes('.') ? undefined : type.elements.get(path)
+  return slots?.some((slot) => isCoded(memberOf(json, slot.jsonName), slot.type, test)) === true
 }
 
-function textOf(value: Value, offset: number): string | undefined {
-  const text = isFhir(value) ? systemValueOf(value, offset) : value
-  return typeof text === 'string' ? text : undefined
+function isCoded(json: unknown, type: string, test: CodeTest): boolean {
+  if (json === undefined || json === null) return false
+  if (Array.isArray(json)) return json.some((item) => isCoded(item, type, test))
+  if (type === 'CodeableConcept') return isCoded(memberOf(json, 'coding'), 'Coding', test)
+  if (typeof json === 'string') return test(undefined, json)
+  const [code, system] = [memberOf(json, 'code'), memberOf(json, 'system')]
+  // A coding without system is of no known system: a population, which is searched by system and code, does not find it either.
+  return typeof code === 'string' && test(typeof system === 'string' ? system : '', code)
 }
 
 /** Whether the date or period of a resource is known to be within the range. */

@@ -67,9 +67,12 @@ function slotValue(element: FhirElement, slot: ElementSlot, model: TypeModel): V
   if (json === undefined && extra === undefined) return null
   if (!slot.isCollection) return elementOf(json, extra, slot.type, model)
   const [items, extras] = [listOf(json), listOf(extra)]
-  return Array.from({ length: Math.max(items.length, extras.length) }, (_, index) =>
-    elementOf(items[index], extras[index], slot.type, model),
-  ).filter((item) => item !== null)
+  const elements: FhirElement[] = []
+  for (let index = 0; index < Math.max(items.length, extras.length); index++) {
+    const element = elementOf(items[index], extras[index], slot.type, model)
+    if (element !== null) elements.push(element)
+  }
+  return elements
 }
 
 /** What repeats is a list; content that has one item in its place is read as that. */
