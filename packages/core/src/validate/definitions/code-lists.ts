@@ -88,7 +88,7 @@ function isAboutContent(error: unknown): boolean {
   return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
 }
 
-const KEPT_VERDICTS = 1_000
+const KEPT_CODES = 1_000
 const KEPT_NOTES = 50
 
 function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
@@ -99,12 +99,18 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
   const families = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ family }) => family ?? []))
   const isMarked = hasOutdated(plan)
-  const has = keptVerdicts(find)
+  const verdicts = keptByCode((code, system) => find({ code, system }))
+  const systemsOf = (code: string): readonly string[] =>
+    systems.size < 2 ? [] : [...systems].filter((system) => inSystem(system, { code }) === 'in')
+  const outdated = (code: GivenCode): string | undefined => (isMarked ? outdatedIn(plan, code) : undefined)
+  const isQuestionable = (code: string, system: string | undefined): boolean =>
+    outdated({ code, system }) !== undefined || (system === undefined && systemsOf(code).length > 1)
   const notes = new Map<string, readonly StatusNote[]>()
   return {
     canonical: canonical ?? '',
     title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
-    has,
+    has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : find(given)),
+    fit: keptByCode((code, system) => (isQuestionable(code, system) ? 'questionable' : verdicts(code, system) === 'out' ? 'out' : 'fine')),
     notes: (system) => {
       const known = notes.get(system)
       if (known !== undefined) return known
@@ -118,8 +124,8 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
     }),
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
-    systemsOf: (code) => (systems.size < 2 ? [] : [...systems].filter((system) => inSystem(system, { code }) === 'in')),
-    outdated: (code) => (isMarked ? outdatedIn(plan, code) : undefined),
+    systemsOf,
+    outdated,
     members: () => membersOf(plan, (code) => find(code) === 'in'),
     suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
     lasts: () => families.every((family) => family.lasts()),
@@ -130,25 +136,24 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
 }
 
 /**
- * Keeps verdicts on codes without version, by system and code, so that no key is composed. A map that is emptied when it is full costs less at each look
- * than one that forgets the oldest: bench `validate`.
+ * Keeps what is found for codes without version, by system and code, so that no key is composed. A map that is emptied when it is full costs less at each
+ * look than one that forgets the oldest: bench `validate`.
  */
-function keptVerdicts(find: (code: GivenCode) => Verdict): (code: GivenCode) => Verdict {
-  const bySystem = new Map<string | undefined, Map<string, Verdict>>()
+function keptByCode<T>(find: (code: string, system: string | undefined) => T): (code: string, system: string | undefined) => T {
+  const bySystem = new Map<string | undefined, Map<string, T>>()
   let kept = 0
-  return (given) => {
-    if (given.version !== undefined) return find(given)
-    const known = bySystem.get(given.system)?.get(given.code)
+  return (code, system) => {
+    const known = bySystem.get(system)?.get(code)
     if (known !== undefined) return known
-    const verdict = find(given)
-    if (++kept > KEPT_VERDICTS) {
+    const found = find(code, system)
+    if (++kept > KEPT_CODES) {
       bySystem.clear()
       kept = 1
     }
-    const codes = bySystem.get(given.system) ?? new Map<string, Verdict>()
-    codes.set(given.code, verdict)
-    bySystem.set(given.system, codes)
-    return verdict
+    const codes = bySystem.get(system) ?? new Map<string, T>()
+    codes.set(code, found)
+    bySystem.set(system, codes)
+    return found
   }
 }
 

@@ -61,12 +61,17 @@ export interface GivenCode {
 /** Whether a code is in a value set; `unknown` when that needs content that is not available. */
 export type Verdict = 'in' | 'out' | 'unknown'
 
+/** How a code without version is in a value set: there, or perhaps; not there; there with something to be said of it: outdated, or of several code systems. */
+export type CodeFit = 'fine' | 'out' | 'questionable'
+
 /** A value set whose codes can be looked up. */
 export interface CodeList {
   /** `url|version`. */
   readonly canonical: string
   readonly title: string
   readonly has: (code: GivenCode) => Verdict
+  /** The same for most codes of a resource, about which nothing more is to be said. One without system is of the value set's own. */
+  readonly fit: (code: string, system: string | undefined) => CodeFit
   /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
   readonly notes: (system: string) => readonly StatusNote[]
   /** The versions of a code system that it takes codes from, as far as these have versions, and whether it states them itself. */

@@ -108,11 +108,12 @@ export interface ConstraintRule {
 }
 
 /**
- * Whether a JSON value of a type surely meets an expression; false also where only the evaluation of the expression can say.
+ * Makes the test whether a JSON value of a type surely meets an expression: once for a type, at the first value. The test is false also where only
+ * the evaluation of the expression can say.
  *
  * @param compile Throws an `OperationError` for what is no FHIRPath.
  */
-export type JsonTest = (value: JsonObject, type: TypeDefinition, compile: (expression: string) => unknown) => boolean
+export type JsonTest = (type: TypeDefinition, compile: (expression: string) => unknown) => (value: JsonObject) => boolean
 
 /** How a list is sliced. */
 export interface SlicingRule {

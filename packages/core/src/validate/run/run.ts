@@ -183,7 +183,7 @@ export interface PossibleLook {
   readonly max: number
   readonly at: LookedAt
   readonly whens: readonly NonNullable<NodeRule['when']>[]
-  readonly demands: readonly { readonly rule: ElementRule; readonly isMet: NonNullable<DemandRule['isMet']> }[]
+  readonly demands: readonly MetTest[]
   /** The form of a primitive value. */
   readonly form: PrimitiveCheck | undefined
   /** What is in a complex value. */
@@ -234,6 +234,12 @@ export interface ResourceRule {
   readonly check: (run: Run, resource: FhirNode) => ReturnType<Task>
 }
 
+/**
+ * True when a rule would report nothing on a JSON value, a primitive without id and extensions. It is asked of values for which no node is made, in
+ * `run.look.home`.
+ */
+export type MetTest = (value: unknown, run: Run) => boolean
+
 /** A rule on what ElementDefinitions say: a fixed value, a binding, a constraint. Profiles are compiled by it. */
 export interface DemandRule {
   /** Names the rule in `ElementRule.demands`. */
@@ -241,11 +247,8 @@ export interface DemandRule {
   readonly finds: readonly FindingDefinition[]
   /** Whether an ElementDefinition says anything of the kind. Asked once, when its profile is compiled. */
   readonly appliesTo: (rule: Omit<ElementRule, 'demands'>, model: TypeModel) => boolean
-  /**
-   * True when `check` would report nothing on a JSON value of a type, a primitive without id and extensions. It is asked of values for which no node
-   * is made, in `run.look.home`. A rule without it is checked on nodes only.
-   */
-  readonly isMet?: (run: Run, rule: ElementRule, value: unknown, type: TypeDefinition) => boolean
+  /** Makes the test for values of a type, once for each place. A rule without it is checked on nodes only. */
+  readonly metTest?: (rule: ElementRule, type: TypeDefinition) => MetTest
   /** @param rules The ElementDefinitions of the node that it applies to. */
   readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 }

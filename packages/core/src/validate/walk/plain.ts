@@ -2,7 +2,16 @@ import { PENDING, type ElementSlot, type FhirNode, type TypeDefinition } from '.
 import { isObject, type JsonObject } from '../../json/index.js'
 import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import type { ElementRule } from '../run/element-rule.js'
-import { isNested, type Look, type Plan, type PlannedMember, type PossibleLook, type Run, type ValueLook } from '../run/run.js'
+import {
+  isNested,
+  type Look,
+  type MetTest,
+  type Plan,
+  type PlannedMember,
+  type PossibleLook,
+  type Run,
+  type ValueLook,
+} from '../run/run.js'
 
 /** Values of one look. What has more is left to the walk, which lets other requests run. */
 const VALUES_OF_A_LOOK = 1_000
@@ -16,7 +25,7 @@ export function createLook(home: FhirNode): Look {
 
 /**
  * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
- * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when`, those on ElementDefinitions by `isMet`.
+ * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when`, those on ElementDefinitions by `metTest`.
  * False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
  *
  * @param home The node that the member is in.
@@ -64,9 +73,9 @@ function isPlainValue(run: Run, look: PossibleLook, value: unknown, source: stri
   return !run.checksTypes || form?.(value, source, run.now) === undefined
 }
 
-function isUnremarkable(run: Run, { whens, demands, at, type }: PossibleLook, value: unknown): boolean {
+function isUnremarkable(run: Run, { whens, demands, at }: PossibleLook, value: unknown): boolean {
   if (run.checksTypes) for (const when of whens) if (when(value, run, at)) return false
-  for (const { isMet, rule } of demands) if (!isMet(run, rule, value, type)) return false
+  for (const isMet of demands) if (!isMet(value, run)) return false
   return true
 }
 
@@ -114,7 +123,7 @@ function lookAt(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember
   const all = base === NO_BASE ? rules : [...rules, base.root]
   const isPrimitive = type.kind === 'primitive'
   const whens = whensOf(run, { parent, slot, type })
-  const demands = metDemands(run, all)
+  const demands = metTests(run, all, type)
   if (whens === undefined || demands === undefined || (isPrimitive && all.some(({ leadsOn }) => leadsOn))) return 'never'
   return {
     type,
@@ -145,10 +154,17 @@ function whensOf({ rules }: Run, { parent, slot, type }: TypedSlot): PossibleLoo
 }
 
 /** `undefined` where a rule is checked on nodes only. */
-function metDemands({ rules: book }: Run, rules: readonly ElementRule[]): PossibleLook['demands'] | undefined {
-  const wanted = rules.flatMap((rule) => rule.demands.flatMap((name) => book.demand(name) ?? []).map(({ isMet }) => ({ rule, isMet })))
-  const met = wanted.flatMap(({ rule, isMet }) => (isMet === undefined ? [] : [{ rule, isMet }]))
-  return met.length === wanted.length ? met : undefined
+function metTests({ rules: book }: Run, rules: readonly ElementRule[], type: TypeDefinition): readonly MetTest[] | undefined {
+  const tests: MetTest[] = []
+  for (const rule of rules) {
+    for (const name of rule.demands) {
+      const demand = book.demand(name)
+      if (demand === undefined) continue
+      if (demand.metTest === undefined) return undefined
+      tests.push(demand.metTest(rule, type))
+    }
+  }
+  return tests
 }
 
 /** Whether a rule takes the values of a slot as they are: without slices and profiles, of which the value decides. */

@@ -1,13 +1,13 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, stringAt } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../text/index.js'
-import type { CodeList, GivenCode } from '../../run/definitions.js'
+import type { CodeFit, CodeList, GivenCode } from '../../run/definitions.js'
 import { INHERITED, SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
-import type { Run, DemandRule } from '../../run/run.js'
+import type { DemandRule, MetTest, Run } from '../../run/run.js'
 import { otherReleaseElement } from '../extension/other-releases.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
@@ -46,30 +46,48 @@ const CONCEPT_OUTDATED: FindingDefinition = defineFinding(
   'Use another code of the value set; this one may be taken out of it.',
 )
 
-/** Whether a code, or a code of a concept, is out of no value set to which a rule binds it. */
-function isInAll(run: Run, rule: ElementRule, value: unknown, type: TypeDefinition): boolean {
-  const codes = codesOf({ value, type })
-  for (const { version } of codes) if (version !== undefined) return false
-  for (const binding of rule.bindings) if (!fitsIn(run, rule, { binding, codes }) && !isTextEnough(binding, codes, type)) return false
-  return true
+/** What a binding has a meaning for, beside the complex types with codes. */
+const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'url', 'canonical'])
+
+/** The test whether a code, or a code of a concept, is out of no value set to which a rule binds it. */
+function inAllTest(rule: ElementRule, type: TypeDefinition): MetTest {
+  if (type.kind === 'primitive' && !CODED_PRIMITIVES.has(type.name)) return () => true
+  const bound = rule.bindings.map((binding) => ({ valueSet: binding.valueSet, takesText: isTextEnough(binding, type) }))
+  return (value, run) => {
+    for (const { valueSet, takesText } of bound) {
+      const list = boundList(run, rule, valueSet)
+      const fit = list === undefined || list === PENDING ? list : fitOf(list, value, type)
+      if (fit !== 'fine' && !(fit === undefined && rule.isBase) && !(fit === 'none' && takesText)) return false
+    }
+    return true
+  }
 }
 
-function fitsIn(run: Run, rule: ElementRule, { binding, codes }: { binding: BindingRule; codes: readonly GivenCode[] }): boolean {
-  const list = boundList(run, rule, binding.valueSet)
-  if (list === undefined) return rule.isBase
-  if (list === PENDING || codes.some((code) => isQuestionable(list, code))) return false
-  for (const code of codes) if (list.has(code) !== 'out') return true
-  return false
+/** How the codes of a value are in a value set. Of a code with a version more is said than this. */
+function fitOf(list: CodeList, value: unknown, { name }: TypeDefinition): CodeFit | 'none' {
+  if (typeof value === 'string') return list.fit(value, undefined)
+  if (!isObject(value)) return 'none'
+  if (name !== 'CodeableConcept') return codingFit(list, value)
+  const { coding: codings } = value
+  let found: CodeFit | 'none' = 'none'
+  if (!Array.isArray(codings)) return found
+  for (const coding of codings) {
+    const fit = isObject(coding) ? codingFit(list, coding) : 'none'
+    if (fit === 'questionable') return fit
+    if (found !== 'fine' && fit !== 'none') found = fit
+  }
+  return found
 }
 
-/** True where something is said of a code that is in the value set: it should not be used, or its system is not the only one. */
-function isQuestionable(list: CodeList, given: GivenCode): boolean {
-  return list.outdated(given) !== undefined || (given.system === undefined && list.systemsOf(given.code).length > 1)
+function codingFit(list: CodeList, coding: JsonObject): CodeFit | 'none' {
+  const code = stringAt(coding, 'code')
+  if (code === undefined) return 'none'
+  return stringAt(coding, 'version') === undefined ? list.fit(code, stringAt(coding, 'system') ?? '') : 'questionable'
 }
 
 /** What is bound and has no code is text, which a preference allows. */
-function isTextEnough({ strength, takesText }: BindingRule, codes: readonly GivenCode[], { kind, name }: TypeDefinition): boolean {
-  return codes.length === 0 && kind !== 'primitive' && (strength === 'preferred' || takesText === true || name !== 'CodeableConcept')
+function isTextEnough({ strength, takesText }: BindingRule, { kind, name }: TypeDefinition): boolean {
+  return kind !== 'primitive' && (strength === 'preferred' || takesText === true || name !== 'CodeableConcept')
 }
 
 interface BoundRule {
@@ -88,12 +106,9 @@ export const bindingRule: DemandRule = {
   name: 'binding',
   finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED],
   appliesTo: ({ bindings }) => bindings.length > 0,
-  isMet: isInAll,
+  metTest: inAllTest,
   check: checkBindings,
 }
-
-/** What a binding has a meaning for, beside the complex types with codes. */
-const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'url', 'canonical'])
 
 /** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */
 function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {

@@ -1,8 +1,8 @@
 import { OperationError } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
-import type { Run, DemandRule } from '../../run/run.js'
+import type { DemandRule, MetTest, Run } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
 import { INVARIANT } from './invariant.js'
 import { NATIVE_CONSTRAINTS, SURELY_MET } from './native.js'
@@ -12,15 +12,24 @@ export const constraintRule: DemandRule = {
   name: 'constraint',
   finds: [INVARIANT],
   appliesTo: ({ constraints }) => constraints.length > 0,
-  isMet: areSurelyMet,
+  metTest: ({ constraints }, type) => allOf(constraints.map((constraint) => surelyMet(constraint, type))),
   check: checkConstraints,
 }
 
-function areSurelyMet(run: Run, { constraints }: ElementRule, value: unknown, type: TypeDefinition): boolean {
-  for (const constraint of constraints) {
-    if (!isLeftOut(run, constraint) && !isSurelyMet(run, constraint, value, type)) return false
+function allOf(tests: readonly MetTest[]): MetTest {
+  return (value, run) => {
+    for (const test of tests) if (!test(value, run)) return false
+    return true
   }
-  return true
+}
+
+/** The test whether a constraint is surely met, or advice that nobody asked for. */
+function surelyMet(constraint: ConstraintRule, type: TypeDefinition): MetTest {
+  const native = SURELY_MET.get(constraint.expression)
+  let onJson: ((value: JsonObject) => boolean) | undefined
+  const isMet: MetTest =
+    native ?? ((value, { definitions }) => isObject(value) && (onJson ??= constraint.isSurelyMet(type, definitions.expression))(value))
+  return constraint.isBestPractice ? (value, run) => isLeftOut(run, constraint) || isMet(value, run) : isMet
 }
 
 /** Advice that nobody asked for. */
@@ -28,9 +37,13 @@ function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
   return isBestPractice && run.policy.bestPractice === 'off'
 }
 
-function isSurelyMet(run: Run, constraint: ConstraintRule, value: unknown, type: TypeDefinition): boolean {
-  const known = SURELY_MET.get(constraint.expression)?.(value)
-  return known ?? (isObject(value) && constraint.isSurelyMet(value, type, run.definitions.expression))
+function isSurelyMet(run: Run, { expression, isSurelyMet: testFor }: ConstraintRule, { type, json }: TypedJson): boolean {
+  return SURELY_MET.get(expression)?.(json) ?? testFor(type, run.definitions.expression)(json)
+}
+
+interface TypedJson {
+  readonly type: TypeDefinition
+  readonly json: JsonObject
 }
 
 /** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
@@ -40,7 +53,7 @@ function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[
   let isApart: boolean | undefined
   for (const [index, rule] of rules.entries()) {
     for (const constraint of rule.constraints) {
-      if (isLeftOut(run, constraint) || (json !== undefined && isSurelyMet(run, constraint, json, type))) continue
+      if (isLeftOut(run, constraint) || (json !== undefined && isSurelyMet(run, constraint, { type, json }))) continue
       if (isRepeated(rules, index, constraint)) continue
       isApart ??= isLong(value)
       if (isApart) run.scheduler.later(() => checkConstraint(run, node, { constraint, rule }))

@@ -13,7 +13,7 @@ function both(expression: string, type: string, value: JsonObject): { readonly s
   const own: TypeModel = model ?? { type: () => undefined, names: () => [] }
   const definition = own.type(type)
   if (definition === undefined) throw new Error(type)
-  const surely = jsonTest(expression, own)(value, definition, (text) => compileFhirPath(text, { model: own }))
+  const surely = jsonTest(expression, own)(definition, (text) => compileFhirPath(text, { model: own }))(value)
   return { surely, evaluated: evaluated(own, { expression, type, value }) }
 }
 

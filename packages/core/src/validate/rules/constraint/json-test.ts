@@ -10,13 +10,14 @@ import type { JsonTest } from '../../run/element-rule.js'
  * so it is true only where the evaluation is.
  */
 export function jsonTest(expression: string, model: TypeModel): JsonTest {
-  const known = new Map<TypeDefinition, Read>()
-  return (value, type, compile) => {
+  const known = new Map<TypeDefinition, (value: JsonObject) => boolean>()
+  return (type, compile) => {
     const found = known.get(type)
-    if (found !== undefined) return found(value) === true
-    const made = readOf(expression, { model, type, gaps: 0 }, compile)
-    known.set(type, made)
-    return made(value) === true
+    if (found !== undefined) return found
+    let read: Read | undefined
+    const test = (value: JsonObject): boolean => (read ??= readOf(expression, { model, type, gaps: 0 }, compile))(value) === true
+    known.set(type, test)
+    return test
   }
 }
 

@@ -41,10 +41,11 @@ export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map
 
 const SMALL = /^\d{1,9}$/
 
-/** Whether a JSON value surely meets a constraint of the table above that is about what is in it, or the constraint on the number of occurrences. */
+/** Whether a JSON value surely meets a constraint of the table above that is about what is in it or is checked elsewhere, or the constraint on the number of occurrences. */
 export const SURELY_MET: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ...REF_1.map((expression): [string, (value: unknown) => boolean] => [expression, leadsElsewhere]),
   [ELE_1, (value: unknown) => hasMember(value)],
+  [DOM_3, () => true],
   [HTML_CHECKS, () => true],
   ["empty() or ($this = '*') or (toInteger() >= 0)", (value: unknown) => value === '*' || (typeof value === 'string' && SMALL.test(value))],
 ])

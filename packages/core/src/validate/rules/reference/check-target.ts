@@ -3,7 +3,7 @@ import { pathOf, PENDING, rootNode, type FhirNode, type TypeDefinition } from '.
 import { isObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { emptyIndexes, type Run, type DemandRule } from '../../run/run.js'
+import { emptyIndexes, type DemandRule, type MetTest, type Run } from '../../run/run.js'
 import { isAllowed, isUnknown, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
 import { REFERENCE, typeIn } from './check-reference.js'
 import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
@@ -21,19 +21,23 @@ export const targetRule: DemandRule = {
   finds: [REFERENCE, REFERENCE_TARGET],
   appliesTo: ({ types }) =>
     types.some(({ code, targetProfiles, aggregation }) => code === 'Reference' && targetProfiles.length + aggregation.length > 0),
-  isMet: isSurelyAllowed,
+  metTest: surelyAllowed,
   check: checkTarget,
 }
 
 /** Whether a Reference, if it is one, leads to nothing that is validated or read as well, and names a type that the rule allows, or none. */
-function isSurelyAllowed(run: Run, rule: ElementRule, value: unknown, { name }: TypeDefinition): boolean {
-  const reference = name === 'Reference' && isObject(value) ? stringAt(value, 'reference') : undefined
-  if (reference === undefined) return true
-  if (run.policy.validateReferences !== 'off' || aggregationOf(rule).length > 0) return false
-  if (reference.startsWith('#') || resolveLocally(run, run.look.home, reference) !== undefined) return false
-  const target = targetOf(run, reference, undefined)
+function surelyAllowed(rule: ElementRule, { name }: TypeDefinition): MetTest {
+  if (name !== 'Reference') return () => true
   const canonicals = targetProfilesOf(rule)
-  return target === undefined || canonicals.length === 0 || canonicals.some((canonical) => isAllowed(run, target, canonical))
+  const isAnywhere = aggregationOf(rule).length === 0
+  return (value, run) => {
+    const reference = isObject(value) ? stringAt(value, 'reference') : undefined
+    if (reference === undefined) return true
+    if (run.policy.validateReferences !== 'off' || !isAnywhere) return false
+    if (reference.startsWith('#') || resolveLocally(run, run.look.home, reference) !== undefined) return false
+    const target = targetOf(run, reference, undefined)
+    return target === undefined || canonicals.length === 0 || canonicals.some((canonical) => isAllowed(run, target, canonical))
+  }
 }
 
 /**

@@ -24,7 +24,10 @@ export const fixedValueRule: DemandRule = {
   name: 'fixed',
   finds: [VALUE_FIXED],
   appliesTo: ({ value }) => value.fixed !== undefined,
-  isMet: (_, { value: { fixed } }, value) => equals(value, fixed),
+  metTest:
+    ({ value: { fixed } }) =>
+    (value) =>
+      equals(value, fixed),
   check: (run, node, rules) => {
     for (const rule of rules) compare(run, node, { expected: rule.value.fixed, rule, finding: VALUE_FIXED })
   },
@@ -35,7 +38,10 @@ export const patternRule: DemandRule = {
   name: 'pattern',
   finds: [VALUE_PATTERN],
   appliesTo: ({ value }) => value.pattern !== undefined,
-  isMet: (_, { value: { pattern } }, value) => contains(value, pattern),
+  metTest:
+    ({ value: { pattern } }) =>
+    (value) =>
+      contains(value, pattern),
   check: (run, node, rules) => {
     for (const rule of rules) compare(run, node, { expected: rule.value.pattern, rule, finding: VALUE_PATTERN })
   },
@@ -46,7 +52,7 @@ export const neededValueRule: DemandRule = {
   name: 'value',
   finds: [VALUE_MISSING],
   appliesTo: ({ value }) => value.alternatives !== undefined,
-  isMet: () => true,
+  metTest: () => () => true,
   check: checkValued,
 }
 
