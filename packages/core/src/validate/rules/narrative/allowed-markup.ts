@@ -1,16 +1,17 @@
 /**
- * The elements and attributes of narrative.
+ * The elements that narrative may have.
  *
  * @see https://hl7.org/fhir/R4/narrative.html#xhtml
  */
-const ELEMENTS: ReadonlySet<string> = new Set(
+export const ELEMENTS: ReadonlySet<string> = new Set(
   (
     'a abbr acronym address area b bdo big blockquote br caption cite code col colgroup dd dfn div dl dt em h1 h2 h3 h4 h5 h6 hr i img kbd li map ol ' +
     'p pre q samp small span strong sub sup table tbody td tfoot th thead tr tt ul var'
   ).split(' '),
 )
 
-const ANYWHERE: ReadonlySet<string> = new Set(
+/** The attributes that any element may have. */
+export const ATTRIBUTES: ReadonlySet<string> = new Set(
   (
     'abbr accesskey align axis char charoff class colspan dir headers id lang rowspan scope span style tabindex title valign width xml:lang xml:space ' +
     'height border nowrap bgcolor'
@@ -25,14 +26,9 @@ const BY_ELEMENT: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** True for an element that narrative may have. */
-export function isAllowedElement(name: string): boolean {
-  return ELEMENTS.has(name)
-}
-
 /** True for an attribute that narrative may have on the element. */
 export function isAllowedAttribute(element: string, name: string): boolean {
-  return ANYWHERE.has(name) || name === 'xmlns' || name.startsWith('xmlns:') || BY_ELEMENT.has(`${element}.${name}`)
+  return ATTRIBUTES.has(name) || name === 'xmlns' || name.startsWith('xmlns:') || BY_ELEMENT.has(`${element}.${name}`)
 }
 
 const PREDEFINED: ReadonlyMap<string, string> = new Map([
@@ -56,7 +52,7 @@ export function unknownEntity(text: string): string | undefined {
 
 /** The text with its references resolved, once. */
 export function unescaped(text: string): string {
-  return text.replace(REFERENCE, (whole) => resolved(whole) ?? whole)
+  return !text.includes('&') ? text : text.replace(REFERENCE, (whole) => resolved(whole) ?? whole)
 }
 
 /** What one reference, `&` to `;`, means. */
@@ -68,11 +64,12 @@ function resolved(reference: string): string | undefined {
 }
 
 /** Tables that HL7's tools make have images beside them, or in them as data. */
+const MAY_LOAD = /[(\\]/
 const LOADING = /expression\(|url\((?!data:)(?:[a-z][a-z0-9+.-]{0,20}:|[/\\]{2})/i
 
 /** True for a style that loads something from elsewhere. */
 export function isLoadingStyle(style: string): boolean {
-  return LOADING.test(withoutEscapes(style).replace(/[\s'"]/g, ''))
+  return MAY_LOAD.test(style) && LOADING.test(withoutEscapes(style).replace(/[\s'"]/g, ''))
 }
 
 /** @see https://www.w3.org/TR/css-syntax-3/#consume-escaped-code-point */

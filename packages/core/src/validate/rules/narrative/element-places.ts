@@ -1,3 +1,5 @@
+import { ELEMENTS } from './allowed-markup.js'
+
 const TABLE_PARTS = ['tbody', 'thead', 'tfoot'] as const
 
 /** What an element must be directly inside of. HTML lets `col` be in `colgroup`, too. */
@@ -37,9 +39,53 @@ const PHRASING: ReadonlySet<string> = new Set([...'p h1 h2 h3 h4 h5 h6 pre addre
 
 const BLOCKS: ReadonlySet<string> = new Set(['div', 'pre', 'table', 'ul', 'ol'])
 
+/** What ends a paragraph in HTML. */
+const PARAGRAPH_ENDS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
+
+/** What HTML and FHIR say of the elements of a name. */
+export interface MarkupElement {
+  readonly name: string
+  /** True for an element that narrative may have. */
+  readonly isAllowed: boolean
+  /** True for elements that must not be in one of their own kind. */
+  readonly isNotNested: boolean
+  /** True for elements that take text and what is within a line only: no blocks. */
+  readonly isPhrasing: boolean
+  readonly isBlock: boolean
+  /** True for what must not be in a paragraph, because it ends one. */
+  readonly endsParagraph: boolean
+  /** True for elements that take neither text nor other elements. */
+  readonly isEmpty: boolean
+  /** What it must be directly inside of. */
+  readonly parents: readonly string[] | undefined
+  /** What it can have directly inside, where it takes no text and no other elements. */
+  readonly children: readonly string[] | undefined
+}
+
+function elementOf(name: string): MarkupElement {
+  return {
+    name,
+    isAllowed: ELEMENTS.has(name),
+    isNotNested: NOT_NESTED.has(name),
+    isPhrasing: PHRASING.has(name),
+    isBlock: BLOCKS.has(name),
+    endsParagraph: PARAGRAPH_ENDS.has(name),
+    isEmpty: EMPTY.has(name),
+    parents: PARENTS.get(name),
+    children: CHILDREN.get(name),
+  }
+}
+
+const KNOWN: ReadonlyMap<string, MarkupElement> = new Map([...ELEMENTS].map((name) => [name, elementOf(name)]))
+
+/** The element of a name, which narrative may not have. */
+export function elementNamed(name: string): MarkupElement {
+  return KNOWN.get(name) ?? elementOf(name)
+}
+
 /** Where an element is opened. */
 export interface ElementPlace {
-  readonly parent: string
+  readonly parent: MarkupElement
   /** True inside an element of the same name. */
   readonly isNested: boolean
   /** True inside an element that takes text and what is within a line only. */
@@ -51,39 +97,27 @@ export interface ElementPlace {
  *
  * @see https://www.w3.org/TR/html401/sgml/dtd.html
  */
-export function elementProblems(name: string, place: ElementPlace): readonly string[] {
-  const { parent, isNested, isInPhrasing } = place
-  const isInPlace = (PARENTS.get(name)?.includes(parent) ?? true) && (CHILDREN.get(parent)?.includes(name) ?? true) && !EMPTY.has(parent)
-  return isInPlace && !isNested && !isInPhrasing ? NONE : problemsAt(name, place)
-}
-
-function problemsAt(name: string, { parent, isNested, isInPhrasing }: ElementPlace): readonly string[] {
-  const parents = PARENTS.get(name)
+export function elementProblems(element: MarkupElement, { parent, isNested, isInPhrasing }: ElementPlace): readonly string[] {
+  const { name, parents } = element
+  const isInPlace = parents?.includes(parent.name) ?? true
+  const isWanted = parent.children?.includes(name) ?? true
+  const isRepeated = isNested && element.isNotNested
+  const isBlockInLine = isInPhrasing && element.isBlock
+  if (isInPlace && isWanted && !parent.isEmpty && !isRepeated && !isBlockInLine) return NONE
   const problems: string[] = []
-  if (parents?.includes(parent) === false)
-    problems.push(`Elements of type '${name}' must be in ${parents.join(' or ')}, not in '${parent}'.`)
-  if (CHILDREN.get(parent)?.includes(name) === false) problems.push(`Elements of type '${parent}' cannot contain '${name}'.`)
-  if (EMPTY.has(parent)) problems.push(`Elements of type '${parent}' cannot have children.`)
-  if (isNested && NOT_NESTED.has(name)) problems.push(`Elements of type '${name}' cannot contain nested '${name}'.`)
-  if (isInPhrasing && BLOCKS.has(name)) problems.push(`A paragraph or text element must not contain a block such as '${name}'.`)
+  if (!isInPlace) problems.push(`Elements of type '${name}' must be in ${parents?.join(' or ')}, not in '${parent.name}'.`)
+  if (!isWanted) problems.push(`Elements of type '${parent.name}' cannot contain '${name}'.`)
+  if (parent.isEmpty) problems.push(`Elements of type '${parent.name}' cannot have children.`)
+  if (isRepeated) problems.push(`Elements of type '${name}' cannot contain nested '${name}'.`)
+  if (isBlockInLine) problems.push(`A paragraph or text element must not contain a block such as '${name}'.`)
   return problems
 }
 
 const NONE: readonly string[] = []
 
-/** True for elements that must not be in one of their own kind. */
-export function isNotNested(name: string): boolean {
-  return NOT_NESTED.has(name)
-}
-
 /** What is wrong with text directly inside an element. */
-export function contentProblem(parent: string | undefined, isBlank: boolean): string | undefined {
+export function contentProblem(parent: MarkupElement | undefined, isBlank: boolean): string | undefined {
   if (parent === undefined) return undefined
-  if (EMPTY.has(parent)) return `Elements of type '${parent}' cannot have children.`
-  return !isBlank && CHILDREN.has(parent) ? `Elements of type '${parent}' cannot contain text.` : undefined
-}
-
-/** True for elements that take text and what is within a line only: no blocks. */
-export function isPhrasing(name: string): boolean {
-  return PHRASING.has(name)
+  if (parent.isEmpty) return `Elements of type '${parent.name}' cannot have children.`
+  return !isBlank && parent.children !== undefined ? `Elements of type '${parent.name}' cannot contain text.` : undefined
 }

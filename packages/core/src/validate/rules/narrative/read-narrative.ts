@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { finished, type Work } from '../../../work/index.js'
-import { isAllowedAttribute, isAllowedElement, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
-import { contentProblem, elementProblems, isNotNested, isPhrasing } from './element-places.js'
+import { isAllowedAttribute, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
+import { contentProblem, elementNamed, elementProblems, type MarkupElement } from './element-places.js'
 import { linkProblem, schemeOf } from './links.js'
 import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
@@ -11,9 +11,6 @@ const ACTIVE_SCHEMES: ReadonlySet<string> = new Set(['javascript', 'vbscript'])
 /** Schemes that name something, and lead nowhere. */
 const LITERAL_SCHEMES: ReadonlySet<string> = new Set(['urn', 'cid'])
 const KNOWN_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', 'tel', 'data'])
-
-/** What ends a paragraph in HTML. */
-const BLOCKS: ReadonlySet<string> = new Set(['blockquote', 'div', 'ol', 'p', 'table', 'ul'])
 
 /** Characters that are read in one go. */
 const PIECE = 20_000
@@ -53,12 +50,14 @@ export interface Narrative {
 }
 
 type OpenTag = Extract<XhtmlToken, { kind: 'open' }>
+type Text = Extract<XhtmlToken, { kind: 'text' }>
 
 interface Reading {
+  readonly xhtml: string
   readonly problems: Set<string>
   readonly misplaced: Set<string>
   readonly unusualLinks: string[]
-  readonly open: string[]
+  readonly open: MarkupElement[]
   /** How many elements of each name are open. */
   readonly openCounts: Map<string, number>
   readonly ids: Map<string, number>
@@ -87,8 +86,8 @@ export function readNarrative(text: string): Narrative {
 
 /** The same, while other work runs in between. */
 export function* narrativeWork(text: string): Work<Narrative> {
-  const reading = emptyReading()
   const xhtml = text.trim()
+  const reading = emptyReading(xhtml)
   let pause = PIECE
   for (let at = 0; at < xhtml.length;) {
     const token = xhtmlTokenAt(xhtml, at)
@@ -99,7 +98,7 @@ export function* narrativeWork(text: string): Work<Narrative> {
     yield
   }
   const [unclosed] = reading.open
-  if (reading.problems.size === 0 && unclosed !== undefined) reading.problems.add(`The element '${unclosed}' is not closed.`)
+  if (reading.problems.size === 0 && unclosed !== undefined) reading.problems.add(`The element '${unclosed.name}' is not closed.`)
   if (reading.problems.size === 0) checkWhole(reading)
   return {
     problems: [...reading.problems],
@@ -118,11 +117,11 @@ export function* narrativeWork(text: string): Work<Narrative> {
   }
 }
 
-function emptyReading(): Reading {
+function emptyReading(xhtml: string): Reading {
   const lists = { open: [], fragments: [], sources: [], sections: [], unusualLinks: [], unsourced: [] }
   const flags = { hasContent: false, hasUnsectioned: false, isInSection: false, hasForeignMarkup: false, hasSpaceAttribute: false }
   const tables = { problems: new Set<string>(), misplaced: new Set<string>(), openCounts: new Map(), ids: new Map() }
-  return { ...lists, ...flags, ...tables, phrasing: 0, root: undefined }
+  return { xhtml, ...lists, ...flags, ...tables, phrasing: 0, root: undefined }
 }
 
 function languageOf(attributes: readonly XhtmlAttribute[] | undefined): NarrativeLanguage {
@@ -144,7 +143,7 @@ function read(reading: Reading, token: XhtmlToken): void {
       ;(token.isMisplaced === true ? reading.misplaced : reading.problems).add(`The narrative has ${token.text}.`)
       return
     case 'text':
-      return readText(reading, token.text)
+      return readText(reading, token)
     case 'open':
       return readOpening(reading, token)
     case 'close':
@@ -152,44 +151,37 @@ function read(reading: Reading, token: XhtmlToken): void {
   }
 }
 
-function open({ open: names, openCounts }: Reading, name: string): void {
-  names.push(name)
-  if (isCounted(name)) openCounts.set(name, (openCounts.get(name) ?? 0) + 1)
+function open({ open: elements, openCounts }: Reading, element: MarkupElement): void {
+  elements.push(element)
+  if (isCounted(element)) openCounts.set(element.name, (openCounts.get(element.name) ?? 0) + 1)
 }
 
 /** Of other elements nobody asks how many are open. */
-function isCounted(name: string): boolean {
-  return name === 'p' || isNotNested(name)
+function isCounted({ name, isNotNested }: MarkupElement): boolean {
+  return isNotNested || name === 'p'
 }
 
 function close(reading: Reading): string | undefined {
-  const name = reading.open.pop()
-  if (name === undefined) return undefined
-  if (isCounted(name)) reading.openCounts.set(name, (reading.openCounts.get(name) ?? 0) - 1)
-  if (isPhrasing(name)) reading.phrasing--
-  return name
+  const element = reading.open.pop()
+  if (element === undefined) return undefined
+  if (isCounted(element)) reading.openCounts.set(element.name, (reading.openCounts.get(element.name) ?? 0) - 1)
+  if (element.isPhrasing) reading.phrasing--
+  return element.name
 }
 
-function readText(reading: Reading, text: string): void {
-  checkEntities(reading, text)
-  const isBlank = isBlankText(text)
+function readText(reading: Reading, { start, end, isBlank, hasReference }: Text): void {
+  if (hasReference) checkEntities(reading, reading.xhtml.slice(start, end))
   const misplaced = contentProblem(reading.open.at(-1), isBlank)
   if (misplaced !== undefined) reading.misplaced.add(misplaced)
   if (isBlank) return
-  if (reading.open.length === 1) reading.unsourced.push(text.trim().slice(0, MAX_SHOWN))
+  if (reading.open.length === 1) reading.unsourced.push(reading.xhtml.slice(start, end).trim().slice(0, MAX_SHOWN))
   seeContent(reading)
   if (reading.open.length === 0) reading.problems.add("A narrative must be one 'div' element.")
 }
 
-const SPACE = 32
-
-function isBlankText(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > SPACE) return false
-  return true
-}
-
 function readOpening(reading: Reading, token: OpenTag): void {
-  checkPlace(reading, token)
+  const element = elementNamed(token.name)
+  checkPlace(reading, token, element)
   if (reading.open.length === 1) {
     readSection(reading, token)
     if (!hasSource(token)) reading.unsourced.push(`<${token.name}>`)
@@ -198,23 +190,22 @@ function readOpening(reading: Reading, token: OpenTag): void {
   for (const attribute of token.attributes) readAttribute(reading, token.name, attribute)
   if (token.attributes.length > 0) readAnchors(reading, token)
   if (token.closed) return
-  open(reading, token.name)
-  if (isPhrasing(token.name)) reading.phrasing++
+  open(reading, element)
+  if (element.isPhrasing) reading.phrasing++
 }
 
-function checkPlace(reading: Reading, token: OpenTag): void {
+function checkPlace(reading: Reading, token: OpenTag, element: MarkupElement): void {
   if (reading.open.length === 0) {
     if (reading.root !== undefined) reading.problems.add("A narrative must be one 'div' element.")
     reading.root ??= token
   }
-  if (!isAllowedElement(token.name)) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
-  if (BLOCKS.has(token.name) && (reading.openCounts.get('p') ?? 0) > 0)
+  if (!element.isAllowed) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
+  if (element.endsParagraph && (reading.openCounts.get('p') ?? 0) > 0)
     reading.problems.add(`A paragraph must not contain a '${token.name}'.`)
   const parent = reading.open.at(-1)
   if (parent === undefined) return
-  const isNested = isNotNested(token.name) && (reading.openCounts.get(token.name) ?? 0) > 0
-  for (const problem of elementProblems(token.name, { parent, isNested, isInPhrasing: reading.phrasing > 0 }))
-    reading.misplaced.add(problem)
+  const isNested = element.isNotNested && (reading.openCounts.get(token.name) ?? 0) > 0
+  for (const problem of elementProblems(element, { parent, isNested, isInPhrasing: reading.phrasing > 0 })) reading.misplaced.add(problem)
 }
 
 const MAX_SHOWN = 30

@@ -1,8 +1,10 @@
+import { ATTRIBUTES, ELEMENTS } from './allowed-markup.js'
+
 /** One piece of XHTML, with the place behind it. Offsets are not kept: a finding concerns the whole `div`. */
 export type XhtmlToken = { readonly end: number } & (
   | { readonly kind: 'open'; readonly name: string; readonly attributes: readonly XhtmlAttribute[]; readonly closed: boolean }
   | { readonly kind: 'close'; readonly name: string }
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'text'; readonly start: number; readonly isBlank: boolean; readonly hasReference: boolean }
   | { readonly kind: 'comment' }
   /**
    * What narrative may not have: document types, processing instructions, CDATA, and what is not XML, behind which nothing can be trusted: there
@@ -30,12 +32,29 @@ export function xhtmlTokenAt(text: string, at: number): XhtmlToken {
 const MAX_TEXT = 10_000
 
 /** A text up to the next tag, or a part of it with whole references. */
-function plainText(text: string, at: number): XhtmlToken {
-  const part = text.slice(at, at + MAX_TEXT)
-  const tag = part.indexOf('<')
-  const reference = tag < 0 && part.length === MAX_TEXT ? part.lastIndexOf('&') : -1
-  const end = at + (tag >= 0 ? tag : reference > 0 ? reference : part.length)
-  return { kind: 'text', text: text.slice(at, end), end }
+function plainText(text: string, start: number): XhtmlToken {
+  const limit = Math.min(text.length, start + MAX_TEXT)
+  let reference = -1
+  let isBlank = true
+  let end = start
+  for (; end < limit; end++) {
+    const code = text.charCodeAt(end)
+    if (code === OPENING) return { kind: 'text', start, isBlank, hasReference: reference >= 0, end }
+    if (code === AMPERSAND) reference = end
+    if (code > SPACE) isBlank = false
+  }
+  const isCut = end === start + MAX_TEXT && reference > start
+  if (!isCut) return { kind: 'text', start, isBlank, hasReference: reference >= 0, end }
+  const before = text.slice(start, reference)
+  return { kind: 'text', start, isBlank: isBlankText(before), hasReference: before.includes('&'), end: reference }
+}
+
+const AMPERSAND = 38
+const SPACE = 32
+
+function isBlankText(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > SPACE) return false
+  return true
 }
 
 function markup(text: string, at: number): XhtmlToken {
@@ -131,11 +150,26 @@ function isSpace(code: number): boolean {
 
 /** The name that begins at a place, `''` when none does: by character, because there are two of them for every element. Bench `validate`. */
 function nameAt(text: string, at: number): string {
-  if (!isNameStart(text.charCodeAt(at))) return ''
+  let hash = text.charCodeAt(at)
+  if (!isNameStart(hash)) return ''
   let end = at + 1
-  while (isNamePart(text.charCodeAt(end))) end++
-  return text.slice(at, end)
+  for (let code = text.charCodeAt(end); isNamePart(code); code = text.charCodeAt(++end)) hash = (hash * HASH_FACTOR + code) & HASH_BITS
+  const usual = USUAL_NAMES[hash]
+  return usual !== undefined && usual.length === end - at && text.startsWith(usual, at) ? usual : text.slice(at, end)
 }
+
+const HASH_FACTOR = 31
+const HASH_BITS = 1023
+
+function hashOf(name: string): number {
+  let hash = name.charCodeAt(0)
+  for (let at = 1; at < name.length; at++) hash = (hash * HASH_FACTOR + name.charCodeAt(at)) & HASH_BITS
+  return hash
+}
+
+/** The names that narratives are made of, by hash, so that nearly all that is read is one of these strings, which tables find by identity. */
+const USUAL_NAMES: (string | undefined)[] = Array.from({ length: HASH_BITS + 1 }, () => undefined)
+for (const name of [...ELEMENTS, ...ATTRIBUTES]) USUAL_NAMES[hashOf(name)] = name
 
 /** `A-Z a-z _ :` */
 function isNameStart(code: number): boolean {
