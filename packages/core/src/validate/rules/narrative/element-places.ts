@@ -98,18 +98,29 @@ export interface ElementPlace {
  * @see https://www.w3.org/TR/html401/sgml/dtd.html
  */
 export function elementProblems(element: MarkupElement, { parent, isNested, isInPhrasing }: ElementPlace): readonly string[] {
-  const { name, parents } = element
-  const isInPlace = parents?.includes(parent.name) ?? true
-  const isWanted = parent.children?.includes(name) ?? true
+  const isInPlace = isPlaced(element, parent)
   const isRepeated = isNested && element.isNotNested
   const isBlockInLine = isInPhrasing && element.isBlock
-  if (isInPlace && isWanted && !parent.isEmpty && !isRepeated && !isBlockInLine) return NONE
+  if (isInPlace && !isRepeated && !isBlockInLine) return NONE
+  const { name } = element
+  return [
+    ...(isInPlace ? NONE : parentProblems(element, parent)),
+    ...(isRepeated ? [`Elements of type '${name}' cannot contain nested '${name}'.`] : NONE),
+    ...(isBlockInLine ? [`A paragraph or text element must not contain a block such as '${name}'.`] : NONE),
+  ]
+}
+
+function isPlaced({ name, parents }: MarkupElement, parent: MarkupElement): boolean {
+  if (parent.isEmpty || parents?.includes(parent.name) === false) return false
+  return parent.children === undefined || parent.children.includes(name)
+}
+
+function parentProblems({ name, parents }: MarkupElement, parent: MarkupElement): readonly string[] {
   const problems: string[] = []
-  if (!isInPlace) problems.push(`Elements of type '${name}' must be in ${parents?.join(' or ')}, not in '${parent.name}'.`)
-  if (!isWanted) problems.push(`Elements of type '${parent.name}' cannot contain '${name}'.`)
+  if (parents?.includes(parent.name) === false)
+    problems.push(`Elements of type '${name}' must be in ${parents.join(' or ')}, not in '${parent.name}'.`)
+  if (parent.children?.includes(name) === false) problems.push(`Elements of type '${parent.name}' cannot contain '${name}'.`)
   if (parent.isEmpty) problems.push(`Elements of type '${parent.name}' cannot have children.`)
-  if (isRepeated) problems.push(`Elements of type '${name}' cannot contain nested '${name}'.`)
-  if (isBlockInLine) problems.push(`A paragraph or text element must not contain a block such as '${name}'.`)
   return problems
 }
 
