@@ -126,9 +126,12 @@ function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequ
   return path === undefined || code.length < codes.length ? [] : [{ path, code }]
 }
 
-const DAY_MS = 86_400_000
+const MARGIN_MS = 2 * 86_400_000
 
-/** By days, and one more at both ends, since times may have no offset. */
+/**
+ * By days, and two more at both ends: times may have no offset, days are compared as they are written, and a period without one of its ends is
+ * before or after a day only beyond that day.
+ */
 function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
   if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
   const { low, high } = listedRange
@@ -136,8 +139,8 @@ function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequ
 }
 
 function dateFilter(path: string, { from, to }: NarrowingDates): DataRequirementDateFilter {
-  const start = from === undefined ? undefined : dayOf(from - DAY_MS)
-  const end = to === undefined ? undefined : dayOf(to + DAY_MS)
+  const start = from === undefined ? undefined : dayOf(from - MARGIN_MS)
+  const end = to === undefined ? undefined : dayOf(to + MARGIN_MS)
   return { path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }
 }
 
