@@ -1,8 +1,9 @@
-// Types of a package: one `.d.ts` for each module that its entries reach, as they are written. Sources declare what they export, so no program
-// is needed to infer it (`isolatedDeclarations`).
+// Types of a package: one `.d.ts` for each entry, with everything that it publishes. Sources declare what they export, so no program is needed
+// to infer it (`isolatedDeclarations`).
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import ts from 'typescript'
+import { bundledDeclarations } from './bundled-declarations.mjs'
 import { root } from './packages.mjs'
 
 const OPTIONS = ts.parseJsonConfigFileContent(
@@ -11,22 +12,38 @@ const OPTIONS = ts.parseJsonConfigFileContent(
   root,
 ).options
 
-/** Writes the declarations of the entries, and of the modules that they name, below `dist` as the sources lie below `src`. */
+/**
+ * Writes the declarations of the entries below `dist`, where their modules are built.
+ *
+ * @param entries `[subpath, file]` of each, the file below `src`.
+ */
 export function writeDeclarations(packageDir, entries) {
-  const waiting = entries.map((file) => resolve(packageDir, file))
-  const seen = new Set(waiting)
-  for (const file of waiting) {
-    const text = declarationOf(file)
-    const target = join(packageDir, 'dist', relative(join(packageDir, 'src'), file).replace(/\.ts$/, '.d.ts'))
+  const src = join(packageDir, 'src')
+  const modules = declaredModules(entries.map(([, file]) => resolve(packageDir, file)))
+  const files = entries.map(([subpath, file]) => ({
+    file: resolve(packageDir, file),
+    isRoot: subpath === '.',
+    isInternal: subpath.startsWith('./internal/'),
+  }))
+  for (const [file, text] of bundledDeclarations(modules, files, join(src, 'shared.ts'))) {
+    const target = join(packageDir, 'dist', relative(src, file).replace(/\.ts$/, '.d.ts'))
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, text)
+  }
+}
+
+/** The declarations of modules, and of those that they name, by file. */
+function declaredModules(entries) {
+  const modules = new Map(entries.map((file) => [file, '']))
+  for (const file of modules.keys()) {
+    const text = declarationOf(file)
+    modules.set(file, text)
     for (const { fileName } of ts.preProcessFile(text).importedFiles) {
-      if (!fileName.startsWith('.')) continue
-      const other = resolve(dirname(file), fileName.replace(/\.js$/, '.ts'))
-      if (!seen.has(other)) waiting.push(other)
-      seen.add(other)
+      const other = fileName.startsWith('.') ? resolve(dirname(file), fileName.replace(/\.js$/, '.ts')) : undefined
+      if (other !== undefined && !modules.has(other)) modules.set(other, '')
     }
   }
+  return modules
 }
 
 function declarationOf(file) {

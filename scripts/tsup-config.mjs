@@ -7,7 +7,8 @@ export function tsupConfig(extra = []) {
   const own = workspacePackages().find(({ dir }) => dir === process.cwd())
   if (own === undefined) throw new Error(`${process.cwd()} is not a workspace package`)
   const src = (file) => relative(process.cwd(), file)
-  const exported = sourceEntries(own).map(([, file]) => src(file))
+  const entries = sourceEntries(own)
+  const exported = entries.map(([, file]) => src(file))
   const entry = Object.fromEntries([...exported, ...extra].map((file) => [file.replace(/^src\//, '').replace(/\.ts$/, ''), file]))
   return {
     entry,
@@ -20,7 +21,7 @@ export function tsupConfig(extra = []) {
     // node:sqlite has no name without the prefix.
     removeNodeProtocol: false,
     dts: false,
-    onSuccess: async () => writeDeclarations(process.cwd(), exported),
+    onSuccess: async () => writeDeclarations(process.cwd(), entries),
     // Binary files are taken as they lie beside the built modules.
     external: [/^node:/, /^[^./]/, /\.bin$/],
   }

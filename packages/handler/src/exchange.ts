@@ -67,8 +67,8 @@ export type Interaction =
 /** What a successful answer carries: a resource of a type, other JSON by its schema, content of any media type, or no body. */
 export type AnswerForm = { readonly resource: string } | { readonly json: JsonObject } | 'content' | 'nothing'
 
-/** One row of the route table. */
-export interface Route {
+/** One row of the route table, as far as it is documented. */
+export interface RouteDescription {
   readonly method: Method
   /** Below the base: literals, `:type`, `:id`, `:version` and `:member` (a type in a compartment). */
   readonly path: string
@@ -101,6 +101,10 @@ export interface Route {
   readonly ownTimeLimit?: boolean
   /** Most bytes of the body where it is not the general limit. */
   readonly maxBytes?: (type: string) => number
+}
+
+/** One row of the route table, with what it does. */
+export interface Route extends RouteDescription {
   /** @throws {OperationError} `forbidden` or `not-found`. */
   readonly authorize?: (exchange: Exchange) => void
   readonly run: (exchange: Exchange) => Promise<Answer>

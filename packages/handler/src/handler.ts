@@ -6,7 +6,7 @@ import { operationRoutes } from './routes/operation-routes.js'
 import { submitDataRoutes } from './routes/submit-data-routes.js'
 import { sessionRoutes } from './routes/session-routes.js'
 import type { PartRunner } from './content/bundle/bundle-entries.js'
-import type { Route } from './exchange.js'
+import type { Route, RouteDescription } from './exchange.js'
 import { toWebResponse, type Answer } from './http/answer.js'
 import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
 import type { HandlerOptions } from './options.js'
@@ -21,7 +21,7 @@ export interface Handler {
   respond(request: HttpRequest, connection?: Connection): Promise<Answer>
   /** Refuses new work with 503, waits for what is under way, and cancels what takes too long. Storage and sessions stay open. */
   close(): Promise<void>
-  readonly routes: readonly Route[]
+  readonly routes: readonly RouteDescription[]
 }
 
 /**

@@ -8,7 +8,7 @@ import { searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { describe, expect, it } from 'vitest'
-import { createHandler, DEFAULT_HANDLER_LIMITS, type Route } from '../src/index.js'
+import { createHandler, DEFAULT_HANDLER_LIMITS, type RouteDescription } from '../src/index.js'
 
 /** The rows of the table that follows a heading, cells trimmed. */
 function tableAfter(heading: string, file: string): readonly (readonly string[])[] {
@@ -24,7 +24,7 @@ function tableAfter(heading: string, file: string): readonly (readonly string[])
   )
 }
 
-function routes(): readonly Route[] {
+function routes(): readonly RouteDescription[] {
   const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
   return createHandler({
     context: createContext({ storage: memoryStorage(), search: { parameters } }),
@@ -36,7 +36,7 @@ function routes(): readonly Route[] {
 }
 
 /** One row for the methods of a path that need and do the same. */
-function documented(route: Route): readonly string[] {
+function documented(route: RouteDescription): readonly string[] {
   return [pathOf(route), route.access === 'public' ? 'nothing' : route.needs, route.summary]
 }
 
@@ -56,7 +56,7 @@ const TABLE_HEAD = '| Method | Path | Needs | What it does |\n|---|---|---|---|\
 
 const lineOf = ([methods, path, ...rest]: readonly string[]): string => `| ${[methods, `\`${path}\``, ...rest].join(' | ')} |\n`
 
-const pathOf = ({ path, types }: Route): string =>
+const pathOf = ({ path, types }: RouteDescription): string =>
   path
     .replace(':type', types?.join(', ') ?? '<Type>')
     .replace(':id', '<id>')

@@ -4,7 +4,7 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
 import { r4 } from '@fhir-ops/r4'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createHandler, type Answer, type Handler, type HttpRequest, type Route } from '../src/index.js'
+import { createHandler, type Answer, type Handler, type HttpRequest, type RouteDescription } from '../src/index.js'
 import { FULL_SCOPES, USER } from './running-server.js'
 
 const MIB = 1024 * 1024
@@ -321,7 +321,7 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
 }
 
 /** Rows of the route table that do the same: an operation's methods and levels are one, unless there is but one of each. */
-function kindsOf({ method, path, operation }: Route): readonly string[] {
+function kindsOf({ method, path, operation }: RouteDescription): readonly string[] {
   const place = operation === undefined ? '' : path.includes(':id') ? ' instance' : path.includes(':type') ? ' type' : ' system'
   return operation === undefined ? [`${method} ${path}`] : [operation.name, `${method} ${operation.name}${place}`]
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { unnamedParts } from './exported-parts.js'
 import { outsideProject, readmeExample, ROOT, run, type OutsideProject } from './outside-project.js'
 
 let project: OutsideProject
@@ -95,11 +96,20 @@ describe('the packages as they are published', () => {
     run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], project.dir)
   })
 
-  test('types are one readable file for each module, without generated names', () => {
-    for (const dir of project.packages) {
-      const types = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.d.ts'))
-      expect(types.filter((file) => /-[\w-]{8}\.d\.ts$/.test(file) && /[A-Z0-9]/.test(file.slice(-13)))).toEqual([])
+  test('types are one file for each entry', () => {
+    for (const [index, dir] of project.packages.entries()) {
+      const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.d.ts'))
+      const named = Object.values(manifests()[index]?.exports ?? {}).flatMap((target) =>
+        typeof target === 'object' && target !== null && 'types' in target ? [String(target.types).replace('./', '')] : [],
+      )
+      const isEntry = (file: string): boolean => named.some((name) => name === file || (name.includes('*') && file.endsWith('/index.d.ts')))
+      expect(files.filter((file) => !isEntry(file))).toEqual([])
     }
+  })
+
+  test('whatever the packages give can be exported by a module whose declarations are written', () => {
+    const ours = entries().filter((entry) => !OF_TEST_RUNNERS.includes(entry))
+    expect(unnamedParts(project.dir, ours)).toEqual([])
   })
 
   test('CommonJS can require every entry', () => {

@@ -11,7 +11,7 @@ export type {
   SubjectFailure,
   SupplementValues,
 } from './languages/index.js'
-export type { Criterion, GroupPlan, Population, Stratifier, StratifierCriterion, Evidence, Supplement } from './measure-plan.js'
+export type { ComponentName, Criterion, GroupPlan, Population, Stratifier, StratifierCriterion, Evidence, Supplement } from './measure-plan.js'
 export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
 export { toMeasureReport } from './report.js'
