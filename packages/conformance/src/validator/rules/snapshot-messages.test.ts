@@ -23,6 +23,7 @@ function profile(name: string, elements: readonly JsonObject[], more: JsonObject
   }
 }
 
+const byCode = { slicing: { discriminator: [{ type: 'value', path: 'code' }], rules: 'open' } }
 const onFirst = { baseDefinition: 'http://a.org/StructureDefinition/first' }
 
 /** A base whose snapshot has only what a case is about. */
@@ -92,7 +93,53 @@ add(
 )
 add(
   'a short path of no type: Unexpected_condition_in_differential_typeslicetypelistsize__10_and_implicit_slice_name_does_not_contain_a_valid_type__at_',
-  ['error|value definition-path StructureDefinition.differential.element[1]', 'error|value definition-path StructureDefinition'],
+  FAILS,
   profile('own', [element('Observation.valueNothing', { min: 1 })]),
   [],
+)
+add('a choice without its [x]: ED_PATH_WRONG_TYPE_MATCH', FAILS, profile('own', [element('Observation.component.value', { min: 1 })]))
+add(
+  'a choice named after one of its types: ED_PATH_WRONG_TYPE_MATCH',
+  [],
+  profile('own', [element('Observation.component.valueString', { min: 1 })]),
+)
+add(
+  'a short path of a type that the base has dropped: ED_PATH_WRONG_TYPE_MATCH',
+  FAILS,
+  profile('own', [element('Observation.valueString', { min: 1 })], onFirst),
+  [profile('first', [element('Observation.value[x]', { type: [{ code: 'Quantity' }] })])],
+)
+add(
+  'an element that a sliced one does not have: UNKNOWN_PROPERTY',
+  FAILS,
+  profile('own', [
+    element('Observation.component', byCode),
+    element('Observation.component.nothing', { min: 1 }),
+    element('Observation.component:a', { sliceName: 'a' }),
+  ]),
+)
+add(
+  'an element that a sliced one has: UNKNOWN_PROPERTY',
+  [],
+  profile('own', [
+    element('Observation.component', byCode),
+    element('Observation.component.value[x]', { min: 1 }),
+    element('Observation.component:a', { sliceName: 'a' }),
+  ]),
+)
+add(
+  'slices of what does not repeat: Attempt_to_a_slice_an_element_that_does_not_repeat__from__in_',
+  ['error|not-found definition-path StructureDefinition.differential.element[1].slicing', ...FAILS],
+  profile('own', [element('Observation.method', byCode), element('Observation.method:a', { sliceName: 'a' })]),
+)
+add(
+  'slices of what does not repeat in the base: Attempt_to_a_slice_an_element_that_does_not_repeat__from__in_',
+  FAILS,
+  profile('own', [element('Observation.component', byCode), element('Observation.component:a', { sliceName: 'a' })], onFirst),
+  [profile('first', [element('Observation.component', { max: '1' })])],
+)
+add(
+  'slices of what does not repeat here: Attempt_to_a_slice_an_element_that_does_not_repeat__from__in_',
+  [],
+  profile('own', [element('Observation.component', { ...byCode, max: '1' }), element('Observation.component:a', { sliceName: 'a' })]),
 )

@@ -258,6 +258,81 @@ add(
     e('Patient.name', { sliceName: 'b', min: 1 }, 'Patient.name:b'),
   ]),
 )
+const SLICES = (...slices: readonly JsonObject[]): readonly JsonObject[] =>
+  slices.map((m, i) => e('Patient.name', { sliceName: `s${i}`, ...m }, `Patient.name:s${i}`))
+const SLICED = 'information|value definition-slicing StructureDefinition.snapshot.element[11]'
+add('slices allow more', [SLICED], sd('Patient', [e('Patient.name', { ...SL, max: '2' }), ...SLICES({ max: '2' }, { max: '1' })]))
+add('slices allow as many', [], sd('Patient', [e('Patient.name', { ...SL, max: '3' }), ...SLICES({ max: '2' }, { max: '1' })]))
+const SLICED_BASE = sd('Patient', [e('Patient.name', { ...SL, max: '2' }), ...SLICES({ max: '1' })])
+add(
+  'slices allow more with those of the base',
+  [SLICED],
+  sd(
+    'Patient',
+    [e('Patient.name', { sliceName: 'b', max: '1' }, 'Patient.name:b'), e('Patient.name', { sliceName: 'c', max: '1' }, 'Patient.name:c')],
+    {
+      baseDefinition: SLICED_BASE.url,
+    },
+  ),
+  [SLICED_BASE],
+)
+add(
+  'a slice of a slice adds nothing',
+  [],
+  sd('Patient', [
+    e('Patient.name', { ...SL, max: '1' }),
+    e('Patient.name', { sliceName: 'a', max: '1' }, 'Patient.name:a'),
+    e('Patient.name', { sliceName: 'a/b', max: '1' }, 'Patient.name:a/b'),
+  ]),
+)
+add(
+  'slices require more than they allow',
+  [SLICED, SLICED.replace('information', 'warning')],
+  sd('Patient', [e('Patient.name', SL), ...SLICES({ min: 3, max: '1' })]),
+)
+add('slices require as many as they allow', [], sd('Patient', [e('Patient.name', { ...SL, min: 2 }), ...SLICES({ min: 2, max: '2' })]))
+const REDEFINES = (discriminator: JsonObject): readonly JsonObject[] => [
+  e('Patient.name', SL),
+  e('Patient.name', { sliceName: 'a', slicing: { discriminator: [discriminator], rules: 'open' } }, 'Patient.name:a'),
+]
+const RESLICE = e('Patient.name', { sliceName: 'a/b' }, 'Patient.name:a/b')
+add(
+  'slicing set up again in a slice: ATTEMPT_TO_CHANGE_SLICING',
+  ['error|business-rule definition-slicing StructureDefinition'],
+  sd('Patient', REDEFINES({ type: 'value', path: 'text' })),
+)
+add(
+  'the same slicing set up again in a slice: ATTEMPT_TO_CHANGE_SLICING',
+  ['information|business-rule definition-slicing StructureDefinition'],
+  sd('Patient', REDEFINES({ type: 'value', path: 'use' })),
+)
+add('slices of a slice: ATTEMPT_TO_CHANGE_SLICING', [], sd('Patient', [...REDEFINES({ type: 'value', path: 'text' }), RESLICE]))
+add(
+  'slice of another type: SD_PATH_SLICE_INCONSISTENT_TYPE',
+  ['warning|invalid definition-slicing StructureDefinition.differential'],
+  sd('Patient', [
+    e('Patient.contained', {
+      slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' },
+      type: [{ code: 'Practitioner' }],
+    }),
+    e('Patient.contained', { sliceName: 'a', type: [{ code: 'Organization' }] }, 'Patient.contained:a'),
+  ]),
+)
+add(
+  'slice of a type within: SD_PATH_SLICE_INCONSISTENT_TYPE',
+  [],
+  sd('Patient', [
+    e('Patient.contained', { slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' } }),
+    e('Patient.contained', { sliceName: 'a', type: [{ code: 'Organization' }] }, 'Patient.contained:a'),
+  ]),
+)
+const UNSUPPORTED = sd('Patient', [e('Patient.name', SL), ...SLICES({})])
+add(
+  'slice of the base that is not supported: SD_PATH_SLICE_INCONSISTENT_MS',
+  ['warning|invalid definition-must-support StructureDefinition.differential'],
+  sd('Patient', [e('Patient.name', { mustSupport: true })], { baseDefinition: UNSUPPORTED.url }),
+  [UNSUPPORTED],
+)
 add(
   'slice max',
   [],
@@ -446,7 +521,11 @@ add(
     [b],
   )
 }
-add('abstract', [], sd('Patient', [e('Patient.name', { min: 1 })], { abstract: true }))
+const abstract = sd('Patient', [e('Patient.name', { min: 1 })], { abstract: true })
+add('abstract: SD_DERIVATION_NO_CONCRETE', ['warning|not-found definition-base StructureDefinition'], abstract)
+add('abstract, with another on it: SD_DERIVATION_NO_CONCRETE', [], abstract, [
+  sd('Patient', [], { baseDefinition: `${abstract.url}|1.0.0` }),
+])
 add(
   'path dots: Illegal_path__in_differential_in__name_portion_mising_, ERROR_GENERATING_SNAPSHOT',
   ['error|exception definition-snapshot StructureDefinition'],
@@ -499,6 +578,101 @@ add(
     { min: 1 },
     { extension: [{ url: SDU + 'structuredefinition-compliesWithProfile', valueCanonical: 'http://a.org/nix' }] },
   ),
+)
+const obliges = (element: readonly JsonObject[], m: JsonObject = {}): JsonObject =>
+  sd('Patient', element, { extension: [{ url: SDU + 'obligation-profile', valueBoolean: true }], ...m })
+const OBLIGES = 'error|invalid definition-obligation StructureDefinition'
+const further = (purpose: string): JsonObject => ({
+  binding: {
+    strength: 'extensible',
+    extension: [
+      {
+        url: HL7 + 'tools/StructureDefinition/additional-binding',
+        extension: [
+          { url: 'purpose', valueCode: purpose },
+          { url: 'valueSet', valueCanonical: HL7 + 'ValueSet/marital-status' },
+        ],
+      },
+    ],
+  },
+})
+add('obligations: SD_OBGLIGATION_PROFILE_DERIVATION', [], obliges([e('Patient.name', { mustSupport: true })]))
+add(
+  'obligations of a type: SD_OBGLIGATION_PROFILE_DERIVATION',
+  [OBLIGES],
+  obliges([], {
+    derivation: 'specialization',
+    kind: 'logical',
+    type: 'http://a.org/Patient',
+    baseDefinition: SDU + 'Element',
+  }),
+)
+add(
+  'obligations on a slice: SD_OBGLIGATION_PROFILE_UNMATCHED',
+  [`${OBLIGES}.differential.element[1]`],
+  obliges([e('Patient.photo', { mustSupport: true }, 'Patient.photo:a')]),
+)
+add(
+  'obligations at another path: SD_OBGLIGATION_PROFILE_PATH_WRONG',
+  [`${OBLIGES}.differential.element[1].path`],
+  obliges([e('Patient.telecom', { mustSupport: true }, 'Patient.name')]),
+)
+add(
+  'obligations with a binding: SD_OBGLIGATION_PROFILE_ILLEGAL_BINDING',
+  ['error|business-rule definition-binding StructureDefinition.differential.element[1]', `${OBLIGES}.differential.element[1].binding`],
+  obliges([e('Patient.name', { binding: { strength: 'example' } })]),
+)
+add(
+  'obligations with more required codes: SD_OBGLIGATION_PROFILE_INVALID_BINDING_CODE',
+  [`${OBLIGES}.differential.element[1].binding.extension[0]`],
+  obliges([e('Patient.maritalStatus', further('maximum'))]),
+)
+add(
+  'obligations with more codes: SD_OBGLIGATION_PROFILE_INVALID_BINDING_CODE',
+  [],
+  obliges([e('Patient.maritalStatus', further('candidate'))]),
+)
+
+const USAGE = 'StructureDefinition.differential.element[1].binding.extension[0].extension[0].value.ofType(UsageContext)'
+const addUsage = messageTests('an additional binding', /^definition-binding$/)
+const used = (system: string, code: string, value: JsonObject): JsonObject => {
+  const usage = { url: 'usage', valueUsageContext: { code: { system, code }, ...value } }
+  const extension = [{ url: HL7 + 'tools/StructureDefinition/additional-binding', extension: [usage] }]
+  return sd('Patient', [e('Patient.maritalStatus', { binding: { strength: 'extensible', extension } })], { url: 'http://a.org/used' })
+}
+const text = { valueCodeableConcept: { text: 'x' } }
+addUsage('for an element: SD_ED_ADDITIONAL_BINDING_USAGE_INVALID_ELEMENT', [], used('http://a.org/used', 'Patient.gender', text))
+addUsage(
+  'for no element: SD_ED_ADDITIONAL_BINDING_USAGE_INVALID_ELEMENT',
+  [`error|business-rule definition-binding ${USAGE}`],
+  used('http://a.org/used', 'Patient.nothing', text),
+)
+addUsage(
+  'for an amount: SD_ED_ADDITIONAL_BINDING_USAGE_INVALID_TYPE',
+  [`error|business-rule definition-binding ${USAGE}`],
+  used('http://a.org/used', 'Patient.gender', { valueQuantity: { value: 1 } }),
+)
+addUsage(
+  'for something else: SD_ED_ADDITIONAL_BINDING_USAGE_UNKNOWN',
+  [`information|business-rule definition-binding ${USAGE}`],
+  used('http://a.org/elsewhere', 'Patient.gender', text),
+)
+addUsage(
+  'to a value set that is not known: SD_ED_BIND_UNKNOWN_VS',
+  ['warning|business-rule definition-binding StructureDefinition.differential.element[1].binding.extension[0]'],
+  sd('Patient', [
+    e('Patient.maritalStatus', {
+      binding: {
+        strength: 'extensible',
+        extension: [
+          {
+            url: HL7 + 'tools/StructureDefinition/additional-binding',
+            extension: [{ url: 'valueSet', valueCanonical: 'http://a.org/none' }],
+          },
+        ],
+      },
+    }),
+  ]),
 )
 add(
   'bad valuetype',

@@ -57,6 +57,7 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
       return (fromRequest.values().some((urls) => urls.has(url)) ? own : below).kinds(canonical)
     },
     globalProfiles: (type) => (fromRequest.has('ImplementationGuide') ? own : below).globalProfiles(type),
+    isBase: (url) => (fromRequest.has('StructureDefinition') ? own : below).isBase(url),
     codeSystem: (canonical) => by('CodeSystem', canonical).codeSystem(canonical),
     valueSet: (canonical) => either(below.valueSet(canonical), () => own.valueSet(canonical)),
     baseValueSet: (canonical) => either(below.baseValueSet(canonical), () => own.baseValueSet(canonical)),

@@ -20,6 +20,7 @@ class KeptAnswers {
   readonly definitions: FetchedStore<JsonObject | undefined>
   readonly kinds: FetchedStore<readonly string[]>
   readonly globals: FetchedStore<readonly string[]>
+  readonly bases: FetchedStore<boolean>
   readonly valueSets: FetchedStore<CodeList | undefined>
   readonly codeSystems: FetchedStore<SystemFamily>
 
@@ -30,6 +31,7 @@ class KeptAnswers {
     this.definitions = store()
     this.kinds = store()
     this.globals = store()
+    this.bases = store()
     this.valueSets = lasting<CodeList | undefined>(store(), (list) => list?.lasts() !== false)
     this.codeSystems = lasting<SystemFamily>(store(), (family) => family.lasts())
   }

@@ -77,7 +77,7 @@ const CANONICAL_TYPES = [
 export function definitionFinder(
   ctx: OperationContext,
   questions: Questions,
-  { definitions, kinds, globals }: KeptAnswers,
+  { definitions, kinds, globals, bases }: KeptAnswers,
 ): ResourceDefinitions {
   const find = keptOrFetched(questions, definitions, async (key) => {
     const end = key.indexOf(' ')
@@ -88,6 +88,7 @@ export function definitionFinder(
     definition: (type, canonical) => find(`${type} ${canonical}`),
     kinds: keptOrFetched(questions, kinds, (canonical) => kindsOf(ctx, canonical)),
     globalProfiles: keptOrFetched(questions, globals, (type) => globalProfiles(ctx, type)),
+    isBase: keptOrFetched(questions, bases, async (url) => (await ctx.content.find('StructureDefinition', 'base', url)).length > 0),
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../run/element-rule.js'
 import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
-import { ALLOWED_UNITS, extensionValue, R5_ELEMENT, valueIn, valueRuleOf } from './value-rule.js'
+import { ADDITIONAL_BINDINGS, ALLOWED_UNITS, extensionValue, valueIn, valueRuleOf } from './value-rule.js'
 
 /** What a path such as `Observation.valueQuantity` names: the choice element, without `[x]`, and one of its types. */
 export type ChoicePath = { readonly name: string; readonly type: string }
@@ -37,12 +37,6 @@ export interface ProfileSource {
   /** Names of the rules that have something to check where an ElementDefinition applies. */
   readonly demandsOf: (rule: RuleDraft) => readonly string[]
 }
-
-const ADDITIONAL_BINDING = [
-  `${TYPE_URL}additional-binding`,
-  'http://hl7.org/fhir/tools/StructureDefinition/additional-binding',
-  `${R5_ELEMENT}binding.additional`,
-]
 
 /** A rule while its tree is being put together. */
 export type RuleDraft = Mutable<Omit<ElementRule, 'children' | 'required' | 'slices'>> & {
@@ -175,7 +169,7 @@ const PURPOSES: ReadonlyMap<unknown, BindingRule['strength']> = new Map([
 
 /** One that holds only in some usage is left out, because the usage is not known here. */
 function additionalBindings(binding: JsonObject): readonly BindingRule[] {
-  const additional = objectsAt(binding, 'extension').filter(({ url }) => ADDITIONAL_BINDING.some((known) => known === url))
+  const additional = objectsAt(binding, 'extension').filter(({ url }) => ADDITIONAL_BINDINGS.has(url))
   return additional.flatMap((extension) => {
     const parts = new Map(objectsAt(extension, 'extension').map((part) => [part['url'], valueIn(part)]))
     const strength = PURPOSES.get(parts.get('purpose'))

@@ -67,6 +67,13 @@ function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
 /** What R5 added to ElementDefinition, as R4 writes it. */
 export const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ElementDefinition.'
 
+/** Extensions of a binding that hold further ones. */
+export const ADDITIONAL_BINDINGS: ReadonlySet<unknown> = new Set([
+  `${TYPE_URL}additional-binding`,
+  'http://hl7.org/fhir/tools/StructureDefinition/additional-binding',
+  `${R5_ELEMENT}binding.additional`,
+])
+
 /** The value of FHIR's own extension of a name on a part of a definition. */
 export function extensionValue(element: JsonObject, name: string): unknown {
   return extensionValues(element, TYPE_URL + name)[0]

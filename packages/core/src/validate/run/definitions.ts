@@ -31,6 +31,8 @@ export interface ResourceDefinitions {
   readonly kinds: (canonical: string) => readonly string[] | Pending
   /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
   readonly globalProfiles: (type: string) => readonly string[] | Pending
+  /** Whether any StructureDefinition builds on the one with this url. */
+  readonly isBase: (url: string) => boolean | Pending
 }
 
 /** What references lead to. */

@@ -1,6 +1,6 @@
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { TYPE_URL } from '../../run/element-rule.js'
+import { TYPE_URL } from '../../../text/index.js'
 import type { Run } from '../../run/run.js'
 import { placeOf } from './element-place.js'
 
@@ -40,7 +40,8 @@ function isChoiceOf(element: JsonObject, path: string): boolean {
   return own.endsWith('[x]') && path.startsWith(own.slice(0, -3)) && /^[A-Z]\w*$/.test(path.slice(own.length - 3))
 }
 
-function elementOfType(run: Run, { path }: ElementName): JsonObject | undefined | Pending {
+/** What the type of an element's parent says about it; `undefined` where that has several types, or is not known. */
+export function elementOfType(run: Run, { path }: Pick<ElementName, 'path'>): JsonObject | undefined | Pending {
   const end = path.lastIndexOf('.')
   const [type, ...others] = end < 0 ? [] : (placeOf(run.model, path.slice(0, end))?.types ?? [])
   if (type === undefined || others.length > 0 || type.name.includes('.')) return undefined

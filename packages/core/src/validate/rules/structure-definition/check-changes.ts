@@ -9,6 +9,7 @@ import { differencesOf } from '../value/compare-json.js'
 import { baseElement } from './base-element.js'
 import { DEFINITION_RESTRICTION } from './check-restrictions.js'
 import type { DifferentialCheck, ElementCheck } from './element-place.js'
+import { statedIn } from './stated-value.js'
 
 /** A fixed value or pattern that contradicts that of the base. */
 export const DEFINITION_VALUE: FindingDefinition = defineFinding(
@@ -36,16 +37,6 @@ interface Change {
   readonly path: string
   readonly own: JsonObject
   readonly base: JsonObject
-}
-
-interface StatedValue {
-  readonly name: string
-  readonly value: unknown
-}
-
-function statedIn(element: JsonObject, stem: 'fixed' | 'pattern'): StatedValue | undefined {
-  const name = Object.keys(element).find((key) => key.startsWith(stem) && /^[A-Z]/.test(key.slice(stem.length)))
-  return name === undefined ? undefined : { name, value: element[name] }
 }
 
 function checkValue(run: Run, node: FhirNode, { path, own, base }: Change): void {
@@ -97,18 +88,25 @@ function checkBinding(run: Run, definition: FhirNode, { path, own, base }: Chang
   if (strength !== undefined && strength !== 'required')
     return say(`${quoted(path)} has a required binding in the base, which cannot become ${quoted(strength)}.`)
   const [set, other] = [stringAt(mine, 'valueSet'), stringAt(theirs, 'valueSet')]
-  if (set === undefined || other === undefined || set.split('|', 1)[0] === other.split('|', 1)[0]) return
-  const list = run.definitions.valueSet(set)
-  const whole = run.definitions.valueSet(other)
-  if (list === PENDING || whole === PENDING) return
-  if (list === undefined || whole === undefined)
+  if (set === undefined || other === undefined) return
+  const strays = codesBeside(run, set, other)
+  if (strays === undefined)
     return say(
-      `The value set ${quoted(list === undefined ? set : other)} could not be found, so the binding of ${quoted(path)} is not compared with that of the base.`,
+      `The value set of ${quoted(path)} or that of the base could not be found, so its binding is not compared with that of the base.`,
       'warning',
     )
-  const strays = list.members().flatMap((code) => (whole.has(code) === 'out' ? [code.code] : []))
   if (strays.length > 0)
     say(`The value set ${quoted(set)} has codes that the required binding of the base does not allow: ${strays.slice(0, 5).join(', ')}.`)
+}
+
+/** The codes of a value set that another one lacks, as far as they are listed; `undefined` when one of the two could not be found. */
+export function codesBeside({ definitions }: Run, set: string, other: string): readonly string[] | undefined {
+  if (set.split('|', 1)[0] === other.split('|', 1)[0]) return []
+  const list = definitions.valueSet(set)
+  const whole = definitions.valueSet(other)
+  if (list === PENDING || whole === PENDING) return []
+  if (list === undefined || whole === undefined) return undefined
+  return list.members().flatMap((code) => (whole.has(code) === 'out' ? [code.code] : []))
 }
 
 /** The value of an extension of FHIR on an ElementDefinition or type that is set to true. */

@@ -1,11 +1,13 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { extensionAt, stringAt } from '../../../json/index.js'
+import { extensionAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { expressionProblem } from '../expression/expression-problem.js'
+import { snapshotOf } from './built-snapshot.js'
 import { DEFINITION_OBLIGATION } from './check-obligations.js'
+import { complianceProblems } from './compliance.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { placeOf } from './element-place.js'
 
@@ -13,11 +15,11 @@ const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
 const INHERITS: ReadonlySet<unknown> = new Set([`${TYPE_URL}inherit-obligations`, `${TOOLS}inherit-obligations`])
 const FLAGS = [`${TYPE_URL}obligation-profile`, `${TYPE_URL}obligation-profile-flag`, `${TOOLS}obligation-profile`]
 
-/** Checks that the profile whose obligations are inherited is one of obligations, on the same base; and that one that is complied with is known. */
-export function checkInheritance(run: Run, definition: FhirNode): void {
+/** Checks that the profile whose obligations are inherited is one of obligations, on the same base; and that a profile complies with those it says. */
+export async function checkInheritance(run: Run, definition: FhirNode, built: readonly JsonObject[] | undefined): Promise<void> {
   for (const extension of childrenOf(run, definition, 'extension')) {
     const url = textOf(extension, 'url')
-    if (url === `${TYPE_URL}structuredefinition-compliesWithProfile`) checkClaim(run, definition, extension)
+    if (url === `${TYPE_URL}structuredefinition-compliesWithProfile`) await checkClaim({ run, definition, extension, own: built })
     if (!INHERITS.has(url)) continue
     const text = inheritanceProblem(run, definition, extension)
     if (text !== undefined) run.findings.report(DEFINITION_OBLIGATION, extension, { text })
@@ -36,12 +38,39 @@ function inheritanceProblem(run: Run, definition: FhirNode, extension: FhirNode)
   return own === theirs ? undefined : `The obligation profile is on ${quoted(theirs ?? '')}, but this one on ${quoted(own ?? '')}.`
 }
 
-function checkClaim(run: Run, definition: FhirNode, extension: FhirNode): void {
+interface Claim {
+  readonly run: Run
+  readonly definition: FhirNode
+  readonly extension: FhirNode
+  /** The elements of the profile's snapshot. */
+  readonly own: readonly JsonObject[] | undefined
+}
+
+async function checkClaim({ run, definition, extension, own }: Claim): Promise<void> {
   const [value] = childrenOf(run, extension, 'value')
-  if (typeof value?.value !== 'string' || run.definitions.definition('StructureDefinition', value.value) !== undefined) return
-  run.findings.report(DEFINITION_OBLIGATION, definition, {
-    text: `The profile ${quoted(value.value)} could not be found, so it is not checked that this one complies with it.`,
-  })
+  if (typeof value?.value !== 'string') return
+  const say = (text: string, severity?: 'warning'): void =>
+    run.findings.report(DEFINITION_OBLIGATION, definition, { text, ...(severity !== undefined && { severity }) })
+  const found = run.definitions.definition('StructureDefinition', value.value)
+  if (found === undefined)
+    return say(`The profile ${quoted(value.value)} could not be found, so it is not checked that this one complies with it.`)
+  const claimed = await snapshotOf(run, value.value)
+  if (found === PENDING || claimed === undefined || claimed === PENDING || own === undefined) return
+  if (found['type'] !== textOf(definition, 'type'))
+    return say(`The profile does not comply with ${quoted(value.value)}, which is of type ${quoted(String(found['type']))}.`)
+  const problems = await complianceProblems({ run, own, claimed })
+  const certain = problems.filter(({ isCertain }) => isCertain)
+  if (certain.length > 0) say(`The profile does not comply with ${quoted(value.value)}: ${listed(certain)}.`)
+  else if (problems.length > 0)
+    say(`Whether the profile complies with ${quoted(value.value)} is not known: ${listed(problems)}.`, 'warning')
+}
+
+const MOST_NAMED = 5
+
+function listed(problems: readonly { readonly text: string }[]): string {
+  const rest = problems.length - MOST_NAMED
+  const named = problems.slice(0, MOST_NAMED).map(({ text }) => text)
+  return [...named, ...(rest > 0 ? [`and ${rest} more`] : [])].join('; ')
 }
 
 /** Checks that the invariants on the contexts of an extension can be read, and name elements that the contexts have. */

@@ -1,20 +1,21 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
+import { isSubtype, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
-import { otherKindOf } from '../conformance/other-kind.js'
 import { expressionProblem } from '../expression/expression-problem.js'
+import { checkBinding } from './check-element-binding.js'
 import { checkChanges, isMarked } from './check-changes.js'
 import { checkSlices } from './check-slices.js'
-import { generationProblem, snapshotProblem } from './snapshot-problem.js'
+import { slicedElements } from './slice-numbers.js'
+import { snapshotProblem } from './snapshot-problem.js'
 import { checkConstraintKeys, checkRestrictions, DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { canBind, checkCharacteristics, checkTypeProfiles, DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
+import { checkCharacteristics, checkTypeProfiles, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import {
   checkDiscriminators,
-  checkExtensionSlicing,
+  isSingle,
   misplacedElements,
   placeOf,
   DEFINITION_SLICING,
@@ -45,12 +46,11 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
     return { run, node, path, place: placeOf(run.model, path) }
   })
   checkRoot(check, elements)
-  checkExtensionSlicing(check.definition, elements)
   for (const element of elements) {
     await run.scheduler.turn()
     checkPlace(check, element)
     checkCharacteristics(element, check.definition)
-    checkBinding(element)
+    checkBinding(check.definition, element)
     checkExpressions(check, element)
     checkDiscriminators(element)
     checkTypeProfiles(element)
@@ -62,14 +62,14 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
     checkConstraintKeys(check, elements)
     await run.scheduler.turn()
   }
-  checkSliceSupport(check, elements)
+  await checkSnapshotSlices(check)
 }
 
 /** Checks that a differential can be applied to its base, and what comes of it. */
 async function checkApplication(check: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
   const { run, definition } = check
   const base = textOf(definition, 'baseDefinition')
-  const problem = base === undefined ? undefined : ((await snapshotProblem(base, elements)) ?? (await generationProblem(run, definition)))
+  const problem = base === undefined ? undefined : await snapshotProblem({ base, elements, built: check.built })
   await run.scheduler.turn()
   if (problem !== undefined) {
     run.findings.report(DEFINITION_SNAPSHOT, definition, { text: `The differential cannot be applied: ${problem}` })
@@ -123,65 +123,11 @@ function checkPlace({ run, definition, isConstraint }: DifferentialCheck, { node
   const say = (at: FhirNode, text: string): void => run.findings.report(DEFINITION_PATH, at, { text, code: 'not-found' })
   if (type !== '' && path !== type && !path.startsWith(`${type}.`))
     say(node, `The path ${quoted(path)} does not start with the type ${quoted(type)}.`)
-  if (isSingle(place, path))
+  if (isSingle({ path, place }))
     for (const slicing of childrenOf(run, node, 'slicing'))
       say(slicing, `${quoted(path)} does not repeat and has one type, so it cannot be sliced.`)
   if (isConstraint && !/(?:^E|\.e)xtension$/.test(path) && childrenOf(run, node, 'meaningWhenMissing').length > 0)
     say(node, `Only the definition of the type can define meaningWhenMissing for ${quoted(path)}.`)
-}
-
-function isSingle(place: ElementCheck['place'], path: string): boolean {
-  return place !== undefined && path.includes('.') && place.slots.every(({ isCollection, isChoice }) => !isCollection && !isChoice)
-}
-
-/** Value sets of everything that a code system has, with the name of that. */
-const WHOLE: ReadonlyMap<string, string> = new Map([
-  ['http://loinc.org/vs', 'LOINC'],
-  ['http://snomed.info/sct?fhir_vs', 'SNOMED CT'],
-  ['http://hl7.org/fhir/ValueSet/cpt-all', 'CPT'],
-])
-const BINDABLE: ReadonlySet<string> = new Set([
-  'code',
-  'string',
-  'url',
-  'uri',
-  'Coding',
-  'CodeableConcept',
-  'Quantity',
-  'CodeableReference',
-])
-
-/** Checks what an element is bound to: a value set that is known, with the codes that are meant; only experiments, and examples, use experiments. */
-function checkBinding({ run, node, place }: ElementCheck): void {
-  const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
-  const bound = types.length > 0 ? types : (place?.slots.map(({ type }) => type) ?? [])
-  for (const binding of childrenOf(run, node, 'binding')) {
-    const say = (text: string, severity: 'error' | 'warning' | 'information'): void =>
-      run.findings.report(DEFINITION_BINDING, binding, { text, severity })
-    if (types.filter((type) => BINDABLE.has(type)).length > 1)
-      say(`The binding is for several types of the element: ${types.join(', ')}.`, 'information')
-    const canonical = textOf(binding, 'valueSet')
-    const whole = WHOLE.get(canonical ?? '')
-    if (whole !== undefined) say(`The binding is to all codes of ${whole}, also those that are of no use as values.`, 'warning')
-    if (canonical !== undefined && !canonical.startsWith('#') && whole === undefined && canBind(bound))
-      checkValueSet(run, binding, canonical)
-  }
-}
-
-function checkValueSet(run: Run, binding: FhirNode, canonical: string): void {
-  const found = run.definitions.definition('ValueSet', canonical)
-  const say = (text: string, severity: 'error' | 'warning'): void => run.findings.report(DEFINITION_BINDING, binding, { text, severity })
-  if (found === undefined && run.definitions.valueSet(canonical) === undefined) {
-    const kind = otherKindOf(run, canonical, 'ValueSet')
-    if (kind === undefined) say(`The value set ${quoted(canonical)} could not be found.`, 'warning')
-    else if (kind !== PENDING) say(`${quoted(canonical)} is a ${kind}, not a value set.`, 'error')
-  }
-  if (!isExperiment(found) || isExperiment(resourceOf(binding).value) || textOf(binding, 'strength') === 'example') return
-  say(`The value set ${quoted(canonical)} is experimental, but the profile is not.`, 'warning')
-}
-
-function isExperiment(definition: unknown): boolean {
-  return isObject(definition) && definition['experimental'] === true
 }
 
 /** Checks that the constraints on an element can be read, and name elements that there are; those of a snapshot are the whole. */
@@ -253,20 +199,31 @@ function checkTypeSupport({ run, node }: ElementCheck): void {
     })
 }
 
-/** Checks that the slices of an element that must be supported must be supported too. */
-function checkSliceSupport({ run, differential }: DifferentialCheck, elements: readonly ElementCheck[]): void {
-  const supported = new Set(
-    elements.filter((element) => isSupported(element) && textOf(element.node, 'sliceName') === undefined).map(({ path }) => path),
-  )
-  for (const element of elements) {
-    const slice = textOf(element.node, 'sliceName')
-    if (slice === undefined || !supported.has(element.path) || isSupported(element)) continue
-    run.findings.report(DEFINITION_MUST_SUPPORT, differential, {
-      text: `The slice ${quoted(slice)} of ${quoted(element.path)} is not mustSupport, but the element that it slices is.`,
-    })
-  }
+/** Checks that slices must be supported where what they slice must be, and are of its types. */
+async function checkSnapshotSlices({ run, definition, differential, built }: DifferentialCheck): Promise<void> {
+  const own = isObject(definition.value) ? objectsAt(objectAt(definition.value, 'snapshot'), 'element') : []
+  for (const { element, slices } of await slicedElements(run, own.length > 0 ? own : (built?.elements ?? [])))
+    for (const slice of slices) {
+      await run.scheduler.turn()
+      const name = `The slice ${quoted(stringAt(slice, 'sliceName') ?? '')} of ${quoted(stringAt(slice, 'path') ?? '')}`
+      if (element['mustSupport'] === true && slice['mustSupport'] !== true)
+        run.findings.report(DEFINITION_MUST_SUPPORT, differential, {
+          text: `${name} is not mustSupport, but the element that it slices is.`,
+        })
+      const stray = typesOf(slice).find((type) => !typesOf(element).some((known) => isOfType(run, type, known)))
+      if (stray !== undefined && typesOf(element).length > 0)
+        run.findings.report(DEFINITION_SLICING, differential, {
+          text: `${name} is of type ${quoted(stray)}, but the element that it slices of ${typesOf(element).join(', ')}.`,
+          severity: 'warning',
+        })
+    }
 }
 
-function isSupported({ node: { value } }: ElementCheck): boolean {
-  return isObject(value) && value['mustSupport'] === true
+function typesOf(element: JsonObject): readonly string[] {
+  return objectsAt(element, 'type').map((type) => stringAt(type, 'code') ?? '')
+}
+
+function isOfType({ model }: Run, type: string, base: string): boolean {
+  const definition = model.type(type)
+  return type === base || definition === undefined || isSubtype(model, definition, base)
 }

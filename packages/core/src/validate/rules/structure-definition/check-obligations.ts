@@ -1,10 +1,12 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
-import { TYPE_URL } from '../../../text/index.js'
+import { extensionAt, isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { TYPE_URL } from '../../../text/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+import { snapshotOf } from './built-snapshot.js'
 
 /** What an obligation profile must not state. */
 export const DEFINITION_OBLIGATION: FindingDefinition = defineFinding(
@@ -21,9 +23,11 @@ const FLAGS: ReadonlySet<unknown> = new Set([
   `${TOOLS}obligation-profile`,
 ])
 const OBLIGATIONS: ReadonlySet<unknown> = new Set([`${TYPE_URL}obligation`, `${TOOLS}obligation`])
-const ADDITIONAL: ReadonlySet<unknown> = new Set([`${TYPE_URL}additional-binding`, `${TOOLS}additional-binding`])
 /** What an element of a profile of obligations may say beside its obligations. */
 const ALLOWED: ReadonlySet<string> = new Set(['id', 'path', 'min', 'max', 'mustSupport', 'binding'])
+
+/** Purposes of additional bindings that restrict codes, which no obligation does. */
+const RESTRICTING: ReadonlySet<unknown> = new Set(['maximum', 'required', 'extensible'])
 
 /**
  * Checks a profile that says it only gives obligations: it may add those, mustSupport and further bindings to elements of its base, and change
@@ -31,14 +35,23 @@ const ALLOWED: ReadonlySet<string> = new Set(['id', 'path', 'min', 'max', 'mustS
  *
  * @see https://hl7.org/fhir/extensions/StructureDefinition-obligation-profile-flag.html
  */
-export function checkObligations(run: Run, definition: FhirNode, differential: FhirNode): void {
+export async function checkObligations(run: Run, definition: FhirNode, differential: FhirNode | undefined): Promise<void> {
   if (!childrenOf(run, definition, 'extension').some(isFlag)) return
+  if (textOf(definition, 'derivation') !== 'constraint')
+    return refuse(run, definition, 'Only a profile on another definition can be an obligation profile.')
+  const base = await snapshotOf(run, textOf(definition, 'baseDefinition') ?? '')
+  if (base === undefined || base === PENDING || differential === undefined) return
+  const known = new Map(base.map((element) => [stringAt(element, 'id'), element]))
   for (const element of childrenOf(run, differential, 'element')) {
-    for (const [name, member] of membersOf(run, element)) checkMember(run, name, member)
-    for (const binding of childrenOf(run, element, 'binding')) {
-      const base = baseStrength(run, textOf(definition, 'baseDefinition'), textOf(element, 'path'))
-      for (const [name, member] of membersOf(run, binding)) checkInBinding(run, member, { name, base })
-    }
+    await run.scheduler.turn()
+    const origin = known.get(textOf(element, 'id'))
+    if (origin === undefined)
+      refuse(
+        run,
+        element,
+        `The base has no element ${quoted(textOf(element, 'id') ?? '')}, so there is nothing for an obligation to be on.`,
+      )
+    else for (const [name, member] of membersOf(run, element)) checkMember(run, member, { name, origin })
   }
 }
 
@@ -51,46 +64,47 @@ function membersOf(run: Run, node: FhirNode): readonly (readonly [name: string, 
   return slots.flatMap((name) => childrenOf(run, node, name).map((member) => [name, member] as const))
 }
 
-function checkMember(run: Run, name: string, member: FhirNode): void {
+interface Member {
+  readonly name: string
+  /** The element in the base. */
+  readonly origin: JsonObject
+}
+
+function checkMember(run: Run, member: FhirNode, { name, origin }: Member): void {
+  const binding = objectAt(origin, 'binding')
   const isFine = name === 'extension' ? OBLIGATIONS.has(textOf(member, 'url')) : ALLOWED.has(name)
   if (!isFine) refuse(run, member, `An obligation profile must not change ${quoted(name)}.`)
+  else if (name === 'path' && member.value !== origin['path'])
+    refuse(run, member, `The path is ${quoted(stringAt(origin, 'path') ?? '')} in the base, and must not change.`)
+  else if (name === 'binding' && binding === undefined) refuse(run, member, 'The element has no binding in the base, and must not get one.')
+  else if (name === 'binding' && binding !== undefined)
+    for (const [part, node] of membersOf(run, member)) checkInBinding(run, node, { name: part, base: binding['strength'] })
 }
 
 interface InBinding {
   readonly name: string
   /** Strength of the binding in the base. */
-  readonly base: string | undefined
+  readonly base: unknown
 }
 
 function checkInBinding(run: Run, member: FhirNode, { name, base }: InBinding): void {
   if (name === 'strength') {
-    if (base !== undefined && member.value !== base)
-      refuse(run, member, `The strength of the binding is ${quoted(base)} in the base and must not change.`)
-  } else if (name !== 'extension' || !ADDITIONAL.has(textOf(member, 'url')))
+    if (member.value !== base)
+      refuse(run, member, `The strength of the binding is ${quoted(String(base))} in the base and must not change.`)
+  } else if (name !== 'extension' || !ADDITIONAL_BINDINGS.has(textOf(member, 'url')))
     refuse(run, member, `An obligation profile must not change ${quoted(name)} of a binding.`)
+  else if (RESTRICTING.has(purposeOf(member)))
+    refuse(
+      run,
+      member,
+      `An additional binding with the purpose ${quoted(purposeOf(member) ?? '')} restricts codes, which an obligation profile must not.`,
+    )
+}
+
+function purposeOf({ value }: FhirNode): string | undefined {
+  return isObject(value) ? stringAt(extensionAt(value, 'purpose'), 'valueCode') : undefined
 }
 
 function refuse(run: Run, node: FhirNode, text: string): void {
   run.findings.report(DEFINITION_OBLIGATION, node, { text })
-}
-
-/** As the nearest definition says on which the profile builds. */
-function baseStrength(run: Run, canonical: string | undefined, path: string | undefined): string | undefined {
-  const seen = new Set<string>()
-  for (let next = canonical; next !== undefined && !seen.has(next);) {
-    seen.add(next)
-    const found = run.definitions.definition('StructureDefinition', next)
-    if (found === undefined || found === PENDING) return undefined
-    const elements = ['snapshot', 'differential'].flatMap((part) => objectsAt(objectAt(found, part), 'element'))
-    const strength = stringAt(
-      objectAt(
-        elements.find((one) => one['path'] === path && one['binding'] !== undefined),
-        'binding',
-      ),
-      'strength',
-    )
-    if (strength !== undefined) return strength
-    next = stringAt(found, 'baseDefinition')
-  }
-  return undefined
 }

@@ -8,7 +8,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
-import { DEFINITION_SLICING, type ElementCheck, type DifferentialCheck } from './element-place.js'
+import type { ElementCheck, DifferentialCheck } from './element-place.js'
 
 /** A profile that allows what its base forbids: cardinality, types, flags. */
 export const DEFINITION_RESTRICTION: FindingDefinition = defineFinding(
@@ -25,7 +25,7 @@ export const DEFINITION_EXPRESSION: FindingDefinition = defineFinding(
   'Correct the FHIRPath expression of the constraint.',
 )
 
-/** Checks that a profile takes nothing back that its base demands: cardinality, types, the discriminators of a slicing. */
+/** Checks that a profile takes nothing back that its base demands of the number of an element. */
 export function checkRestrictions({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const base = textOf(definition, 'baseDefinition')
   for (const element of elements) {
@@ -33,8 +33,6 @@ export function checkRestrictions({ run, definition }: DifferentialCheck, elemen
     if (rule === undefined) continue
     const problem = cardinalityProblem(element, rule)
     if (problem !== undefined) run.findings.report(DEFINITION_RESTRICTION, definition, { text: problem })
-    const text = slicingProblem(element, rule)
-    if (text !== undefined) run.findings.report(DEFINITION_SLICING, definition, { text, code: 'business-rule' })
   }
 }
 
@@ -59,20 +57,6 @@ function cardinalityProblem({ node, path }: ElementCheck, base: ElementRule): st
     return `${quoted(path)} has min = ${base.min} in the base, so min = ${least} is not allowed.`
   const max = most === '*' ? Number.POSITIVE_INFINITY : Number(most)
   return max > base.max ? `${quoted(path)} has max = ${base.max} in the base, so max = ${String(most)} is not allowed.` : undefined
-}
-
-/** Extensions are looked at apart: they are sliced by url everywhere. */
-function slicingProblem({ run, node, path }: ElementCheck, { slicing }: ElementRule): string | undefined {
-  const stated = childrenOf(run, node, 'slicing').flatMap((one) => childrenOf(run, one, 'discriminator'))
-  if (stated.length === 0 || slicing === undefined || slicing.discriminators.length === 0 || path.endsWith('xtension')) return undefined
-  const isKept = slicing.discriminators.every((discriminator, index) => isSame(stated[index], discriminator))
-  return isKept ? undefined : `${quoted(path)} is sliced by other discriminators than in the base.`
-}
-
-/** A pattern is decided by its value too. */
-function isSame(node: FhirNode | undefined, { type, path }: { readonly type: string; readonly path: string }): boolean {
-  const kind = (text: string | undefined): string | undefined => (text === 'pattern' ? 'value' : text)
-  return node !== undefined && textOf(node, 'path') === path && kind(textOf(node, 'type')) === kind(type)
 }
 
 /** Checks that a differential gives constraints of its own, and that a key always identifies the same one. */

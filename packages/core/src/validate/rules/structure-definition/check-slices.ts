@@ -1,35 +1,35 @@
 import { quoted } from '../../../errors/index.js'
-import { isObject, objectAt } from '../../../json/index.js'
-import { PENDING } from '../../../fhirpath/index.js'
+import { isObject, objectAt, type JsonObject } from '../../../json/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { textOf } from '../../run/nodes.js'
+import { equals } from '../value/compare-json.js'
 import { baseElement } from './base-element.js'
 import { snapshotIndexes } from './snapshot-index.js'
-import { DEFINITION_SLICING, type DifferentialCheck, type ElementCheck } from './element-place.js'
+import { checkNumbers, inSnapshot, slicedBy } from './slice-numbers.js'
+import { DEFINITION_SLICING, idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
 
-/** Checks that slices are set up before they are used, that each has a name of its own, and that their numbers fit those of what is sliced. */
-export async function checkSlices({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
+/**
+ * Checks that slices are set up before they are used, that each has a name of its own, that none sets up the slicing again, and that their numbers fit
+ * those of what is sliced.
+ */
+export async function checkSlices(check: DifferentialCheck, elements: readonly ElementCheck[]): Promise<void> {
+  const { run, definition } = check
   const base = textOf(definition, 'baseDefinition') ?? ''
   const seen = new Set<string>()
   const sliced = slicedIds(elements)
-  const least = leastOfSlices(elements)
   const indexes = snapshotIndexes(run, { base, elements }, (id, path) => isSetUp({ run, sliced, path, id, base }))
   for (const element of elements) {
     const { node, path } = element
     const index = indexes.get(element)
     await run.scheduler.turn()
-    const [name, id] = [textOf(node, 'sliceName'), textOf(node, 'id') ?? path]
-    const say = (text: string, severity?: 'information'): void =>
+    const [name, id] = [textOf(node, 'sliceName'), idOf(element)]
+    if (name === undefined) continue
+    const say = (text: string): void =>
       run.findings.report(DEFINITION_SLICING, definition, {
         text,
         code: 'value',
-        ...(index !== undefined && { expression: `StructureDefinition.snapshot.element[${index}]` }),
-        ...(severity !== undefined && { severity }),
+        ...(index !== undefined && { expression: inSnapshot(index) }),
       })
-    if (name === undefined) {
-      const text = numberProblem(node.value, { path, least: least.get(id) ?? 0 })
-      if (text !== undefined) say(text, 'information')
-      continue
-    }
     if (seen.has(id)) {
       run.findings.report(DEFINITION_SLICING, definition, {
         text: `The id ${quoted(id)} is that of several elements.`,
@@ -41,6 +41,8 @@ export async function checkSlices({ run, definition }: DifferentialCheck, elemen
     if (isSetUp({ run, sliced, path, id, base })) continue
     say(`${quoted(id)} is a slice, but the slicing of ${quoted(path)} is not set up before it.`)
   }
+  await checkNumbers(check, elements)
+  checkRedefined(check, elements)
 }
 
 /** Ids of the elements that the differential slices. */
@@ -48,22 +50,6 @@ function slicedIds(elements: readonly ElementCheck[]): ReadonlySet<string> {
   return new Set(
     elements.flatMap(({ node }) => (isObject(node.value) && node.value['slicing'] !== undefined ? (textOf(node, 'id') ?? []) : [])),
   )
-}
-
-/** What the slices of an element require together, by the id of the element. */
-function leastOfSlices(elements: readonly ElementCheck[]): ReadonlyMap<string, number> {
-  const least = new Map<string, number>()
-  for (const { node } of elements) {
-    const id = slicedBy(textOf(node, 'id') ?? '')
-    const min = isObject(node.value) && textOf(node, 'sliceName') !== undefined ? node.value['min'] : undefined
-    if (typeof min === 'number') least.set(id, (least.get(id) ?? 0) + min)
-  }
-  return least
-}
-
-/** `Patient.name` for `Patient.name:official`. */
-function slicedBy(id: string): string {
-  return id.slice(0, Math.max(0, id.lastIndexOf(':')))
 }
 
 interface SetUp {
@@ -83,15 +69,36 @@ function isSetUp({ run, sliced, path, id, base }: SetUp): boolean {
   return found === PENDING || found === undefined || objectAt(found, 'slicing') !== undefined || found['sliceName'] !== undefined
 }
 
-interface Required {
-  readonly path: string
-  /** By its slices together. */
-  readonly least: number
+/** A slice may have slices of its own, other than extensions, but cannot set up again what it is a slice of. */
+function checkRedefined({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
+  const resliced = new Set(elements.map((element) => outerSlice(idOf(element))))
+  const slicings = new Map(elements.map((element) => [idOf(element), slicingOf(element)]))
+  for (const element of elements) {
+    const [id, own, name] = [idOf(element), slicingOf(element), textOf(element.node, 'sliceName')]
+    const outer = slicings.get(slicedBy(id))
+    if (name === undefined || own === undefined || outer === undefined || isSlicedInBase(definition, element)) continue
+    if (resliced.has(id) && !element.path.endsWith('xtension')) continue
+    const isSame = equals(own, outer)
+    run.findings.report(DEFINITION_SLICING, definition, {
+      text: `${quoted(slicedBy(id))} sets up slicing, and its slice ${quoted(name)} sets up ${isSame ? 'the same again' : 'another'}.`,
+      code: 'business-rule',
+      severity: isSame ? 'information' : 'error',
+    })
+  }
 }
 
-/** What is required of the slices together must not be more than what is said of the whole. */
-function numberProblem(element: unknown, { path, least }: Required): string | undefined {
-  if (!isObject(element) || element['slicing'] === undefined || typeof element['min'] !== 'number' || least <= element['min'])
-    return undefined
-  return `${quoted(path)} has min = ${element['min']}, but its slices add up to ${least}.`
+/** Extensions are sliced everywhere. */
+function isSlicedInBase(definition: FhirNode, { run, node, path }: ElementCheck): boolean {
+  const id = slicedBy(textOf(node, 'id') ?? '')
+  const found = path.endsWith('xtension') ? undefined : baseElement(run, textOf(definition, 'baseDefinition') ?? '', { id, path })
+  return found !== undefined && (found === PENDING || found['slicing'] !== undefined)
+}
+
+function slicingOf({ node: { value } }: ElementCheck): JsonObject | undefined {
+  return isObject(value) ? objectAt(value, 'slicing') : undefined
+}
+
+/** `Patient.name:a` for `Patient.name:a/b`. */
+function outerSlice(id: string): string {
+  return id.slice(0, Math.max(0, id.lastIndexOf('/')))
 }

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -13,6 +13,7 @@ import { DEFINITION_VALUE } from './check-changes.js'
 import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
 import { placeOf, DEFINITION_SLICING } from './element-place.js'
+import { builtSnapshot } from './built-snapshot.js'
 
 const DEFINITION_BASE: FindingDefinition = defineFinding(
   'definition-base',
@@ -59,13 +60,19 @@ async function checkStructureDefinition(run: Run, node: FhirNode): Promise<void>
   checkBase(run, node)
   checkContexts(run, node)
   checkExtensionUrl(run, node)
-  checkInheritance(run, node)
   checkSnapshot(run, node)
+  checkAbstract(run, node)
   const [differential] = childrenOf(run, node, 'differential')
-  if (differential === undefined) return
   const isConstraint = textOf(node, 'derivation') === 'constraint'
-  await checkElements({ run, definition: node, differential, isConstraint }, childrenOf(run, differential, 'element'))
-  checkObligations(run, node, differential)
+  const built = isConstraint && isObject(node.value) ? await builtSnapshot(run, node.value) : undefined
+  await checkInheritance(run, node, built?.elements ?? elementsIn(node, 'snapshot'))
+  if (differential !== undefined)
+    await checkElements({ run, definition: node, differential, isConstraint, built }, childrenOf(run, differential, 'element'))
+  await checkObligations(run, node, differential)
+}
+
+function elementsIn({ value }: FhirNode, part: string): readonly JsonObject[] | undefined {
+  return isObject(value) && isObject(value[part]) ? objectsAt(value[part], 'element') : undefined
 }
 
 function checkBase(run: Run, node: FhirNode): void {
@@ -103,6 +110,15 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
       text: `The differential cannot be applied: the base ${quoted(textOf(node, 'baseDefinition') ?? '')} is of type ${quoted(String(base['type']))}.`,
     })
   }
+}
+
+/** What is abstract is used through definitions that build on it. */
+function checkAbstract(run: Run, node: FhirNode): void {
+  const url = textOf(node, 'url')
+  if (!isObject(node.value) || node.value['abstract'] !== true || url === undefined || run.definitions.isBase(url) !== false) return
+  run.findings.report(DEFINITION_BASE, node, {
+    text: `${quoted(textOf(node, 'name') ?? url)} is abstract, but no definition builds on it.`,
+  })
 }
 
 function isCircular(run: Run, node: FhirNode): boolean {

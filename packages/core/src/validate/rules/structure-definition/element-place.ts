@@ -1,5 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
+import type { BuiltSnapshot } from '../../../snapshot/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -11,6 +12,8 @@ export interface DifferentialCheck {
   readonly differential: FhirNode
   /** True for a profile, which cannot add elements. */
   readonly isConstraint: boolean
+  /** What the differential gives; absent when it cannot be applied, or not yet. */
+  readonly built: BuiltSnapshot | undefined
 }
 
 /** An ElementDefinition of a differential. */
@@ -21,6 +24,12 @@ export interface ElementCheck {
   /** Absent when the types do not know the element. */
   readonly place: ElementAtPath | undefined
 }
+
+/** The id of an ElementDefinition, its path where it has none. */
+export function idOf({ node, path }: Pick<ElementCheck, 'node' | 'path'>): string {
+  return textOf(node, 'id') ?? path
+}
+
 /** Slicing of what cannot be sliced, or by a discriminator that leads to nothing. */
 export const DEFINITION_SLICING: FindingDefinition = defineFinding(
   'definition-slicing',
@@ -64,6 +73,11 @@ function stepInto(model: TypeModel, types: readonly TypeDefinition[], step: stri
 function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
   const member = type.members.get(name)
   return type.elements.get(name) ?? (member === undefined ? [] : [member])
+}
+
+/** Whether an element neither repeats nor has a choice of types, wherever it is used. */
+export function isSingle({ path, place }: Pick<ElementCheck, 'path' | 'place'>): boolean {
+  return place !== undefined && path.includes('.') && place.slots.every(({ isCollection, isChoice }) => !isCollection && !isChoice)
 }
 
 /**
@@ -114,20 +128,6 @@ export function checkDiscriminators({ run, node, path, place }: ElementCheck): v
         code: 'business-rule',
       })
     }
-  }
-}
-
-/** Reports the first extensions that are sliced by anything but their url, by which they always are. */
-export function checkExtensionSlicing(definition: FhirNode, elements: readonly ElementCheck[]): void {
-  for (const { run, node, path } of elements) {
-    if (!/\.(?:modifierE|e)xtension$/.test(path)) continue
-    const stray = discriminatorsOf(run, node).find((discriminator) => textOf(discriminator, 'path') !== 'url')
-    if (stray === undefined) continue
-    run.findings.report(DEFINITION_SLICING, definition, {
-      text: `${quoted(textOf(node, 'id') ?? path)} is sliced by ${quoted(textOf(stray, 'path') ?? '')}, but extensions are sliced by url.`,
-      code: 'business-rule',
-    })
-    return
   }
 }
 

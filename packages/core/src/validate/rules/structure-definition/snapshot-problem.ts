@@ -1,23 +1,41 @@
-import { OperationError, quoted } from '../../../errors/index.js'
+import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { buildSnapshot, type SnapshotProblemKind, type SnapshotSource } from '../../../snapshot/index.js'
-import { choiceName } from '../../../text/index.js'
-import { SYSTEM_TYPES, TYPE_URL } from '../../run/element-rule.js'
+import type { BuiltSnapshot, SnapshotProblemKind } from '../../../snapshot/index.js'
+import { choiceName, TYPE_URL } from '../../../text/index.js'
+import { SYSTEM_TYPES } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { baseElement } from './base-element.js'
-import type { ElementCheck } from './element-place.js'
+import { idOf, isSingle, placeOf, type ElementCheck } from './element-place.js'
 
-/** The first reason why a differential cannot be applied to its base at all; `undefined` when there is none. */
-export async function snapshotProblem(base: string, elements: readonly ElementCheck[]): Promise<string | undefined> {
+/** A differential, and what it is applied to. */
+export interface Application {
+  /** Canonical of the base. */
+  readonly base: string
+  readonly elements: readonly ElementCheck[]
+  /** What comes of it. */
+  readonly built: BuiltSnapshot | undefined
+}
+
+/** The first reason why a differential cannot be applied to its base at all; `undefined` when there is none, or when another rule reports it. */
+export async function snapshotProblem({ base, elements, built }: Application): Promise<string | undefined> {
   const slices = slicesByPath(elements)
+  const groups = Map.groupBy(elements, (element) => unslicedId(idOf(element)))
   for (const element of elements) {
     await element.run.scheduler.turn()
-    const problem = pathProblem(element.path) ?? elementProblem({ ...element, base, slices: slices.get(element.path) ?? [] })
+    const applied = { ...element, base, slices: slices.get(element.path) ?? [] }
+    const problem =
+      pathProblem(element.path) ?? elementProblem(applied) ?? repetitionProblem(applied, groups) ?? memberProblem(element, groups)
     if (problem !== undefined) return problem
   }
-  return undefined
+  return built?.problems.find(({ kind }) => REPORTED.has(kind))?.text
+}
+
+/** `Patient.name` for `Patient.name:official`. */
+function unslicedId(id: string): string {
+  const slice = id.indexOf(':', id.lastIndexOf('.') + 1)
+  return slice < 0 ? id : id.slice(0, slice)
 }
 
 const LONGEST_NAME = 64
@@ -53,10 +71,11 @@ function elementProblem(applied: Applied): string | undefined {
   const { run, node, path, base } = applied
   const found = path.includes('.') ? baseElement(run, base, { id: textOf(node, 'id'), path }) : undefined
   if (!isObject(node.value)) return undefined
-  const own = discriminatorProblem(node.value) ?? typeSlicingProblem(applied) ?? choiceProblem(applied)
+  const own = discriminatorProblem(node.value) ?? choiceNameProblem(applied) ?? typeSlicingProblem(applied) ?? choiceProblem(applied)
   if (own !== undefined || found === undefined || found === PENDING) return own
   return (
     summaryProblem(node.value, found, path) ??
+    narrowedProblem(applied, found) ??
     typeProblem(applied, found) ??
     slicingProblem(node.value, found, path) ??
     closedProblem(applied, found)
@@ -75,6 +94,34 @@ function summaryProblem(own: JsonObject, base: JsonObject, path: string): string
   return typeof stated === 'boolean' && stated !== (base['isSummary'] === true)
     ? `${quoted(path)} has isSummary ${String(base['isSummary'] === true)} in the base, which a profile cannot change.`
     : undefined
+}
+
+/** A choice is named `value[x]`, or with one of its types. */
+function choiceNameProblem({ run, path }: Applied): string | undefined {
+  const end = path.lastIndexOf('.')
+  const name = path.slice(end + 1)
+  const types = end < 0 || name.endsWith('[x]') ? [] : (placeOf(run.model, path.slice(0, end))?.types ?? [])
+  for (const { elements, members } of types) {
+    if (members.has(name)) continue
+    const choice = [...elements].find(([stem, [slot]]) => slot?.isChoice === true && isChoiceName(name, stem))
+    if (choice !== undefined)
+      return `The path must be ${quoted(`${path.slice(0, end)}.${choice[0]}[x]`)}, not ${quoted(path)}, unless it names a type of the choice.`
+  }
+  return undefined
+}
+
+function isChoiceName(name: string, stem: string): boolean {
+  return name === stem || (name.startsWith(stem) && /^[A-Z]/.test(name.slice(stem.length)))
+}
+
+/** A short path names a type that the base still allows. */
+function narrowedProblem({ run, path, place }: Applied, base: JsonObject): string | undefined {
+  const [slot] = place?.slots ?? []
+  const allowed = objectsAt(base, 'type').map((type) => stringAt(type, 'code') ?? '')
+  if (slot?.isChoice !== true || !path.endsWith(`.${slot.jsonName}`) || allowed.length === 0) return undefined
+  return allowed.some((type) => isAllowed(run, slot.type, type))
+    ? undefined
+    : `${quoted(path)} is of type ${quoted(slot.type)}, but the base allows ${allowed.join(', ')} only.`
 }
 
 /** Slices of a choice by type are by type alone, in no order, and named after the type. */
@@ -198,10 +245,19 @@ function slicingProblem(own: JsonObject, base: JsonObject, path: string): string
   if (stated === undefined || inherited === undefined || path.endsWith('xtension')) return undefined
   if (typeof stated['ordered'] === 'boolean' && typeof inherited['ordered'] === 'boolean' && stated['ordered'] !== inherited['ordered'])
     return `The slices of ${quoted(path)} are ${inherited['ordered'] ? '' : 'not '}ordered in the base.`
+  if (!isKept(objectsAt(stated, 'discriminator'), objectsAt(inherited, 'discriminator')))
+    return `${quoted(path)} is sliced by other discriminators than in the base.`
   const [rules, theirs] = [stringAt(stated, 'rules'), stringAt(inherited, 'rules')]
   const fits =
     rules === undefined || theirs === undefined || rules === theirs || theirs === 'open' || (theirs === 'openAtEnd' && rules === 'closed')
   return fits ? undefined : `The slicing of ${quoted(path)} is ${String(theirs)} in the base, so it cannot be ${String(rules)}.`
+}
+
+/** A profile may add discriminators behind those of the base. */
+function isKept(stated: readonly JsonObject[], inherited: readonly JsonObject[]): boolean {
+  return (
+    stated.length === 0 || inherited.every(({ type, path }, index) => stated[index]?.['type'] === type && stated[index]?.['path'] === path)
+  )
 }
 
 function closedProblem({ run, node, path, base }: Applied, found: JsonObject): string | undefined {
@@ -212,26 +268,29 @@ function closedProblem({ run, node, path, base }: Applied, found: JsonObject): s
   return `The slicing of ${quoted(path)} is closed in the base, so the slice ${quoted(name)} cannot be added.`
 }
 
-/** What generating a snapshot finds out and no other rule of a differential. */
-const REPORTED: ReadonlySet<SnapshotProblemKind> = new Set(['content-reference', 'slice-order', 'type-missing', 'type-unknown'])
-
-/** The first reason why the snapshot of a profile cannot be generated; `undefined` when there is none, or when another rule reports it. */
-export async function generationProblem({ definitions, scheduler }: Run, { value }: FhirNode): Promise<string | undefined> {
-  if (!isObject(value)) return undefined
-  let isPending = false
-  const find: SnapshotSource['find'] = (canonical) => {
-    const found = definitions.definition('StructureDefinition', canonical)
-    isPending ||= found === PENDING
-    return Promise.resolve(found === PENDING ? undefined : found)
-  }
-  try {
-    const { problems } = await buildSnapshot(value, { pace: { step: scheduler.turn, run: scheduler.run }, find })
-    return isPending ? undefined : problems.find(({ kind }) => REPORTED.has(kind))?.text
-  } catch (error) {
-    // Bases that are unknown, in a circle or of another type are reported as such.
-    if (error instanceof OperationError && UNFIT.has(error.code)) return undefined
-    throw error
-  }
+/** Several elements for one of the base are its slices, so it must repeat. */
+function repetitionProblem(applied: Applied, groups: ReadonlyMap<string, readonly ElementCheck[]>): string | undefined {
+  const { run, node, path, base } = applied
+  const id = textOf(node, 'id') ?? ''
+  if (id !== unslicedId(id) || !isSeveral(groups.get(id)) || path.endsWith('xtension')) return undefined
+  if (applied.place === undefined || applied.place.slots.length === 0 || applied.place.slots.some(({ isChoice }) => isChoice))
+    return undefined
+  const found = baseElement(run, base, { id, path })
+  if (found === undefined || found === PENDING || found['slicing'] !== undefined) return undefined
+  const isOne = found['max'] === undefined ? isSingle(applied) : found['max'] === '1' || found['max'] === '0'
+  return isOne ? `${quoted(path)} does not repeat in the base, so it cannot be sliced.` : undefined
 }
 
-const UNFIT: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'too-costly'])
+function isSeveral(elements: readonly ElementCheck[] = []): boolean {
+  return elements.length > 1
+}
+
+/** What is said below a sliced element beside its slices is repeated in each, so the element must be known. */
+function memberProblem({ node, path, place }: ElementCheck, groups: ReadonlyMap<string, readonly ElementCheck[]>): string | undefined {
+  const parent = (textOf(node, 'id') ?? '').split('.').slice(0, -1).join('.')
+  const isSliced = place === undefined && isSeveral(groups.get(parent))
+  return isSliced ? `The sliced element ${quoted(parent)} has no element ${quoted(path.slice(path.lastIndexOf('.') + 1))}.` : undefined
+}
+
+/** What generating a snapshot finds out and no other rule of a differential. */
+const REPORTED: ReadonlySet<SnapshotProblemKind> = new Set(['content-reference', 'slice-order', 'type-missing', 'type-unknown'])

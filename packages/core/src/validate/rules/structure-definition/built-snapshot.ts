@@ -1,0 +1,33 @@
+import { OperationError } from '../../../errors/index.js'
+import { PENDING, type Pending } from '../../../fhirpath/index.js'
+import { objectAt, objectsAt, type JsonObject } from '../../../json/index.js'
+import { buildSnapshot, type BuiltSnapshot, type SnapshotSource } from '../../../snapshot/index.js'
+import type { Run } from '../../run/run.js'
+
+/** What a differential gives; `undefined` when it cannot be applied, or when a definition is still awaited. */
+export async function builtSnapshot({ definitions, scheduler }: Run, definition: JsonObject): Promise<BuiltSnapshot | undefined> {
+  let isPending = false
+  const find: SnapshotSource['find'] = (canonical) => {
+    const found = definitions.definition('StructureDefinition', canonical)
+    isPending ||= found === PENDING
+    return Promise.resolve(found === PENDING ? undefined : found)
+  }
+  try {
+    const built = await buildSnapshot(definition, { pace: { step: scheduler.turn, run: scheduler.run }, find })
+    return isPending ? undefined : built
+  } catch (error) {
+    // Bases that are unknown, in a circle or of another type are reported as such.
+    if (error instanceof OperationError && UNFIT.has(error.code)) return undefined
+    throw error
+  }
+}
+
+const UNFIT: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'too-costly'])
+
+/** The snapshot of a known definition: its own, else what its differential gives; `undefined` where that cannot be applied. */
+export async function snapshotOf(run: Run, canonical: string): Promise<readonly JsonObject[] | undefined | Pending> {
+  const found = run.definitions.definition('StructureDefinition', canonical)
+  if (found === undefined || found === PENDING) return found
+  const own = objectsAt(objectAt(found, 'snapshot'), 'element')
+  return own.length > 0 ? own : (await builtSnapshot(run, found))?.elements
+}

@@ -1,0 +1,87 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import { resourceOf, type Run } from '../../run/run.js'
+import { otherKindOf } from '../conformance/other-kind.js'
+import { canBind, DEFINITION_BINDING } from './check-types.js'
+import { placeOf, type ElementCheck } from './element-place.js'
+
+/** Value sets of everything that a code system has, with the name of that. */
+const WHOLE: ReadonlyMap<string, string> = new Map([
+  ['http://loinc.org/vs', 'LOINC'],
+  ['http://snomed.info/sct?fhir_vs', 'SNOMED CT'],
+  ['http://hl7.org/fhir/ValueSet/cpt-all', 'CPT'],
+])
+const BINDABLE: ReadonlySet<string> = new Set([
+  'code',
+  'string',
+  'url',
+  'uri',
+  'Coding',
+  'CodeableConcept',
+  'Quantity',
+  'CodeableReference',
+])
+
+/** Checks what an element is bound to: a value set that is known, with the codes that are meant; only experiments, and examples, use experiments. */
+export function checkBinding(definition: FhirNode, { run, node, place }: ElementCheck): void {
+  const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+  const bound = types.length > 0 ? types : (place?.slots.map(({ type }) => type) ?? [])
+  for (const binding of childrenOf(run, node, 'binding')) {
+    const say = (text: string, severity: 'error' | 'warning' | 'information'): void =>
+      run.findings.report(DEFINITION_BINDING, binding, { text, severity })
+    if (types.filter((type) => BINDABLE.has(type)).length > 1)
+      say(`The binding is for several types of the element: ${types.join(', ')}.`, 'information')
+    const canonical = textOf(binding, 'valueSet')
+    const whole = WHOLE.get(canonical ?? '')
+    if (whole !== undefined) say(`The binding is to all codes of ${whole}, also those that are of no use as values.`, 'warning')
+    if (canonical !== undefined && !canonical.startsWith('#') && whole === undefined && canBind(bound))
+      checkValueSet(run, binding, canonical)
+    for (const extension of childrenOf(run, binding, 'extension'))
+      if (ADDITIONAL_BINDINGS.has(textOf(extension, 'url'))) checkAdditional(run, definition, extension)
+  }
+}
+
+/** A further binding is to a value set that is known, too, and says where it applies by elements of the profile. */
+function checkAdditional(run: Run, definition: FhirNode, extension: FhirNode): void {
+  for (const part of childrenOf(run, extension, 'extension')) {
+    const [value] = childrenOf(run, part, 'value')
+    if (textOf(part, 'url') === 'valueSet' && typeof value?.value === 'string') checkValueSet(run, extension, value.value)
+    if (textOf(part, 'url') === 'usage' && value !== undefined) checkUsage(run, definition, value)
+  }
+}
+
+function checkUsage(run: Run, definition: FhirNode, usage: FhirNode): void {
+  const [code] = childrenOf(run, usage, 'code')
+  if (code === undefined) return
+  const [system, path = ''] = [textOf(code, 'system'), textOf(code, 'code')]
+  const say = (text: string, severity?: 'information'): void =>
+    run.findings.report(DEFINITION_BINDING, usage, { text, ...(severity !== undefined && { severity }) })
+  if (system === undefined || system !== textOf(definition, 'url')) {
+    say(`The context ${quoted(`${system ?? ''}#${path}`)} of the binding is not known, so it is not checked.`, 'information')
+    return
+  }
+  const [value] = childrenOf(run, usage, 'value')
+  if (path.split('.', 1)[0] !== textOf(definition, 'type') || placeOf(run.model, path) === undefined)
+    say(`The context of the binding is the element ${quoted(path)}, which the profile does not have.`)
+  else if (value !== undefined && value.type.name !== 'CodeableConcept')
+    say(`The value of the context of the binding is a ${value.type.name}; it must be a CodeableConcept.`)
+}
+
+function checkValueSet(run: Run, binding: FhirNode, canonical: string): void {
+  const found = run.definitions.definition('ValueSet', canonical)
+  const say = (text: string, severity: 'error' | 'warning'): void => run.findings.report(DEFINITION_BINDING, binding, { text, severity })
+  if (found === undefined && run.definitions.valueSet(canonical) === undefined) {
+    const kind = otherKindOf(run, canonical, 'ValueSet')
+    if (kind === undefined) say(`The value set ${quoted(canonical)} could not be found.`, 'warning')
+    else if (kind !== PENDING) say(`${quoted(canonical)} is a ${kind}, not a value set.`, 'error')
+  }
+  if (!isExperiment(found) || isExperiment(resourceOf(binding).value) || textOf(binding, 'strength') === 'example') return
+  say(`The value set ${quoted(canonical)} is experimental, but the profile is not.`, 'warning')
+}
+
+function isExperiment(definition: unknown): boolean {
+  return isObject(definition) && definition['experimental'] === true
+}
