@@ -1,5 +1,6 @@
 import { createContext, type Limits, type OperationContext } from 'fhir-ops/context'
 import { searchCodes } from 'fhir-ops/expand'
+import { crossVersion } from '@fhir-ops/cross-version'
 import { loinc, rxnorm } from '@fhir-ops/loinc-rxnorm'
 import { r4 } from '@fhir-ops/r4'
 import { registries, registryDefinitions } from '@fhir-ops/registries'
@@ -45,6 +46,7 @@ async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io)
     ...release,
     definitions: [...(release.definitions ?? []), registryDefinitions()],
     codeSystems: [snomed(), loinc(), rxnorm(), ...registries(), unitsOfMeasure()],
+    crossVersion: crossVersion(),
     convertUnit: unitConversion(),
     storage: opened.storage,
     ...(opened.concepts !== undefined && { concepts: opened.concepts }),

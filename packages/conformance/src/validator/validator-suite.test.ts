@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs'
 import { test } from 'vitest'
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
+import { crossVersion } from '@fhir-ops/cross-version'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
 import { comparePassing } from '../../../../test/passing.js'
@@ -19,6 +20,7 @@ describeSuite('validator-tests', 'the public validator suite', () => {
       definitions: [r4Definitions(), registryDefinitions()],
       codeSystems: [languageTags(), mediaTypes()],
       types: r4TypeModel(),
+      crossVersion: crossVersion(),
     })
     const results: TestResult[] = []
     for (const one of runner.loadTests(FOLDER)) {

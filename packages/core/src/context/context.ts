@@ -14,6 +14,7 @@ import {
 } from '../input/index.js'
 import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
 import type { CodeSystem } from '../code-system/index.js'
+import { crossVersionLayer, type OtherRelease } from '../cross-version/index.js'
 import { type Explain, createRecorder, type Explanation } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
@@ -113,6 +114,8 @@ export interface OperationContext {
   readonly search?: SearchOptions | undefined
   /** The types of the release, which `validate` needs. */
   readonly types?: TypeModel | undefined
+  /** Releases whose elements resources may have as extensions; `validate` knows the names of their elements only when absent. */
+  readonly crossVersion?: readonly OtherRelease[] | undefined
   /** Compares quantities of different units; without it, `validate` knows the units of clinical practice. */
   readonly convertUnit?: UnitConversion | undefined
   /** What holds for every validation, unless a call says otherwise. */
@@ -161,6 +164,11 @@ export interface ContextOptions {
   readonly search?: SearchOptions
   /** The types of the release, for example those of the R4 pack. */
   readonly types?: TypeModel
+  /**
+   * Releases whose elements resources may have as extensions: `crossVersion()` of `@fhir-ops/cross-version`. It needs `types`. Default: `validate` knows
+   * the names of elements of other releases, and nothing else of them.
+   */
+  readonly crossVersion?: readonly OtherRelease[]
   /** Compares quantities of different units, for example `ucumConversion` of `fhir-ops/ucum`. Default: the units of clinical practice. */
   readonly convertUnit?: UnitConversion
   /** What holds for every validation, unless a call says otherwise. */
@@ -182,6 +190,7 @@ const SHAPE: InputShape = inputShape<ContextOptions>({
   cache: having('a cache', ['get', 'set']),
   search: having('search options', ['parameters']),
   types: having('a model of types', ['type']),
+  crossVersion: listOf(having('another release', ['element', 'within', 'codes'])),
   convertUnit: FUNCTION,
   validation: optionsOf(VALIDATION_SHAPE),
   checkLibrary: FUNCTION,
@@ -205,18 +214,20 @@ export function createContext(options: ContextOptions): OperationContext {
   const newId = options.newId ?? (() => crypto.randomUUID())
   // The same id and version may be something else in the storage of another context.
   const name = options.cache === undefined ? 'storage' : newId()
+  const definitions = [...(options.definitions ?? []), ...crossVersionLayers(options)]
   return {
     storage: options.storage,
     concepts: options.concepts,
     codeSystems: options.codeSystems,
     content: contentView(
-      [storageLayer(options.storage, name, (stored) => pacedResource(stored, scheduler)), ...(options.definitions ?? [])],
+      [storageLayer(options.storage, name, (stored) => pacedResource(stored, scheduler)), ...definitions],
       [cache, ...(options.concepts === undefined ? [] : [options.concepts])],
     ),
-    definitions: options.definitions,
+    definitions,
     cache,
     search: options.search,
     types: options.types,
+    crossVersion: options.crossVersion,
     convertUnit: options.convertUnit,
     validation: options.validation,
     checkLibrary: options.checkLibrary,
@@ -225,6 +236,12 @@ export function createContext(options: ContextOptions): OperationContext {
     now: options.now ?? (() => new Date()),
     newId,
   }
+}
+
+function crossVersionLayers({ crossVersion, types }: ContextOptions): readonly ContentLayer[] {
+  if (crossVersion === undefined || crossVersion.length === 0) return []
+  if (types === undefined) throw new TypeError('createContext: crossVersion needs types, for example those of r4().')
+  return [crossVersionLayer(crossVersion, types)]
 }
 
 function checkSuppressions({ validation }: ContextOptions): void {

@@ -42,7 +42,7 @@ test.each<readonly [what: string, extension: JsonObject, said: readonly string[]
   [
     'the url of an element of another type',
     { url: crossVersion('5.0', 'Observation.triggeredBy'), valueString: 'x' },
-    ['error extension-context Patient'],
+    ['warning extension-context Patient'],
   ],
   ['the url of no element', { url: crossVersion('5.0', 'Patient'), valueString: 'x' }, [UNKNOWN]],
 ])('an extension with %s', async (_, one, said) => {

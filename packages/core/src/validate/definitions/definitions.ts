@@ -26,6 +26,7 @@ async function definitionsIn(ctx: OperationContext, model: TypeModel, questions:
     ...profileFinder(ctx, questions, { kept, model }),
     ...expressionCompiler(ctx.cache, model),
     ...storedFinder(ctx, questions),
+    otherRelease: (number: string) => ctx.crossVersion?.find(({ release }) => release === number),
     settle: () => questions.settle(),
   }
   return below === undefined

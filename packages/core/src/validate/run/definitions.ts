@@ -1,4 +1,5 @@
 import type { RequestDefinitions } from '../../content/index.js'
+import type { OtherRelease } from '../../cross-version/index.js'
 import type { CompiledPath, Pending } from '../../fhirpath/index.js'
 import type { JsonObject, JsonSource } from '../../json/index.js'
 import type { LinearRegex } from '../../regex/index.js'
@@ -19,6 +20,8 @@ export interface Definitions extends CodeDefinitions, ResourceDefinitions, Store
   readonly expression: (expression: string) => CompiledPath
   /** The regular expression of a definition, compiled once per cache; `undefined` for one that cannot be used, which restricts nothing. */
   readonly pattern: (pattern: string) => LinearRegex | undefined
+  /** A release other than R4 by its number, `5.0`; `undefined` where its elements are not known. */
+  readonly otherRelease: (release: string) => OtherRelease | undefined
   /** Fetches what the walk asked for. False when it had all that it needed. */
   readonly settle: () => Promise<boolean>
 }

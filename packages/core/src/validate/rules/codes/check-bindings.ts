@@ -1,3 +1,4 @@
+import { extensionElement } from '../../../cross-version/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
@@ -8,7 +9,6 @@ import type { Help } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
 import type { DemandRule, MetTest, Run } from '../../run/run.js'
-import { otherReleaseElement } from '../extension/other-releases.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
 
@@ -293,7 +293,7 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
 
 /** The code of an extension that is an element of another release. */
 function alternativeCode({ extra }: FhirNode): string | undefined {
-  const found = objectsAt(extra, 'extension').find(({ url }) => typeof url === 'string' && otherReleaseElement(url) !== undefined)
+  const found = objectsAt(extra, 'extension').find(({ url }) => typeof url === 'string' && extensionElement(url) !== undefined)
   return found && stringAt(found, 'valueCode')
 }
 

@@ -1,13 +1,14 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject, stringAt } from '../../../json/index.js'
+import { extensionElement, type ExtensionElement } from '../../../cross-version/index.js'
+import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
+import { isObject, objectsAt, stringAt } from '../../../json/index.js'
 import type { Profile } from '../../run/element-rule.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { extensionUrl } from '../slicing/slice-match.js'
 import { EXTENSION_CONTEXT, namesAround } from './extension-context.js'
-import { elementProblem, isUpTo, otherReleaseElement, type OtherReleaseElement } from './other-releases.js'
+import { elementProblem, isUnchanged, isUpTo } from './other-releases.js'
 
 const EXTENSION_UNKNOWN: FindingDefinition = defineFinding(
   'extension-unknown',
@@ -50,28 +51,60 @@ function checkAbsolute(run: Run, node: FhirNode, url: string): void {
     const text = `The url of an extension must not include a version: ${quoted(url)}.`
     run.findings.report(EXTENSION_URL, node, { text, ...(!isKnown && { severity: 'warning' }) })
     if (!isKnown) run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.` })
-  } else if (run.definitions.profile(url) === undefined) {
-    const element = otherReleaseElement(url)
-    if (element !== undefined) return checkOtherRelease(run, node, { url, element })
-    const severity = unknownSeverity(url, run.policy.extensionDomains)
-    if (severity === undefined) return
-    run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })
+    return
   }
+  const profile = run.definitions.profile(url)
+  const element = extensionElement(url)
+  if (element !== undefined && !hasContexts(profile)) return checkOtherRelease(run, node, { url, element })
+  const severity = profile === undefined ? unknownSeverity(url, run.policy.extensionDomains) : undefined
+  if (severity === undefined) return
+  run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })
+}
+
+/** A guide may define the extension itself, and where it can be used. */
+function hasContexts(profile: Profile | undefined | Pending): boolean {
+  return profile === PENDING || (profile?.extension?.contexts.length ?? 0) > 0
 }
 
 /** An extension for an element of another release is one for what that release has, on the type that has it there. */
-function checkOtherRelease(run: Run, node: FhirNode, { url, element }: { url: string; element: OtherReleaseElement }): void {
+function checkOtherRelease(run: Run, node: FhirNode, { url, element }: { url: string; element: ExtensionElement }): void {
   const problem = elementProblem(run, element)
   if (problem !== undefined) {
     run.findings.report(EXTENSION_RELEASE, node, { text: `The extension ${quoted(url)} is not valid: ${problem}.` })
     return
   }
+  if (isUnchanged(run, element)) {
+    const text = `The extension ${quoted(url)} is not needed: R4 has ${element.path} itself, as FHIR ${element.release} has it.`
+    run.findings.report(EXTENSION_RELEASE, node, { text, ...(!isEarlier(element.release) && { severity: 'warning' }) })
+  }
   const { parent } = node
+  if (parent !== undefined && isRepeated(run, node, { url, element, parent })) {
+    const text = `The extension ${quoted(url)} is here more than once; FHIR ${element.release} has ${element.path} at most once.`
+    run.findings.report(EXTENSION_RELEASE, node, { text, severity: 'warning' })
+  }
   const isKnownType = run.model.type(element.type) !== undefined
   if (parent === undefined || !isKnownType || namesAround(run, parent).some((name) => isUpTo(element.path, name))) return
   run.findings.report(EXTENSION_CONTEXT, parent, {
     text: `The extension ${quoted(url)} is not allowed at this point; it is for ${element.path} of FHIR ${element.release}.`,
+    severity: 'warning',
   })
+}
+
+/** True for the second of two extensions for an element that the other release has once. */
+function isRepeated(
+  { definitions }: Run,
+  node: FhirNode,
+  { url, element, parent }: { url: string; element: ExtensionElement; parent: FhirNode },
+): boolean {
+  const other = definitions.otherRelease(element.release)?.element(element.path)
+  if (other === undefined || (other.max ?? '1') !== '1') return false
+  const holder = isObject(parent.value) ? parent.value : parent.extra
+  return node.index > objectsAt(holder, node.slot?.name ?? '').findIndex((one) => one['url'] === url)
+}
+
+/** HL7's lists of the extensions of earlier releases leave out what R4 has; that of R5 has all. */
+function isEarlier(release: string): boolean {
+  return release < '4'
 }
 
 /** What is inside an extension that is not known, or inside a part of one, cannot be known by itself. */

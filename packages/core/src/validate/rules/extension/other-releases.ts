@@ -1,35 +1,16 @@
-import type { TypeModel } from '../../../fhirpath/index.js'
+import type { ExtensionElement, OtherElement } from '../../../cross-version/index.js'
+import type { ElementSlot, TypeModel } from '../../../fhirpath/index.js'
 import type { Run } from '../../run/run.js'
 import { OTHER_RELEASES } from './release-elements.js'
-
-/** An element of a release that another one has as an extension. */
-export interface OtherReleaseElement {
-  /** `5.0` */
-  readonly release: string
-  /** `Appointment` */
-  readonly type: string
-  /** `Appointment.status` */
-  readonly path: string
-}
-
-const URL_FORM = /^http:\/\/hl7\.org\/fhir\/(\d+\.\d+)\/StructureDefinition\/extension-(([A-Za-z][A-Za-z0-9]*)(?:\.[A-Za-z0-9[\]]+)+)$/
-
-/**
- * The element that the url of an extension means; `undefined` for other urls.
- *
- * @see https://hl7.org/fhir/R4/versions.html#extensions
- */
-export function otherReleaseElement(url: string): OtherReleaseElement | undefined {
-  const [whole, release = '', path = '', type = ''] = URL_FORM.exec(url) ?? []
-  return whole === undefined ? undefined : { release, type, path }
-}
 
 /** Numbers of releases and of their drafts. */
 const RELEASES = /^(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)$/
 
 /** What is wrong with an element of another release, as the end of a sentence. */
-export function elementProblem({ model }: Run, { release, type, path }: OtherReleaseElement): string | undefined {
+export function elementProblem({ model, definitions }: Run, { release, type, path }: ExtensionElement): string | undefined {
   if (!RELEASES.test(release)) return `there is no release ${release}`
+  const other = definitions.otherRelease(release)
+  if (other !== undefined) return other.element(path) === undefined ? `FHIR ${release} has no element ${path}` : undefined
   const own = model.type(type)
   if (own === undefined) return isTypeOf(type) ? undefined : `no release has a type ${type}`
   const listed = OTHER_RELEASES[release]
@@ -62,6 +43,34 @@ function membersAt(type: string, listed: string): readonly string[] {
 
 function isChoiceOf(name: string, stem: string): boolean {
   return name.startsWith(stem) && /^[A-Z]/.test(name.slice(stem.length))
+}
+
+/**
+ * Whether R4 has the element too, with all that it can be: then its value belongs there. Codes that another value set has, and references to other types, are
+ * what an extension is for.
+ */
+export function isUnchanged({ model, definitions }: Run, { release, path }: ExtensionElement): boolean {
+  const element = definitions.otherRelease(release)?.element(path)
+  const slots = slotsAt(model, path)
+  if (element?.types === undefined || element.codes !== undefined || slots.length === 0) return false
+  return (
+    isRepeatable(element) === slots.some(({ isCollection }) => isCollection) &&
+    element.types.every((type) => slots.some((slot) => slot.type === type))
+  )
+}
+
+function isRepeatable({ max = '1' }: OtherElement): boolean {
+  return max !== '1'
+}
+
+function slotsAt(model: TypeModel, path: string): readonly ElementSlot[] {
+  const [first = '', ...steps] = path.replaceAll('[x]', '').split('.')
+  let [type, slots]: [string, readonly ElementSlot[]] = [first, []]
+  for (const step of steps) {
+    slots = model.type(type)?.elements.get(step) ?? []
+    type = slots[0]?.type ?? ''
+  }
+  return slots
 }
 
 /** True where an extension for an element can be: on the element, or on what it is in. */

@@ -1,0 +1,169 @@
+import type { TypeModel } from '../fhirpath/index.js'
+import type { JsonObject } from '../json/index.js'
+import type { OtherElement, OtherRelease } from './other-release.js'
+
+const R4 = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** What definitions of extensions are made with. */
+export interface Making {
+  readonly other: OtherRelease
+  /** The types of R4. */
+  readonly types: TypeModel
+}
+
+/**
+ * The definition of the extension that has an element of another release: a value of the element's type, or a part for each element inside of it.
+ *
+ * @returns `undefined` where the release has no such element. Where it may be used is not part of it.
+ * @see https://hl7.org/fhir/R4/versions.html#extensions
+ */
+export function extensionDefinition(
+  making: Making,
+  { url, path }: { readonly url: string; readonly path: string },
+): JsonObject | undefined {
+  const { other } = making
+  const element = other.element(path)
+  if (element === undefined) return undefined
+  const root = { id: 'Extension', path: 'Extension', max: element.max ?? '1', ...(element.modifier === true && { isModifier: true }) }
+  const form = formOf(making, path, element, [])
+  return {
+    resourceType: 'StructureDefinition',
+    url,
+    version: other.release,
+    name: `Extension${other.release.replace('.', '')}${path.replaceAll('.', '')}`,
+    title: `${path} of FHIR ${other.release}`,
+    status: 'active',
+    fhirVersion: '4.0.1',
+    kind: 'complex-type',
+    abstract: false,
+    type: 'Extension',
+    baseDefinition: `${R4}Extension`,
+    derivation: 'constraint',
+    differential: { element: [root, ...elementsOf({ id: 'Extension', path: 'Extension' }, url, form)] },
+  }
+}
+
+/** What an extension has: a value of these types, these parts, or either. */
+interface Form {
+  readonly values: readonly JsonObject[]
+  readonly binding?: JsonObject | undefined
+  readonly parts: readonly Part[]
+  /** Nothing is said of what is in it. */
+  readonly isOpen: boolean
+}
+
+interface Part {
+  readonly name: string
+  readonly element: OtherElement
+  readonly form: Form
+}
+
+const OPEN: Form = { values: [], parts: [], isOpen: true }
+
+/** @param outer The paths on the way to this one; what leads back to one of them is left open, as a definition ends somewhere. */
+function formOf(making: Making, path: string, element: OtherElement, outer: readonly string[]): Form {
+  const { other, types } = making
+  if (outer.includes(path)) return OPEN
+  const inside = [...outer, path]
+  const partsAt = (holder: string): readonly Part[] =>
+    inside.includes(holder) && holder !== path
+      ? []
+      : other.within(holder).flatMap((name) => {
+          const part = other.element(`${holder}.${name}`)
+          return part === undefined ? [] : [{ name, element: part, form: formOf(making, `${holder}.${name}`, part, [...inside, holder]) }]
+        })
+  if (element.ref !== undefined) return partsForm(partsAt(element.ref))
+  const [values, strangers] = [new Map<string, JsonObject>(), new Set<string>()]
+  for (const text of element.types ?? []) {
+    const type = typeNamed(text)
+    const stated = valueTypes(types, type)
+    if (stated.length === 0 || type.code === REFERENCE_TO_CONCEPT) strangers.add(type.code)
+    for (const value of stated) values.set(String(value['code']), value)
+  }
+  if (element.types === undefined) return partsForm(partsAt(path))
+  const parts = [...strangers].flatMap(partsAt)
+  if (values.size === 0) return parts.length === 0 ? OPEN : { ...partsForm(parts), parts: [...parts, DATATYPE] }
+  return { values: [...values.values()], binding: bindingOf(other, element), parts: parts.map(optional), isOpen: false }
+}
+
+function partsForm(parts: readonly Part[]): Form {
+  return parts.length === 0 ? OPEN : { values: [], parts, isOpen: false }
+}
+
+function optional(part: Part): Part {
+  return { ...part, element: { ...part.element, min: 0 } }
+}
+
+/** Names the type that the parts make up. */
+const DATATYPE: Part = {
+  name: '_datatype',
+  element: {},
+  form: { values: [{ code: 'string' }], parts: [], isOpen: false },
+}
+
+interface NamedType {
+  readonly code: string
+  readonly targets: readonly string[]
+}
+
+function typeNamed(text: string): NamedType {
+  const [code = '', targets = ''] = text.replace(')', '').split('(')
+  return { code, targets: targets === '' ? [] : targets.split('|') }
+}
+
+/** R5's type for a concept or a reference. Its value is also taken as one of these two. */
+const REFERENCE_TO_CONCEPT = 'CodeableReference'
+
+/** Types that R4 has not, and those by which their values are written in R4. */
+const REPLACED: ReadonlyMap<string, readonly string[]> = new Map([
+  ['integer64', ['integer', 'positiveInt', 'unsignedInt', 'decimal', 'string']],
+  [REFERENCE_TO_CONCEPT, ['CodeableConcept', 'Reference']],
+])
+
+/** The types of values by which an extension of R4 can have one of the type; none where it has its parts instead. */
+function valueTypes(types: TypeModel, { code, targets }: NamedType): readonly JsonObject[] {
+  const slots = types.type('Extension')?.elements.get('value') ?? []
+  const known = targets.filter((target) => types.type(target) !== undefined)
+  // What leads to resources that R4 has not leads to a Basic in their place.
+  const targetProfile = known.length < targets.length ? undefined : known.map((target) => R4 + target)
+  return [code, ...(REPLACED.get(code) ?? [])]
+    .filter((type) => slots.some((slot) => slot.type === type))
+    .map((type) => ({
+      code: type,
+      ...((type === 'Reference' || type === 'canonical') && targetProfile !== undefined && targetProfile.length > 0 && { targetProfile }),
+    }))
+}
+
+/** Where the value sets are that extensions are bound to: those of R4 have the same urls as those of other releases, and other codes. */
+export function valueSetUrl(release: string, url: string): string {
+  return `http://hl7.org/fhir/${release}/ValueSet/${url.slice(url.lastIndexOf('/') + 1)}`
+}
+
+function bindingOf(other: OtherRelease, { codes }: OtherElement): JsonObject | undefined {
+  return codes === undefined ? undefined : { strength: 'required', valueSet: valueSetUrl(other.release, codes) }
+}
+
+interface Place {
+  readonly id: string
+  readonly path: string
+}
+
+const BY_URL = { discriminator: [{ type: 'value', path: 'url' }], rules: 'open' }
+
+/** The elements of an extension at a place, or of a part of one. */
+function elementsOf(at: Place, url: string, { values, parts, binding, isOpen }: Form): readonly JsonObject[] {
+  const inner = (name: string): Place => ({ id: `${at.id}.${name}`, path: `${at.path}.${name}` })
+  const fixed = { ...inner('url'), fixedUri: url }
+  if (isOpen) return [fixed]
+  if (parts.length === 0) {
+    const value = { ...inner('value[x]'), min: 1, type: values, ...(binding !== undefined && { binding }) }
+    return [{ ...inner('extension'), max: '0' }, fixed, value]
+  }
+  const value = values.length === 0 ? { ...inner('value[x]'), max: '0' } : { ...inner('value[x]'), type: values }
+  return [{ ...inner('extension'), slicing: BY_URL }, ...parts.flatMap((part) => partOf(inner('extension'), part)), fixed, value]
+}
+
+function partOf(at: Place, { name, element: { min = 0, max = '1' }, form }: Part): readonly JsonObject[] {
+  const place = { id: `${at.id}:${name}`, path: at.path }
+  return [{ ...place, sliceName: name, min, max }, ...elementsOf(place, name, form)]
+}

@@ -1,0 +1,90 @@
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { codesOfValueSets } from './value-set-codes.js'
+import { FORMAT, type OtherElement, type ReleaseElements } from './other-release.js'
+
+/** Options of `releaseElements`. */
+export interface ReleaseElementsOptions {
+  /** The number in the urls of extensions: `5.0`. */
+  readonly release: string
+  /** Where the definitions come from: `hl7.fhir.r5.core#5.0.0`. */
+  readonly source: string
+}
+
+/** What all elements and resources have. They need no extension, and would make the table three times as long. */
+const EVERYWHERE = new Set(['id', 'extension', 'modifierExtension'])
+
+/**
+ * The elements of a FHIR release from its definitions (STU3 and later), for `otherRelease`.
+ *
+ * @param definitions The StructureDefinitions of its types with their snapshots, and the ValueSets and CodeSystems that their `code` elements are bound to.
+ *   Others, profiles among them, are passed over.
+ * @throws {TypeError} when there is no type with a snapshot among them.
+ */
+export function releaseElements(definitions: Iterable<object>, { release, source }: ReleaseElementsOptions): ReleaseElements {
+  const resources = [...definitions].filter(isObject)
+  const elements: Record<string, OtherElement> = {}
+  const bound = new Map<string, string>()
+  for (const type of resources.filter(isType)) {
+    for (const element of objectsAt(objectAt(type, 'snapshot'), 'element')) {
+      const path = (stringAt(element, 'path') ?? '').replaceAll('[x]', '')
+      const name = path.slice(path.lastIndexOf('.') + 1)
+      if (!path.includes('.') || EVERYWHERE.has(name)) continue
+      elements[path] = elementOf(element)
+      const valueSet = requiredValueSet(element)
+      if (valueSet !== undefined) bound.set(path, valueSet)
+    }
+  }
+  if (Object.keys(elements).length === 0)
+    throw new TypeError('There is no StructureDefinition of a type, with a snapshot, among the definitions.')
+  const valueSets = codesOfValueSets(resources, new Set(bound.values()))
+  for (const [path, valueSet] of bound) if (valueSets[valueSet] !== undefined) elements[path] = { ...elements[path], codes: valueSet }
+  return { format: FORMAT, release, source, elements, valueSets }
+}
+
+function isType(resource: JsonObject): boolean {
+  return resource['resourceType'] === 'StructureDefinition' && resource['derivation'] !== 'constraint' && resource['kind'] !== 'logical'
+}
+
+function elementOf(element: JsonObject): OtherElement {
+  const { min, max, contentReference } = element
+  const types = typesOf(element)
+  return {
+    ...(typeof min === 'number' && min > 0 && { min }),
+    ...(typeof max === 'string' && max !== '1' && { max }),
+    ...(types.length > 0 && { types }),
+    ...(typeof contentReference === 'string' && { ref: contentReference.slice(contentReference.indexOf('#') + 1) }),
+    ...(element['isModifier'] === true && { modifier: true }),
+  }
+}
+
+/** What has elements of its own is of these types. */
+const NESTED = new Set(['BackboneElement', 'Element'])
+const SYSTEM = 'http://hl7.org/fhirpath/'
+
+function typesOf(element: JsonObject): readonly string[] {
+  const targets = new Map<string, Set<string>>()
+  for (const type of objectsAt(element, 'type')) {
+    const code = stringAt(type, 'code')
+    if (code === undefined || NESTED.has(code) || code.startsWith(SYSTEM)) continue
+    const known = targets.get(code) ?? new Set<string>()
+    for (const target of textsOf(type['targetProfile'])) known.add(target.slice(target.lastIndexOf('/') + 1))
+    targets.set(code, known)
+  }
+  return [...targets].map(([code, known]) => (known.size === 0 ? code : `${code}(${[...known].join('|')})`))
+}
+
+/** One in STU3, a list later. */
+function textsOf(value: unknown): readonly string[] {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+  return values.filter((one) => typeof one === 'string')
+}
+
+/** The value set, without version, that a `code` must be from. */
+function requiredValueSet(element: JsonObject): string | undefined {
+  const binding = objectAt(element, 'binding')
+  const isCode = objectsAt(element, 'type').every(({ code }) => code === 'code')
+  if (!isCode || stringAt(binding, 'strength') !== 'required') return undefined
+  const url =
+    stringAt(binding, 'valueSet') ?? stringAt(binding, 'valueSetUri') ?? stringAt(objectAt(binding, 'valueSetReference'), 'reference')
+  return url?.split('|', 1)[0]
+}

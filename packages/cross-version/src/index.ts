@@ -1,0 +1,1 @@
+export { crossVersion, type CrossVersionOptions, type CrossVersionRelease } from './cross-version.js'
