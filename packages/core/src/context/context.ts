@@ -14,7 +14,7 @@ import {
 } from '../input/index.js'
 import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
 import type { CodeSystem } from '../code-system/index.js'
-import { crossVersionLayer, type OtherRelease } from '../cross-version/index.js'
+import type { OtherRelease } from '../cross-version/index.js'
 import { type Explain, createRecorder, type Explanation } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
@@ -190,7 +190,7 @@ const SHAPE: InputShape = inputShape<ContextOptions>({
   cache: having('a cache', ['get', 'set']),
   search: having('search options', ['parameters']),
   types: having('a model of types', ['type']),
-  crossVersion: listOf(having('another release', ['element', 'within', 'codes'])),
+  crossVersion: listOf(having('another release', ['element', 'within', 'codes', 'extensions'])),
   convertUnit: FUNCTION,
   validation: optionsOf(VALIDATION_SHAPE),
   checkLibrary: FUNCTION,
@@ -238,10 +238,10 @@ export function createContext(options: ContextOptions): OperationContext {
   }
 }
 
-function crossVersionLayers({ crossVersion, types }: ContextOptions): readonly ContentLayer[] {
-  if (crossVersion === undefined || crossVersion.length === 0) return []
+function crossVersionLayers({ crossVersion = [], types }: ContextOptions): readonly ContentLayer[] {
+  if (crossVersion.length === 0) return []
   if (types === undefined) throw new TypeError('createContext: crossVersion needs types, for example those of r4().')
-  return [crossVersionLayer(crossVersion, types)]
+  return crossVersion.map(({ extensions }) => extensions(types))
 }
 
 function checkSuppressions({ validation }: ContextOptions): void {

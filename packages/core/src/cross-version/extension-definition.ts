@@ -1,12 +1,12 @@
 import type { TypeModel } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
-import type { OtherElement, OtherRelease } from './other-release.js'
+import type { ElementsOfRelease, OtherElement } from './elements.js'
 
 const R4 = 'http://hl7.org/fhir/StructureDefinition/'
 
 /** What definitions of extensions are made with. */
 export interface Making {
-  readonly other: OtherRelease
+  readonly other: ElementsOfRelease
   /** The types of R4. */
   readonly types: TypeModel
 }
@@ -139,7 +139,7 @@ export function valueSetUrl(release: string, url: string): string {
   return `http://hl7.org/fhir/${release}/ValueSet/${url.slice(url.lastIndexOf('/') + 1)}`
 }
 
-function bindingOf(other: OtherRelease, { codes }: OtherElement): JsonObject | undefined {
+function bindingOf(other: ElementsOfRelease, { codes }: OtherElement): JsonObject | undefined {
   return codes === undefined ? undefined : { strength: 'required', valueSet: valueSetUrl(other.release, codes) }
 }
 

@@ -1,2 +1,3 @@
-export { otherRelease, type OtherElement, type OtherRelease, type ReleaseElements } from './other-release.js'
+export type { ElementsOfRelease, OtherElement, ReleaseElements } from './elements.js'
+export { otherRelease, type OtherRelease } from './other-release.js'
 export { releaseElements, type ReleaseElementsOptions } from './release-elements.js'

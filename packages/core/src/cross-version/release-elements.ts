@@ -1,6 +1,6 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { codesOfValueSets } from './value-set-codes.js'
-import { FORMAT, type OtherElement, type ReleaseElements } from './other-release.js'
+import { FORMAT, type OtherElement, type ReleaseElements } from './elements.js'
 
 /** Options of `releaseElements`. */
 export interface ReleaseElementsOptions {
