@@ -92,12 +92,12 @@ function checkPlan(route: Route | undefined): void {
 }
 
 /** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted` */
-async function readBody(server: Server, exchange: Exchange): Promise<void> {
+function readBody(server: Server, exchange: Exchange): Promise<void> | undefined {
   const { request, route } = exchange
-  if (route === undefined || route.body === 'none') return
+  if (route === undefined || route.body === 'none') return undefined
   const maxBytes = maxBytesOf(server, exchange)
   checkBodyHead(request, route.body, maxBytes)
-  exchange.bytes = await readBytesOf(request, route.body, maxBytes)
+  return readBytesOf(request, route.body, maxBytes)?.then((bytes) => void (exchange.bytes = bytes))
 }
 
 /** What was answered before needs no turn. A service that closes answers nothing more. */

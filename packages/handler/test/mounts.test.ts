@@ -161,6 +161,13 @@ describe.each<readonly [string, () => Promise<string>]>([
     },
   ],
   [
+    'what makes a stream of text of it',
+    () => {
+      const serve = toNodeListener(handlerAt('http://x.example'))
+      return listen(createServer((message, response) => serve(message.setEncoding('utf8'), response)))
+    },
+  ],
+  [
     'a reader of Koa',
     () => {
       const app = new Koa()

@@ -13,8 +13,26 @@ export function newToken(random: (bytes: number) => Uint8Array): string {
 }
 
 /** SHA-256 of a text, lower-case hex. Not by WebCrypto, which sends a token of 46 bytes to another thread and back. */
-export function sha256(text: string): string {
+export const sha256: (text: string) => string = nativeSha256() ?? plainSha256
+
+/** By JavaScript, wherever there is nothing faster. */
+export function plainSha256(text: string): string {
   return bytesToHex(digestOf(utf8ToBytes(text)))
+}
+
+/** By the runtime, in a tenth of the time; absent in browsers and on the edge. */
+function nativeSha256(): typeof sha256 | undefined {
+  const host: { readonly process?: Runtime; readonly crypto: unknown } = globalThis
+  const hash = host.process?.getBuiltinModule?.('node:crypto')?.hash
+  return hash && ((text) => hash('sha256', text, 'hex'))
+}
+
+interface Runtime {
+  readonly getBuiltinModule?: (name: 'node:crypto') => Partial<Crypto> | undefined
+}
+
+interface Crypto {
+  readonly hash: (algorithm: 'sha256', text: string, encoding: 'hex') => string
 }
 
 /** Compares two digests in a time that does not depend on where they differ. */

@@ -19,12 +19,14 @@ export function checkLength(bytes: number, maxBytes: number): void {
 export async function readBytes(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
+  const take = (chunk: Uint8Array): void => {
+    length += chunk.length
+    checkLength(length, maxBytes)
+    chunks.push(chunk)
+  }
   try {
-    for await (const chunk of request.body()) {
-      length += chunk.length
-      checkLength(length, maxBytes)
-      chunks.push(chunk)
-    }
+    if (request.readBody === undefined) for await (const chunk of request.body()) take(chunk)
+    else await request.readBody(take)
   } catch (cause) {
     if (cause instanceof OperationError) throw cause
     throw new OperationError('aborted', 'The request ended before its body did.', { cause })

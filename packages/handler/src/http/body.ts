@@ -68,11 +68,10 @@ export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: nu
   checkDeclaredLength(request, maxBytes)
 }
 
-/** Reads a body in full, without parsing it; `undefined` when the route reads none or an optional one is absent. */
-export async function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: number): Promise<Uint8Array | undefined> {
+/** Reads a body in full, without parsing it; `undefined` when the route reads none or an optional one is absent. @throws {OperationError} as `readBytes` */
+export function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: number): Promise<Uint8Array> | undefined {
   const reading = readingOf(kind)
-  if (reading === undefined || isAbsent(request, reading)) return undefined
-  return readBytes(request, maxBytes)
+  return reading === undefined || isAbsent(request, reading) ? undefined : readBytes(request, maxBytes)
 }
 
 /** Parses a body. @throws {OperationError} as `decodeUtf8` and `readingJsonBody`. */

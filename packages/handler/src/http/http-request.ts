@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly hasBody: boolean
   /** Reading starts with the first chunk asked for; asked for once. @throws {OperationError} `unforeseen`, see `bodyTaken` */
   body(): AsyncIterable<Uint8Array>
+  /** The same, where a server has something quicker than an iterator: hands over chunk by chunk, and stops when `take` throws. @throws as `take`, and as `body` */
+  readBody?(take: (chunk: Uint8Array) => void): Promise<void>
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined
 }
@@ -25,7 +27,12 @@ export interface Connection {
 
 /** How many lines of a header came in, by its lower-case name. */
 export function linesOf({ rawHeaders = [] }: Pick<Connection, 'rawHeaders'>, header: string): number {
-  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === header).length
+  let lines = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]
+    if (name?.length === header.length && name.toLowerCase() === header) lines++
+  }
+  return lines
 }
 
 /** Wraps a web-standard request. */

@@ -3,6 +3,7 @@ import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
 import { bodyTaken, linesOf, type HttpRequest } from '../http/http-request.js'
 import { awaitsContinue } from './configure-server.js'
+import { createOutbox } from './outbox.js'
 import { writeAnswer } from './write-answer.js'
 
 /** A listener for `node:http`; Express takes it as middleware. */
@@ -15,10 +16,10 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
  * @throws {TypeError} for what is no handler.
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
-  checkHandler('toNodeListener', handler)
+  const serve = serverOf('toNodeListener', handler)
   return (message, response) => {
     // Only an answer that cannot be written gets here: the peer sees a closed connection then.
-    serve(handler, message, response).catch(() => response.destroy())
+    serve(message, response).catch(() => response.destroy())
   }
 }
 
@@ -35,12 +36,20 @@ export function startingListener(): NodeListener {
   return toNodeListener({ respond: async ({ method }) => finished(emptyAnswer(503, [['Retry-After', '1']]), method) })
 }
 
-/** Serves one request; resolves when the answer is handed to the socket. */
-async function serve(handler: Pick<Handler, 'respond'>, message: RoutedMessage, response: ServerResponse): Promise<void> {
-  const incoming = nodeRequest(message, response)
-  const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
-  const answer = isAddressed(message) ? await handler.respond(incoming.request, connection) : finished(emptyAnswer(400), 'GET')
-  await writeAnswer(response, answer, incoming.isBodyUnread() ? message : undefined)
+/** Serves one request; resolves when the answer is on its way. */
+type Serve = (message: RoutedMessage, response: ServerResponse) => Promise<void>
+
+function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
+  checkHandler(factory, handler)
+  const outbox = createOutbox()
+  return async (message, response) => {
+    outbox.requestArrives()
+    const request = nodeRequest(message, response)
+    const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
+    const answer = isAddressed(message) ? await handler.respond(request, connection) : finished(emptyAnswer(400), 'GET')
+    const isBodyUnread = request.hasBody && !message.complete
+    await writeAnswer(response, answer, { unread: isBodyUnread ? message : undefined, outbox })
+  }
 }
 
 /** HTTP/1.1 demands one header `Host` (RFC 9112 3.2); what came before HTTP/1.0 has no headers at all. */
@@ -61,10 +70,10 @@ export interface KoaContext {
 
 /** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {TypeError} for what is no handler. */
 export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: KoaContext) => Promise<void> {
-  checkHandler('toKoaMiddleware', handler)
+  const serve = serverOf('toKoaMiddleware', handler)
   return (context) => {
     Object.assign(context, { respond: false })
-    return serve(handler, Object.assign(context.req, { originalUrl: context.originalUrl }), context.res)
+    return serve(Object.assign(context.req, { originalUrl: context.originalUrl }), context.res)
   }
 }
 
@@ -73,31 +82,18 @@ export interface RoutedMessage extends IncomingMessage {
   readonly originalUrl?: string
 }
 
-/** A Node request in the handler's terms. Nothing is copied or read before it is asked for. */
-interface NodeRequest {
-  readonly request: HttpRequest
-  /** True while a part of the body is still on its way. */
-  isBodyUnread(): boolean
-}
-
-/** Wraps a request of `node:http`. */
-function nodeRequest(message: RoutedMessage, response: ServerResponse): NodeRequest {
+/** A request of `node:http` in the handler's terms. Nothing is copied or read before it is asked for. */
+function nodeRequest(message: RoutedMessage, response: ServerResponse): HttpRequest {
   const { headers } = message
-  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
-  let signal: AbortSignal | undefined
   return {
-    request: {
-      method: message.method ?? 'GET',
-      target: message.originalUrl ?? message.url ?? '/',
-      header: (name) => headerText(headers[name]),
-      hasBody,
-      body: () => bodyOf(message, response),
-      get signal() {
-        signal ??= whenGone(response)
-        return signal
-      },
-    },
-    isBodyUnread: () => hasBody && !message.complete,
+    method: message.method ?? 'GET',
+    target: message.originalUrl ?? message.url ?? '/',
+    header: (name) => headerText(headers[name]),
+    hasBody: headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0',
+    body: () => bodyOf(message, response),
+    readBody: (take) => readBody(message, response, take),
+    // To make one when it is first asked for would cost more: of a getter, every request is an object of its own shape.
+    signal: whenGone(response),
   }
 }
 
@@ -106,9 +102,38 @@ function headerText(value: string | readonly string[] | undefined): string | und
 }
 
 function bodyOf(message: IncomingMessage, response: ServerResponse): AsyncIterable<Uint8Array> {
-  if (message.readableDidRead) throw bodyTaken()
-  if (awaitsContinue(message)) response.writeContinue()
+  prepareBody(message, response)
   return message.iterator({ destroyOnReturn: false })
+}
+
+/** Reads a body by its events: an iterator costs more than many an operation. */
+function readBody(message: IncomingMessage, response: ServerResponse, take: (chunk: Uint8Array) => void): Promise<void> {
+  prepareBody(message, response)
+  if (message.readableEnded) return Promise.resolve()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const onData = (chunk: Uint8Array): void => {
+    try {
+      take(chunk)
+    } catch (error) {
+      message.pause()
+      onEnd(error)
+    }
+  }
+  const onEnd = (error?: unknown): void => {
+    message.off('data', onData).off('end', onEnd).off('error', onEnd).off('close', onClose)
+    if (error === undefined) resolve()
+    else reject(error)
+  }
+  const onClose = (): void => onEnd(new Error('The connection was closed.'))
+  message.on('data', onData).on('end', onEnd).on('error', onEnd).on('close', onClose)
+  if (message.destroyed) onClose()
+  return promise
+}
+
+/** @throws {OperationError} as `bodyTaken`, where the host has read of it, or has made it a stream of text. */
+function prepareBody(message: IncomingMessage, response: ServerResponse): void {
+  if (message.readableDidRead || message.readableEncoding !== null) throw bodyTaken()
+  if (awaitsContinue(message)) response.writeContinue()
 }
 
 /** Aborted when the connection ends before the answer is written. */

@@ -1,14 +1,20 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Answer } from '../http/answer.js'
+import type { Outbox } from './outbox.js'
 
-/**
- * Writes an answer.
- *
- * @param unread The request, when a part of its body was not read: the connection is closed after the answer then, because what
- *   follows on it cannot be trusted to be a new request.
- */
-export async function writeAnswer(response: ServerResponse, answer: Answer, unread: IncomingMessage | undefined): Promise<void> {
-  if (response.destroyed) return
+/** What an answer is written with. */
+export interface Writing {
+  /**
+   * The request, when a part of its body was not read: the connection is closed after the answer then, because what follows on it cannot be
+   * trusted to be a new request.
+   */
+  readonly unread: IncomingMessage | undefined
+  readonly outbox: Outbox
+}
+
+/** Writes an answer. */
+export function writeAnswer(response: ServerResponse, answer: Answer, { unread, outbox }: Writing): Promise<void> | undefined {
+  if (response.destroyed) return undefined
   const headers = answer.headers.flat()
   // Express adds it.
   response.removeHeader('X-Powered-By')
@@ -24,14 +30,15 @@ export async function writeAnswer(response: ServerResponse, answer: Answer, unre
     response.writeHead(answer.status, [...headers, 'Content-Length', String(utf8LengthOf(answer.pieces))])
     return sendStream(response, answer.pieces)
   }
-  const hasBody = answer.body !== undefined
-  if (hasBody) headers.push('Content-Length', String(Buffer.byteLength(answer.body)))
+  const { body } = answer
+  if (body !== undefined) headers.push('Content-Length', String(Buffer.byteLength(body)))
   else if (mayHaveBody(answer.status) && response.req.method !== 'HEAD') headers.push('Content-Length', '0')
   if (unread !== undefined) headers.push('Connection', 'close')
   response.writeHead(answer.status, headers)
-  if (unread === undefined && hasBody && answer.body.length > SLICE) return sendStream(response, slices(answer.body))
-  if (unread === undefined) response.end(answer.body)
-  else endGently(response, answer.body, unread)
+  if (unread === undefined && body !== undefined && body.length > SLICE) return sendStream(response, slices(body))
+  if (unread === undefined) outbox.end(response, body)
+  else endGently(response, body, unread)
+  return undefined
 }
 
 /** What is handed to the socket at a time: a long text would be there twice, and encoded in one go. */
@@ -84,6 +91,7 @@ function endGently(response: ServerResponse, body: string | undefined, unread: I
   })
   unread.once('end', finish)
   unread.once('close', finish)
+  unread.resume()
 }
 
 /** A reader that takes nothing for so long has gone. */
