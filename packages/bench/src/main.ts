@@ -1,6 +1,7 @@
 // Measures and prints Markdown tables. `bench` runs all but the soak test, `bench NAME...` those.
 import { availableParallelism, cpus } from 'node:os'
 import { cluster } from './cluster/cluster.js'
+import { hl7v2 } from './hl7v2/hl7v2.js'
 import { overHttp } from './http/http.js'
 import { costlyEcl } from './terminology/costly-ecl.js'
 import { hostile } from './terminology/hostile.js'
@@ -16,6 +17,7 @@ import { validate } from './validate/validate.js'
 const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['in-process', inProcess],
   ['http', overHttp],
+  ['hl7v2', hl7v2],
   ['terminology', terminology],
   ['hostile', hostile],
   ['hostile-resources', hostileResources],

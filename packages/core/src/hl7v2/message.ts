@@ -48,28 +48,65 @@ export interface Hl7Message {
  */
 export function parseHl7(text: string): Hl7Message {
   const source = withoutFraming(text)
-  const parsed: Parsed = { source, separators: readSeparators(source), lines: findLines(source) }
-  let segments: readonly Hl7Segment[] | undefined
-  const message: Hl7Message = {
-    [brand]: true,
-    separators: parsed.separators,
-    get segments() {
-      segments ??= parsed.lines.starts.map((_, line) => segmentAt(parsed, line))
-      return segments
-    },
-    segment: (name, occurrence = 1) => {
-      const line = findSegment(parsed, name, occurrence)
-      return line === undefined ? undefined : segmentAt(parsed, line)
-    },
-    get: (path) => leafAt(parsed, path),
-    set: (path, value) => parseHl7(withValue(parsed, path, value)),
-    add: (segment) => parseHl7(withSegment(source, segment)),
-    without: (name) => parseHl7(withoutSegments(parsed, name)),
-    ack: (options) => parseHl7(ackText(message, options)),
-    toString: () => source,
-    toJSON: () => source,
+  return new ParsedMessage(source, readSeparators(source))
+}
+
+/** A class, because an object with a getter of its own takes longer to make than a message to read. */
+class ParsedMessage implements Hl7Message, Parsed {
+  readonly [brand] = true
+  readonly source: string
+  readonly separators: Hl7Separators
+  #lines: Hl7Lines | undefined
+  #segments: readonly Hl7Segment[] | undefined
+
+  constructor(source: string, separators: Hl7Separators) {
+    this.source = source
+    this.separators = separators
+    if (source.length > 2 * MAX_SEGMENTS) this.#lines = findLines(source)
   }
-  return message
+
+  get lines(): Hl7Lines {
+    this.#lines ??= findLines(this.source)
+    return this.#lines
+  }
+
+  get segments(): readonly Hl7Segment[] {
+    this.#segments ??= this.lines.starts.map((_, line) => segmentAt(this, line))
+    return this.#segments
+  }
+
+  segment(name: string, occurrence = 1): Hl7Segment | undefined {
+    const line = findSegment(this, name, occurrence)
+    return line === undefined ? undefined : segmentAt(this, line)
+  }
+
+  get(path: string): string | undefined {
+    return leafAt(this, path)
+  }
+
+  set(path: string, value: string): Hl7Message {
+    return parseHl7(withValue(this, path, value))
+  }
+
+  add(segment: string): Hl7Message {
+    return parseHl7(withSegment(this.source, segment))
+  }
+
+  without(name: string): Hl7Message {
+    return parseHl7(withoutSegments(this, name))
+  }
+
+  ack(options: Hl7AckOptions): Hl7Message {
+    return parseHl7(ackText(this, options))
+  }
+
+  toString(): string {
+    return this.source
+  }
+
+  toJSON(): string {
+    return this.source
+  }
 }
 
 /** True for what `parseHl7` gave. */
@@ -106,7 +143,12 @@ function findSegment({ source, separators, lines }: Parsed, name: string, occurr
 function leafAt(parsed: Parsed, text: string): string | undefined {
   const path = readPath(text)
   const line = findSegment(parsed, path.segment, path.occurrence)
-  return line === undefined ? undefined : leafOf(textAt(parsed, line), path, parsed.separators)
+  if (line === undefined) return undefined
+  return leafOf(
+    parsed.source,
+    { start: parsed.lines.starts[line] ?? 0, end: parsed.lines.ends[line] ?? 0 },
+    { path, separators: parsed.separators },
+  )
 }
 
 function withValue(parsed: Parsed, text: string, value: string): string {

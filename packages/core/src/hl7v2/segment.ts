@@ -24,37 +24,52 @@ export interface Hl7Field {
   readonly repetitions: readonly Hl7Repetition[]
 }
 
-/** Reads a field; its parts are parsed when they are read. */
-function hl7Field(text: string, separators: Hl7Separators): Hl7Field {
-  return {
-    text,
-    get repetitions() {
-      return text.split(separators.repetition).map((part) => repetition(part, separators))
-    },
+/** Reads a part as it is first asked for. Classes, because an object with a getter of its own takes several times as long to make. */
+class Field implements Hl7Field {
+  readonly text: string
+  readonly #separators: Hl7Separators
+
+  constructor(text: string, separators: Hl7Separators) {
+    this.text = text
+    this.#separators = separators
+  }
+
+  get repetitions(): readonly Hl7Repetition[] {
+    return this.text.split(this.#separators.repetition).map((part) => new Repetition(part, this.#separators))
+  }
+}
+
+class Repetition implements Hl7Repetition {
+  readonly text: string
+  readonly #separators: Hl7Separators
+
+  constructor(text: string, separators: Hl7Separators) {
+    this.text = text
+    this.#separators = separators
+  }
+
+  get components(): readonly Hl7Component[] {
+    return this.text.split(this.#separators.component).map((part) => new Component(part, this.#separators))
+  }
+}
+
+class Component implements Hl7Component {
+  readonly text: string
+  readonly #separators: Hl7Separators
+
+  constructor(text: string, separators: Hl7Separators) {
+    this.text = text
+    this.#separators = separators
+  }
+
+  get subcomponents(): readonly string[] {
+    return this.text.split(this.#separators.subcomponent).map((part) => decodeEscapes(part, this.#separators))
   }
 }
 
 /** A field without structure and without escapes, as MSH-1 and MSH-2 are. */
 function plainField(text: string): Hl7Field {
   return { text, repetitions: [{ text, components: [{ text, subcomponents: [text] }] }] }
-}
-
-function repetition(text: string, separators: Hl7Separators): Hl7Repetition {
-  return {
-    text,
-    get components() {
-      return text.split(separators.component).map((part) => component(part, separators))
-    },
-  }
-}
-
-function component(text: string, separators: Hl7Separators): Hl7Component {
-  return {
-    text,
-    get subcomponents() {
-      return text.split(separators.subcomponent).map((part) => decodeEscapes(part, separators))
-    },
-  }
 }
 
 /** One segment. */
@@ -74,20 +89,36 @@ const HEADERS: ReadonlySet<string> = new Set(['MSH', 'FHS', 'BHS'])
 
 /** Reads a segment; its fields are split when one is first read. */
 export function hl7Segment(text: string, separators: Hl7Separators): Hl7Segment {
-  const name = text.split(separators.field, 1)[0] ?? ''
-  const isHeader = HEADERS.has(name)
-  let split: readonly string[] | undefined
-  const fields = () => (split ??= fieldTexts(text, separators.field, isHeader))
-  return {
-    name,
-    text,
-    get size() {
-      return fields().length - 1
-    },
-    field(number) {
-      const field = fields()[number] ?? ''
-      return isHeader && number <= 2 ? plainField(field) : hl7Field(field, separators)
-    },
+  return new Segment(text, separators)
+}
+
+class Segment implements Hl7Segment {
+  readonly name: string
+  readonly text: string
+  readonly #separators: Hl7Separators
+  readonly #isHeader: boolean
+  #fields: readonly string[] | undefined
+
+  constructor(text: string, separators: Hl7Separators) {
+    const end = text.indexOf(separators.field)
+    this.name = end < 0 ? text : text.slice(0, end)
+    this.text = text
+    this.#separators = separators
+    this.#isHeader = HEADERS.has(this.name)
+  }
+
+  get #split(): readonly string[] {
+    this.#fields ??= fieldTexts(this.text, this.#separators.field, this.#isHeader)
+    return this.#fields
+  }
+
+  get size(): number {
+    return this.#split.length - 1
+  }
+
+  field(number: number): Hl7Field {
+    const field = this.#split[number] ?? ''
+    return this.#isHeader && number <= 2 ? plainField(field) : new Field(field, this.#separators)
   }
 }
 
@@ -111,6 +142,19 @@ const PATH = /^([A-Z][A-Z0-9]{2})(?:\[(\d{1,5})\])?[-.](\d{1,4})(?:\[(\d{1,4})\]
  * @throws {TypeError} When the path has another form or a number is 0.
  */
 export function readPath(path: string): Hl7Path {
+  const known = PATHS.get(path)
+  if (known !== undefined) return known
+  const read = pathOf(path)
+  if (PATHS.size >= MAX_PATHS) PATHS.clear()
+  PATHS.set(path, read)
+  return read
+}
+
+/** Paths that were read, each once: those of a program are few. */
+const PATHS = new Map<string, Hl7Path>()
+const MAX_PATHS = 1_000
+
+function pathOf(path: string): Hl7Path {
   const [, segment, occurrence = 1, field = 1, repetition = 1, component = 1, subcomponent = 1] = PATH.exec(path) ?? []
   const least = Math.min(Number(occurrence), Number(field), Number(repetition), Number(component), Number(subcomponent))
   if (segment === undefined || least === 0) throw new TypeError(`${JSON.stringify(path)} is not an HL7 path like PID-3[2].4.1.`)
@@ -124,28 +168,43 @@ export function readPath(path: string): Hl7Path {
   }
 }
 
-/** The decoded text of one leaf of a segment; `undefined` when it is absent or empty. */
-export function leafOf(segment: string, path: Hl7Path, separators: Hl7Separators): string | undefined {
-  const isHeader = HEADERS.has(path.segment)
-  if (isHeader && path.field <= 2) return isFirst(path) ? fieldTexts(segment, separators.field, isHeader)[path.field] : undefined
-  const field = partOf(segment, separators.field, isHeader ? path.field : path.field + 1)
-  const repetition = partOf(field, separators.repetition, path.repetition)
-  const component = partOf(repetition, separators.component, path.component)
-  const leaf = partOf(component, separators.subcomponent, path.subcomponent)
-  return leaf === '' ? undefined : decodeEscapes(leaf, separators)
+/** A part of a text. */
+export interface Span {
+  readonly start: number
+  readonly end: number
 }
 
-/** One of the parts of a text, counted from 1; empty when there are fewer. The parts before it are passed over, not made. */
-function partOf(text: string, separator: string, at: number): string {
-  let start = 0
-  for (let left = at; left > 1; left--) {
-    const end = text.indexOf(separator, start)
-    if (end < 0) return ''
-    start = end + 1
-  }
-  const end = text.indexOf(separator, start)
-  return end < 0 ? text.slice(start) : text.slice(start, end)
+/** The decoded text of one leaf of the segment that is there in a text; `undefined` when it is absent or empty. */
+export function leafOf(
+  text: string,
+  segment: Span,
+  { path, separators }: { readonly path: Hl7Path; readonly separators: Hl7Separators },
+): string | undefined {
+  const isHeader = HEADERS.has(path.segment)
+  if (isHeader && path.field <= 2)
+    return isFirst(path) ? fieldTexts(text.slice(segment.start, segment.end), separators.field, isHeader)[path.field] : undefined
+  const field = partOf(text, segment, { separator: separators.field, at: isHeader ? path.field : path.field + 1 })
+  const repetition = partOf(text, field, { separator: separators.repetition, at: path.repetition })
+  const component = partOf(text, repetition, { separator: separators.component, at: path.component })
+  const { start, end } = partOf(text, component, { separator: separators.subcomponent, at: path.subcomponent })
+  return start === end ? undefined : decodeEscapes(text.slice(start, end), separators)
 }
+
+/** One of the parts of a part, counted from 1; empty when there are fewer. Nothing is made of those before it. */
+function partOf(text: string, { start, end }: Span, { separator, at }: { readonly separator: string; readonly at: number }): Span {
+  const mark = separator.charCodeAt(0)
+  let from = start
+  let left = at
+  for (let here = start; here < end; here++) {
+    if (text.charCodeAt(here) !== mark) continue
+    left -= 1
+    if (left === 0) return { start: from, end: here }
+    from = here + 1
+  }
+  return left === 1 ? { start: from, end } : NOWHERE
+}
+
+const NOWHERE: Span = { start: 0, end: 0 }
 
 /** The segment's text with one leaf replaced; missing fields, repetitions, components and subcomponents before it are added empty. */
 export function withLeaf(segment: Hl7Segment, path: Hl7Path, edit: { readonly value: string; readonly separators: Hl7Separators }): string {
