@@ -55,13 +55,14 @@ describe('the packages as they are published', () => {
         bugs: { url: expect.stringContaining('/issues') },
         keywords: expect.arrayContaining(['fhir']),
       })
+      expect(JSON.stringify(manifest), manifest.name).not.toMatch(/"(?:workspace|catalog|link|file):/)
     }
   })
 
-  test('each has a README, source maps with their sources, and nothing of the tests', () => {
+  test('each has a README and a licence, source maps with their sources, and nothing of the tests', () => {
     for (const dir of project.packages) {
       const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
-      expect(files, dir).toContain('README.md')
+      expect(files, dir).toEqual(expect.arrayContaining(['README.md', 'LICENSE']))
       expect(files.filter((file) => /\.test\.|fixture|tsup/.test(file))).toEqual([])
       // What bots run inside of their engine is text for it, not a module of ours.
       for (const file of files.filter((name) => name.endsWith('.js') && !name.includes('prelude'))) {
@@ -73,6 +74,7 @@ describe('the packages as they are published', () => {
 
   test.each([
     ['nodenext', { module: 'nodenext', moduleResolution: 'nodenext' }],
+    ['node16', { module: 'node16', moduleResolution: 'node16' }],
     ['bundler', { module: 'esnext', moduleResolution: 'bundler' }],
   ])('every entry type-checks with every strict option and without skipLibCheck: %s', (name, resolution) => {
     const lines = entries().map((entry, index) => `import * as entry${index} from '${entry}'\nexport { entry${index} }`)

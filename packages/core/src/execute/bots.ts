@@ -3,7 +3,20 @@ import type { BotSchemas } from './declared-schemas.js'
 import type { BotFunction } from './bot-function.js'
 import { createLimiter, type Limiter } from '../context/index.js'
 import { DEFAULT_BOT_LIMITS, type BotLimits, type BotLogLevel, type BotRuntime } from './runtime.js'
-import { AMOUNT, checkOptions, FLAG, FUNCTION, having, inputShape, listOf, optionsOf, type InputShape } from '../input/index.js'
+import {
+  AMOUNT,
+  checkOptions,
+  FLAG,
+  FUNCTION,
+  having,
+  inputShape,
+  listOf,
+  needed,
+  objectWith,
+  optionsOf,
+  TEXT,
+  type InputShape,
+} from '../input/index.js'
 
 /** A function of the host that is called as a bot. It is trusted and runs in the host's process. */
 export interface HostBot extends Omit<BotRecord, 'identifier'> {
@@ -60,7 +73,7 @@ const LIMITS: InputShape = inputShape<BotLimits>({
 })
 
 const SHAPE: InputShape = inputShape<BotOptions>({
-  hostBots: listOf(having('a bot of the host', ['id', 'run'])),
+  hostBots: listOf(objectWith('a bot of the host (with id and a function run)', { id: needed(TEXT), run: needed(FUNCTION) })),
   runtime: having('a runtime of bots', ['run']),
   schemas: having('schemas of bots', ['compile']),
   limits: optionsOf(LIMITS),

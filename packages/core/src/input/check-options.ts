@@ -30,13 +30,16 @@ interface Checking {
 function check({ factory, shape, path }: Checking, given: JsonObject): void {
   const spread = Object.getOwnPropertyDescriptor(given, SPREAD_THE_RESULT)
   if (spread !== undefined) throw new TypeError(`${factory}: ${spread.value} was not called. Use { ...${spread.value}() }.`)
+  // An unknown option first: where one is misspelt that is needed, it was given.
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined && !shape.kinds.has(name))
+      throw new TypeError(`${factory}: there is no option '${path}${name}'.${hintFor(shape, name, value)}`)
   for (const name of shape.needed) {
     if (!isGiven(given[name])) throw new TypeError(`${factory}: the option ${path}${name} is missing.`)
   }
-  for (const [name, value] of Object.entries(given)) {
+  for (const [name, kind] of shape.kinds) {
+    const value = given[name]
     if (value === undefined) continue
-    const kind = shape.kinds.get(name)
-    if (kind === undefined) throw new TypeError(`${factory}: there is no option '${path}${name}'.${hintFor(shape, name, value)}`)
     if (!kind.is(value)) throw new TypeError(`${factory}: ${path}${name} ${isPromise(value) ? PROMISE : `must be ${kind.words}`}.`)
     if (kind.options !== undefined && isObject(value)) check({ factory, shape: kind.options, path: `${path}${name}.` }, value)
   }

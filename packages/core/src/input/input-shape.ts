@@ -1,5 +1,6 @@
 import { checkGiven, checkHas, OperationError, quoted } from '../errors/index.js'
 import { isObject, isString, type JsonObject } from '../json/index.js'
+import { didYouMean, nearest } from '../text/index.js'
 
 /** What a member of an input must be, in words and as a test. */
 export interface MemberKind {
@@ -96,14 +97,18 @@ const CONTEXT_MEMBERS: readonly string[] = ['storage', 'content', 'limits']
 export function checkInput<T>(ctx: object, input: T, { kinds, needed: names }: InputShape): asserts input is NonNullable<T> {
   checkHas('The context', ctx, CONTEXT_MEMBERS)
   if (!isObject(input)) throw new OperationError('parameter-required', 'The input must be an object.')
+  // An unknown member first: where one is misspelt that is needed, it was given.
+  for (const name in input) if (input[name] !== undefined && !kinds.has(name)) throw unknownMember(name, kinds.keys())
   for (const name of names) checkGiven(name, input[name])
-  for (const name in input) {
-    if (input[name] !== undefined) checkMember(name, input[name], kinds.get(name))
-  }
+  for (const name in input) if (input[name] !== undefined) checkMember(name, input[name], kinds.get(name))
 }
 
-function checkMember(name: string, value: unknown, kind: MemberKind | undefined): void {
-  if (kind === undefined)
-    throw new OperationError('parameter-unsupported', `There is no member ${quoted(name)} in the input.`, { expression: [name] })
+function unknownMember(name: string, known: Iterable<string>): OperationError {
+  const hint = didYouMean(nearest(name, known))
+  const problem = `There is no member ${quoted(name)} in the input.${hint === undefined ? '' : ` ${hint}`}`
+  return new OperationError('parameter-unsupported', problem, { expression: [name] })
+}
+
+function checkMember(name: string, value: unknown, kind: MemberKind = ANYTHING): void {
   if (!kind.is(value)) throw new OperationError('parameter-value', `${name} must be ${kind.words}.`, { expression: [name] })
 }

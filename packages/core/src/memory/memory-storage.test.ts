@@ -19,6 +19,13 @@ async function idsOf(storage: Storage, query: SearchQuery): Promise<readonly str
 }
 
 describe('memoryStorage', () => {
+  it.each([
+    [{ resourceType: 'Patient' }, 'resources[1] has no id.'],
+    [{ id: 'p' }, 'resources[1] has no resourceType.'],
+  ])('says which of the resources is without an address: %j', (resource, message) => {
+    expect(() => memoryStorage([{ resourceType: 'Patient', id: 'first' }, resource])).toThrow(message)
+  })
+
   it('holds the resources it is given, as version 1, with the entries of the indexer', async () => {
     const resources = [
       { resourceType: 'Patient', id: 'a', active: true },

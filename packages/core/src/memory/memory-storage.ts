@@ -54,7 +54,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   const indexer = options.indexer ?? definitionEntries
   const unindexed = new Set<string>()
   for (const resource of resources) {
-    const put = putResource(addressed({ ...resource }), indexer)
+    const put = putResource(addressed({ ...resource }, state.writes), indexer)
     applyWrites(state, [put])
     if (options.indexer === undefined) unindexed.add(put.type)
   }
@@ -89,8 +89,11 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   }
 }
 
-function addressed(resource: JsonObject): { readonly type: string; readonly id: string; readonly source: JsonObject } {
-  return { type: stringAt(resource, 'resourceType') ?? '', id: stringAt(resource, 'id') ?? '', source: resource }
+/** @throws {OperationError} `resource-invalid` for a resource that has no type or id of its own, with its place in the list. */
+function addressed(resource: JsonObject, index: number): { readonly type: string; readonly id: string; readonly source: JsonObject } {
+  const [type, id] = [stringAt(resource, 'resourceType'), stringAt(resource, 'id')]
+  if (type !== undefined && id !== undefined) return { type, id, source: resource }
+  throw new OperationError('resource-invalid', `memoryStorage: resources[${index}] has no ${type === undefined ? 'resourceType' : 'id'}.`)
 }
 
 function readRow(table: ResourceTable | undefined, id: string): ReadResult {

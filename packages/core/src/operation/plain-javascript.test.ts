@@ -38,7 +38,13 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['expand so many as text', expand, { url: 'u', count: '2' }, 'parameter-value', 'count must be a whole number, 0 or more.'],
     ['expand less than nothing', expand, { url: 'u', offset: -1 }, 'parameter-value', 'offset must be a whole number, 0 or more.'],
     ['expand by a flag as text', expand, { url: 'u', activeOnly: 'false' }, 'parameter-value', 'activeOnly must be true or false.'],
-    ['expand by a misspelt member', expand, { url: 'u', cuont: 2 }, 'parameter-unsupported', "There is no member 'cuont' in the input."],
+    [
+      'expand by a misspelt member',
+      expand,
+      { url: 'u', cuont: 2 },
+      'parameter-unsupported',
+      "There is no member 'cuont' in the input. Did you mean 'count'?",
+    ],
     [
       'expand by an inherited name',
       expand,
@@ -99,9 +105,16 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       validate,
       { resource: {}, profile: 'u' },
       'parameter-unsupported',
-      "There is no member 'profile' in the input.",
+      "There is no member 'profile' in the input. Did you mean 'profiles'?",
     ],
     ['evaluate without period', evaluateMeasure, { measure: 'm' }, 'parameter-required', 'periodStart is missing.'],
+    [
+      'evaluate with a misspelt period',
+      evaluateMeasure,
+      { measure: 'm', periodstart: '2026' },
+      'parameter-unsupported',
+      "Did you mean 'periodStart'",
+    ],
     ['execute no bot', execute, { input: 5 }, 'parameter-required', 'bot is missing.'],
   ])('%s', async (_, run, input, code, message) => {
     await expect(call(run, ctx, input)).rejects.toMatchObject({ code, message: expect.stringContaining(message) })
@@ -171,6 +184,8 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ],
     ['sessions of nothing', createSessions, undefined, 'createSessions: the options are missing.'],
     ['a release that was not spread', createContext, { storage, release: { definitions: [] } }, 'spread it, { ...release }.'],
+    ['a bot that is no function', createBots, { hostBots: [{ id: 'a', run: 'x' }] }, 'hostBots must be a list, with a bot of the host'],
+    ['a needed option in another case', createSessions, { Store: storage }, "there is no option 'Store'. Did you mean 'store'?"],
     ['a clock that counts', createContext, { storage, now: Date.now }, 'createContext: now must be a function that returns a Date.'],
     [
       'a suppression without a day',
