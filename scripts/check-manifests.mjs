@@ -1,4 +1,4 @@
-// Exact versions everywhere, and only licences that allow free use in what is published.
+// Exact versions everywhere, lock files that `npm ci` takes on every platform, and only licences that allow free use in what is published.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,9 @@ const EXCEPTIONS = new Map([
   ['@lhncbc/ucum-lhc', 'BSD by its manifest: terms of the National Library of Medicine, and of UCUM; units are not to be had otherwise'],
   ['lightningcss', 'MPL-2.0, unchanged: comes with vite, which only runs the tests of those who use storage-contract'],
 ])
-const problems = [...inexactVersions(), ...forbiddenLicences()]
+/** What is installed apart from the workspace, by npm. */
+const LOCKED_BY_NPM = ['site', 'packages/outside/tools']
+const problems = [...inexactVersions(), ...forbiddenLicences(), ...LOCKED_BY_NPM.flatMap(unlocked)]
 for (const problem of problems) console.error(`  ${problem}`)
 process.exit(problems.length === 0 ? 0 : 1)
 
@@ -57,4 +59,21 @@ function forbiddenLicences() {
 /** An exception holds for the package and its parts by platform. */
 function isExcepted(name) {
   return [...EXCEPTIONS.keys()].some((known) => name === known || name.startsWith(`${known}-`))
+}
+
+/** Parts for other platforms that a lock file leaves out, because a registry did not have them when it was written: `npm ci` refuses such a file. */
+function unlocked(folder) {
+  const { packages } = JSON.parse(readFileSync(join(root, folder, 'package-lock.json'), 'utf8'))
+  return Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => !placesFor(path).some((place) => `${place}node_modules/${name}` in packages))
+      .map((name) => `${folder}/package-lock.json: ${name}, an optional part of ${path}, is missing`),
+  )
+}
+
+/** Where a package finds others: its own folder, and those around it. */
+function placesFor(path) {
+  const around = path.lastIndexOf('/node_modules/')
+  const outer = path === '' ? [] : around === -1 ? [''] : placesFor(path.slice(0, around))
+  return [path === '' ? '' : `${path}/`, ...outer]
 }

@@ -27,6 +27,6 @@ async function built() {
 
 function isInstalled() {
   if (existsSync(join(SITE, 'node_modules/.package-lock.json'))) return true
-  const args = ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error']
+  const args = ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error']
   return spawnSync('npm', args, { cwd: SITE, stdio: 'inherit' }).status === 0
 }

@@ -15,7 +15,7 @@ export interface Tools {
 export function installedTools(): Tools | undefined {
   const modules = join(TOOLS, 'node_modules')
   if (!existsSync(join(modules, '.package-lock.json'))) {
-    const { status } = spawnSync('npm', ['install', '--no-save', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'], { cwd: TOOLS })
+    const { status } = spawnSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'], { cwd: TOOLS })
     if (status !== 0) return undefined
   }
   return { file: (path) => join(modules, path) }
