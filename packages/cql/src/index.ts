@@ -1,5 +1,5 @@
 export { createEvaluation, type EvaluationOptions } from './libraries/evaluate.js'
-export type { CodeTest, Compute, Evaluation, EvaluationMessage, LibraryTerminology, RetrieveRequest } from './compile/compiler.js'
+export type { CodeTest, Compute, Evaluation, EvaluationMessage, LibraryTerminology, Narrowing, RetrieveRequest } from './compile/compiler.js'
 export type { LibraryResource } from './libraries/content.js'
 export { compileLibrary, type CqlLibrary, type Definition, type LibraryOptions } from './libraries/library.js'
 export { resourceElement } from './model/fhir-types.js'

@@ -11,5 +11,4 @@ export {
 } from './context.js'
 export { createCache, type Cache } from './cache.js'
 export type { Suppression, ValidationPolicy, HostFinding, HostRule, RuleSettings } from './validation-policy.js'
-export type { Scheduler } from './scheduler.js'
-export type { Explain, Explanation, ExplanationStep, NearestCode } from '../explain/explanation.js'
+export type { Explanation, ExplanationStep } from '../explain/explanation.js'

@@ -1,2 +1,2 @@
-export { OperationError, ERRORS, type ErrorCode, type ErrorDetail } from './operation-error.js'
+export { OperationError, ERRORS, type ErrorCode } from './operation-error.js'
 export { outcomeOf } from './outcome.js'

@@ -1,4 +1,4 @@
-export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions } from './evaluate-measure.js'
+export { evaluateMeasure, type EvaluateMeasureInput } from './evaluate-measure.js'
 export { evaluateMeasureOperation } from './operation.js'
 export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
 export type { GroupPlan } from './measure-plan.js'
@@ -9,7 +9,6 @@ export {
   dataRequirements,
   toLibrary,
   type DataRequirementsInput,
-  type DataRequirementsOptions,
   type DataRequirementsResult,
   type ModuleDefinition,
 } from './requirements/data-requirements.js'

@@ -1,6 +1,6 @@
 export { execute, type ExecuteContext, type ExecuteInput } from './execute.js'
 export type { ExecuteResult } from './answer.js'
-export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot } from './bots.js'
+export { createBots, type BotLogEntry, type Bots, type HostBot } from './bots.js'
 export type { BotContext, BotEvent, BotFunction, BotStorage } from './bot-function.js'
 export type { BotInput } from './input.js'
 export { botResponse, isBotResponse, type BotResponse } from './response.js'

@@ -1,5 +1,5 @@
 export { compileFhirPath, type CompiledPath } from './compiled-path.js'
-export { type FhirPathContext, PENDING, type Pending } from './host.js'
+export { type FhirPathContext, PENDING } from './host.js'
 export { rootNode, type FhirNode, pathOf } from './node.js'
 export type { Item, Items } from './item.js'
 export type { TypeModel, TypeDefinition } from './model.js'

@@ -1,2 +1,2 @@
-export { lookup, type LookupInput, type LookupOptions } from './lookup.js'
+export { lookup, type LookupInput } from './lookup.js'
 export { toParameters, type LookupProperty, type LookupResult } from './result.js'

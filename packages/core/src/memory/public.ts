@@ -1,3 +1,3 @@
-export { memoryStorage, type MemoryStorageOptions } from './memory-storage.js'
+export { memoryStorage } from './memory-storage.js'
 export { memorySessionStore } from './session-store.js'
 export { memoryConceptStore } from './concept-store.js'

@@ -1,4 +1,4 @@
-export { createSessions, type Sessions, type SessionsOptions } from './sessions.js'
+export { createSessions, type Sessions } from './sessions.js'
 export type { ForeignToken, IssuedToken, NewSession } from './issue.js'
 export type { Revocation } from './end.js'
 export type { Principal } from './verify.js'

@@ -1,2 +1,2 @@
 export { generateSnapshot, type SnapshotInput, type SnapshotResult } from './generate-snapshot.js'
-export type { SnapshotProblem, SnapshotProblemKind } from './building.js'
+export type { SnapshotProblem } from './building.js'

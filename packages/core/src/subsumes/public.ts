@@ -1,1 +1,1 @@
-export { subsumes, toParameters, type SubsumesInput, type SubsumesOptions, type SubsumesResult } from './subsumes.js'
+export { subsumes, toParameters, type SubsumesInput, type SubsumesResult } from './subsumes.js'

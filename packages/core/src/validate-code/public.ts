@@ -1,5 +1,5 @@
 export { validateCode } from './validate-code.js'
 export { validateCodeInSystem } from './validate-code-in-system.js'
 export { toParameters, type ValidateCodeResult } from './result.js'
-export type { ValidateCodeInput, ValidateCodeInSystemInput, ValidateCodeOptions } from './input.js'
+export type { ValidateCodeInput, ValidateCodeInSystemInput } from './input.js'
 export type { ValidationIssue } from './issue.js'
