@@ -96,7 +96,6 @@ export function emptyRule(path: string, source: ProfileSource): RuleDraft {
     children: new Map(),
     required: [],
     demands: [],
-    leadsOn: false,
     slicing: undefined,
     slices: [],
     contentReference: undefined,

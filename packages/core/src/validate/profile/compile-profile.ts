@@ -177,7 +177,6 @@ function finishRule(rule: RuleDraft, source: ProfileSource, done: Set<RuleDraft>
   }
   for (const slice of rule.slices) finishRule(slice, source, done)
   rule.demands = source.demandsOf(rule)
-  rule.leadsOn = rule.required.length > 0 || rule.slices.length > 0 || rule.types.some(({ profiles }) => profiles.length > 0)
 }
 
 /** `Observation.valueQuantity` is a path of older definitions, and of short differentials, for a type slice of `Observation.value[x]`. */

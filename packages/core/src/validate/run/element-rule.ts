@@ -37,8 +37,6 @@ export interface ElementRule {
   readonly required: readonly ElementRule[]
   /** Names of the rules that have something to check here, in the order of `RuleBook.demands`. None: a node need not be visited for it. */
   readonly demands: readonly string[]
-  /** True when a value can meet further rules inside: members that are required, slices, or a profile on the type. */
-  readonly leadsOn: boolean
   readonly slicing: SlicingRule | undefined
   readonly slices: readonly ElementRule[]
 }

@@ -37,6 +37,16 @@ export function isPlainMember(run: Run, home: FhirNode, { plan, holder, member }
   return isPlain(run, { plan, holder, member })
 }
 
+/** The same for one of several nodes of an element, each of which is in no slice. */
+export function isPlainNode(run: Run, { parent, value, extra, slot, index }: FhirNode, look: PossibleLook): boolean {
+  if (parent === undefined || slot === undefined || value === undefined || extra !== undefined || !isObject(parent.value)) return false
+  const list = parent.value[slot.jsonName]
+  if (!Array.isArray(list)) return false
+  run.look.home = parent
+  run.look.left = VALUES_OF_A_LOOK
+  return isPlainValue(run, look, value, numberTextIn(run, value, list, index))
+}
+
 interface HeldMember {
   /** Of what the member is in. */
   readonly plan: Plan
@@ -124,7 +134,7 @@ function lookAt(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember
   const isPrimitive = type.kind === 'primitive'
   const whens = whensOf(run, { parent, slot, type })
   const demands = metTests(run, all, type)
-  if (whens === undefined || demands === undefined || (isPrimitive && all.some(({ leadsOn }) => leadsOn))) return 'never'
+  if (whens === undefined || demands === undefined || (isPrimitive && all.some((rule) => asksForMembers(rule, type)))) return 'never'
   return {
     type,
     min: Math.max(0, ...rules.map(({ min }) => min)),
@@ -144,6 +154,11 @@ interface TypedSlot {
   readonly parent: TypeDefinition
   readonly slot: ElementSlot
   readonly type: TypeDefinition
+}
+
+/** Whether there are further rules inside of a primitive: on its extensions. Its value is no member. */
+function asksForMembers({ required, slices, types }: ElementRule, { elements }: TypeDefinition): boolean {
+  return slices.length > 0 || required.some(({ name }) => elements.has(name)) || types.some(({ profiles }) => profiles.length > 0)
 }
 
 /** `undefined` where a rule looks at every value. */

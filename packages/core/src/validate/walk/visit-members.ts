@@ -7,10 +7,10 @@ import { checkShape, nullItems, reportNullItem, reportUnknownProperty, SEVERAL_C
 import { TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { ElementNodes } from '../run/nodes.js'
-import type { Plan, PlannedMember, Run } from '../run/run.js'
+import type { Plan, PlannedMember, PossibleLook, Run } from '../run/run.js'
 import type { Shape } from '../run/shape.js'
 import { isFlawlessMember } from './flawless.js'
-import { isPlainMember } from './plain.js'
+import { isPlainMember, isPlainNode } from './plain.js'
 
 const UNDERSCORE = 95
 /** A primitive value without id and extensions, which a profile can ask for. */
@@ -47,14 +47,12 @@ interface RuledMember {
 }
 
 function visitMember(run: Run, node: FhirNode, ruled: RuledMember): void {
-  const {
-    holder,
-    member: { slot, rules },
-  } = ruled
+  const { holder, member } = ruled
+  const { slot } = member
   if (isFine(run, node, ruled) || (run.checksTypes && !checkShape(run, node, { slot, holder }))) return
   const nodes: FhirNode[] = []
   pushSlot(run.model, node, { slot, into: nodes })
-  visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, rules)
+  visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, member)
 }
 
 /** Whether a quick look shows that there is nothing to report about a member. */
@@ -98,20 +96,17 @@ function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: El
   })
 }
 
-/**
- * Checks an element as a whole, then each of its nodes with the rules of the slices that it is in.
- *
- * @param rules What the rules of the parent say about the element.
- */
-function visitElement(run: Run, element: ElementNodes, rules: readonly ElementRule[]): void {
+/** Checks an element as a whole, then each of its nodes with the rules of the slices that it is in. */
+function visitElement(run: Run, element: ElementNodes, { rules, look: known }: PlannedMember): void {
   const { parent, slot, nodes } = element
+  const look = run.policy.checks === 'all' && known !== 'never' && nodes.length > 1 ? known : undefined
   for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
   if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.scheduler.isDue())
-    run.scheduler.later(() => visitInPieces(run, element, fitting))
+    run.scheduler.later(() => visitInPieces(run, { element, rules: fitting, look }))
   else {
     const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
-    visitNodes(run, { element, rules: fitting, slices, reportedNulls: 0 }, nodes)
+    visitNodes(run, { element, rules: fitting, look, slices, reportedNulls: 0 }, nodes)
   }
 }
 
@@ -128,15 +123,18 @@ function isEntryResource({ slot, nodes: [first] }: ElementNodes): boolean {
 interface Visit {
   readonly element: ElementNodes
   readonly rules: readonly ElementRule[]
+  /** Shows of single nodes that they need no visit. */
+  readonly look: PossibleLook | undefined
   readonly slices: SliceRules | undefined
   /** How many of the nulls were reported so far. */
   reportedNulls: number
 }
 
-function* visitInPieces(run: Run, element: ElementNodes, rules: readonly ElementRule[]): Work<void> {
+function* visitInPieces(run: Run, parts: Pick<Visit, 'element' | 'rules' | 'look'>): Work<void> {
+  const { element, rules } = parts
   const { nodes } = element
   const slices = isSliced(rules) ? yield* assignSlices(run, element, rules) : undefined
-  const visit: Visit = { element, rules, slices, reportedNulls: 0 }
+  const visit: Visit = { ...parts, slices, reportedNulls: 0 }
   for (let start = 0; start < nodes.length; start += MAX_AT_ONCE) {
     visitNodes(run, visit, nodes.slice(start, start + MAX_AT_ONCE))
     yield
@@ -144,11 +142,11 @@ function* visitInPieces(run: Run, element: ElementNodes, rules: readonly Element
 }
 
 function visitNodes(run: Run, visit: Visit, nodes: readonly FhirNode[]): void {
-  const { element, rules, slices } = visit
+  const { element, rules, look, slices } = visit
   for (const node of nodes) {
     const own = slices?.get(node)
     reportNulls(run, visit, node.index)
-    run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
+    if (look === undefined || !isPlainNode(run, node, look)) run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
   }
   if (nodes.at(-1) === element.nodes.at(-1)) reportNulls(run, visit, Infinity)
 }

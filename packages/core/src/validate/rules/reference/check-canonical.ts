@@ -16,7 +16,7 @@ const CANONICAL_TYPE: FindingDefinition = defineFinding(
 export const canonicalRule: NodeRule = {
   on: ['canonical'],
   finds: [CANONICAL_TYPE],
-  when: (value, _, { rules }) => typeof value === 'string' && isLookedUp(value) && allowedTypes(rules) !== undefined,
+  when: (value, run, { rules }) => typeof value === 'string' && otherType(run, value, allowedTypes(rules)) !== undefined,
   check: checkCanonical,
 }
 
@@ -49,17 +49,21 @@ const NOT_LOOKED_UP =
 /** Refuses a canonical that leads to a definition of another type than its element allows. One that leads to nothing that is known here may be right. */
 function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
-  if (typeof value !== 'string' || !isLookedUp(value) || isReportedElsewhere(node)) return
   const allowed = allowedTypes(rules)
-  if (allowed === undefined) return
-  const found = allowed.map((type) => run.definitions.definition(type, value))
-  if (found.some((one) => one !== undefined)) return
-  const others = DEFINITIONS.filter((type) => !allowed.includes(type))
-  const other = others.find((type) => run.definitions.definition(type, value) !== undefined)
-  if (other !== undefined && run.definitions.definition(other, value) !== PENDING)
+  if (typeof value !== 'string' || isReportedElsewhere(node)) return
+  const other = otherType(run, value, allowed)
+  if (other !== undefined)
     run.findings.report(CANONICAL_TYPE, node, {
-      text: `${quoted(value)} is a ${other}, but the element takes ${allowed.join(' or ')}.`,
+      text: `${quoted(value)} is a ${other}, but the element takes ${allowed?.join(' or ')}.`,
     })
+}
+
+/** The type of definition that a canonical leads to where it leads to none of those that are allowed. */
+function otherType(run: Run, canonical: string, allowed: readonly string[] | undefined): string | undefined {
+  if (allowed === undefined || !isLookedUp(canonical)) return undefined
+  for (const type of allowed) if (run.definitions.definition(type, canonical) !== undefined) return undefined
+  const kinds = run.definitions.kinds(canonical)
+  return kinds === PENDING ? undefined : DEFINITIONS.find((type) => !allowed.includes(type) && kinds.includes(type))
 }
 
 function isLookedUp(canonical: string): boolean {
