@@ -32,7 +32,7 @@ const UUID = /^(?:urn:uuid:|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 export const identifierRule: NodeRule = {
   on: ['Identifier'],
   finds: [IDENTIFIER],
-  when: (value) => isObject(value) && !isUsual(value),
+  when: () => (value) => isObject(value) && !isUsual(value),
   check: checkIdentifier,
 }
 

@@ -64,7 +64,7 @@ function hostedRule(kind: string, { on, severity, code = 'business-rule', advice
   return {
     on: isString(on) ? [on] : on,
     finds: [definition],
-    ...(when !== undefined && { when: (value) => when(value) }),
+    ...(when !== undefined && { when: () => when }),
     check: (run, node) => {
       if (when?.(node.value) === false) return
       const { value } = resourceOf(node)

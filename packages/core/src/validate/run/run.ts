@@ -147,6 +147,10 @@ export interface Plan {
   /** The checks of what the rules say, in the order of `RuleBook.demands`, each with the rules that it is for. */
   readonly demands: readonly PlannedDemand[]
   readonly required: readonly RequiredMember[]
+  /** Number of elements that are required. */
+  readonly requiredElements: number
+  /** The members that were asked for so far, by their names in JSON. */
+  readonly members: ReadonlyMap<string, PlannedMember>
   /** A member by its name in JSON; `undefined` when the type has none of this name. */
   readonly member: (jsonName: string) => PlannedMember | undefined
 }
@@ -168,6 +172,9 @@ export interface RequiredMember {
 export interface PlannedMember {
   readonly slot: ElementSlot
   readonly rules: readonly ElementRule[]
+  readonly isRequired: boolean
+  /** True when a rule on the type as a whole needs the member: there is something to look at where it is there. */
+  readonly isNeeded: boolean
   /** How to look at its values before nodes are made for them; absent before the first look, and while definitions have yet to be fetched. */
   look?: ValueLook | undefined
 }
@@ -181,8 +188,9 @@ export interface PossibleLook {
   /** How often the element may be there. */
   readonly min: number
   readonly max: number
-  readonly at: LookedAt
-  readonly whens: readonly NonNullable<NodeRule['when']>[]
+  /** What the rules on types have to look at. */
+  readonly whens: readonly ReturnType<NonNullable<NodeRule['when']>>[]
+  /** What the rules on ElementDefinitions demand. */
   readonly demands: readonly MetTest[]
   /** The form of a primitive value. */
   readonly form: PrimitiveCheck | undefined
@@ -215,12 +223,12 @@ export interface NodeRule {
   /** What it may report. */
   readonly finds: readonly FindingDefinition[]
   /**
-   * Whether there is anything to look at in a value. It is asked of JSON values before a node is made for them, so that most need none; a rule
-   * without it looks at every value.
-   *
-   * @param at Where the value is; the node around it, which may be some levels up, is `run.look.home`.
+   * Makes, once for each place, the test whether there is anything to look at in a value. It is asked of JSON values before a node is made for them,
+   * so that most need none; the node around the value, which may be some levels up, is `run.look.home`. A rule without it looks at every value.
    */
-  readonly when?: (value: unknown, run: Run, at: LookedAt) => boolean
+  readonly when?: (at: LookedAt) => (value: unknown, run: Run) => boolean
+  /** In place of `when`, the name in JSON of the member without which there is nothing to look at in a value. */
+  readonly needs?: string
   /** @param rules The ElementDefinitions of the node. */
   readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 }

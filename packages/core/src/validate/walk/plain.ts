@@ -25,8 +25,8 @@ export function createLook(home: FhirNode): Look {
 
 /**
  * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
- * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when`, those on ElementDefinitions by `metTest`.
- * False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
+ * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when` and `needs`, those on ElementDefinitions by
+ * `metTest`. False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
  *
  * @param home The node that the member is in.
  */
@@ -34,7 +34,7 @@ export function isPlainMember(run: Run, home: FhirNode, { plan, holder, member }
   if (member.look === 'never' || Object.hasOwn(holder, member.slot.siblingName)) return false
   run.look.home = home
   run.look.left = VALUES_OF_A_LOOK
-  return isPlain(run, { plan, holder, member })
+  return isPlain(run, plan, holder, member)
 }
 
 /** The same for one of several nodes of an element, each of which is in no slice. */
@@ -54,13 +54,12 @@ interface HeldMember {
   readonly member: PlannedMember
 }
 
-function isPlain(run: Run, { plan, holder, member }: HeldMember): boolean {
+function isPlain(run: Run, plan: Plan, holder: JsonObject, member: PlannedMember): boolean {
   const look = (member.look ??= lookAt(run, plan, member))
-  const { slot } = member
+  const { jsonName, isCollection } = member.slot
   if (look === undefined || look === 'never') return false
-  const value = holder[slot.jsonName]
-  if (!slot.isCollection)
-    return look.min <= 1 && look.max >= 1 && isPlainValue(run, look, value, numberTextIn(run, value, holder, slot.jsonName))
+  const value = holder[jsonName]
+  if (!isCollection) return look.min <= 1 && look.max >= 1 && isPlainValue(run, look, value, numberTextIn(run, value, holder, jsonName))
   if (!Array.isArray(value) || value.length === 0 || value.length > MOST_ITEMS) return false
   if (value.length < look.min || value.length > look.max) return false
   for (let index = 0; index < value.length; index++) {
@@ -78,49 +77,40 @@ function numberTextIn(run: Run, value: unknown, holder: object, key: string | nu
 function isPlainValue(run: Run, look: PossibleLook, value: unknown, source: string): boolean {
   const { plan, form } = look
   if (--run.look.left <= 0) return false
-  if (plan !== undefined) return isObject(value) && isPlainObject(run, { look, plan }, value)
+  if (plan !== undefined) return isObject(value) && isPlainObject(run, look, plan, value)
   if (typeof value === 'object' || !isUnremarkable(run, look, value)) return false
   return !run.checksTypes || form?.(value, source, run.now) === undefined
 }
 
-function isUnremarkable(run: Run, { whens, demands, at }: PossibleLook, value: unknown): boolean {
-  if (run.checksTypes) for (const when of whens) if (when(value, run, at)) return false
+function isUnremarkable(run: Run, { whens, demands }: PossibleLook, value: unknown): boolean {
+  if (run.checksTypes) for (const when of whens) if (when(value, run)) return false
   for (const isMet of demands) if (!isMet(value, run)) return false
   return true
 }
 
-function isPlainObject(run: Run, { look, plan }: { look: PossibleLook; plan: Plan }, value: JsonObject): boolean {
-  if (run.look.flawed.has(value)) return false
+function isPlainObject(run: Run, look: PossibleLook, plan: Plan, value: JsonObject): boolean {
+  if (run.look.flawed.size > 0 && run.look.flawed.has(value)) return false
   run.scheduler.step()
-  if (hasRequired(plan, value) && arePlain(run, plan, value) && isUnremarkable(run, look, value)) return true
+  if (arePlain(run, plan, value) && isUnremarkable(run, look, value)) return true
   if (run.look.left > 0) run.look.flawed.add(value)
-  return false
-}
-
-/** The names are those of a type, and a value that is not there, or inherited, is seen by the visit. */
-function hasRequired({ required }: Plan, value: JsonObject): boolean {
-  for (const { names } of required) if (!hasOne(value, names)) return false
-  return true
-}
-
-function hasOne(value: JsonObject, names: readonly string[]): boolean {
-  for (const name of names) if (value[name] !== undefined) return true
   return false
 }
 
 /** No member has a sibling with an id or extensions, of which the type has no member itself. */
 function arePlain(run: Run, plan: Plan, holder: JsonObject): boolean {
   const names = Object.keys(holder)
-  let choice: string | undefined
+  let required = 0
+  let hasChoice = false
   for (const name of names) {
-    const member = plan.member(name)
-    if (member === undefined || !isPlain(run, { plan, holder, member })) return false
+    const member = plan.members.get(name) ?? plan.member(name)
+    if (member === undefined || member.isNeeded || !isPlain(run, plan, holder, member)) return false
+    if (member.isRequired) required++
     if (!member.slot.isChoice) continue
     // Of two choices, whichever they are, a visit says more.
-    if (choice !== undefined) return false
-    choice = name
+    if (hasChoice) return false
+    hasChoice = true
   }
-  return names.length > 0
+  return names.length > 0 && required === plan.requiredElements
 }
 
 /** How to look at the values of a member; `undefined` while the definition of their type has yet to be fetched. */
@@ -132,14 +122,13 @@ function lookAt(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember
   if (base === PENDING || base === undefined) return undefined
   const all = base === NO_BASE ? rules : [...rules, base.root]
   const isPrimitive = type.kind === 'primitive'
-  const whens = whensOf(run, { parent, slot, type })
+  const whens = whensOf(run, { parent, slot, type, rules: all })
   const demands = metTests(run, all, type)
   if (whens === undefined || demands === undefined || (isPrimitive && all.some((rule) => asksForMembers(rule, type)))) return 'never'
   return {
     type,
     min: Math.max(0, ...rules.map(({ min }) => min)),
     max: Math.min(Infinity, ...rules.map(({ max }) => max)),
-    at: { parent, rules: all },
     whens,
     demands,
     form: isPrimitive ? primitiveCheck(type.name) : undefined,
@@ -154,6 +143,7 @@ interface TypedSlot {
   readonly parent: TypeDefinition
   readonly slot: ElementSlot
   readonly type: TypeDefinition
+  readonly rules: readonly ElementRule[]
 }
 
 /** Whether there are further rules inside of a primitive: on its extensions. Its value is no member. */
@@ -162,10 +152,10 @@ function asksForMembers({ required, slices, types }: ElementRule, { elements }: 
 }
 
 /** `undefined` where a rule looks at every value. */
-function whensOf({ rules }: Run, { parent, slot, type }: TypedSlot): PossibleLook['whens'] | undefined {
-  const own = [...rules.onType(type.name), ...(rules.hasElementRules ? rules.onElement(parent.name, slot.name) : [])]
-  const whens = own.flatMap(({ when }) => when ?? [])
-  return whens.length === own.length ? whens : undefined
+function whensOf({ rules: book }: Run, { parent, slot, type, rules }: TypedSlot): PossibleLook['whens'] | undefined {
+  const own = [...book.onType(type.name), ...(book.hasElementRules ? book.onElement(parent.name, slot.name) : [])]
+  if (own.some(({ when, needs }) => when === undefined && needs === undefined)) return undefined
+  return own.flatMap(({ when }) => when?.({ parent, rules }) ?? [])
 }
 
 /** `undefined` where a rule is checked on nodes only. */

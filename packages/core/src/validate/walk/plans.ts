@@ -68,10 +68,12 @@ function listOf(rules: readonly ElementRule[]): RuleList {
 
 function planOf(type: TypeDefinition, rules: readonly ElementRule[], book: RuleBook): Plan {
   const members = new Map<string, PlannedMember>()
+  const requiredNames = new Set(rules.flatMap(({ required }) => required.map(({ name }) => name)).filter((name) => type.elements.has(name)))
+  const neededNames = new Set(book.onType(type.name).flatMap(({ needs }) => needs ?? []))
   const member = (name: string): PlannedMember | undefined => {
     const slot = type.members.get(name)
     if (slot === undefined) return undefined
-    const made = { slot, rules: rulesFor(slot, rules) }
+    const made = { slot, rules: rulesFor(slot, rules), isRequired: requiredNames.has(slot.name), isNeeded: neededNames.has(name) }
     members.set(name, made)
     return made
   }
@@ -80,6 +82,8 @@ function planOf(type: TypeDefinition, rules: readonly ElementRule[], book: RuleB
     rules,
     demands: demandsOf(rules, book),
     required: rules.flatMap((rule) => rule.required.flatMap((needed) => requiredMember(type, needed))),
+    requiredElements: requiredNames.size,
+    members,
     member: (name) => members.get(name) ?? member(name),
   }
 }

@@ -62,7 +62,7 @@ export const codingRule: NodeRule = {
     CODE_CASE,
     ...DISPLAY_FINDINGS,
   ],
-  when: (value, run) => isObject(value) && !isUsual(run, value),
+  when: () => (value, run) => isObject(value) && !isUsual(run, value),
   check: checkCoding,
 }
 
@@ -197,7 +197,7 @@ const ANNOTATED_UNIT = /^[^{]+\{/
 export const unitRule: NodeRule = {
   on: ['Quantity'],
   finds: [CODE_UNKNOWN, UNIT_ANNOTATION],
-  when: (value, run) => isObject(value) && !isUsualUnit(run, value),
+  when: () => (value, run) => isObject(value) && !isUsualUnit(run, value),
   check: checkUnit,
 }
 

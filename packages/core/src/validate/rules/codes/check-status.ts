@@ -17,7 +17,10 @@ const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
 export const terminologyStatusRule: NodeRule = {
   on: ['CodeableConcept', 'Coding'],
   finds: [TERMINOLOGY_STATUS],
-  when: (value, run, { parent, rules }) => parent.name !== 'CodeableConcept' && isObject(value) && hasNotes(run, value, rules),
+  when: ({ parent, rules }) => {
+    const isCoding = parent.name === 'CodeableConcept'
+    return (value, run) => !isCoding && isObject(value) && hasNotes(run, value, rules)
+  },
   check: checkStatus,
 }
 

@@ -54,7 +54,7 @@ const TXT_2 = 'txt-2: The narrative must have some content that is not white spa
 export const narrativeRule: NodeRule = {
   on: ['xhtml'],
   finds: [INVARIANT, NARRATIVE, NARRATIVE_STRUCTURE, NARRATIVE_IDS, NARRATIVE_LANGUAGE],
-  when: (value, run) => typeof value !== 'string' || value.length > SHORT || !isUsual(run, value),
+  when: () => (value, run) => typeof value !== 'string' || value.length > SHORT || !isUsual(run, value),
   check: checkNarrative,
 }
 

@@ -22,7 +22,7 @@ const URL = 'http://hl7.org/fhir/StructureDefinition/textLink'
 export const textLinkRule: NodeRule = {
   on: ['Narrative'],
   finds: [TEXT_LINK],
-  when: (value) => isObject(value) && objectsAt(value, 'extension').length > 0,
+  needs: 'extension',
   check: checkTextLinks,
 }
 

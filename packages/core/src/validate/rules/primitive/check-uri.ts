@@ -22,7 +22,7 @@ const URI_FRAGMENT: FindingDefinition = defineFinding(
 export const fragmentRule: NodeRule = {
   on: ['uri'],
   finds: [URI_FRAGMENT],
-  when: (value) => typeof value === 'string' && value.startsWith('#'),
+  when: () => (value) => typeof value === 'string' && value.startsWith('#'),
   check: checkFragment,
 }
 
@@ -40,15 +40,14 @@ function checkFragment(run: Run, node: FhirNode): void {
 const URI_INCORRECT: FindingDefinition = defineFinding('uri-incorrect', 'warning', 'informational', 'Use the url that replaced it.')
 
 /** Urls that were published for code systems and identifiers, and were wrong. */
-const INCORRECT: ReadonlySet<unknown> = new Set(
-  ['icpc2', 'icf-nl', 'ca-hc-npn', 'ca-hc-din', 'dsm5'].map((name) => `http://hl7.org/fhir/sid/${name}`),
-)
+const SID = 'http://hl7.org/fhir/sid/'
+const INCORRECT: ReadonlySet<unknown> = new Set(['icpc2', 'icf-nl', 'ca-hc-npn', 'ca-hc-din', 'dsm5'].map((name) => SID + name))
 
 /** URIs that were published wrongly. */
 export const incorrectUriRule: NodeRule = {
   on: ['uri'],
   finds: [URI_INCORRECT],
-  when: (value) => INCORRECT.has(value),
+  when: () => (value) => typeof value === 'string' && value.startsWith(SID) && INCORRECT.has(value),
   check: (run, node) => {
     if (INCORRECT.has(node.value))
       run.findings.report(URI_INCORRECT, node, { text: `${quoted(String(node.value))} is not a correct URL, though it was published.` })
@@ -61,7 +60,10 @@ const EXAMPLE = /^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.
 export const exampleUrlRule: NodeRule = {
   on: ['uri'],
   finds: [URI_EXAMPLE],
-  when: (_, { policy }) => policy.refuses.has('examples'),
+  when:
+    () =>
+    (_, { policy }) =>
+      policy.refuses.has('examples'),
   check: checkExampleUrl,
 }
 

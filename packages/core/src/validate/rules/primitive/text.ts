@@ -58,6 +58,7 @@ const CODE_SPACE = /[\t\n\r]|\s\s/
 
 /** string: any text up to a megabyte ; one that is blank and white space around it are warnings, a tag of HTML is noted. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
+  if (isQuietText(text)) return undefined
   const isTrim = (isVisible(text.charCodeAt(0)) && isVisible(text.charCodeAt(text.length - 1))) || text.trim().length === text.length
   if (isTrim && !text.includes('<')) return textProblem(text)
   return textProblem(text) ?? (isTrim ? markupProblem(text) : AROUND)
@@ -161,6 +162,20 @@ function isVisible(code: number): boolean {
 /** True for a text of such characters only. Most codes and URIs are, which spares them an expression: bench `validate`. */
 export function isVisibleText(text: string): boolean {
   for (let i = 0; i < text.length; i++) if (!isVisible(text.charCodeAt(i))) return false
+  return true
+}
+
+const SHORT = 1_000
+const LESS_THAN = 60
+
+/** True for a short text of which there is nothing to say, seen in one pass: most are. */
+function isQuietText(text: string): boolean {
+  const { length } = text
+  if (length > SHORT || !isVisible(text.charCodeAt(0)) || !isVisible(text.charCodeAt(length - 1))) return false
+  for (let i = 0; i < length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === LESS_THAN || !isPlain(code)) return false
+  }
   return true
 }
 

@@ -15,7 +15,7 @@ const OID = /^urn:oid:[0-2](?:\.(?:0|[1-9]\d*))+$/
 const UUID = /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 const SPACE = /\s/
-const MAY_BE_URN = /^[ou]/
+const [LETTER_O, LETTER_U] = [111, 117]
 
 /** uri: no white space; what looks like a URN must be one. */
 export function uriProblem(text: string): PrimitiveProblem | undefined {
@@ -24,7 +24,8 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
     const problem = encodingProblem(text)
     if (problem !== undefined) return problem
   }
-  if (!MAY_BE_URN.test(text)) return undefined
+  const first = text.charCodeAt(0)
+  if (first !== LETTER_O && first !== LETTER_U) return undefined
   if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)
   if (text.startsWith('urn:oid:') && !OID.test(text)) return wrong(text, 'not a valid OID')
   return text.startsWith('urn:uuid:') ? uuidWarning(text) : undefined

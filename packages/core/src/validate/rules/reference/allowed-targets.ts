@@ -42,6 +42,11 @@ export function namesOf(canonicals: readonly string[]): string {
   return canonicals.map((canonical) => canonical.replace(TYPE_URL, '')).join(', ')
 }
 
+/** True for the canonical of a type of FHIR's own. */
+export function isOwnType(run: Run, canonical: string): boolean {
+  return ownType(run, canonical) !== undefined
+}
+
 /** The type of FHIR's own that a canonical means. The canonical alone decides; each definition that is asked for would take another walk. */
 function ownType({ model }: Run, canonical: string): string | undefined {
   const { url } = canonicalOf(canonical)

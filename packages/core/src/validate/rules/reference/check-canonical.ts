@@ -16,7 +16,10 @@ const CANONICAL_TYPE: FindingDefinition = defineFinding(
 export const canonicalRule: NodeRule = {
   on: ['canonical'],
   finds: [CANONICAL_TYPE],
-  when: (value, run, { rules }) => typeof value === 'string' && otherType(run, value, allowedTypes(rules)) !== undefined,
+  when: ({ rules }) => {
+    const allowed = allowedTypes(rules)
+    return (value, run) => typeof value === 'string' && otherType(run, value, allowed) !== undefined
+  },
   check: checkCanonical,
 }
 

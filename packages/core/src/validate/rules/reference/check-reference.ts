@@ -24,7 +24,7 @@ const QUERY = /^[_a-zA-Z][_a-zA-Z0-9]*=[^=&]*$/
 export const referenceRule: NodeRule = {
   on: ['Reference'],
   finds: [REFERENCE],
-  when: (value, run) => isObject(value) && !isUsual(run, value),
+  when: () => (value, run) => isObject(value) && !isUsual(run, value),
   check: checkReference,
 }
 

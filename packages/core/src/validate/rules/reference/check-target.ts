@@ -4,7 +4,7 @@ import { isObject, objectAt, objectsAt, stringAt } from '../../../json/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { emptyIndexes, type DemandRule, type MetTest, type Run } from '../../run/run.js'
-import { isAllowed, isUnknown, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
+import { isAllowed, isOwnType, isUnknown, namesOf, targetProfilesOf, type Target } from './allowed-targets.js'
 import { REFERENCE, typeIn } from './check-reference.js'
 import { containerOf, entryAround, referenceOf, resolveLocally } from './resolve-locally.js'
 
@@ -30,13 +30,22 @@ function surelyAllowed(rule: ElementRule, { name }: TypeDefinition): MetTest {
   if (name !== 'Reference') return () => true
   const canonicals = targetProfilesOf(rule)
   const isAnywhere = aggregationOf(rule).length === 0
+  const known = new Map<TypeDefinition, boolean>()
+  // Types of FHIR's own allow, or do not, whatever is loaded.
+  const isTypeAllowed = (run: Run, type: TypeDefinition): boolean => {
+    const found = known.get(type)
+    if (found !== undefined) return found
+    const isAllowedType = canonicals.some((canonical) => isAllowed(run, { type }, canonical))
+    if (canonicals.every((canonical) => isOwnType(run, canonical))) known.set(type, isAllowedType)
+    return isAllowedType
+  }
   return (value, run) => {
     const reference = isObject(value) ? stringAt(value, 'reference') : undefined
     if (reference === undefined) return true
     if (run.policy.validateReferences !== 'off' || !isAnywhere) return false
     if (reference.startsWith('#') || resolveLocally(run, run.look.home, reference) !== undefined) return false
     const target = targetOf(run, reference, undefined)
-    return target === undefined || canonicals.length === 0 || canonicals.some((canonical) => isAllowed(run, target, canonical))
+    return target === undefined || canonicals.length === 0 || isTypeAllowed(run, target.type)
   }
 }
 

@@ -16,7 +16,7 @@ const ELEMENT_ID: FindingDefinition = defineFinding(
 export const elementIdRule: NodeRule = {
   on: ['Element'],
   finds: [ELEMENT_ID, ID_FORM],
-  when: (value) => isObject(value) && Object.hasOwn(value, 'id'),
+  needs: 'id',
   check: checkElementId,
 }
 
