@@ -54,12 +54,13 @@ export interface FetchedStore<T> {
 
 /** Answers by key, each fetched once. */
 export function answers<T, K = string>(questions: Questions, load: (key: K) => Promise<T>): (key: K) => T | Pending {
-  const known = new Map<K, Fetched<T>>()
-  const asked = new Set<K>()
+  // Made at the first question: most validations ask none.
+  let known: Map<K, Fetched<T> | undefined> | undefined
   return (key) => {
-    const found = known.get(key)
+    const found = known?.get(key)
     if (found !== undefined) return found.answer
-    if (!asked.has(key) && questions.note(async () => void known.set(key, { answer: await load(key) }))) asked.add(key)
+    const table = (known ??= new Map())
+    if (!table.has(key) && questions.note(async () => void table.set(key, { answer: await load(key) }))) table.set(key, undefined)
     return PENDING
   }
 }
@@ -70,15 +71,18 @@ export function keptOrFetched<T>(
   store: FetchedStore<T>,
   load: (key: string) => Promise<T>,
 ): (key: string) => T | Pending {
-  const known = new Map<string, Fetched<T>>()
+  let known: Map<string, Fetched<T>> | undefined
   const fetched = answers(questions, async (key) => {
     const answer = await load(key)
     store.set(key, { answer })
     return answer
   })
   return (key) => {
-    const found = known.get(key) ?? store.get(key)
+    const before = known?.get(key)
+    if (before !== undefined) return before.answer
+    const found = store.get(key)
     if (found === undefined) return fetched(key)
+    known ??= new Map()
     known.set(key, found)
     return found.answer
   }

@@ -28,9 +28,10 @@ class Expressions {
 
 /** Compiles the FHIRPath and the regular expressions of definitions, each once per cache. */
 export function expressionCompiler(cache: Cache, model: TypeModel): Pick<Definitions, 'expression' | 'pattern'> {
-  const known = expressionsIn(cache)
+  let used: Expressions | undefined
   return {
     expression(text) {
+      const known = (used ??= expressionsIn(cache))
       const found = known.paths.get(text)
       if (found !== undefined) return found
       const compiled = compileFhirPath(text, { model })
@@ -39,6 +40,7 @@ export function expressionCompiler(cache: Cache, model: TypeModel): Pick<Definit
       return compiled
     },
     pattern(text) {
+      const known = (used ??= expressionsIn(cache))
       const found = known.patterns.get(text)
       if (found !== undefined) return found.regex
       const regex = usableRegex(text)

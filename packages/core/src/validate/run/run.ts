@@ -144,8 +144,8 @@ export interface Plan {
   readonly type: TypeDefinition
   /** All rules for the node: those of its place, its type and its profiles. */
   readonly rules: readonly ElementRule[]
-  /** The checks of what the rules say, in the order of `RuleBook.demands`, each with the rules that it is for. */
-  readonly demands: readonly PlannedDemand[]
+  /** The checks of what the rules say, in the order of `RuleBook.demands`. */
+  readonly demands: readonly NodeCheck[]
   readonly required: readonly RequiredMember[]
   /** Number of elements that are required. */
   readonly requiredElements: number
@@ -153,12 +153,6 @@ export interface Plan {
   readonly members: ReadonlyMap<string, PlannedMember>
   /** A member by its name in JSON; `undefined` when the type has none of this name. */
   readonly member: (jsonName: string) => PlannedMember | undefined
-}
-
-/** A check with the rules of a node that have something for it. */
-export interface PlannedDemand {
-  readonly check: DemandRule['check']
-  readonly rules: readonly ElementRule[]
 }
 
 /** A member, or a slice of one, that must be there. */
@@ -257,9 +251,12 @@ export interface DemandRule {
   readonly appliesTo: (rule: Omit<ElementRule, 'demands'>, model: TypeModel) => boolean
   /** Makes the test for values of a type, once for each place. A rule without it is checked on nodes only. */
   readonly metTest?: (rule: ElementRule, type: TypeDefinition) => MetTest
-  /** @param rules The ElementDefinitions of the node that it applies to. */
-  readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
+  /** Makes the check of nodes of a type by the ElementDefinitions that say something of the kind, once for each place. */
+  readonly checkBy: (rules: readonly ElementRule[], type: TypeDefinition) => NodeCheck
 }
+
+/** Checks a node. */
+export type NodeCheck = (run: Run, node: FhirNode) => void
 
 /** The rules of a validation, without those that are switched off and with those of the host. */
 export interface RuleBook {

@@ -7,8 +7,8 @@ export interface Shape {
   readonly isResource: boolean
   /** By name in JSON. */
   readonly members: ReadonlyMap<string, ShapeMember>
-  /** Of each list of names one must be there: several for a choice. */
-  readonly required: readonly (readonly string[])[]
+  /** Number of elements that must be there. */
+  readonly requiredElements: number
 }
 
 /** One member of a shape. */
@@ -19,6 +19,7 @@ export interface ShapeMember {
   readonly primitive: PrimitiveCheck | undefined
   /** How often the element may occur; `undefined` where its type says nothing. */
   readonly rule: Pick<ElementRule, 'min' | 'max'> | undefined
+  readonly isRequired: boolean
   /** The shape of a complex value; `undefined` while it is not known. */
   readonly inner: () => Shape | undefined
 }

@@ -45,34 +45,31 @@ function resourceFits(by: FlawlessCheck, resource: JsonObject): boolean {
 }
 
 function fits(by: FlawlessCheck, object: JsonObject, shape: Shape): boolean {
-  if (by.flawed.has(object)) return false
-  const isFine = membersFit(by, object, shape) && hasRequired(object, shape)
+  if (by.flawed.size > 0 && by.flawed.has(object)) return false
+  const isFine = hasContent(object, 'complex') && membersFit(by, object, shape)
   if (!isFine && by.left > 0) by.flawed.add(object)
   return isFine
 }
 
-function membersFit(by: FlawlessCheck, object: JsonObject, shape: Shape): boolean {
-  if (!hasContent(object, 'complex')) return false
-  const choices: string[] = []
+/** Whether all members are fine, all that are required are there, and no choice was made twice. */
+function membersFit(by: FlawlessCheck, object: JsonObject, { members, isResource, requiredElements }: Shape): boolean {
+  let required = 0
+  let choices: string[] | undefined
   for (const name of Object.keys(object)) {
-    const member = shape.members.get(name)
+    const member = members.get(name)
     if (member === undefined) {
-      if (name === 'resourceType' && shape.isResource) continue
+      if (name === 'resourceType' && isResource) continue
       return false
     }
     if (!memberFits(by, object, member)) return false
-    if (member.slot.isChoice) choices.push(member.slot.name)
+    if (member.isRequired) required++
+    if (member.slot.isChoice) (choices ??= []).push(member.slot.name)
   }
-  return areDistinct(choices)
+  return required === requiredElements && (choices === undefined || areDistinct(choices))
 }
 
 function areDistinct(names: readonly string[]): boolean {
   return names.length < 2 || new Set(names).size === names.length
-}
-
-function hasRequired(object: JsonObject, { required }: Shape): boolean {
-  for (const names of required) if (!names.some((name) => Object.hasOwn(object, name))) return false
-  return true
 }
 
 function memberFits(by: FlawlessCheck, object: JsonObject, member: ShapeMember): boolean {
@@ -81,34 +78,26 @@ function memberFits(by: FlawlessCheck, object: JsonObject, member: ShapeMember):
   const value = object[jsonName]
   if (memberProblem(slot, value) !== undefined) return false
   if (rule !== undefined && countProblem(rule, Array.isArray(value) ? value.length : 1) !== undefined) return false
-  if (!Array.isArray(value)) return itemFits(by, member, value) ?? numberFits(by, member, { value, holder: object, key: jsonName })
+  if (!Array.isArray(value)) return itemFits(by, member, value, sourceOf(by, value, object, jsonName))
   for (let index = 0; index < value.length; index++) {
     const item: unknown = value[index]
-    if (!(itemFits(by, member, item) ?? numberFits(by, member, { value: item, holder: value, key: index }))) return false
+    if (!itemFits(by, member, item, sourceOf(by, item, value, index))) return false
   }
   return true
 }
 
-/** `undefined` for numbers, which are checked as they were written. */
-function itemFits(by: FlawlessCheck, { kind, primitive, inner }: ShapeMember, value: unknown): boolean | undefined {
-  if (typeof value === 'number') return undefined
+/** Numbers are checked as they were written. */
+function sourceOf(by: FlawlessCheck, value: unknown, holder: object, key: string | number): string {
+  return typeof value === 'number' ? (by.numberText(holder, key) ?? String(value)) : ''
+}
+
+function itemFits(by: FlawlessCheck, { kind, primitive, inner }: ShapeMember, value: unknown, source: string): boolean {
   if (--by.left <= 0) return false
-  if (primitive !== undefined) return primitive(value, '', by.now) === undefined
+  if (primitive !== undefined) return primitive(value, source, by.now) === undefined
   if (!isObject(value)) return false
   if (kind === 'resource') return resourceFits(by, value)
   const shape = inner()
   return shape !== undefined && fits(by, value, shape)
-}
-
-interface JsonMember {
-  readonly value: unknown
-  readonly holder: object
-  readonly key: string | number
-}
-
-function numberFits(by: FlawlessCheck, { primitive }: ShapeMember, { value, holder, key }: JsonMember): boolean {
-  if (--by.left <= 0 || primitive === undefined) return false
-  return primitive(value, by.numberText(holder, key) ?? String(value), by.now) === undefined
 }
 
 /** Shapes of the types of a release, as far as the definitions of the types are known. */
@@ -121,15 +110,14 @@ export function shapesOf(model: TypeModel, { types, shapes }: Pick<Specification
     if (type === undefined || root === undefined) return undefined
     const member = (slot: ElementSlot): ShapeMember => {
       const own = root.children.get(slot.name)
-      return memberOf(slot, { kind: model.type(slot.type)?.kind ?? 'complex', rule: own, shape: () => of(slot.type, own) })
+      const kind = model.type(slot.type)?.kind ?? 'complex'
+      return memberOf(slot, { kind, rule: own, isRequired: required.has(slot.name), shape: () => of(slot.type, own) })
     }
+    const required = new Set(root.required.map((needed) => needed.name).filter((needed) => type.elements.has(needed)))
     const shape: Shape = {
       isResource: type.kind === 'resource',
       members: new Map(type.members.values().map((slot) => [slot.jsonName, member(slot)])),
-      required: root.required.flatMap(({ name: needed }) => {
-        const slots = type.elements.get(needed)
-        return slots === undefined ? [] : [slots.flatMap(({ jsonName, siblingName }) => [jsonName, siblingName])]
-      }),
+      requiredElements: required.size,
     }
     shapes.set(name, shape)
     return shape
@@ -140,11 +128,12 @@ export function shapesOf(model: TypeModel, { types, shapes }: Pick<Specification
 interface MemberParts {
   readonly kind: ShapeMember['kind']
   readonly rule: ElementRule | undefined
+  readonly isRequired: boolean
   readonly shape: () => Shape | undefined
 }
 
-function memberOf(slot: ElementSlot, { kind, rule, shape }: MemberParts): ShapeMember {
+function memberOf(slot: ElementSlot, { kind, rule, isRequired, shape }: MemberParts): ShapeMember {
   const primitive = kind === 'primitive' ? primitiveCheck(slot.type) : undefined
   let known: Shape | undefined
-  return { slot, kind, primitive, rule, inner: () => (known ??= shape()) }
+  return { slot, kind, primitive, rule, isRequired, inner: () => (known ??= shape()) }
 }

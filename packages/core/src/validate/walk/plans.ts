@@ -1,6 +1,6 @@
 import { PENDING, type ElementSlot, type TypeDefinition } from '../../fhirpath/index.js'
 import type { ElementRule } from '../run/element-rule.js'
-import { isNested, type Plan, type PlannedDemand, type PlannedMember, type Plans, type RequiredMember, type RuleBook } from '../run/run.js'
+import { isNested, type NodeCheck, type Plan, type PlannedMember, type Plans, type RequiredMember, type RuleBook } from '../run/run.js'
 
 /** Lists of rules that are kept. There are more only where resources claim profiles in ever other combinations. */
 const MOST_LISTS = 50_000
@@ -80,7 +80,7 @@ function planOf(type: TypeDefinition, rules: readonly ElementRule[], book: RuleB
   return {
     type,
     rules,
-    demands: demandsOf(rules, book),
+    demands: demandsOf(type, rules, book),
     required: rules.flatMap((rule) => rule.required.flatMap((needed) => requiredMember(type, needed))),
     requiredElements: requiredNames.size,
     members,
@@ -92,10 +92,10 @@ function rulesFor({ name }: ElementSlot, rules: readonly ElementRule[]): readonl
   return rules.flatMap(({ children }) => children.get(name) ?? [])
 }
 
-function demandsOf(rules: readonly ElementRule[], { demands }: RuleBook): readonly PlannedDemand[] {
-  return demands.flatMap(({ name, check }) => {
+function demandsOf(type: TypeDefinition, rules: readonly ElementRule[], { demands }: RuleBook): readonly NodeCheck[] {
+  return demands.flatMap(({ name, checkBy }) => {
     const own = rules.filter((rule) => rule.demands.includes(name))
-    return own.length > 0 ? [{ check, rules: own }] : []
+    return own.length > 0 ? [checkBy(own, type)] : []
   })
 }
 

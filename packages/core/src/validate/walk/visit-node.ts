@@ -27,7 +27,7 @@ export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[
   if (run.checksTypes && !checkForm(run, node)) return
   if (run.policy.checks === 'all') {
     if (run.checksTypes) checkByType(run, node, plan.rules)
-    for (const { check, rules: own } of plan.demands) check(run, node, own)
+    for (const check of plan.demands) check(run, node)
   }
   visitMembers(run, node, plan)
 }

@@ -107,7 +107,7 @@ export const bindingRule: DemandRule = {
   finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED],
   appliesTo: ({ bindings }) => bindings.length > 0,
   metTest: inAllTest,
-  check: checkBindings,
+  checkBy: (rules) => (run, node) => checkBindings(run, node, rules),
 }
 
 /** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */

@@ -2,7 +2,7 @@ import { OperationError } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
-import type { DemandRule, MetTest, Run } from '../../run/run.js'
+import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
 import { INVARIANT } from './invariant.js'
 import { NATIVE_CONSTRAINTS, SURELY_MET } from './native.js'
@@ -13,7 +13,7 @@ export const constraintRule: DemandRule = {
   finds: [INVARIANT],
   appliesTo: ({ constraints }) => constraints.length > 0,
   metTest: ({ constraints }, type) => allOf(constraints.map((constraint) => surelyMet(constraint, type))),
-  check: checkConstraints,
+  checkBy: checkFor,
 }
 
 function allOf(tests: readonly MetTest[]): MetTest {
@@ -37,29 +37,29 @@ function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
   return isBestPractice && run.policy.bestPractice === 'off'
 }
 
-function isSurelyMet(run: Run, { expression, isSurelyMet: testFor }: ConstraintRule, { type, json }: TypedJson): boolean {
-  return SURELY_MET.get(expression)?.(json) ?? testFor(type, run.definitions.expression)(json)
-}
-
-interface TypedJson {
-  readonly type: TypeDefinition
-  readonly json: JsonObject
-}
-
-/** Checks the invariants of the rules on a node, each once however many profiles repeat it. */
-function checkConstraints(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  const { value, type } = node
-  const json = isObject(value) && type.kind !== 'primitive' ? value : undefined
-  let isApart: boolean | undefined
-  for (const [index, rule] of rules.entries()) {
-    for (const constraint of rule.constraints) {
-      if (isLeftOut(run, constraint) || (json !== undefined && isSurelyMet(run, constraint, { type, json }))) continue
-      if (isRepeated(rules, index, constraint)) continue
-      isApart ??= isLong(value)
-      if (isApart) run.scheduler.later(() => checkConstraint(run, node, { constraint, rule }))
-      else checkConstraint(run, node, { constraint, rule })
+/** Makes the check of the invariants of rules on nodes of a type, each once however many profiles repeat it. */
+function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeCheck {
+  const seen = new Set<string>()
+  const all = rules.flatMap((rule): readonly PlannedConstraint[] => {
+    const own = rule.constraints.filter(({ expression }) => !seen.has(expression))
+    for (const { expression } of own) seen.add(expression)
+    return own.map((constraint) => ({ constraint, rule, isMet: surelyMet(constraint, type) }))
+  })
+  return (run, node) => {
+    const json = isObject(node.value) && type.kind !== 'primitive' ? node.value : undefined
+    let isApart: boolean | undefined
+    for (const one of all) {
+      if (json === undefined ? isLeftOut(run, one.constraint) : one.isMet(json, run)) continue
+      isApart ??= isLong(node.value)
+      if (isApart) run.scheduler.later(() => checkConstraint(run, node, one))
+      else checkConstraint(run, node, one)
     }
   }
+}
+
+interface PlannedConstraint extends Invariant {
+  /** Spares the evaluation for nodes that are JSON objects. */
+  readonly isMet: MetTest
 }
 
 /** Values in a node that an expression goes through in less time than others can wait. */
@@ -79,14 +79,6 @@ function valuesIn(value: unknown, limit: number): number {
     count += valuesIn(member, limit - count)
   }
   return count
-}
-
-/** Whether a rule before has the same invariant. */
-function isRepeated(rules: readonly ElementRule[], index: number, { expression }: ConstraintRule): boolean {
-  for (let before = 0; before < index; before++) {
-    if (rules[before]?.constraints.some((constraint) => constraint.expression === expression) === true) return true
-  }
-  return false
 }
 
 interface Invariant {

@@ -164,7 +164,7 @@ export const languageSectionRule: DemandRule = {
   name: 'narrative-sections',
   finds: [NARRATIVE_SECTIONS],
   appliesTo: ({ value }) => value.sections !== undefined,
-  check: (run, node, rules) => {
+  checkBy: (rules) => (run, node) => {
     for (const rule of rules) checkLanguageSections(run, node, rule)
   },
 }
@@ -204,7 +204,7 @@ export const narrativeSourceRule: DemandRule = {
   name: 'narrative-source',
   finds: [NARRATIVE_SOURCE],
   appliesTo: ({ value }) => value.sourceControl !== undefined,
-  check: (run, node, rules) => {
+  checkBy: (rules) => (run, node) => {
     for (const rule of rules) checkSources(run, node, rule)
   },
 }

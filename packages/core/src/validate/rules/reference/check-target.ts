@@ -22,7 +22,7 @@ export const targetRule: DemandRule = {
   appliesTo: ({ types }) =>
     types.some(({ code, targetProfiles, aggregation }) => code === 'Reference' && targetProfiles.length + aggregation.length > 0),
   metTest: surelyAllowed,
-  check: checkTarget,
+  checkBy: (rules) => (run, node) => checkTarget(run, node, rules),
 }
 
 /** Whether a Reference, if it is one, leads to nothing that is validated or read as well, and names a type that the rule allows, or none. */

@@ -55,7 +55,7 @@ export const allowedTypeRule: DemandRule = {
   name: 'type',
   finds: [TYPE_NOT_ALLOWED],
   appliesTo: ({ isBase, types }, model) => !isBase && types.some(({ code }) => model.type(code)?.kind === 'resource'),
-  check: checkAllowedType,
+  checkBy: (rules) => (run, node) => checkAllowedType(run, node, rules),
 }
 
 /** Checks that an inner resource is of a type that the rules for its place allow. */

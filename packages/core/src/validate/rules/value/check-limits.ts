@@ -18,7 +18,7 @@ export const limitRule: DemandRule = {
   name: 'limit',
   finds: [VALUE_LIMIT],
   appliesTo: ({ value }) => LIMITS.some((limit) => value[limit] !== undefined),
-  check: (run, node, rules) => {
+  checkBy: (rules) => (run, node) => {
     for (const rule of rules) checkLimits(run, node, rule)
   },
 }

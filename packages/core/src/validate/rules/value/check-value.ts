@@ -28,7 +28,7 @@ export const fixedValueRule: DemandRule = {
     ({ value: { fixed } }) =>
     (value) =>
       equals(value, fixed),
-  check: (run, node, rules) => {
+  checkBy: (rules) => (run, node) => {
     for (const rule of rules) compare(run, node, { expected: rule.value.fixed, rule, finding: VALUE_FIXED })
   },
 }
@@ -42,7 +42,7 @@ export const patternRule: DemandRule = {
     ({ value: { pattern } }) =>
     (value) =>
       contains(value, pattern),
-  check: (run, node, rules) => {
+  checkBy: (rules) => (run, node) => {
     for (const rule of rules) compare(run, node, { expected: rule.value.pattern, rule, finding: VALUE_PATTERN })
   },
 }
@@ -53,7 +53,7 @@ export const neededValueRule: DemandRule = {
   finds: [VALUE_MISSING],
   appliesTo: ({ value }) => value.alternatives !== undefined,
   metTest: () => () => true,
-  check: checkValued,
+  checkBy: (rules) => (run, node) => checkValued(run, node, rules),
 }
 
 interface Expected {
