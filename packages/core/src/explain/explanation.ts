@@ -1,3 +1,5 @@
+import type { Coverage, ExplainedCriterion } from './criteria.js'
+
 /** The subject of a step: a definition that was chosen, a part of it that was tested, or a text. */
 export type ExplanationKind =
   | 'value-set'
@@ -22,6 +24,7 @@ export type ExplanationKind =
   | 'population'
   | 'stratifier'
   | 'score'
+  | 'criterion'
   | 'bot'
   | 'schema'
   | 'content-type'
@@ -102,6 +105,10 @@ export interface Explanation {
   readonly omitted: number
   /** For codes that do not exist; the most similar first. */
   readonly nearest: readonly NearestCode[]
+  /** Of a Measure or of CQL, for one subject: why each population or definition has its result, in their order. */
+  readonly criteria?: readonly ExplainedCriterion[]
+  /** What each clause of the libraries was for that subject, with their text. */
+  readonly source?: Coverage
 }
 
 /** Where engines record what decides, when the caller asks for it. */
@@ -110,4 +117,8 @@ export interface Explain {
   /** True when codes that are similar to an unknown one should be searched for; only for the first few of a call, as it takes time. */
   wantsNearest(): boolean
   nearest(codes: readonly NearestCode[]): void
+  /** Why a population or definition has its result; each is a step, too. */
+  criterion(criterion: ExplainedCriterion): void
+  /** What the clauses of libraries were. */
+  source(coverage: Coverage): void
 }

@@ -1,4 +1,18 @@
 export type {
+  ClauseCounts,
+  ClauseResources,
+  Coverage,
+  CoveredClause,
+  CoveredDefinition,
+  CoveredLibrary,
+  CriterionResult,
+  ExplainedCriterion,
+  MissedBy,
+  NearMiss,
+  ReasonStep,
+  SourcePart,
+} from './criteria.js'
+export type {
   ExplainedCoding,
   Explain,
   Explanation,

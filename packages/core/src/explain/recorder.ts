@@ -1,4 +1,5 @@
-import type { Explain, Explanation, ExplanationStep, NearestCode } from './explanation.js'
+import type { Coverage, CriterionResult, ExplainedCriterion } from './criteria.js'
+import type { Explain, Explanation, ExplanationOutcome, ExplanationStep, NearestCode } from './explanation.js'
 
 /** Most steps that are kept; a value set may have any number of parts. */
 const MAX_STEPS = 1_000
@@ -17,17 +18,60 @@ export interface Recorder {
 export function createRecorder(): Recorder {
   const steps: ExplanationStep[] = []
   const nearest: NearestCode[] = []
+  const criteria: ExplainedCriterion[] = []
+  let source: Coverage | undefined
   let omitted = 0
   let searches = 0
+  const step = (made: ExplanationStep): void => {
+    if (steps.length < MAX_STEPS) steps.push(made)
+    else omitted++
+  }
   return {
     explain: {
-      step(step) {
-        if (steps.length < MAX_STEPS) steps.push(step)
-        else omitted++
-      },
+      step,
       wantsNearest: () => ++searches <= MAX_SEARCHES,
       nearest: (codes) => void nearest.push(...codes),
+      criterion: (made) => {
+        if (criteria.length >= MAX_STEPS) return void omitted++
+        criteria.push(made)
+        step(stepOf(made))
+      },
+      source: (made) => (source = source === undefined ? made : together(source, made)),
     },
-    explanation: () => ({ steps: [...steps], omitted, nearest: [...nearest] }),
+    explanation: () => ({
+      steps: [...steps],
+      omitted,
+      nearest: [...nearest],
+      ...(criteria.length > 0 && { criteria: [...criteria] }),
+      ...(source !== undefined && { source }),
+    }),
+  }
+}
+
+const OUTCOMES: Readonly<Record<CriterionResult, ExplanationOutcome>> = {
+  true: 'holds',
+  false: 'fails',
+  unknown: 'unknown',
+  'not-applicable': 'fails',
+  failed: 'unknown',
+}
+
+function stepOf({ definition, path, result, count, reason }: ExplainedCriterion): ExplanationStep {
+  return {
+    kind: 'criterion',
+    outcome: OUTCOMES[result],
+    ...(definition !== undefined && { definition }),
+    ...(path !== undefined && { path }),
+    ...(count !== undefined && { count }),
+    text: reason,
+  }
+}
+
+/** Libraries of several Measures, as components of a composite have them. */
+function together(one: Coverage, other: Coverage): Coverage {
+  return {
+    subjects: Math.max(one.subjects, other.subjects),
+    libraries: [...one.libraries, ...other.libraries],
+    omitted: one.omitted + other.omitted,
   }
 }

@@ -140,6 +140,9 @@ export interface References {
   terminology(node: ElmNode): LibraryTerminology
 }
 
+/** Sees every node that is compiled, and may give another function in its place that has the same values: how explanations and coverage look on. */
+export type NodeTrace = (compute: Compute, node: ElmNode, scope: Scope, library: string) => Compute
+
 /** Compiles nodes of one type. */
 export type NodeCompiler = (node: ElmNode, scope: Scope, compiler: Compiler) => Compute
 

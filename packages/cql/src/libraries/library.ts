@@ -1,6 +1,6 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { NODE_COMPILERS } from '../compile/registry.js'
-import type { Compiler, Compute, LibraryTerminology, References, RetrieveRequest, Scope } from '../compile/compiler.js'
+import type { Compiler, Compute, LibraryTerminology, NodeTrace, References, RetrieveRequest, Scope } from '../compile/compiler.js'
 import { isOfType } from '../compile/type.js'
 import {
   definitionsIn,
@@ -36,6 +36,8 @@ export interface LibraryOptions {
   readonly terminology?: LibraryTerminology
   /** Learns of each retrieve while it is compiled, without codes and range. */
   readonly onRetrieve?: (request: RetrieveRequest) => void
+  /** Looks on at every node. Without it, nothing is there that could. */
+  readonly trace?: NodeTrace | undefined
 }
 
 /** A definition of a library. */
@@ -209,7 +211,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
       if (++shared.depth > MAX_DEPTH) throw invalidElm(node, `Expressions may be nested ${MAX_DEPTH} deep.`)
       const compute = compile(node, scope, compiler)
       shared.depth--
-      return compute
+      return options.trace === undefined ? compute : options.trace(compute, node, scope, library.id)
     },
   }
   return compiler

@@ -7,11 +7,14 @@ import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } fro
 import { populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
 import { readSubject, storedRecords } from '../data/records.js'
 import { createEvaluation } from '../libraries/evaluate.js'
+import { clauseCounter } from '../explain/coverage.js'
+import { elmDefinitions } from '../explain/elm-libraries.js'
+import { explainMeasure } from '../explain/explain-measure.js'
 import { compiledCriterion } from './criterion.js'
 import { groupTotal, type GroupTotal, type SubjectResult } from './groups.js'
 import { referenceOf } from './items.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
-import { prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
+import { loadedLibraries, prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
 import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
 import { compileGroup, subjectResult, type CompiledGroup } from './subject-result.js'
 import { supplementTotal, type SupplementTotal } from './supplements.js'
@@ -45,10 +48,21 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
     valueNames: NAMES,
     supplements: true,
     evaluator: (ctx, scope) => async (groups) => {
-      const prepared = await prepare(ctx, { scope, groups }, options)
+      const maxSteps = options.maxSteps ?? MAX_STEPS
+      const plain = await prepare(ctx, { scope, groups }, options)
+      const counter = scope.coverage === true ? clauseCounter() : undefined
+      const prepared = counter === undefined ? plain : plain.traced(counter.trace)
       const work = compiledMeasure(groups, scope, prepared)
       await prepared.terminology.load()
-      return await countsOf(ctx, work, options.maxSteps ?? MAX_STEPS)
+      const isExplained = ctx.explain !== undefined && scope.individual === true
+      const counts = await countsOf(ctx, work, {
+        maxSteps,
+        after: async (own, results) => {
+          counter?.endSubject()
+          if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
+        },
+      })
+      return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
     },
     requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
     libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
@@ -78,11 +92,26 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
   }
 }
 
-async function countsOf(ctx: OperationContext, work: MeasureWork, maxSteps: number): Promise<MeasureCounts> {
+interface Watched {
+  readonly maxSteps: number
+  /** Called with each subject and its results, which are absent where its evaluation failed. */
+  readonly after: (own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>
+}
+
+async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, after }: Watched): Promise<MeasureCounts> {
   const { scope, groups, supplements } = work
   const failures: SubjectFailure[] = []
   const read = new Set<string>()
   const evaluateSubject = subjectEvaluator(ctx, { work, maxSteps, read })
+  const attempted = async (subject: SubjectRecords): Promise<readonly SubjectResult[] | undefined> => {
+    try {
+      return await evaluateSubject(subject)
+    } catch (error) {
+      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
+      failures.push({ subject: `${scope.subjectType}/${subject.id}`, message: error.message })
+      return undefined
+    }
+  }
   const pace = createPace(ctx)
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work)
   let done = 0
@@ -90,13 +119,9 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, maxSteps: numb
     pace.check()
     await pace.step()
     ctx.onProgress?.({ done: done++, total, of: 'subjects' })
-    try {
-      await evaluateSubject(subject)
-    } catch (error) {
-      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
-      failures.push({ subject: `${scope.subjectType}/${subject.id}`, message: error.message })
-      if (failures.length === MAX_FAILURES) break
-    }
+    const results = await attempted(subject)
+    await after(subject, results)
+    if (failures.length === MAX_FAILURES) break
   }
   return {
     groups: groups.map(({ total }) => total.counts()),
@@ -136,7 +161,7 @@ async function* subjects(ctx: OperationContext, { scope, prepared, groups }: Mea
 function subjectEvaluator(
   ctx: OperationContext,
   { work, maxSteps, read }: { readonly work: MeasureWork; readonly maxSteps: number; readonly read: Set<string> },
-): (subject: SubjectRecords) => Promise<void> {
+): (subject: SubjectRecords) => Promise<readonly SubjectResult[]> {
   const { scope, groups, supplements, prepared } = work
   const { offset } = prepared
   return async ({ id, subject, records }) => {
@@ -155,8 +180,8 @@ function subjectEvaluator(
       groups.map(({ compiled }) => subjectResult(compiled, evaluation, scope.individual === true)),
     )
     for (const [index, result] of results.entries()) groups[index]?.total.add(id, result)
-    if (!isInitial(work, results)) return
-    for (const supplement of supplements) await records.evaluate(() => supplement.add(id, evaluation))
+    if (isInitial(work, results)) for (const supplement of supplements) await records.evaluate(() => supplement.add(id, evaluation))
+    return results
   }
 }
 

@@ -6,7 +6,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
-import type { RetrieveRequest } from '../compile/compiler.js'
+import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
 import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
@@ -43,6 +43,10 @@ export interface Prepared {
   readonly model: TypeModel
   readonly convert: UnitConversion
   readonly offset: number
+  /** What was compiled. */
+  readonly loaded: LoadedMeasure
+  /** The same compiled again, with a trace that looks on. */
+  traced(trace: NodeTrace): Prepared
 }
 
 /** A definition that was made of an expression. */
@@ -90,6 +94,11 @@ export async function loadMeasure(
   return { resource, library, texts, expressions: await translatedExpressions(loading, source, texts.length) }
 }
 
+/** The libraries that a Measure is evaluated by: its own, and that of the expressions in its criteria. */
+export function loadedLibraries({ loaded }: Pick<Prepared, 'loaded'>): readonly LoadedLibrary[] {
+  return [loaded.library, loaded.expressions].filter((library) => library !== undefined)
+}
+
 /** Name of the definition that an expression was made to. */
 export function expressionName(index: number): string {
   return `Expression ${index}`
@@ -112,25 +121,30 @@ export async function prepare(
   const offset = options.offset ?? 0
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const given = parametersIn(scope, offset)
-  const requests: RetrieveRequest[] = []
-  const compiled = (library: LoadedLibrary): CqlLibrary =>
-    compileLibrary(library.elm, {
-      model,
-      convert,
-      offset,
-      include: (id) => library.includes.get(id),
-      parameters: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : given.get(name)),
-      terminology,
-      onRetrieve: (request) => requests.push(request),
-    })
-  const library = loaded.library === undefined ? undefined : compiled(loaded.library)
-  checkParameters(given, library)
-  const expressions = loaded.expressions === undefined ? undefined : compiled(loaded.expressions)
-  const named =
-    expressions === undefined
-      ? []
-      : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
-  return { library, expressions: new Map(named), terminology, requests, model, convert, offset }
+  const build = (trace?: NodeTrace): Prepared => {
+    const requests: RetrieveRequest[] = []
+    const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
+      compileLibrary(elm, {
+        model,
+        convert,
+        offset,
+        include: (id) => includes.get(id),
+        parameters: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : given.get(name)),
+        terminology,
+        onRetrieve: (request) => requests.push(request),
+        trace,
+      })
+    const library = loaded.library === undefined ? undefined : compiled(loaded.library)
+    const expressions = loaded.expressions === undefined ? undefined : compiled(loaded.expressions)
+    const named =
+      expressions === undefined
+        ? []
+        : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
+    return { library, expressions: new Map(named), terminology, requests, model, convert, offset, loaded, traced: build }
+  }
+  const prepared = build()
+  checkParameters(given, prepared.library)
+  return prepared
 }
 
 /** Criteria that are CQL themselves; the media type of CQL is also used for names of definitions. */

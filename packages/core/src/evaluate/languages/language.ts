@@ -1,5 +1,6 @@
 import type { DataRequirement, ParameterDefinition } from 'fhir/r4.js'
 import type { OperationContext } from '../../context/index.js'
+import type { Coverage } from '../../explain/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { GroupPlan, Supplement } from '../measure-plan.js'
 import type { Period } from '../period.js'
@@ -22,6 +23,8 @@ export interface Scope {
   readonly listed?: boolean | undefined
   /** Whether the report is of one subject, with what was evaluated and supporting evidence. */
   readonly individual?: boolean | undefined
+  /** Whether it is counted what the clauses of its libraries are. */
+  readonly coverage?: boolean | undefined
   /** Values of parameters of the Measure's libraries, a Parameters resource. */
   readonly parameters?: JsonObject | undefined
   /** What is reported beside the populations, as far as it is in this language. */
@@ -38,6 +41,8 @@ export interface MeasureCounts {
   readonly evaluatedResources?: readonly string[] | undefined
   /** Subjects that could not be evaluated. The counts are not reported then. */
   readonly failures?: readonly SubjectFailure[] | undefined
+  /** What the clauses of libraries were, where `scope.coverage` asks for it. */
+  readonly coverage?: Coverage | undefined
 }
 
 /** What supplemental data or a risk adjustment factor is, for all subjects. */

@@ -1,0 +1,198 @@
+import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
+import { canonicalOfMeasure, type Membership, type Population } from 'fhir-ops/internal/evaluate'
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import type { CriterionResult, ExplainedCriterion } from 'fhir-ops/internal/explain'
+import type { Evaluation } from '../compile/compiler.js'
+import type { SubjectRecords } from '../data/population.js'
+import type { ElmNode } from '../elm/node.js'
+import { createEvaluation } from '../libraries/evaluate.js'
+import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
+import { expressionName, loadedLibraries, type Prepared } from '../measure/prepare.js'
+import { compileGroup, subjectResult, type CompiledGroup } from '../measure/subject-result.js'
+import type { SubjectResult } from '../measure/groups.js'
+import { clauseTexts } from './clause-text.js'
+import { clauseCounter } from './coverage.js'
+import { elmDefinitions, type ElmDefinitions } from './elm-libraries.js'
+import { bothTraces, explainedCriterion, MAX_REASON_STEPS } from './explain-criteria.js'
+import { pathReason } from './fhirpath-reason.js'
+import type { ReasonScope } from './reason-scope.js'
+import { createTracer } from './trace.js'
+
+/** The evaluation that is explained. */
+interface Explained {
+  readonly scope: Scope
+  readonly groups: readonly GroupPlan[]
+  readonly prepared: Prepared
+  readonly own: SubjectRecords
+  /** Its results, group by group; absent when it failed. */
+  readonly results: readonly SubjectResult[] | undefined
+  readonly maxSteps: number
+}
+
+/**
+ * Explains the result of one subject, population by population. Everything is compiled once more with a trace, and evaluated over the records
+ * that were read before; results are those of the evaluation without one.
+ */
+export async function explainMeasure(ctx: OperationContext, { scope, groups, prepared, own, results, maxSteps }: Explained): Promise<void> {
+  const { explain } = ctx
+  if (explain === undefined) return
+  const definitions = elmDefinitions(loadedLibraries(prepared))
+  const tracer = createTracer(definitions.roots)
+  const counter = clauseCounter()
+  const traced = prepared.traced(bothTraces(counter.trace, tracer.trace))
+  const compiled = groups.map((group) => compileGroup(group, traced))
+  await traced.terminology.load()
+  const evaluation = createEvaluation({
+    subject: own.subject,
+    now: ctx.now(),
+    offset: prepared.offset,
+    maxSteps,
+    retrieve: (request) => {
+      const found = own.records.retrieve(request)
+      tracer.retrieved(request, found)
+      return found
+    },
+  })
+  const failures = await own.records.evaluate(() => compiled.map((group) => failuresOf(group, evaluation)))
+  counter.endSubject()
+  const reasons: ReasonScope = {
+    tracer,
+    definitions,
+    evaluation,
+    texts: clauseTexts(definitions),
+    context: prepared,
+    options: prepared,
+    retrieve: (request) => own.records.retrieve(request),
+    left: { steps: MAX_REASON_STEPS },
+  }
+  // What is nearest may need parts that were not evaluated, and so resources that were not read.
+  const criteria = await own.records.evaluate(() => {
+    reasons.left.steps = MAX_REASON_STEPS
+    return groups.flatMap((group, index) => {
+      const told = {
+        group,
+        compiled: compiled[index],
+        result: results?.[index],
+        failures: failures[index] ?? [],
+        prepared: traced,
+        scope,
+        reasons,
+      }
+      return group.populations.map((population, at) => explainedPopulation(told, population, at))
+    })
+  })
+  for (const criterion of criteria) explain.criterion(criterion)
+  explain.source(counter.coverage(definitions))
+}
+
+/** Evaluates a group as it is evaluated without a trace; where that fails, each population by itself. Gives the failure of each. */
+function failuresOf(group: CompiledGroup, evaluation: Evaluation): readonly (string | undefined)[] {
+  const failed = attempted(() => subjectResult(group, evaluation, true))
+  if (failed === undefined) return []
+  return group.populations.map(({ ofSubject }) => attempted(() => ofSubject?.(evaluation)))
+}
+
+/** The message of a run-time error of CQL; `undefined` where there is none. */
+function attempted(evaluate: () => unknown): string | undefined {
+  try {
+    evaluate()
+    return undefined
+  } catch (error) {
+    if (error instanceof OperationError && (error.code === 'unprocessable' || error.code === 'definition-invalid')) return error.message
+    throw error
+  }
+}
+
+interface Told {
+  readonly group: GroupPlan
+  readonly compiled: CompiledGroup | undefined
+  readonly result: SubjectResult | undefined
+  readonly failures: readonly (string | undefined)[]
+  readonly prepared: Prepared
+  readonly scope: Scope
+  readonly reasons: ReasonScope
+}
+
+function explainedPopulation(told: Told, population: Population, index: number): ExplainedCriterion {
+  const { scope, reasons, prepared } = told
+  const root = rootOf(population, prepared, reasons.definitions)
+  const { result, decided, count } = resultOf(told, index, root)
+  const head = {
+    name: nameOf(population, index),
+    definition: canonicalOfMeasure(scope.measure),
+    path: population.path,
+    expression: population.expression,
+    result,
+    ...(count !== undefined && { count }),
+    ...(decided !== undefined && { decided }),
+  }
+  if (population.language !== FHIRPATH_LANGUAGE) return explainedCriterion(head, root, reasons)
+  return pathReason(head, { population, prepared, reasons })
+}
+
+/** The expression of a criterion that names a definition or is one. */
+function rootOf({ language, expression }: Population, { loaded }: Prepared, { libraries }: ElmDefinitions): ElmNode | undefined {
+  if (language === FHIRPATH_LANGUAGE) return undefined
+  const inline = loaded.texts.indexOf(expression)
+  const own = inline < 0 || loaded.library === undefined ? libraries[0] : libraries.find(({ id }) => id === 'MeasureExpressions')
+  const name = inline < 0 ? expression : expressionName(inline)
+  return own?.definitions.find((definition) => definition.name === name)?.expression
+}
+
+interface PopulationResult {
+  readonly result: CriterionResult
+  readonly count?: number
+  readonly decided?: string
+}
+
+/** What a population is for the subject. It is of those that it lies within, and without those that it leaves out. */
+function resultOf(told: Told, index: number, root: ElmNode | undefined): PopulationResult {
+  const { group, compiled, result, reasons } = told
+  const failure = told.failures[index] ?? (result === undefined ? 'The evaluation of the subject failed.' : undefined)
+  if (failure !== undefined || result === undefined) return { result: 'failed', decided: (failure ?? '').replace(/\.$/, '') }
+  const membership = compiled?.memberships[index]
+  if (membership?.observed !== undefined) return observedResult(lengthAt(result.observations, index), group, membership.observed)
+  const count = lengthAt(result.members, index)
+  const amount = (group.populations[index]?.basis ?? 'boolean') === 'boolean' ? {} : { count }
+  if (count > 0) return { result: 'true', ...amount }
+  const by = membership === undefined ? undefined : decidedBy(membership, { index, group, result })
+  const isUnknown = root !== undefined && reasons.tracer.firstOf(root)?.value === null
+  return { ...(by ?? { result: isUnknown ? 'unknown' : 'false' }), ...amount }
+}
+
+function lengthAt(lists: readonly (readonly unknown[])[], index: number): number {
+  return lists[index]?.length ?? 0
+}
+
+function observedResult(count: number, { populations }: GroupPlan, observed: number): PopulationResult {
+  if (count > 0) return { result: 'true', count }
+  const decided = `there is nothing in the ${titleIn(populations[observed], observed)} that has a value to observe`
+  return { result: 'not-applicable', count, decided }
+}
+
+interface Place {
+  readonly index: number
+  readonly group: GroupPlan
+  readonly result: SubjectResult
+}
+
+/** The population that decides in place of the own criterion: one that it lies within and that is empty, or one that is left out. */
+function decidedBy({ all, none }: Membership, { index, group, result }: Place): PopulationResult | undefined {
+  const has = (other: number): boolean => lengthAt(result.members, other) > 0
+  const outside = all.find((other) => other !== index && !has(other))
+  if (outside !== undefined)
+    return { result: 'not-applicable', decided: `the subject is not in the ${titleIn(group.populations[outside], outside)}` }
+  const excluding = none.find(has)
+  return excluding === undefined
+    ? undefined
+    : { result: 'false', decided: `the subject is in the ${titleIn(group.populations[excluding], excluding)}` }
+}
+
+function nameOf({ kinds }: Population, index: number): string {
+  return kinds[0] ?? `population-${index + 1}`
+}
+
+function titleIn(population: Population | undefined, index: number): string {
+  return population === undefined ? `population ${index + 1}` : nameOf(population, index).replaceAll('-', ' ')
+}
