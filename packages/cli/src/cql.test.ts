@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -49,6 +49,23 @@ describe('fhir-ops cql', () => {
     expect(await command(...asked, data ?? '')).toMatchObject({ status: 0, out: 'Visits  2' })
     expect(await command(...asked, broken ?? '')).toMatchObject({
       err: expect.stringContaining('broken.ndjson:3:17 is not JSON') as string,
+    })
+  })
+
+  it('explains a definition, and writes pages of the explanation and of the coverage', async () => {
+    const [page, lines] = ['why.html', 'lines.info'].map((name) => join(folder, name))
+    const asked = [join(folder, 'main.cql'), '--subject', 'Patient/p', '--data', join(folder, 'data.json'), '--define', 'Visits']
+    const answer = await command(...asked, '--explain', page ?? '', '--coverage', lines ?? '')
+    expect(answer).toMatchObject({ status: 0, out: 'Visits  2' })
+    expect(answer.err).toBe(
+      '"Visits" is 2 because `Count(Common.Visits) * Factor` is 2: `Count(Common.Visits)` is 1: `[Encounter]` finds 1 Encounter: Encounter/e.',
+    )
+    expect(await readFile(page ?? '', 'utf8')).toContain('<span class="t" title="true">Common.Visits</span>')
+    expect(await readFile(lines ?? '', 'utf8')).toMatch(/^TN:\nSF:Main\.cql\nFN:7,Visits\nFNDA:1,Visits\n/)
+    expect((await command(...asked, '--coverage')).err).toContain('Main|1    Visits  3 of 3 clauses  true 1')
+    expect(await command(...asked, '--explain', 'why.txt')).toMatchObject({
+      status: 2,
+      err: expect.stringContaining('must end in .html') as string,
     })
   })
 

@@ -13,10 +13,11 @@ import type { Io } from '../io.js'
 import { fileText } from '../read-file.js'
 import { readResource, readResources } from '../read-resource.js'
 import { table } from '../text.js'
+import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
-interface CqlOptions {
+interface CqlOptions extends ClausesOptions {
   readonly storage: string
   readonly load: readonly string[]
   readonly expression?: string
@@ -40,6 +41,7 @@ Example:
 
 /** `fhir-ops cql`. */
 export function cqlCommand(io: Io): Command {
+  const { explain, coverage } = clausesOptions()
   return new Command('cql')
     .description('Evaluate a CQL library, or an expression, over data that is loaded or stored.')
     .argument('[file]', 'file with CQL or with a Library resource; other .cql files of its folder can be included')
@@ -48,6 +50,8 @@ export function cqlCommand(io: Io): Command {
     .option('--subject <reference>', 'Patient/<id>, the subject of the context')
     .option('--parameter <name=cql>', "value of a parameter, written in CQL (Factor=3, Name='x'); repeatable", repeated)
     .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, in place of what is stored')
+    .addOption(explain)
+    .addOption(coverage)
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(jsonOption())
@@ -58,11 +62,14 @@ export function cqlCommand(io: Io): Command {
 async function runCql(file: string | undefined, options: CqlOptions, io: Io): Promise<void> {
   if (file === undefined && options.expression === undefined)
     throw new OperationError('parameter-required', 'Name a file, or give --expression.')
+  checkFiles(options)
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
   try {
     const result = await evaluated(engine.ctx, file, { options, translator })
     for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
+    await tellExplanation(result.explanation, options, io)
+    await tellCoverage(result.explanation?.source, options, io)
     print(result, options, io)
   } finally {
     await translator.close()
@@ -86,6 +93,7 @@ async function evaluated(ctx: OperationContext, file: string | undefined, call: 
     subject,
     parameters: await parametersOf(ctx, call),
     data: data === undefined ? undefined : (await readResources(data)).flatMap(resourcesIn),
+    explain: call.options.explain !== undefined || call.options.coverage !== undefined,
   }
   return await evaluateCql(own, input, { translator: call.translator })
 }

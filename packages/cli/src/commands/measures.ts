@@ -2,16 +2,25 @@ import { cqlLanguage } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import { r4TypeModel } from '@fhir-ops/r4'
 import { Command, Option } from 'commander'
-import { evaluateMeasureOperation, measureOperations } from 'fhir-ops/evaluate'
+import {
+  evaluateMeasure,
+  evaluateMeasureOperation,
+  measureOperations,
+  toMeasureReport,
+  type EvaluateMeasureResult,
+} from 'fhir-ops/evaluate'
+import { readEvaluate } from 'fhir-ops/internal/evaluate'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import type { Operation } from 'fhir-ops/operation'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
+import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { idOf, operationNamed, printAnswer } from './run-operation.js'
 import { table } from '../text.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
-interface EvaluateOptions {
+interface EvaluateOptions extends ClausesOptions {
   readonly storage: string
   readonly load: readonly string[]
   readonly periodStart: string
@@ -24,6 +33,7 @@ interface EvaluateOptions {
 
 /** `fhir-ops evaluate`. */
 export function evaluateCommand(io: Io): Command {
+  const { explain, coverage } = clausesOptions()
   return new Command('evaluate')
     .alias('evaluate-measure')
     .description('Count the populations of a Measure over a period. Criteria are FHIR searches, CQL or FHIRPath.')
@@ -39,6 +49,8 @@ export function evaluateCommand(io: Io): Command {
         'population',
       ]),
     )
+    .addOption(explain)
+    .addOption(coverage)
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(jsonOption())
@@ -51,19 +63,30 @@ const PATIENCE_MS = 86_400_000
 
 async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, reportType } = options
+  checkFiles(options)
   const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
+  const languages = [cqlLanguage({ translator })]
+  const told: { result?: EvaluateMeasureResult } = {}
+  const run: Operation['run'] = async (ctx, request) => {
+    const asked = { explain: options.explain !== undefined, coverage: options.coverage !== undefined }
+    told.result = await evaluateMeasure(ctx, { ...readEvaluate(request), ...asked }, { languages })
+    return { status: 200, resource: { ...toMeasureReport(told.result) } }
+  }
   const call = {
-    operation: evaluateMeasureOperation({ languages: [cqlLanguage({ translator })] }),
+    operation: { ...evaluateMeasureOperation({ languages }), run },
     type: 'Measure',
     id: idOf('Measure', measure),
     values: { periodStart, periodEnd, subject, practitioner, reportType },
   }
+  const { json, storage, load } = options
   try {
-    await printAnswer(call, { ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io, (report) => {
+    await printAnswer(call, { ...(json && { json }), storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io, (report) => {
       for (const line of table(objectsAt(report, 'group').flatMap(groupCells))) io.out(line)
       for (const text of failuresIn(report)) io.err(`error: ${text}`)
-      if (report['status'] === 'error') throw new Exit(1)
     })
+    await tellExplanation(told.result?.explanation, options, io)
+    await tellCoverage(told.result?.coverage, options, io)
+    if (told.result?.failures !== undefined) throw new Exit(1)
   } finally {
     await translator.close()
   }

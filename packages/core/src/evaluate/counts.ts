@@ -1,4 +1,5 @@
 import type { OperationContext } from '../context/index.js'
+import { togetherCovered, type Coverage } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { Composite } from './composite/composite-plan.js'
@@ -90,6 +91,8 @@ export interface Counts {
   /** References to what the evaluation of the only subject read. */
   readonly evaluatedResources: readonly string[]
   readonly failures: readonly SubjectFailure[]
+  /** What the clauses of libraries were; absent unless asked for. */
+  readonly coverage: Coverage | undefined
 }
 
 /** Supplemental data, or a risk adjustment factor, and its values. */
@@ -117,6 +120,7 @@ export async function countsOf(ctx: OperationContext, parts: readonly Part[], sc
     ),
     evaluatedResources: [...new Set(all.flatMap(({ counts }) => counts.evaluatedResources ?? []))],
     failures: [...new Map(failures).values()],
+    coverage: togetherCovered(all.flatMap(({ counts }) => counts.coverage ?? [])),
   }
 }
 

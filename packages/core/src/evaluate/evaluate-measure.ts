@@ -29,6 +29,8 @@ export interface EvaluateMeasureInput extends ExplainOption {
   readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
   /** A Parameters resource with values of parameters that the Measure's libraries declare. */
   readonly parameters?: object | undefined
+  /** True: the result has `coverage`, what each clause of the Measure's CQL was over all subjects. Default false, which costs nothing. */
+  readonly coverage?: boolean | undefined
 }
 
 const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
@@ -39,6 +41,7 @@ const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
   practitioner: TEXT,
   reportType: oneOf('subject', 'subject-list', 'population'),
   parameters: OBJECT,
+  coverage: FLAG,
   explain: FLAG,
 })
 
@@ -91,6 +94,7 @@ async function evaluated(
     practitioner,
     listed: type === 'subject-list' || (composite !== undefined && composite.method !== 'weighted'),
     individual: type === 'individual',
+    coverage: input.coverage,
     parameters: isObject(input.parameters) ? input.parameters : undefined,
   }
   await library?.evaluator(ctx, { ...scope, measure })([])
@@ -109,12 +113,12 @@ function libraryLanguage(measure: JsonObject, languages: readonly CriteriaLangua
   return Array.isArray(named) && named.length > 0 ? languages.find(({ supplements }) => supplements === true) : undefined
 }
 
-/** Parameters are those of libraries, which not every language has. */
-function checkParameters({ parameters }: EvaluateMeasureInput, languages: readonly (CriteriaLanguage | undefined)[]): void {
-  if (parameters === undefined || languages.some((language) => language?.supplements === true)) return
-  throw new OperationError('parameter-unsupported', "The Measure has no library that could take 'parameters'.", {
-    expression: ['parameters'],
-  })
+/** Parameters and clauses are those of libraries, which not every language has. */
+function checkParameters({ parameters, coverage }: EvaluateMeasureInput, languages: readonly (CriteriaLanguage | undefined)[]): void {
+  const asked = parameters !== undefined ? 'parameters' : coverage === true ? 'coverage' : undefined
+  if (asked === undefined || languages.some((language) => language?.supplements === true)) return
+  const fault = asked === 'coverage' ? "of which 'coverage' could tell the clauses" : "that could take 'parameters'"
+  throw new OperationError('parameter-unsupported', `The Measure has no library ${fault}.`, { expression: [asked] })
 }
 
 function reportTypeOf(asked: EvaluateMeasureInput['reportType'], subject: Subject | undefined): EvaluateMeasureResult['type'] {

@@ -32,6 +32,7 @@ export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
     reportType: reportTypeOf(reader),
     ...(parameters !== undefined && { parameters }),
     explain: reader.boolean('_explain'),
+    coverage: reader.boolean('_coverage'),
   }
   reader.refuseUnknown()
   return input

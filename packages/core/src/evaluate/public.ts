@@ -14,3 +14,4 @@ export {
 } from './requirements/data-requirements.js'
 export { measureOperations } from './measure-operations.js'
 export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
+export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'

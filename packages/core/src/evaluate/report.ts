@@ -10,7 +10,7 @@ import type {
   OperationOutcome,
   Resource,
 } from 'fhir/r4.js'
-import { explanationExtension } from '../explain/index.js'
+import { coverageExtension, explanationExtension } from '../explain/index.js'
 import type { SubjectFailure } from './languages/index.js'
 import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMeasureResult } from './result.js'
 import { evaluatedResources, evidenceExtension, measureInfo, supplementOf } from './supplement-report.js'
@@ -27,7 +27,11 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
   const group = groups.map((one) => groupOf(one, contained))
   const supplements = (result.supplements ?? []).map((one, index) => supplementOf(one, { index, result }))
   contained.push(...supplements.flatMap(({ observations }) => observations))
-  const extension = [...explanationExtension(explanation), ...supplements.flatMap(({ extensions }) => extensions)]
+  const extension = [
+    ...explanationExtension(explanation),
+    ...coverageExtension(result.coverage),
+    ...supplements.flatMap(({ extensions }) => extensions),
+  ]
   const evaluatedResource = evaluatedResources(result)
   return {
     resourceType: 'MeasureReport',

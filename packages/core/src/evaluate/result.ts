@@ -1,6 +1,7 @@
 import type { CodeableConcept, Extension, Quantity } from 'fhir/r4.js'
 import type { Explained, OperationContext } from '../context/index.js'
 import { quoted } from '../errors/index.js'
+import type { Coverage } from '../explain/index.js'
 import { objectAt, type JsonObject } from '../json/index.js'
 import { conceptOf, isQuantity } from './concept.js'
 import { NO_COUNTS, type CountedSupplement, type Counts } from './counts.js'
@@ -36,6 +37,8 @@ export interface EvaluateMeasureResult extends Explained {
   readonly evaluatedResources?: readonly string[]
   /** The first subjects that could not be evaluated, and why: nothing was counted then. Absent when all could. */
   readonly failures?: readonly SubjectFailure[]
+  /** What each clause of the Measure's CQL was over all subjects, when the input asked for it. */
+  readonly coverage?: Coverage
 }
 
 /** Supplemental data or a risk adjustment factor. */
@@ -125,7 +128,7 @@ export interface Evaluation {
 export function resultOf(ctx: OperationContext, { measure, plans, scope, type, counts, composed }: Evaluation): EvaluateMeasureResult {
   const { period, subject } = scope
   const improvementNotation = conceptOf(objectAt(measure, 'improvementNotation'))
-  const { failures, evaluatedResources } = counts
+  const { failures, evaluatedResources, coverage } = counts
   const isWhole = failures.length === 0
   const listed = type === 'subject-list'
   const groups = isWhole ? plans.map((plan) => groupOf(plan, counts.groups.get(plan) ?? NO_COUNTS, listed)) : []
@@ -143,6 +146,7 @@ export function resultOf(ctx: OperationContext, { measure, plans, scope, type, c
     ...(supplements.length > 0 && { supplements }),
     ...(evaluatedResources.length > 0 && { evaluatedResources }),
     ...(failures.length > 0 && { failures }),
+    ...(coverage !== undefined && { coverage }),
   }
 }
 

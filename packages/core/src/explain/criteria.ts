@@ -1,5 +1,8 @@
-/** What a criterion is for one subject. It does not apply where a population that it lies within does not have the subject. */
-export type CriterionResult = 'true' | 'false' | 'unknown' | 'not-applicable' | 'failed'
+/**
+ * What a criterion is for one subject. It does not apply where a population that it lies within does not have the subject; definitions of CQL may have a
+ * value that is neither true nor false.
+ */
+export type CriterionResult = 'true' | 'false' | 'unknown' | 'value' | 'not-applicable' | 'failed'
 
 /** What kept a resource from satisfying a criterion: that its date is outside, its code another, its status or a value not the one that is demanded, or that something is absent. */
 export type MissedBy = 'date' | 'code' | 'status' | 'value' | 'absent' | 'condition'
@@ -111,4 +114,14 @@ export interface Coverage {
   readonly libraries: readonly CoveredLibrary[]
   /** How many clauses were left out of `libraries`, which has at most 20,000. */
   readonly omitted: number
+}
+
+/** The clauses of the libraries of several Measures, as components of a composite have them; `undefined` for none. */
+export function togetherCovered(all: readonly Coverage[]): Coverage | undefined {
+  if (all.length === 0) return undefined
+  return {
+    subjects: Math.max(...all.map(({ subjects }) => subjects)),
+    libraries: all.flatMap(({ libraries }) => libraries),
+    omitted: all.reduce((sum, { omitted }) => sum + omitted, 0),
+  }
 }

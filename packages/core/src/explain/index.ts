@@ -1,3 +1,5 @@
+export { coverageHtml, coverageLcov, explanationHtml } from './clause-html.js'
+export { togetherCovered } from './criteria.js'
 export type {
   ClauseCounts,
   ClauseResources,
@@ -23,4 +25,4 @@ export type {
   NearestCode,
 } from './explanation.js'
 export { createRecorder, type Recorder } from './recorder.js'
-export { EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'
+export { COVERAGE, coverageExtension, EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'

@@ -1,4 +1,4 @@
-import type { Coverage, CriterionResult, ExplainedCriterion } from './criteria.js'
+import { togetherCovered, type Coverage, type CriterionResult, type ExplainedCriterion } from './criteria.js'
 import type { Explain, Explanation, ExplanationOutcome, ExplanationStep, NearestCode } from './explanation.js'
 
 /** Most steps that are kept; a value set may have any number of parts. */
@@ -36,7 +36,7 @@ export function createRecorder(): Recorder {
         criteria.push(made)
         step(stepOf(made))
       },
-      source: (made) => (source = source === undefined ? made : together(source, made)),
+      source: (made) => (source = togetherCovered(source === undefined ? [made] : [source, made])),
     },
     explanation: () => ({
       steps: [...steps],
@@ -52,6 +52,7 @@ const OUTCOMES: Readonly<Record<CriterionResult, ExplanationOutcome>> = {
   true: 'holds',
   false: 'fails',
   unknown: 'unknown',
+  value: 'holds',
   'not-applicable': 'fails',
   failed: 'unknown',
 }
@@ -64,14 +65,5 @@ function stepOf({ definition, path, result, count, reason }: ExplainedCriterion)
     ...(path !== undefined && { path }),
     ...(count !== undefined && { count }),
     text: reason,
-  }
-}
-
-/** Libraries of several Measures, as components of a composite have them. */
-function together(one: Coverage, other: Coverage): Coverage {
-  return {
-    subjects: Math.max(one.subjects, other.subjects),
-    libraries: [...one.libraries, ...other.libraries],
-    omitted: one.omitted + other.omitted,
   }
 }

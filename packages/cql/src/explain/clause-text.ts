@@ -32,8 +32,8 @@ export function clauseTexts({ libraries }: ElmDefinitions): ClauseTexts {
   return { of: (node, library) => cut(written(node, textsOf(library), 0).replace(HEAD, '')) }
 }
 
-/** What a definition that is a constant begins with, since the constant and the definition have one annotation. */
-const HEAD = /^\s{0,9}define (?:"[^"]{0,200}"|\w{1,200}):\s{0,9}/
+/** What the annotation of an expression may begin with: that of a condition has its `where`, that of a constant its definition. */
+const HEAD = /^\s{0,9}(?:define (?:"[^"]{0,200}"|\w{1,200}):|where|such that)\s{1,9}/
 
 /** A text of one line, and no longer than what is shown. */
 export function cut(text: string, most = MAX_TEXT): string {

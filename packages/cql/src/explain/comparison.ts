@@ -16,7 +16,7 @@ export interface Miss {
   readonly detail: string
 }
 
-/** What comparisons are told with. */
+/** What comparisons are described with. */
 export interface Words {
   readonly texts: ClauseTexts
   readonly context: HelperContext
@@ -71,7 +71,7 @@ export function missOf(entry: Entry, words: Words): Miss {
 
 /** The distance between two values, where there is one. */
 function measured([left, right]: readonly [Value, Value | undefined], { value }: Entry, context: HelperContext): Miss | undefined {
-  const gap = right === undefined || value === true ? undefined : gapBetween(left, right)
+  const gap = right === undefined || value !== false ? undefined : gapBetween(left, right)
   if (gap === undefined || right === undefined) return undefined
   return {
     missedBy: gap.kind,

@@ -1,5 +1,4 @@
 import type { ClauseResources, CriterionResult, ExplainedCriterion } from 'fhir-ops/internal/explain'
-import type { NodeTrace } from '../compile/compiler.js'
 import { textAt, type ElmNode } from '../elm/node.js'
 import { because, MAX_NEAREST } from './reason.js'
 import type { Because, ReasonScope } from './reason-scope.js'
@@ -15,22 +14,17 @@ export interface ExplainedHead {
   /** Its result, from the evaluation that is reported. */
   readonly result: CriterionResult
   readonly count?: number
+  /** Its value in short, where that is neither true nor false. */
+  readonly shown?: string
   /** Why it has that result, where that is not for its criterion to say: a population that it is within, or excluded by. */
   readonly decided?: string
 }
 
-/** How many steps all reasons of one explanation may take. */
-export const MAX_REASON_STEPS = 5_000
 const MAX_RESOURCES = 20
-
-/** Looks on with two traces. */
-export function bothTraces(one: NodeTrace, other: NodeTrace): NodeTrace {
-  return (compute, node, scope, library) => other(one(compute, node, scope, library), node, scope, library)
-}
 
 /** Why a criterion has its result, by what was written down while its expression was evaluated. */
 export function explainedCriterion(head: ExplainedHead, root: ElmNode | undefined, scope: ReasonScope): ExplainedCriterion {
-  const { decided, ...own } = head
+  const { decided, shown: _, ...own } = head
   const entry = root === undefined ? undefined : scope.tracer.firstOf(root)
   const start = titleOf(head)
   if (entry === undefined)
@@ -46,14 +40,15 @@ const RESULTS: Readonly<Record<CriterionResult, string>> = {
   true: 'is true',
   false: 'is false',
   unknown: 'is unknown',
+  value: 'has a value',
   'not-applicable': 'does not apply',
   failed: 'could not be evaluated',
 }
 
 /** `Denominator exclusion is false`; the name of a definition as it is. */
-export function titleOf({ name, result }: Pick<ExplainedHead, 'name' | 'result'>): string {
+export function titleOf({ name, result, shown }: Pick<ExplainedHead, 'name' | 'result' | 'shown'>): string {
   const title = /^[a-z][a-z0-9-]{0,40}$/.test(name) ? `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}` : `"${name}"`
-  return `${title} ${RESULTS[result]}`
+  return `${title} ${shown === undefined ? RESULTS[result] : `is ${shown}`}`
 }
 
 /** The outermost node that decides, the innermost, and what that is about; that something is empty is said by what it is about. */
@@ -68,7 +63,7 @@ function sentence(start: string, { links, detail }: Because): string {
 /** What the retrieves within a criterion found, clause by clause; of definitions that it refers to as well. */
 function readBy(entry: Entry, { tracer, texts, definitions }: ReasonScope): readonly ClauseResources[] {
   const nodes = reached(entry.of.node, entry.of.library, tracer, definitions)
-  return [...tracer.reads].flatMap(([{ node, library }, found]) => {
+  return [...tracer.reads].flatMap(([{ node, library }, { references, total }]) => {
     if (!nodes.has(node)) return []
     const locator = textAt(node, 'locator')
     const name = definitions.libraries.find(({ id }) => id === library)?.name
@@ -77,8 +72,8 @@ function readBy(entry: Entry, { tracer, texts, definitions }: ReasonScope): read
         clause: texts.of(node, library),
         ...(name !== undefined && { library: name }),
         ...(locator !== undefined && { locator }),
-        resources: [...found.keys()].slice(0, MAX_RESOURCES),
-        total: found.size,
+        resources: [...references].slice(0, MAX_RESOURCES),
+        total,
       },
     ]
   })

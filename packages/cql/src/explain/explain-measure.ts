@@ -6,18 +6,15 @@ import type { CriterionResult, ExplainedCriterion } from 'fhir-ops/internal/expl
 import type { Evaluation } from '../compile/compiler.js'
 import type { SubjectRecords } from '../data/population.js'
 import type { ElmNode } from '../elm/node.js'
-import { createEvaluation } from '../libraries/evaluate.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
 import { expressionName, loadedLibraries, type Prepared } from '../measure/prepare.js'
 import { compileGroup, subjectResult, type CompiledGroup } from '../measure/subject-result.js'
 import type { SubjectResult } from '../measure/groups.js'
-import { clauseTexts } from './clause-text.js'
-import { clauseCounter } from './coverage.js'
-import { elmDefinitions, type ElmDefinitions } from './elm-libraries.js'
-import { bothTraces, explainedCriterion, MAX_REASON_STEPS } from './explain-criteria.js'
+import type { ElmDefinitions } from './elm-libraries.js'
+import { explainedCriterion } from './explain-criteria.js'
+import { onlooker } from './look-on.js'
 import { pathReason } from './fhirpath-reason.js'
 import type { ReasonScope } from './reason-scope.js'
-import { createTracer } from './trace.js'
 
 /** The evaluation that is explained. */
 interface Explained {
@@ -37,39 +34,15 @@ interface Explained {
 export async function explainMeasure(ctx: OperationContext, { scope, groups, prepared, own, results, maxSteps }: Explained): Promise<void> {
   const { explain } = ctx
   if (explain === undefined) return
-  const definitions = elmDefinitions(loadedLibraries(prepared))
-  const tracer = createTracer(definitions.roots)
-  const counter = clauseCounter()
-  const traced = prepared.traced(bothTraces(counter.trace, tracer.trace))
+  const looking = onlooker(loadedLibraries(prepared), prepared)
+  const traced = prepared.traced(looking.trace)
   const compiled = groups.map((group) => compileGroup(group, traced))
   await traced.terminology.load()
-  const evaluation = createEvaluation({
-    subject: own.subject,
-    now: ctx.now(),
-    offset: prepared.offset,
-    maxSteps,
-    retrieve: (request) => {
-      const found = own.records.retrieve(request)
-      tracer.retrieved(request, found)
-      return found
-    },
-  })
-  const failures = await own.records.evaluate(() => compiled.map((group) => failuresOf(group, evaluation)))
-  counter.endSubject()
-  const reasons: ReasonScope = {
-    tracer,
-    definitions,
-    evaluation,
-    texts: clauseTexts(definitions),
-    context: prepared,
-    options: prepared,
-    retrieve: (request) => own.records.retrieve(request),
-    left: { steps: MAX_REASON_STEPS },
-  }
-  // What is nearest may need parts that were not evaluated, and so resources that were not read.
-  const criteria = await own.records.evaluate(() => {
-    reasons.left.steps = MAX_REASON_STEPS
-    return groups.flatMap((group, index) => {
+  const reasons = looking.reasons({ subject: own.subject, now: ctx.now(), offset: prepared.offset, maxSteps }, own.records)
+  const failures = await own.records.evaluate(() => compiled.map((group) => failuresOf(group, reasons.evaluation)))
+  looking.counter.endSubject()
+  const criteria = await looking.told(reasons, own.records, () =>
+    groups.flatMap((group, index) => {
       const told = {
         group,
         compiled: compiled[index],
@@ -80,10 +53,10 @@ export async function explainMeasure(ctx: OperationContext, { scope, groups, pre
         reasons,
       }
       return group.populations.map((population, at) => explainedPopulation(told, population, at))
-    })
-  })
+    }),
+  )
   for (const criterion of criteria) explain.criterion(criterion)
-  explain.source(counter.coverage(definitions))
+  explain.source(looking.counter.coverage(reasons.definitions))
 }
 
 /** Evaluates a group as it is evaluated without a trace; where that fails, each population by itself. Gives the failure of each. */
@@ -148,17 +121,24 @@ interface PopulationResult {
 
 /** What a population is for the subject. It is of those that it lies within, and without those that it leaves out. */
 function resultOf(told: Told, index: number, root: ElmNode | undefined): PopulationResult {
-  const { group, compiled, result, reasons } = told
-  const failure = told.failures[index] ?? (result === undefined ? 'The evaluation of the subject failed.' : undefined)
-  if (failure !== undefined || result === undefined) return { result: 'failed', decided: (failure ?? '').replace(/\.$/, '') }
+  const { group, compiled, result } = told
+  const failure = told.failures[index]
+  if (failure !== undefined) return { result: 'failed', decided: failure.replace(/\.$/, '') }
+  if (result === undefined) return { result: 'failed', decided: 'the evaluation of the subject failed' }
   const membership = compiled?.memberships[index]
   if (membership?.observed !== undefined) return observedResult(lengthAt(result.observations, index), group, membership.observed)
   const count = lengthAt(result.members, index)
-  const amount = (group.populations[index]?.basis ?? 'boolean') === 'boolean' ? {} : { count }
-  if (count > 0) return { result: 'true', ...amount }
-  const by = membership === undefined ? undefined : decidedBy(membership, { index, group, result })
-  const isUnknown = root !== undefined && reasons.tracer.firstOf(root)?.value === null
-  return { ...(by ?? { result: isUnknown ? 'unknown' : 'false' }), ...amount }
+  const own = memberResult(count, { index, group, result, membership, isUnknown: isUnknown(told, root) })
+  return (group.populations[index]?.basis ?? 'boolean') === 'boolean' ? own : { ...own, count }
+}
+
+function isUnknown({ reasons }: Told, root: ElmNode | undefined): boolean {
+  return root !== undefined && reasons.tracer.firstOf(root)?.value === null
+}
+
+function memberResult(count: number, place: Place & { readonly isUnknown: boolean }): PopulationResult {
+  if (count > 0) return { result: 'true' }
+  return decidedBy(place) ?? { result: place.isUnknown ? 'unknown' : 'false' }
 }
 
 function lengthAt(lists: readonly (readonly unknown[])[], index: number): number {
@@ -175,10 +155,12 @@ interface Place {
   readonly index: number
   readonly group: GroupPlan
   readonly result: SubjectResult
+  readonly membership: Membership | undefined
 }
 
 /** The population that decides in place of the own criterion: one that it lies within and that is empty, or one that is left out. */
-function decidedBy({ all, none }: Membership, { index, group, result }: Place): PopulationResult | undefined {
+function decidedBy({ index, group, result, membership }: Place): PopulationResult | undefined {
+  const { all = [], none = [] } = membership ?? {}
   const has = (other: number): boolean => lengthAt(result.members, other) > 0
   const outside = all.find((other) => other !== index && !has(other))
   if (outside !== undefined)

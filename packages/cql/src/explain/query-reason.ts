@@ -149,7 +149,7 @@ function missesOf({ item, missing }: Row, scope: ReasonScope, because: (entry: E
   ]
 }
 
-/** Comparisons are told as they are; what is made of others, by what decides it. */
+/** A comparison is described as it is, everything else by what decides it. */
 function partMiss(part: Entry, scope: ReasonScope, because: (entry: Entry, scope: ReasonScope) => Because): ReturnType<typeof missOf> {
   const own = missOf(part, scope)
   if (own.missedBy !== 'condition' && own.missedBy !== 'value') return own

@@ -25,6 +25,8 @@ export interface Entry {
   readonly children: Entry[]
   /** How many evaluations are kept: this one and those within it. */
   size: number
+  /** Of a condition: how many of its parts are true. */
+  satisfied: number
   /** Of a condition: how often it was evaluated within one evaluation of its query, and with what result. */
   tallies?: Map<Traced, Tally>
   /** Of a retrieve. */
@@ -51,7 +53,15 @@ export interface Tracer {
   /** Evaluates a node with the names that another had; `undefined` where that fails. */
   again(node: ElmNode, slots: readonly Value[], evaluation: Evaluation): Entry | undefined
   /** What retrieves of each clause found. */
-  readonly reads: ReadonlyMap<Traced, ReadonlyMap<string, FhirElement>>
+  readonly reads: ReadonlyMap<Traced, Read>
+}
+
+/** What a retrieve found, in all its evaluations. */
+export interface Read {
+  /** References, as far as they are kept. */
+  readonly references: Set<string>
+  /** How many there are, at least. */
+  total: number
 }
 
 /** Evaluations that are kept for one subject; of the others only how many there were. */
@@ -67,7 +77,7 @@ const MAX_RESOURCES = 1_000
 export function createTracer(roots: ReadonlySet<ElmNode>): Tracer {
   const nodes = new Map<ElmNode, Traced>()
   const firsts = new Map<ElmNode, Entry>()
-  const reads = new Map<Traced, Map<string, FhirElement>>()
+  const reads = new Map<Traced, Read>()
   const attach = entryKeeper()
   let current: Entry | undefined
 
@@ -105,12 +115,13 @@ export function createTracer(roots: ReadonlySet<ElmNode>): Tracer {
     retrieved: (request, found) => {
       if (current === undefined) return
       current.request = request
-      const known = reads.get(current.of) ?? new Map<string, FhirElement>()
-      reads.set(current.of, known)
+      const read = reads.get(current.of) ?? { references: new Set<string>(), total: 0 }
+      reads.set(current.of, read)
       for (const resource of found) {
-        if (known.size >= MAX_RESOURCES) break
-        known.set(idOf(resource), resource)
+        if (read.references.size >= MAX_RESOURCES) break
+        read.references.add(idOf(resource))
       }
+      read.total = Math.max(read.total, read.references.size, found.length)
     },
     again: (node, slots, evaluation) => {
       const of = nodes.get(node)
@@ -122,7 +133,7 @@ export function createTracer(roots: ReadonlySet<ElmNode>): Tracer {
 }
 
 function entryOf(of: Traced): Entry {
-  return { of, value: null, count: 0, children: [], size: 1 }
+  return { of, value: null, count: 0, children: [], size: 1, satisfied: 0 }
 }
 
 /** Evaluates with other values of names. What was not evaluated before may fail: then false, and it is left out of the explanation. */
@@ -144,7 +155,10 @@ function withSlots({ slots: own }: Evaluation, slots: readonly Value[], evaluate
 function entryKeeper(): (parent: Entry, entry: Entry, evaluation: Evaluation) => void {
   let kept = 0
   return (parent, entry, evaluation) => {
-    if (entry.of.isCondition) tally(parent, entry)
+    if (entry.of.isCondition) {
+      tally(parent, entry)
+      entry.satisfied = satisfied(entry)
+    }
     const alike = parent.children.length < MAX_ALIKE ? 0 : parent.children.filter(({ of }) => of === entry.of).length
     const freed = alike < MAX_ALIKE ? 0 : takeFurther(parent, entry)
     kept += 1 - (freed ?? entry.size)
@@ -184,8 +198,7 @@ function tally(parent: Entry, { of, value }: Entry): void {
 /** Takes out an evaluation that is further from satisfying the same condition than a new one, and tells its size; `undefined` when there is none. */
 function takeFurther(parent: Entry, entry: Entry): number | undefined {
   if (!entry.of.isCondition) return undefined
-  const own = satisfied(entry)
-  const at = parent.children.findIndex((child) => child.of === entry.of && satisfied(child) < own)
+  const at = parent.children.findIndex((child) => child.of === entry.of && child.satisfied < entry.satisfied)
   return at < 0 ? undefined : parent.children.splice(at, 1)[0]?.size
 }
 

@@ -1,7 +1,9 @@
 import type { OperationContext } from 'fhir-ops/context'
+import { explained, type Explained, type ExplainOption } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import type { EvaluationMessage, RetrieveRequest } from '../compile/compiler.js'
+import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
+import { explainDefinitions } from '../explain/explain-definitions.js'
 import { givenRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'
 import { definitionsIn, FHIR_HELPERS_LIBRARY, libraryIn } from '../elm/library.js'
@@ -19,6 +21,7 @@ import {
   AMOUNT,
   checkInput,
   checkOptions,
+  FLAG,
   having,
   inputShape,
   listOf,
@@ -30,7 +33,7 @@ import {
 } from 'fhir-ops/internal/input'
 
 /** What to evaluate: an expression, or definitions of a library. */
-export interface EvaluateCqlInput {
+export interface EvaluateCqlInput extends ExplainOption {
   /** A CQL expression, over System types and, with a subject or data, FHIR. */
   readonly expression?: string | undefined
   /** A Library resource with ELM or CQL; beside `expression`, the expression may use its definitions by `Library.`. */
@@ -54,6 +57,7 @@ const INPUT = inputShape<EvaluateCqlInput>({
   subject: TEXT,
   parameters: VALUES,
   data: listOf(OBJECT),
+  explain: FLAG,
 })
 
 /** How CQL is evaluated. */
@@ -74,7 +78,7 @@ export const CQL_OPTIONS: InputShape = inputShape<EvaluateCqlOptions>({
 })
 
 /** What an evaluation gives. */
-export interface EvaluateCqlResult {
+export interface EvaluateCqlResult extends Explained {
   /** The value of each definition, in their order; that of an expression has the name `return`. */
   readonly values: ReadonlyMap<string, Value>
   /** Run-time errors by the name of the definition, which has no value then. */
@@ -94,14 +98,14 @@ const FHIR_HEAD = `using FHIR version '4.0.1'\ninclude ${FHIR_HELPERS_LIBRARY} v
  *
  * @throws {OperationError} `parameter-required` and `parameter-invalid` for the input; `definition-invalid` for CQL or ELM that cannot be used;
  *   `definition-not-found` for libraries and value sets that are missing, before anything is evaluated; `not-supported` for what is not
- *   understood; `too-costly`. Run-time errors of CQL are in the result.
+ *   understood; `too-costly`. Run-time errors of CQL are in the result. With `explain: true` an `explanation` says why each definition has its value.
  * @see https://hl7.org/fhir/uv/cql/operations.html
  */
-export async function evaluateCql(
-  ctx: OperationContext,
-  input: EvaluateCqlInput,
-  options: EvaluateCqlOptions = {},
-): Promise<EvaluateCqlResult> {
+export function evaluateCql(ctx: OperationContext, input: EvaluateCqlInput, options: EvaluateCqlOptions = {}): Promise<EvaluateCqlResult> {
+  return explained(ctx, input, (own) => evaluated(own, input, options))
+}
+
+async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options: EvaluateCqlOptions): Promise<EvaluateCqlResult> {
   checkOptions('evaluateCql', CQL_OPTIONS, options)
   checkInput(ctx, input, INPUT)
   const model = ctx.types
@@ -112,28 +116,44 @@ export async function evaluateCql(
   const offset = options.offset ?? 0
   const requests: RetrieveRequest[] = []
   const parameters = checkedParameters(loaded.elm, input.parameters)
-  const library = compileLibrary(loaded.elm, {
-    model,
-    convert,
-    offset,
-    include: (id) => loaded.includes.get(id),
-    parameters: (name) => parameters.get(name),
-    terminology,
-    onRetrieve: (request) => requests.push(request),
-  })
+  const compile = (trace?: NodeTrace): CqlLibrary =>
+    compileLibrary(loaded.elm, {
+      model,
+      convert,
+      offset,
+      include: (id) => loaded.includes.get(id),
+      parameters: (name) => parameters.get(name),
+      terminology,
+      onRetrieve: (request) => requests.push(request),
+      trace,
+    })
+  const library = compile()
   const definitions = definitionsOf(library, input)
   await terminology.load()
   checkData(input, requests)
   const { subject, records } = await recordsOf(ctx, input, { model, convert, offset })
   const messages: EvaluationMessage[] = []
+  const own = { subject, now: ctx.now(), offset, maxSteps: options.maxSteps ?? MAX_STEPS }
   const evaluation = createEvaluation({
-    subject,
-    now: ctx.now(),
-    offset,
+    ...own,
     retrieve: (request) => records.retrieve(request),
     onMessage: (message) => messages.push(message),
-    maxSteps: options.maxSteps ?? MAX_STEPS,
   })
+  const { values, failures } = await valuesOf(definitions, evaluation, records)
+  if (ctx.explain !== undefined) {
+    const names = definitions.map(({ name }) => name)
+    const retriever = { model, convert, offset }
+    await explainDefinitions(ctx.explain, { names, values, failures, loaded, records, retriever, options: own, compile })
+  }
+  return { values, failures, messages }
+}
+
+/** Evaluates definitions one after the other. */
+async function valuesOf(
+  definitions: readonly Definition[],
+  evaluation: Evaluation,
+  records: Records,
+): Promise<Pick<EvaluateCqlResult, 'failures' | 'values'>> {
   const values = new Map<string, Value>()
   const failures = new Map<string, OperationError>()
   for (const { name, compute } of definitions) {
@@ -146,7 +166,7 @@ export async function evaluateCql(
       failures.set(name, error)
     }
   }
-  return { values, failures, messages }
+  return { values, failures }
 }
 
 async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, translator: CqlTranslator | undefined): Promise<LoadedLibrary> {

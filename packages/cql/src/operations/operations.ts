@@ -3,6 +3,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
+import { explanationParameter } from 'fhir-ops/internal/explain'
 import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { parameterReader, parametersOf, type ParameterReader } from 'fhir-ops/internal/parameters'
 import type { EvaluationMessage } from '../compile/compiler.js'
@@ -65,7 +66,7 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
   ]
 }
 
-function common(reader: ParameterReader, offset: number): Pick<EvaluateCqlInput, 'subject' | 'parameters' | 'data'> {
+function common(reader: ParameterReader, offset: number): Pick<EvaluateCqlInput, 'subject' | 'parameters' | 'data' | 'explain'> {
   reader.refuse(...REFUSED)
   if (reader.boolean('useServerData') === false && reader.all('data').length === 0)
     throw new OperationError('parameter-invalid', 'Parameter data is needed when useServerData is false.', {
@@ -75,6 +76,7 @@ function common(reader: ParameterReader, offset: number): Pick<EvaluateCqlInput,
   const data = reader.resource('data')
   return {
     subject: reader.text('subject'),
+    explain: reader.boolean('_explain'),
     ...(given !== undefined && { parameters: readCqlParameters(parametersOf(given), offset) }),
     ...(data !== undefined && { data: resourcesIn(data) }),
   }
@@ -98,7 +100,7 @@ async function answer(
 }
 
 /** The results, and after them what failed and what `Message` said, as OperationOutcomes. */
-function parametersWith({ values, failures, messages }: EvaluateCqlResult, ctx: OperationContext): Parameters {
+function parametersWith({ values, failures, messages, explanation }: EvaluateCqlResult, ctx: OperationContext): Parameters {
   const results = [...values].flatMap(([name, value]) => toParameterEntries(name, value))
   const failed = [...failures].map(([name, error]): ParametersParameter => ({
     name: 'evaluation error',
@@ -106,7 +108,7 @@ function parametersWith({ values, failures, messages }: EvaluateCqlResult, ctx: 
   }))
   const said: readonly ParametersParameter[] =
     messages.length === 0 ? [] : [{ name: '_messages', resource: outcomeOfMessages(messages, ctx.newId()) }]
-  return { resourceType: 'Parameters', parameter: [...results, ...failed, ...said] }
+  return { resourceType: 'Parameters', parameter: [...results, ...failed, ...said, ...explanationParameter(explanation)] }
 }
 
 function outcomeOfMessages(messages: readonly EvaluationMessage[], id: string): OperationOutcome {

@@ -1,0 +1,61 @@
+import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
+import type { Records } from '../data/records.js'
+import type { RetrieverOptions } from '../data/retrieve.js'
+import type { LoadedLibrary } from '../libraries/content.js'
+import { createEvaluation } from '../libraries/evaluate.js'
+import type { EvaluationOptions } from '../libraries/evaluate.js'
+import { clauseTexts } from './clause-text.js'
+import { clauseCounter, type ClauseCounter } from './coverage.js'
+import { elmDefinitions } from './elm-libraries.js'
+import type { ReasonScope } from './reason-scope.js'
+import { createTracer } from './trace.js'
+
+/** How many steps all reasons of one explanation may take. */
+const MAX_REASON_STEPS = 5_000
+
+/** What an evaluation that is explained is compiled and evaluated with. */
+export interface Onlooker {
+  /** For the second compilation. */
+  readonly trace: NodeTrace
+  readonly counter: ClauseCounter
+  /** What reasons are found with, over the records of the first evaluation. */
+  reasons(options: Omit<EvaluationOptions, 'retrieve'>, records: Records): ReasonScope
+  /** Finds reasons. What is nearest may need parts that were not evaluated, and so resources that were not read. */
+  told<T>(scope: ReasonScope, records: Records, tell: () => T): Promise<T>
+}
+
+/** Begins to look on at the evaluation of one subject by these libraries. */
+export function onlooker(libraries: readonly LoadedLibrary[], options: RetrieverOptions): Onlooker {
+  const definitions = elmDefinitions(libraries)
+  const [tracer, counter] = [createTracer(definitions.roots), clauseCounter()]
+  return {
+    counter,
+    trace: (compute, node, scope, library) => tracer.trace(counter.trace(compute, node, scope, library), node, scope, library),
+    reasons: (own, records) => {
+      const retrieve = (request: RetrieveRequest): ReturnType<Records['retrieve']> => records.retrieve(request)
+      const evaluation = createEvaluation({
+        ...own,
+        retrieve: (request) => {
+          const found = retrieve(request)
+          tracer.retrieved(request, found)
+          return found
+        },
+      })
+      return {
+        tracer,
+        definitions,
+        evaluation,
+        texts: clauseTexts(definitions),
+        context: options,
+        options,
+        retrieve,
+        left: { steps: MAX_REASON_STEPS },
+      }
+    },
+    told: (scope, records, tell) =>
+      records.evaluate(() => {
+        scope.left.steps = MAX_REASON_STEPS
+        return tell()
+      }),
+  }
+}
