@@ -15,13 +15,12 @@ import type { Service } from './service.js'
  */
 export async function authenticate(service: Service, exchange: Exchange): Promise<void> {
   if (exchange.whole !== undefined) return
-  await refuseTokenInUrl(service, exchange)
+  if (exchange.target.query.some(([name]) => name === 'access_token')) await refuseTokenInUrl(service, exchange)
   if (exchange.route?.access !== 'public') exchange.caller = await callerIn(service, exchange)
 }
 
 /** A token in the URL ends up in logs, so it is refused everywhere, also where no token is needed. */
-async function refuseTokenInUrl(service: Service, exchange: Exchange): Promise<void> {
-  if (!exchange.target.query.some(([name]) => name === 'access_token')) return
+async function refuseTokenInUrl(service: Service, exchange: Exchange): Promise<never> {
   await audit(service, exchange, { type: 'token-in-url', outcome: 'refused' })
   throw malformedCredentials()
 }

@@ -52,7 +52,7 @@ export function createExecutor(limits: ExecutorLimits): Executor {
 async function supervised<T>({ run, signal, timeoutMs }: Job<T>, cancels: Set<() => void>): Promise<T> {
   if (signal?.aborted === true) throw cancelled()
   const controller = new AbortController()
-  const { promise, reject } = Promise.withResolvers<never>()
+  const { promise, resolve, reject } = Promise.withResolvers<T>()
   const giveUp = (error: OperationError): void => {
     reject(error)
     controller.abort()
@@ -63,7 +63,8 @@ async function supervised<T>({ run, signal, timeoutMs }: Job<T>, cancels: Set<()
   signal?.addEventListener('abort', cancel)
   cancels.add(cancel)
   try {
-    return await Promise.race([promise, run(controller.signal)])
+    run(controller.signal).then(resolve, reject)
+    return await promise
   } finally {
     clearTimeout(timer)
     cancels.delete(cancel)

@@ -33,9 +33,21 @@ test('many do not wait for each other', () => {
 test('what waits does not wait for the work of a request that comes later', () => {
   const [outbox, all] = [createOutbox(), responses(1)]
   for (const response of all) outbox.end(response, undefined)
-  work(1)
+  work(2)
   outbox.requestArrives()
   expect(endedOf(all)).toEqual([true])
+})
+
+test('a response that cannot be ended is cut off, and keeps back no other', async () => {
+  const [outbox, [broken, last]] = [createOutbox(), responses(2)]
+  Object.assign(broken ?? {}, {
+    end() {
+      throw new Error('of a middleware')
+    },
+  })
+  for (const response of [broken, last]) if (response !== undefined) outbox.end(response, undefined)
+  await setImmediate()
+  expect([broken?.destroyed, last?.writableEnded]).toEqual([true, true])
 })
 
 test('a response that was ended or cut off meanwhile is left alone', async () => {

@@ -11,7 +11,7 @@ export interface Outbox {
 /** Most that wait; a reader of the first should not wait for the work of many others. */
 const MOST = 16
 /** Longest wait in milliseconds before other work begins. */
-const LONGEST_MS = 0.25
+const LONGEST_MS = 1
 
 /**
  * Makes the outbox of a process. A peer that sleeps until an answer comes has to be woken by it, which costs the sender more than the writing does; while answers
@@ -23,7 +23,7 @@ export function createOutbox(): Outbox {
   const send = (): void => {
     const ready = waiting
     waiting = []
-    for (const { response, body } of ready) if (!response.destroyed && !response.writableEnded) response.end(body)
+    for (const ending of ready) finish(ending)
   }
   return {
     end(response, body) {
@@ -35,6 +35,16 @@ export function createOutbox(): Outbox {
     requestArrives() {
       if (waiting.length > 0 && performance.now() - since > LONGEST_MS) send()
     },
+  }
+}
+
+/** Middleware may have put an `end` of its own into the response: what that throws is for its peer, who sees a closed connection, and not for the others. */
+function finish({ response, body }: Ending): void {
+  if (response.destroyed || response.writableEnded) return
+  try {
+    response.end(body)
+  } catch {
+    response.destroy()
   }
 }
 
