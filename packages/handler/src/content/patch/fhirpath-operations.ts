@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
+import type { Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
-import type { Work } from 'fhir-ops/internal/work'
-import { memberAt, openTree, stringIn, treeOf, type JsonTree } from './json-tree.js'
+import { openTree, stringIn, treeOf, type JsonTree } from './json-tree.js'
 
 /** The content of an operation: a value of a data type, a resource, or the named parts of an element that has no type of its own. */
 export type PatchValue =
@@ -34,58 +34,68 @@ export interface PathOperation {
  * @throws {OperationError} `body-structure` for what is no operation, with its place.
  * @see https://hl7.org/fhir/R4/fhirpatch.html
  */
-export function* readFhirPathPatch(text: string): Work<readonly PathOperation[]> {
+export async function readFhirPathPatch(text: string, pace: Pace): Promise<readonly PathOperation[]> {
   const operations: PathOperation[] = []
-  for (const parameter of yield* itemsAt(treeOf(text), 'parameter')) {
-    yield
-    operations.push(yield* operationIn(parameter, operations.length))
+  for (const members of await objectsAt(await membersOf(treeOf(text), pace), 'parameter', pace)) {
+    await pace.step()
+    operations.push(await operationIn(members, operations.length, pace))
   }
   return operations
 }
 
-function* itemsAt(tree: JsonTree, name: string): Work<readonly JsonTree[]> {
-  const list = yield* memberAt(tree, name)
-  const items = list && (yield* openTree(list))
-  return Array.isArray(items) ? items : []
+/** The members of an object; none of any other value. */
+type Members = ReadonlyMap<string, JsonTree>
+
+async function membersOf(tree: JsonTree | undefined, pace: Pace): Promise<Members> {
+  const content = tree && (await pace.run(openTree(tree)))
+  return content instanceof Map ? content : new Map()
+}
+
+/** The members of each object in the list that a member is. */
+async function objectsAt(members: Members, name: string, pace: Pace): Promise<readonly Members[]> {
+  const list = members.get(name)
+  const items = list && (await pace.run(openTree(list)))
+  const objects: Members[] = []
+  for (const item of Array.isArray(items) ? items : []) {
+    await pace.step()
+    objects.push(await membersOf(item, pace))
+  }
+  return objects
 }
 
 /** The parts of an operation by name; each may be given once. */
-type Parts = ReadonlyMap<string, JsonTree>
+type Parts = ReadonlyMap<string, Members>
 
-function* operationIn(tree: JsonTree, at: number): Work<PathOperation> {
-  const name = stringIn(yield* memberAt(tree, 'name'))
+async function operationIn(members: Members, at: number, pace: Pace): Promise<PathOperation> {
+  const name = stringIn(members.get('name'))
   if (name !== 'operation') throw malformed(at, `its name must be operation, not ${quoted(name ?? '')}`)
-  const parts = yield* partsOf(tree, at)
-  const path = yield* textOf(parts, { at, name: 'path' })
-  const type = yield* textOf(parts, { at, name: 'type' })
+  const parts = partsOf(await objectsAt(members, 'part', pace), at)
+  const path = textOf(parts, { at, name: 'path' })
+  const type = textOf(parts, { at, name: 'type' })
   switch (type) {
     case 'add':
-      return { at, path, change: { type, name: yield* textOf(parts, { at, name: 'name' }), value: yield* valueOf(parts, at) } }
+      return { at, path, change: { type, name: textOf(parts, { at, name: 'name' }), value: await valueOf(parts, at, pace) } }
     case 'insert':
-      return { at, path, change: { type, index: yield* indexOf(parts, { at, name: 'index' }), value: yield* valueOf(parts, at) } }
+      return { at, path, change: { type, index: indexOf(parts, { at, name: 'index' }), value: await valueOf(parts, at, pace) } }
     case 'delete':
       return { at, path, change: { type } }
     case 'replace':
-      return { at, path, change: { type, value: yield* valueOf(parts, at) } }
+      return { at, path, change: { type, value: await valueOf(parts, at, pace) } }
     case 'move':
       return {
         at,
         path,
-        change: {
-          type,
-          source: yield* indexOf(parts, { at, name: 'source' }),
-          destination: yield* indexOf(parts, { at, name: 'destination' }),
-        },
+        change: { type, source: indexOf(parts, { at, name: 'source' }), destination: indexOf(parts, { at, name: 'destination' }) },
       }
     default:
       throw malformed(at, 'its type must be add, insert, delete, replace or move')
   }
 }
 
-function* partsOf(tree: JsonTree, at: number): Work<Parts> {
-  const parts = new Map<string, JsonTree>()
-  for (const part of yield* itemsAt(tree, 'part')) {
-    const name = stringIn(yield* memberAt(part, 'name')) ?? ''
+function partsOf(objects: readonly Members[], at: number): Parts {
+  const parts = new Map<string, Members>()
+  for (const part of objects) {
+    const name = stringIn(part.get('name')) ?? ''
     if (parts.has(name)) throw malformed(at, `it has ${quoted(name)} twice`)
     parts.set(name, part)
   }
@@ -97,33 +107,26 @@ interface PartPlace {
   readonly name: string
 }
 
-function* textOf(parts: Parts, { at, name }: PartPlace): Work<string> {
-  const part = parts.get(name)
-  const content = part && (yield* openTree(part))
-  const [value] =
-    content instanceof Map ? [...content].flatMap(([member, tree]) => (member.startsWith('value') ? [stringIn(tree)] : [])) : []
+function textOf(parts: Parts, { at, name }: PartPlace): string {
+  const [value] = [...(parts.get(name) ?? [])].flatMap(([member, tree]) => (member.startsWith('value') ? [stringIn(tree)] : []))
   if (value === undefined) throw malformed(at, `it needs the text ${name}`)
   return value
 }
 
-function* indexOf(parts: Parts, { at, name }: PartPlace): Work<number> {
-  const part = parts.get(name)
-  const value = part && (yield* memberAt(part, 'valueInteger'))
+function indexOf(parts: Parts, { at, name }: PartPlace): number {
+  const value = parts.get(name)?.get('valueInteger')
   if (!/^(?:0|[1-9]\d{0,8})$/.test(value?.text ?? '')) throw malformed(at, `it needs the integer ${name}, from 0`)
   return Number(value?.text)
 }
 
-function* valueOf(parts: Parts, at: number): Work<PatchValue> {
-  const part = parts.get('value')
-  const value = part && (yield* valueIn(part, at))
+async function valueOf(parts: Parts, at: number, pace: Pace): Promise<PatchValue> {
+  const value = await valueIn(parts.get('value') ?? new Map(), at, pace)
   if (value === undefined) throw malformed(at, 'it needs a value')
   return value
 }
 
-function* valueIn(part: JsonTree, at: number): Work<PatchValue | undefined> {
-  yield
-  const members = yield* openTree(part)
-  if (!(members instanceof Map)) return undefined
+async function valueIn(members: Members, at: number, pace: Pace): Promise<PatchValue | undefined> {
+  await pace.step()
   const resource = members.get('resource')
   if (resource !== undefined) return { kind: 'resource', tree: resource }
   const types = new Set([...members.keys()].flatMap((member) => /^_?value(.+)$/.exec(member)?.[1] ?? []))
@@ -132,9 +135,9 @@ function* valueIn(part: JsonTree, at: number): Work<PatchValue | undefined> {
   if (type !== undefined) return { kind: 'typed', type, tree: members.get(`value${type}`), extra: members.get(`_value${type}`) }
   if (!members.has('part')) return undefined
   const parts: (readonly [string, PatchValue])[] = []
-  for (const inner of yield* itemsAt(part, 'part')) {
-    const name = stringIn(yield* memberAt(inner, 'name'))
-    const value = yield* valueIn(inner, at)
+  for (const inner of await objectsAt(members, 'part', pace)) {
+    const name = stringIn(inner.get('name'))
+    const value = await valueIn(inner, at, pace)
     if (name === undefined || value === undefined) throw malformed(at, 'a part of its value has no name or no value')
     parts.push([name, value])
   }

@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import type { Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import {
   compileFhirPath,
@@ -11,7 +12,6 @@ import {
 } from 'fhir-ops/internal/fhirpath'
 import { isNode } from 'fhir-ops/internal/fhirpath'
 import { parseInPieces } from 'fhir-ops/internal/json'
-import type { Work } from 'fhir-ops/internal/work'
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
 import type { PatchLimits } from './json-patch.js'
 import { openTree, textOfTree, treeOf, type JsonTree } from './json-tree.js'
@@ -21,6 +21,7 @@ export interface PathPatching {
   readonly model: TypeModel
   readonly now: () => Date
   readonly limits: PatchLimits
+  readonly pace: Pace
 }
 
 /** Bounds on the evaluation of one path: it cannot be interrupted. */
@@ -33,11 +34,11 @@ const BUDGET = { steps: 100_000, items: 10_000 }
  * @throws {OperationError} `conflict` when a path finds nothing or several elements, or an element that is there already; `unprocessable` when there can be
  *   no such element; `fhirpath-invalid`, `fhirpath-budget`.
  */
-export function* fhirPathPatched(text: string, operations: readonly PathOperation[], patching: PathPatching): Work<string> {
+export async function fhirPathPatched(text: string, operations: readonly PathOperation[], patching: PathPatching): Promise<string> {
   let current = text
   for (const operation of operations) {
-    yield
-    current = yield* applied(current, operation, patching)
+    await patching.pace.step()
+    current = await applied(current, operation, patching)
     if (current.length > patching.limits.maxBytes)
       throw new OperationError('too-costly', `The patched resource would be longer than ${patching.limits.maxBytes} characters.`)
   }
@@ -50,14 +51,15 @@ interface Applying {
   readonly model: TypeModel
   readonly root: JsonTree
   readonly found: readonly FhirNode[]
+  readonly pace: Pace
 }
 
-function* applied(text: string, operation: PathOperation, { model, now, limits }: PathPatching): Work<string> {
-  const resource = rootNode(model, yield* parseInPieces(text))
+async function applied(text: string, operation: PathOperation, { model, now, limits, pace }: PathPatching): Promise<string> {
+  const resource = rootNode(model, await pace.run(parseInPieces(text)))
   const found = nodesAt(operation, { model, resource, context: { now, budget: BUDGET } })
   const root = treeOf(text)
-  yield* change({ operation, model, root, found })
-  return yield* textOfTree(root, limits.maxDepth)
+  await change({ operation, model, root, found, pace })
+  return pace.run(textOfTree(root, limits.maxDepth))
 }
 
 interface Evaluation {
@@ -78,7 +80,7 @@ function rootOf(node: FhirNode): FhirNode {
   return node.parent === undefined ? node : rootOf(node.parent)
 }
 
-function change(applying: Applying): Work<void> {
+function change(applying: Applying): Promise<void> {
   const { change: wanted } = applying.operation
   switch (wanted.type) {
     case 'add':
@@ -86,7 +88,7 @@ function change(applying: Applying): Work<void> {
     case 'insert':
       return insert(applying, wanted)
     case 'delete':
-      return applying.found.length === 0 ? nothing() : removeOne(applying)
+      return removeOne(applying)
     case 'replace':
       return replace(applying, wanted.value)
     default:
@@ -94,52 +96,51 @@ function change(applying: Applying): Work<void> {
   }
 }
 
-/** Deleting what is not there succeeds. */
-function* nothing(): Work<void> {}
-
-function* add(applying: Applying, { name, value }: { readonly name: string; readonly value: PatchValue }): Work<void> {
+async function add(applying: Applying, { name, value }: { readonly name: string; readonly value: PatchValue }): Promise<void> {
   const node = only(applying)
   const slot = slotFor(applying, node.type, { name, value })
-  const holder = yield* objectOf(applying, node)
-  const written = yield* writtenValue(applying, slot, value)
-  if (slot.isCollection) return yield* insertItem(holder, slot, { ...written, index: yield* lengthOf(holder, slot) })
+  const holder = await holderOf(applying, node, slot)
+  const written = await writtenValue(applying, slot, value)
+  if (slot.isCollection) return insertItem(holder, slot, { ...written, index: lengthOf(holder, slot) })
   const others = (node.type.elements.get(slot.name) ?? []).flatMap(({ jsonName, siblingName }) => [jsonName, siblingName])
   if (others.some((other) => holder.has(other))) throw conflict(applying, `there is an element ${quoted(name)} already`)
   setElement(holder, slot, written)
 }
 
-function* insert(applying: Applying, { index, value }: { readonly index: number; readonly value: PatchValue }): Work<void> {
-  const { holder, slot } = yield* listOf(applying)
-  if (index > (yield* lengthOf(holder, slot))) throw conflict(applying, `there is no position ${index}`)
-  yield* insertItem(holder, slot, { ...(yield* writtenValue(applying, slot, value)), index })
+async function insert(applying: Applying, { index, value }: { readonly index: number; readonly value: PatchValue }): Promise<void> {
+  const { holder, slot } = await listOf(applying)
+  if (index > lengthOf(holder, slot)) throw conflict(applying, `there is no position ${index}`)
+  insertItem(holder, slot, { ...(await writtenValue(applying, slot, value)), index })
 }
 
-function* removeOne(applying: Applying): Work<void> {
+/** Deleting what is not there succeeds. */
+async function removeOne(applying: Applying): Promise<void> {
+  if (applying.found.length === 0) return
   const { parent, slot, index } = placed(applying)
-  const holder = yield* objectOf(applying, parent)
-  if (slot.isCollection) yield* removeItem(holder, slot, index)
+  const holder = await holderOf(applying, parent, slot)
+  if (slot.isCollection) removeItem(holder, slot, index)
   else for (const name of [slot.jsonName, slot.siblingName]) holder.delete(name)
 }
 
-function* replace(applying: Applying, value: PatchValue): Work<void> {
+async function replace(applying: Applying, value: PatchValue): Promise<void> {
   const { parent, slot: old, index } = placed(applying)
-  const holder = yield* objectOf(applying, parent)
+  const holder = await holderOf(applying, parent, old)
   const slot = slotFor(applying, parent.type, { name: old.name, value })
-  const written = yield* writtenValue(applying, slot, value)
+  const written = await writtenValue(applying, slot, value)
   if (slot.isCollection) {
-    yield* removeItem(holder, old, index)
-    return yield* insertItem(holder, slot, { ...written, index })
+    removeItem(holder, old, index)
+    return insertItem(holder, slot, { ...written, index })
   }
   for (const name of [old.jsonName, old.siblingName]) holder.delete(name)
   setElement(holder, slot, written)
 }
 
-function* move(applying: Applying, { source, destination }: { readonly source: number; readonly destination: number }): Work<void> {
-  const { holder, slot } = yield* listOf(applying)
-  const length = yield* lengthOf(holder, slot)
+async function move(applying: Applying, { source, destination }: { readonly source: number; readonly destination: number }): Promise<void> {
+  const { holder, slot } = await listOf(applying)
+  const length = lengthOf(holder, slot)
   if (source >= length || destination >= length) throw conflict(applying, `the list has ${length} items only`)
-  const removed = yield* removeItem(holder, slot, source)
-  yield* insertItem(holder, slot, { ...removed, index: destination })
+  const removed = removeItem(holder, slot, source)
+  insertItem(holder, slot, { ...removed, index: destination })
 }
 
 /** @throws {OperationError} `conflict` unless the path selects one element. */
@@ -171,27 +172,40 @@ interface ListPlace {
 }
 
 /** The list whose items the path selects, all of them or some. */
-function* listOf(applying: Applying): Work<ListPlace> {
+async function listOf(applying: Applying): Promise<ListPlace> {
   const [first] = applying.found
   if (first === undefined) throw conflict(applying, 'the path selects nothing')
   const { parent, slot } = first
   const isList = slot?.isCollection === true && applying.found.every((node) => node.parent === parent && node.slot === slot)
   if (!isList || parent === undefined) throw unprocessable(applying, 'the path must select the items of one list')
-  return { holder: yield* objectOf(applying, parent), slot }
+  return { holder: await holderOf(applying, parent, slot), slot }
+}
+
+/** The object that an element is in, with the lists of the element open, as `itemsOf` and what changes them need it. */
+async function holderOf(applying: Applying, parent: FhirNode, { jsonName, siblingName }: ElementSlot): Promise<Members> {
+  const holder = await objectOf(applying, parent)
+  for (const name of [jsonName, siblingName]) await openMember(applying, holder, name)
+  return holder
+}
+
+async function openMember({ pace }: Applying, holder: Members, name: string): Promise<void> {
+  const tree = holder.get(name)
+  if (tree !== undefined) await pace.run(openTree(tree))
 }
 
 /** The JSON object that an element's children are in: for a primitive, the one beside it. */
-function* objectOf(applying: Applying, node: FhirNode): Work<Members> {
+async function objectOf(applying: Applying, node: FhirNode): Promise<Members> {
   const { parent, slot, index } = node
-  if (parent === undefined || slot === undefined) return yield* membersOf(applying, applying.root)
-  const holder = yield* objectOf(applying, parent)
+  if (parent === undefined || slot === undefined) return membersOf(applying, applying.root)
+  const holder = await objectOf(applying, parent)
   const name = node.type.kind === 'primitive' ? slot.siblingName : slot.jsonName
-  if (!slot.isCollection) return yield* membersOf(applying, elementIn(holder, name))
-  const items = yield* itemsOf(holder, name)
+  if (!slot.isCollection) return membersOf(applying, elementIn(holder, name))
+  await openMember(applying, holder, name)
+  const items = itemsOf(holder, name)
   while (items.length <= index) items.push(treeOf('null'))
   const item = items[index]
   if (item === undefined || item.text === 'null') items[index] = emptyObject()
-  return yield* membersOf(applying, items[index] ?? emptyObject())
+  return membersOf(applying, items[index] ?? emptyObject())
 }
 
 function elementIn(holder: Members, name: string): JsonTree {
@@ -204,16 +218,16 @@ function emptyObject(): JsonTree {
   return { text: undefined, content: new Map() }
 }
 
-function* membersOf(applying: Applying, tree: JsonTree): Work<Members> {
-  const content = yield* openTree(tree)
+async function membersOf(applying: Applying, tree: JsonTree): Promise<Members> {
+  const content = await applying.pace.run(openTree(tree))
   if (content instanceof Map) return content
   throw unprocessable(applying, 'the path selects something that is no element')
 }
 
-/** The list of a member, made where there is none; something else that is there counts as its only item. */
-function* itemsOf(holder: Members, name: string): Work<JsonTree[]> {
+/** The list of a member that is open, made where there is none; something else that is there counts as its only item. */
+function itemsOf(holder: Members, name: string): JsonTree[] {
   const tree = holder.get(name)
-  const content = tree && (yield* openTree(tree))
+  const content = tree?.content
   if (Array.isArray(content)) return content
   const items = tree === undefined ? [] : [tree]
   holder.set(name, { text: undefined, content: items })
@@ -240,41 +254,41 @@ function namesOf(
   return [jsonName, extra !== undefined || holder.has(siblingName) ? siblingName : undefined]
 }
 
-function* insertItem(holder: Members, slot: ElementSlot, { tree, extra, index }: Item): Work<void> {
+function insertItem(holder: Members, slot: ElementSlot, { tree, extra, index }: Item): void {
   const [name, sibling] = namesOf(slot, holder, { extra })
-  const length = yield* lengthOf(holder, slot)
+  const length = lengthOf(holder, slot)
   for (const [member, value] of [
     [name, tree],
     [sibling, extra],
   ] as const) {
     if (member === undefined) continue
-    const items = yield* itemsOf(holder, member)
+    const items = itemsOf(holder, member)
     while (items.length < length) items.push(treeOf('null'))
     items.splice(index, 0, value ?? treeOf('null'))
   }
-  yield* tidy(holder, slot)
+  tidy(holder, slot)
 }
 
-function* removeItem(holder: Members, slot: ElementSlot, index: number): Work<Written> {
+function removeItem(holder: Members, slot: ElementSlot, index: number): Written {
   const removed: (JsonTree | undefined)[] = []
   for (const name of [slot.jsonName, slot.siblingName]) {
-    const [item] = holder.has(name) ? (yield* itemsOf(holder, name)).splice(index, 1) : []
+    const [item] = holder.has(name) ? itemsOf(holder, name).splice(index, 1) : []
     removed.push(item?.text === 'null' ? undefined : item)
   }
-  yield* tidy(holder, slot)
+  tidy(holder, slot)
   return { tree: removed[0], extra: removed[1] }
 }
 
 /** Lists without any content are left out: FHIR has no empty ones. */
-function* tidy(holder: Members, { jsonName, siblingName }: ElementSlot): Work<void> {
+function tidy(holder: Members, { jsonName, siblingName }: ElementSlot): void {
   for (const name of [jsonName, siblingName]) {
-    if (holder.has(name) && (yield* itemsOf(holder, name)).every(({ text }) => text === 'null')) holder.delete(name)
+    if (holder.has(name) && itemsOf(holder, name).every(({ text }) => text === 'null')) holder.delete(name)
   }
 }
 
-function* lengthOf(holder: Members, { jsonName, siblingName }: ElementSlot): Work<number> {
+function lengthOf(holder: Members, { jsonName, siblingName }: ElementSlot): number {
   let length = 0
-  for (const name of [jsonName, siblingName]) if (holder.has(name)) length = Math.max(length, (yield* itemsOf(holder, name)).length)
+  for (const name of [jsonName, siblingName]) if (holder.has(name)) length = Math.max(length, itemsOf(holder, name).length)
   return length
 }
 
@@ -299,8 +313,8 @@ function slotFor(applying: Applying, type: TypeDefinition, { name, value }: Name
 }
 
 /** @throws {OperationError} `unprocessable` for parts that the element does not have. */
-function* writtenValue(applying: Applying, slot: ElementSlot, value: PatchValue): Work<Written> {
-  yield
+async function writtenValue(applying: Applying, slot: ElementSlot, value: PatchValue): Promise<Written> {
+  await applying.pace.step()
   if (value.kind === 'typed') return { tree: value.tree, extra: value.extra }
   if (value.kind === 'resource') return { tree: value.tree, extra: undefined }
   const type = applying.model.type(slot.type)
@@ -308,8 +322,8 @@ function* writtenValue(applying: Applying, slot: ElementSlot, value: PatchValue)
   const content: Members = new Map()
   for (const [name, part] of value.parts) {
     const own = slotFor(applying, type, { name, value: part })
-    const written = yield* writtenValue(applying, own, part)
-    if (own.isCollection) yield* insertItem(content, own, { ...written, index: yield* lengthOf(content, own) })
+    const written = await writtenValue(applying, own, part)
+    if (own.isCollection) insertItem(content, own, { ...written, index: lengthOf(content, own) })
     else if (content.has(own.jsonName) || content.has(own.siblingName)) throw unprocessable(applying, `${quoted(name)} is there twice`)
     else setElement(content, own, written)
   }

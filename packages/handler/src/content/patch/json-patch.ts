@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
+import type { Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
-import type { Work } from 'fhir-ops/internal/work'
 import { isSameTree, openTree, stringIn, textOfTree, treeOf, type JsonTree, type TreeContent } from './json-tree.js'
 
 /** Bounds on what a patch makes. */
@@ -33,20 +33,20 @@ export interface JsonOperation {
  * @throws {OperationError} `body-structure` for what is no operation, naming its position.
  * @see https://www.rfc-editor.org/rfc/rfc6902
  */
-export function* readJsonPatch(text: string, limits: PatchLimits): Work<readonly JsonOperation[]> {
-  const items = yield* openTree(treeOf(text))
+export async function readJsonPatch(text: string, limits: PatchLimits, pace: Pace): Promise<readonly JsonOperation[]> {
+  const items = await pace.run(openTree(treeOf(text)))
   const operations: JsonOperation[] = []
   for (const item of Array.isArray(items) ? items : []) {
-    yield
-    operations.push(yield* operationIn(item, operations.length, limits))
+    await pace.step()
+    const members = await pace.run(openTree(item))
+    operations.push(operationIn(members, operations.length, limits))
   }
   return operations
 }
 
 const NULL = treeOf('null')
 
-function* operationIn(tree: JsonTree, index: number, { maxDepth }: PatchLimits): Work<JsonOperation> {
-  const members = yield* openTree(tree)
+function operationIn(members: TreeContent | undefined, index: number, { maxDepth }: PatchLimits): JsonOperation {
   if (!(members instanceof Map)) throw malformed(index, 'it is not an object')
   const name = stringIn(members.get('op'))
   const op = NAMES.find((known) => known === name)
@@ -85,6 +85,7 @@ interface Patching {
   /** A list with the text as its only item, so that the whole has a place like any other. */
   readonly holder: JsonTree
   readonly limits: PatchLimits
+  readonly pace: Pace
   copied: number
 }
 
@@ -95,32 +96,36 @@ interface Patching {
  * @throws {OperationError} `conflict` when something that an operation names is not there, or a test fails; `unprocessable` for a patch that would
  *   make something too long or too deep, move a value into itself or remove the whole.
  */
-export function* jsonPatched(text: string, operations: readonly JsonOperation[], limits: PatchLimits): Work<string> {
+export async function jsonPatched(
+  text: string,
+  operations: readonly JsonOperation[],
+  { limits, pace }: Pick<Patching, 'limits' | 'pace'>,
+): Promise<string> {
   const root = treeOf(text)
-  const patching: Patching = { holder: { text: undefined, content: [root] }, limits, copied: 0 }
+  const patching: Patching = { holder: { text: undefined, content: [root] }, limits, pace, copied: 0 }
   for (const operation of operations) {
-    yield
-    yield* apply(patching, operation)
+    await pace.step()
+    await apply(patching, operation)
   }
-  return (yield* textOfTree(patching.holder, limits.maxDepth + 1)).slice(1, -1)
+  return (await pace.run(textOfTree(patching.holder, limits.maxDepth + 1))).slice(1, -1)
 }
 
-function* apply(patching: Patching, operation: JsonOperation): Work<void> {
+async function apply(patching: Patching, operation: JsonOperation): Promise<void> {
   const { op, path, from, value } = operation
   switch (op) {
     case 'add':
-      return yield* add(patching, operation, value)
+      return add(patching, operation, value)
     case 'remove':
-      yield* remove(patching, operation, path)
+      await remove(patching, operation, path)
       return
     case 'replace':
-      return replaceAt(yield* existing(patching, operation, path), value)
+      return replaceAt(await existing(patching, operation, path), value)
     case 'move':
-      return yield* move(patching, operation)
+      return move(patching, operation)
     case 'copy':
-      return yield* add(patching, operation, yield* copyOf(patching, operation, from))
+      return add(patching, operation, await copyOf(patching, operation, from))
     default:
-      return yield* test(patching, operation)
+      return test(patching, operation)
   }
 }
 
@@ -131,15 +136,15 @@ interface Place {
 }
 
 /** The list or object that a pointer leads into. @throws {OperationError} `conflict` */
-function* placeAt({ holder }: Patching, operation: JsonOperation, pointer: readonly string[]): Work<Place> {
+async function placeAt({ holder, pace }: Patching, operation: JsonOperation, pointer: readonly string[]): Promise<Place> {
   const tokens = ['0', ...pointer]
   const key = tokens.pop() ?? '0'
   let tree: JsonTree | undefined = holder
   for (const token of tokens) {
-    const content: TreeContent | undefined = tree && (yield* openTree(tree))
+    const content: TreeContent | undefined = tree && (await pace.run(openTree(tree)))
     tree = content && valueAt({ content, key: token })
   }
-  const content = tree && (yield* openTree(tree))
+  const content = tree && (await pace.run(openTree(tree)))
   if (content === undefined) throw nothingAt(operation, pointer)
   return { content, key }
 }
@@ -152,8 +157,8 @@ function indexIn(token: string): number | undefined {
   return /^(?:0|[1-9]\d{0,8})$/.test(token) ? Number(token) : undefined
 }
 
-function* existing(patching: Patching, operation: JsonOperation, pointer: readonly string[]): Work<Place> {
-  const place = yield* placeAt(patching, operation, pointer)
+async function existing(patching: Patching, operation: JsonOperation, pointer: readonly string[]): Promise<Place> {
+  const place = await placeAt(patching, operation, pointer)
   if (valueAt(place) === undefined) throw nothingAt(operation, pointer)
   return place
 }
@@ -163,10 +168,10 @@ function replaceAt({ content, key }: Place, value: JsonTree): void {
   else content.set(key, value)
 }
 
-function* add(patching: Patching, operation: JsonOperation, value: JsonTree): Work<void> {
+async function add(patching: Patching, operation: JsonOperation, value: JsonTree): Promise<void> {
   const { path } = operation
   if (path.length === 0) return replaceAt({ content: contentOf(patching.holder), key: '0' }, value)
-  const { content, key } = yield* placeAt(patching, operation, path)
+  const { content, key } = await placeAt(patching, operation, path)
   if (!Array.isArray(content)) {
     content.set(key, value)
     return
@@ -180,9 +185,9 @@ function contentOf({ content }: JsonTree): TreeContent {
   return content ?? []
 }
 
-function* remove(patching: Patching, operation: JsonOperation, pointer: readonly string[]): Work<JsonTree> {
+async function remove(patching: Patching, operation: JsonOperation, pointer: readonly string[]): Promise<JsonTree> {
   if (pointer.length === 0) throw new OperationError('unprocessable', `${named(operation)}: the whole resource cannot be removed.`)
-  const place = yield* existing(patching, operation, pointer)
+  const place = await existing(patching, operation, pointer)
   const { content, key } = place
   const removed = valueAt(place) ?? NULL
   if (Array.isArray(content)) content.splice(indexIn(key) ?? 0, 1)
@@ -190,32 +195,33 @@ function* remove(patching: Patching, operation: JsonOperation, pointer: readonly
   return removed
 }
 
-function* move(patching: Patching, operation: JsonOperation): Work<void> {
+async function move(patching: Patching, operation: JsonOperation): Promise<void> {
   const { from, path } = operation
-  yield* existing(patching, operation, from)
+  await existing(patching, operation, from)
   if (isSamePointer(from, path)) return
   if (isSamePointer(from, path.slice(0, from.length)))
     throw new OperationError('unprocessable', `${named(operation)}: a value cannot be moved into itself.`)
-  yield* add(patching, operation, yield* remove(patching, operation, from))
+  await add(patching, operation, await remove(patching, operation, from))
 }
 
 function isSamePointer(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((token, index) => token === b[index])
 }
 
-function* copyOf(patching: Patching, operation: JsonOperation, from: readonly string[]): Work<JsonTree> {
+async function copyOf(patching: Patching, operation: JsonOperation, from: readonly string[]): Promise<JsonTree> {
   const { maxDepth, maxBytes } = patching.limits
-  const text = yield* textOfTree(valueAt(yield* existing(patching, operation, from)) ?? NULL, maxDepth + 1)
+  const found = valueAt(await existing(patching, operation, from)) ?? NULL
+  const text = await patching.pace.run(textOfTree(found, maxDepth + 1))
   patching.copied += text.length
   if (patching.copied > maxBytes)
     throw new OperationError('too-costly', `${named(operation)}: the patch copies more than ${maxBytes} characters.`)
   return treeOf(text)
 }
 
-function* test(patching: Patching, operation: JsonOperation): Work<void> {
+async function test(patching: Patching, operation: JsonOperation): Promise<void> {
   const { path, value } = operation
-  const found = valueAt(yield* existing(patching, operation, path)) ?? NULL
-  if (yield* isSameTree(found, value, patching.limits.maxDepth)) return
+  const found = valueAt(await existing(patching, operation, path)) ?? NULL
+  if (await patching.pace.run(isSameTree(found, value, patching.limits.maxDepth))) return
   throw new OperationError('conflict', `${named(operation)} failed: the value at ${shown(path)} is another one.`)
 }
 

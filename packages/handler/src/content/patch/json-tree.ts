@@ -27,12 +27,6 @@ export function* openTree(tree: JsonTree): Work<TreeContent | undefined> {
   return tree.content
 }
 
-/** The member when the value is an object that has it. */
-export function* memberAt(tree: JsonTree, name: string): Work<JsonTree | undefined> {
-  const content = yield* openTree(tree)
-  return content instanceof Map ? content.get(name) : undefined
-}
-
 /** The value when it is a text. */
 export function stringIn(tree: JsonTree | undefined): string | undefined {
   const value: unknown = tree?.text?.startsWith('"') === true ? JSON.parse(tree.text) : undefined

@@ -79,16 +79,16 @@ async function patched(service: Service, exchange: Exchange, { type, id, text }:
   const limits = limitsFor(service, exchange)
   const document = body?.text.trimStart() ?? ''
   if (isJsonPatch(exchange, document)) {
-    const operations = await pace.run(readJsonPatch(document, limits))
+    const operations = await readJsonPatch(document, limits, pace)
     if (operations.some(({ op }) => ASKING.has(op))) authorize(exchange.caller, { action: 'read', type, id })
-    return pace.run(jsonPatched(text, operations, limits))
+    return jsonPatched(text, operations, { limits, pace })
   }
   // A path may say under which condition something is changed, which tells what there is.
   authorize(exchange.caller, { action: 'read', type, id })
   const model = ctx.types ?? ctx.search?.parameters.model
   if (model === undefined)
     throw new OperationError('not-supported', 'This server applies JSON Patch only: it does not have the types of FHIR.')
-  return pace.run(fhirPathPatched(text, await pace.run(readFhirPathPatch(document)), { model, now: ctx.now, limits }))
+  return fhirPathPatched(text, await readFhirPathPatch(document, pace), { model, now: ctx.now, limits, pace })
 }
 
 /** @throws {OperationError} `body-structure` for a body that is neither, or not what its type says. */
