@@ -17,7 +17,7 @@ export interface Part {
 /**
  * What is counted for a Measure. All languages are looked up before anything is counted.
  *
- * @throws {OperationError} `not-supported` for a group in a language that is not known.
+ * @throws {OperationError} `not-supported` for a group in a language that is not known, and for supplemental data that no language of the groups evaluates.
  */
 export function partsOf(
   { measure, plan, composite }: { readonly measure: JsonObject; readonly plan: MeasurePlan; readonly composite: Composite | undefined },
@@ -26,11 +26,20 @@ export function partsOf(
   const plans = new Map([[measure, composite === undefined ? plan : { ...plan, groups: composite.others }]])
   for (const { measure: own, plan: all, group } of composite?.components ?? [])
     plans.set(own, { ...all, groups: [...(plans.get(own)?.groups ?? []), group] })
-  return [...plans].map(([own, part]) => ({
-    measure: own,
-    plan: part,
-    languages: part.groups.map((group) => languageOf(group, languages)),
-  }))
+  return [...plans].map(([own, part]) => {
+    const used = part.groups.map((group) => languageOf(group, languages))
+    checkSupplements(part.supplements, used)
+    return { measure: own, plan: part, languages: used }
+  })
+}
+
+/** Supplemental data is evaluated by a language of the groups, where one does that. */
+function checkSupplements([first]: readonly Supplement[], languages: readonly (CriteriaLanguage | undefined)[]): void {
+  const used = languages.filter((language) => language !== undefined)
+  if (first === undefined || used.length === 0 || used.some(({ supplements }) => supplements === true)) return
+  throw new OperationError('not-supported', `${first.place} is not supported in a Measure whose criteria are all FHIR searches.`, {
+    expression: [first.path],
+  })
 }
 
 /**

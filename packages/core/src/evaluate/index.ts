@@ -11,7 +11,16 @@ export type {
   SubjectFailure,
   SupplementValues,
 } from './languages/index.js'
-export type { ComponentName, Criterion, GroupPlan, Population, Stratifier, StratifierCriterion, Evidence, Supplement } from './measure-plan.js'
+export type {
+  ComponentName,
+  Criterion,
+  GroupPlan,
+  Population,
+  Stratifier,
+  StratifierCriterion,
+  Evidence,
+  Supplement,
+} from './measure-plan.js'
 export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
 export { toMeasureReport } from './report.js'
@@ -45,3 +54,4 @@ export { requirementConditions } from './collect/requirement-search.js'
 export { canonicalOfMeasure } from './find-measure.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
 export { readEvaluate } from './input.js'
+export { decidedBy, populationTitle } from './decided-by.js'

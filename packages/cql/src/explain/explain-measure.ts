@@ -1,5 +1,5 @@
 import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
-import { canonicalOfMeasure, type Membership, type Population } from 'fhir-ops/internal/evaluate'
+import { canonicalOfMeasure, decidedBy, populationTitle, type Population } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { CriterionResult, ExplainedCriterion } from 'fhir-ops/internal/explain'
@@ -128,17 +128,14 @@ function resultOf(told: Told, index: number, root: ElmNode | undefined): Populat
   const membership = compiled?.memberships[index]
   if (membership?.observed !== undefined) return observedResult(lengthAt(result.observations, index), group, membership.observed)
   const count = lengthAt(result.members, index)
-  const own = memberResult(count, { index, group, result, membership, isUnknown: isUnknown(told, root) })
+  const has = (other: number): boolean => lengthAt(result.members, other) > 0
+  const decided = count > 0 || membership === undefined ? undefined : decidedBy({ group, membership, index, has })
+  const own: PopulationResult = decided ?? { result: count > 0 ? 'true' : isUnknown(told, root) ? 'unknown' : 'false' }
   return (group.populations[index]?.basis ?? 'boolean') === 'boolean' ? own : { ...own, count }
 }
 
 function isUnknown({ reasons }: Told, root: ElmNode | undefined): boolean {
   return root !== undefined && reasons.tracer.firstOf(root)?.value === null
-}
-
-function memberResult(count: number, place: Place & { readonly isUnknown: boolean }): PopulationResult {
-  if (count > 0) return { result: 'true' }
-  return decidedBy(place) ?? { result: place.isUnknown ? 'unknown' : 'false' }
 }
 
 function lengthAt(lists: readonly (readonly unknown[])[], index: number): number {
@@ -147,34 +144,10 @@ function lengthAt(lists: readonly (readonly unknown[])[], index: number): number
 
 function observedResult(count: number, { populations }: GroupPlan, observed: number): PopulationResult {
   if (count > 0) return { result: 'true', count }
-  const decided = `there is nothing in the ${titleIn(populations[observed], observed)} that has a value to observe`
+  const decided = `there is nothing in the ${populationTitle(populations[observed], observed)} that has a value to observe`
   return { result: 'not-applicable', count, decided }
-}
-
-interface Place {
-  readonly index: number
-  readonly group: GroupPlan
-  readonly result: SubjectResult
-  readonly membership: Membership | undefined
-}
-
-/** The population that decides in place of the own criterion: one that it lies within and that is empty, or one that is left out. */
-function decidedBy({ index, group, result, membership }: Place): PopulationResult | undefined {
-  const { all = [], none = [] } = membership ?? {}
-  const has = (other: number): boolean => lengthAt(result.members, other) > 0
-  const outside = all.find((other) => other !== index && !has(other))
-  if (outside !== undefined)
-    return { result: 'not-applicable', decided: `the subject is not in the ${titleIn(group.populations[outside], outside)}` }
-  const excluding = none.find(has)
-  return excluding === undefined
-    ? undefined
-    : { result: 'false', decided: `the subject is in the ${titleIn(group.populations[excluding], excluding)}` }
 }
 
 function nameOf({ kinds }: Population, index: number): string {
   return kinds[0] ?? `population-${index + 1}`
-}
-
-function titleIn(population: Population | undefined, index: number): string {
-  return population === undefined ? `population ${index + 1}` : nameOf(population, index).replaceAll('-', ' ')
 }

@@ -49,7 +49,7 @@ function mismatch({ place, path, expression }: Criterion, found: string, expecte
  * What the expression finds, of the patients of the scope if there are any. An expression that names the patient itself is not narrowed.
  * Parameters that do not select anything (`_count`, `_sort` ...) have no effect on a count.
  */
-async function foundQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<SearchQuery> {
+export async function foundQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<SearchQuery> {
   const options = searchOptions(ctx)
   const query = await withPlace(criterion, async () => {
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))

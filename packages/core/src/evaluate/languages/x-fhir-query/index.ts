@@ -5,6 +5,7 @@ import type { Stratum } from '../../stratum.js'
 import type { Tally } from '../../tally.js'
 import type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope } from '../language.js'
 import { countedQuery, namesPatient, searchOptions, type Counted } from './criterion-query.js'
+import { explainQueries } from './explain-queries.js'
 import { scopeOfPatient, withoutOwnPatient } from './per-patient.js'
 import { mapInOrder, membersTally, type Members } from './populations.js'
 import { queryRequirements } from './requirements.js'
@@ -22,6 +23,8 @@ export const xFhirQuery: CriteriaLanguage = {
 
 /** The id with which criteria that name the patient are checked before patients are searched. */
 const ANY_PATIENT = 'any'
+
+const NOTHING: GroupCounts = { populations: [], strata: [] }
 
 /** The populations of a group. */
 interface Populations {
@@ -73,7 +76,13 @@ function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly 
     }
     return { populations: await mapInOrder(members, counted), strata: await mapInOrder(dividers, (divide) => divide({ members, listed })) }
   }
-  return async (groups) => ({ groups: await mapInOrder(groups, countsOf) })
+  const isExplained = ctx.explain !== undefined && scope.individual === true
+  return async (groups) => {
+    const all = await mapInOrder(groups, countsOf)
+    if (isExplained)
+      for (const [index, group] of groups.entries()) await explainQueries(ctx, scope, { group, counts: all[index] ?? NOTHING })
+    return { groups: all }
+  }
 }
 
 function withoutMembers({ values, populations }: Stratum): Stratum {
