@@ -3,10 +3,11 @@ import { element } from './dom/element.js'
 import { tabs, type Tab, type Tabs } from './dom/tabs.js'
 import { curlOf } from './curl.js'
 import type { Answer, Call } from './engine/call.js'
-import { explanationIn } from './fhir/explanation.js'
+import { explanationIn, type Explanation } from './fhir/explanation.js'
 import { issuesIn } from './fhir/outcome.js'
 import type { OperationPage, PictureHost } from './operations/operation-page.js'
 import { findingsPicture } from './pictures/findings.js'
+import { reasonsPicture } from './pictures/reasons.js'
 import { similarPicture, stepsPicture } from './pictures/steps.js'
 import { verdict } from './pictures/verdict.js'
 
@@ -52,7 +53,7 @@ export function createResultView(base: string | undefined): ResultView {
       const explanation = explanationIn(answer.json)
       showTabs([
         { title: 'Result', panel: answer.status < 400 ? page.picture(answer, host) : refusal(answer, host) },
-        ...(explanation === undefined ? [] : [{ title: 'Why', panel: stepsPicture(explanation), note: String(explanation.steps.length) }]),
+        ...(explanation === undefined ? [] : [{ title: 'Why', ...whyOf(explanation) }]),
         { title: 'Response', panel: codeBlock('response', written(answer)) },
       ])
     },
@@ -71,6 +72,12 @@ export function createResultView(base: string | undefined): ResultView {
       same.replaceChildren(element('h2', { class: 'small-title' }, 'The same call'), chosen.call.element)
     },
   }
+}
+
+/** The reasons of a single subject, else the steps. */
+function whyOf({ criteria, source, ...explanation }: Explanation): Pick<Tab, 'note' | 'panel'> {
+  if (criteria.length > 0) return { panel: reasonsPicture(criteria, source), note: String(criteria.length) }
+  return { panel: stepsPicture({ ...explanation, criteria, source }), note: String(explanation.steps.length) }
 }
 
 function refusal(answer: Answer, { input, runWith }: PictureHost): HTMLElement {

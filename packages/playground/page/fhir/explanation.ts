@@ -14,6 +14,26 @@ export interface Explanation {
   readonly steps: readonly Step[]
   /** Existing codes that are similar to one that does not exist. */
   readonly nearest: readonly JsonObject[]
+  /** Why each population of a measure, or definition of CQL, has its result for one subject. */
+  readonly criteria: readonly ExplainedCriterion[]
+  /** The definitions of CQL, with what their clauses were. */
+  readonly source: readonly SourceDefinition[]
+}
+
+/** Why a criterion has its result. */
+export interface ExplainedCriterion {
+  readonly result: string
+  readonly reason: string
+  readonly nearest: readonly string[]
+  readonly steps: readonly string[]
+}
+
+/** A definition in parts. */
+export interface SourceDefinition {
+  readonly library: string
+  readonly name: string
+  /** Marked `t` (true), `f` (false or empty), `n` (null), `u` (not evaluated), or not at all. */
+  readonly parts: readonly { readonly text: string; readonly mark: string | undefined }[]
 }
 
 const EXPLANATION = 'https://fhir-ops.dev/StructureDefinition/explanation'
@@ -44,5 +64,31 @@ function fromParts(parameter: JsonObject): Explanation {
     path: textAt(step, 'path'),
   }))
   const nearest = partsAt(parameter, 'nearest').map((near) => valueOf(partAt(near, 'coding')))
-  return { steps, nearest: nearest.filter(isObject) }
+  const libraries = partsAt(partAt(parameter, 'source'), 'library')
+  return {
+    steps,
+    nearest: nearest.filter(isObject),
+    criteria: partsAt(parameter, 'criterion').map(criterionOf),
+    source: libraries.flatMap((library) => partsAt(library, 'definition').map((one) => definitionOf(one, textAt(library, 'name') ?? ''))),
+  }
+}
+
+function criterionOf(part: JsonObject): ExplainedCriterion {
+  const texts = (name: string): readonly string[] => partsAt(part, name).flatMap((inner) => textAt(inner, 'text') ?? [])
+  return { result: textAt(part, 'result') ?? '', reason: textAt(part, 'reason') ?? '', nearest: texts('nearest'), steps: texts('step') }
+}
+
+function definitionOf(part: JsonObject, library: string): SourceDefinition {
+  const counts = new Map(partsAt(part, 'clause').map((clause) => [textAt(clause, 'id') ?? '', textAt(clause, 'counts') ?? '']))
+  const parts = partsAt(part, 'part').map((inner) => {
+    const clause = textAt(inner, 'clause')
+    return { text: textAt(inner, 'text') ?? '', mark: clause === undefined ? undefined : markOf(counts.get(clause) ?? '') }
+  })
+  return { library, name: textAt(part, 'name') ?? '', parts }
+}
+
+/** Of `true 1, false 0, null 0, notEvaluated 0`. */
+function markOf(counts: string): string {
+  const first = /(true|false|null|notEvaluated) [1-9]/.exec(counts)?.[1]
+  return first === undefined || first === 'notEvaluated' ? 'u' : first.charAt(0)
 }

@@ -51,6 +51,7 @@ export const cqlPage: OperationPage = {
       { name: 'expression', valueString: textOf(input, 'expression') },
       ...(fieldOf(input, 'subject') === '' ? [] : [{ name: 'subject', valueString: fieldOf(input, 'subject') }]),
       ...(data === '' ? [] : [{ name: 'data', resource: readJson(data) }]),
+      { name: '_explain', valueBoolean: true },
     ]
     const text = JSON.stringify({ resourceType: 'Parameters', parameter }, null, 1)
     return { method: 'POST', path: '/$cql', body: { type: 'application/fhir+json', text } }
@@ -84,7 +85,7 @@ function readJson(text: string): unknown {
 }
 
 function valuesPicture(json: unknown): HTMLElement {
-  const values = isObject(json) ? partsOf(json) : []
+  const values = (isObject(json) ? partsOf(json) : []).filter((value) => stringAt(value, 'name') !== 'explanation')
   const failure = values.map((value) => issuesIn(value['resource'])).find((issues) => issues !== undefined)
   if (failure !== undefined) return element('div', {}, verdict('bad', 'The evaluation failed.'), findingsPicture(failure))
   const title = values.length === 1 ? '1 value' : `${values.length} values`

@@ -1,6 +1,9 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { button, element } from '../dom/element.js'
+import type { Call } from '../engine/call.js'
+import { explanationIn } from '../fhir/explanation.js'
 import { barsPicture, type Bar } from '../pictures/bars.js'
+import { reasonsPicture } from '../pictures/reasons.js'
 import { verdict } from '../pictures/verdict.js'
 import bloodPressure from '../samples/blood-pressure.json?raw'
 import seniors from '../samples/seniors.json?raw'
@@ -52,17 +55,19 @@ export const evaluateMeasurePage: OperationPage = {
     },
   ],
   call(input) {
-    const query = new URLSearchParams(
-      FIELDS.map((name) => [name, fieldOf(input, name)] as const)
-        .filter(([, value]) => value !== '')
-        .map(([name, value]) => [name, value]),
-    )
-    if (fieldOf(input, 'subject') === '') query.set('reportType', 'subject-list')
-    query.set('_explain', 'true')
-    return { method: 'GET', path: `/Measure/$evaluate-measure?${query}`, stored: textOf(input, CONTENT) }
+    return callOf(input)
   },
   code: measureProgram,
   picture: ({ json }, host) => reportPicture(isObject(json) ? json : {}, host),
+}
+
+/** The call, for one subject where one is given. */
+function callOf(input: Input, one?: string): Call {
+  const values = FIELDS.map((name) => [name, name === 'subject' ? (one ?? fieldOf(input, name)) : fieldOf(input, name)])
+  const query = new URLSearchParams(values.filter(([, value]) => value !== ''))
+  if (!query.has('subject')) query.set('reportType', 'subject-list')
+  query.set('_explain', 'true')
+  return { method: 'GET', path: `/Measure/$evaluate-measure?${query}`, stored: textOf(input, CONTENT) }
 }
 
 function measureProgram(input: Input): string {
@@ -149,7 +154,9 @@ function membersPicture(members: readonly string[], { ask, input }: PictureHost)
   const shown = element('div', { class: 'member' })
   const open = async (reference: string): Promise<void> => {
     const { text, json } = await ask({ method: 'GET', path: `/${reference}`, stored: textOf(input, CONTENT) })
+    const why = reference.startsWith('Patient/') ? explanationIn((await ask(callOf(input, reference))).json) : undefined
     shown.replaceChildren(
+      ...(why === undefined || why.criteria.length === 0 ? [] : [reasonsPicture(why.criteria, why.source)]),
       element('pre', { tabindex: 0, 'aria-label': reference, role: 'group' }, json === undefined ? text : JSON.stringify(json, null, 2)),
     )
   }

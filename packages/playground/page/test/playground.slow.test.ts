@@ -109,16 +109,38 @@ describe.skipIf(program === undefined)('the playground in Chromium (needs Chromi
       expect(opened.problems).toEqual([])
     })
 
-    test('a population opens to its subjects, and a subject to the resource', async () => {
+    test('a population opens to its subjects, and a subject to why it is in each population, and to the resource', async () => {
       await using opened = await openPage(browser, alone)
       await opened.open('#/evaluate-measure')
       await opened.page
         .getByRole('button', { name: /^Numerator/ })
         .first()
-        .click()
-      await opened.page.getByRole('button', { name: 'Patient/ada' }).first().click()
+        .focus()
+      await opened.page.keyboard.press('Enter')
+      await opened.page.getByRole('button', { name: 'Patient/ada' }).first().focus()
+      await opened.page.keyboard.press('Enter')
+      await opened.page.locator('.member .reason').filter({ hasText: 'Numerator is true because' }).waitFor()
       await opened.page.locator('.member pre').filter({ hasText: '"family": "Lovell"' }).waitFor()
     })
+
+    test.each(['light', 'dark'] as const)(
+      'on a phone the reasons of a patient come with steps and, of CQL, with the source: %s',
+      async (colorScheme) => {
+        await using opened = await openPage(browser, alone, { width: 360, height: 780, colorScheme })
+        const { page } = opened
+        await page.evaluate(AXE)
+        await opened.open('#/evaluate-measure/cql')
+        await page.locator('button.bar').first().click()
+        await page.locator('button.chip').first().click()
+        await page.locator('.member .clauses summary').click()
+        await page.locator('.member .clauses .clause.t').first().waitFor()
+        await page.locator('.member .reason details summary').first().click()
+        await page.locator('.member .reason-steps li').first().waitFor()
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+        expect(await violations(page)).toEqual([])
+        expect(opened.problems).toEqual([])
+      },
+    )
 
     test('a similar code is one click away', async () => {
       await using opened = await openPage(browser, alone)

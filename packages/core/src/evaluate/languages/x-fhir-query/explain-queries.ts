@@ -31,27 +31,46 @@ export async function explainQueries(
   { group, counts }: { readonly group: GroupPlan; readonly counts: GroupCounts },
 ): Promise<void> {
   const memberships = membershipsOf(group)
-  const has = (index: number): boolean => (counts.populations[index]?.count ?? 0) > 0
+  const countAt = (index: number): number => counts.populations[index]?.count ?? 0
   for (const [index, population] of group.populations.entries()) {
-    const found = await foundBy(ctx, scope, population)
-    const membership = memberships[index]
-    const decided = has(index) || membership === undefined ? undefined : decidedBy({ group, membership, index, has })
-    const near = found.count > 0 || decided !== undefined ? { detail: '', nearest: [] } : await nearestOf(ctx, scope, population)
-    const result = has(index) ? 'true' : (decided?.result ?? 'false')
-    const why = decided?.decided ?? `\`${population.expression}\` ${found.count > 0 ? findsText(found) : `finds nothing${near.detail}`}`
-    const criterion: ExplainedCriterion = {
+    const membership = memberships[index] ?? { all: [index], none: [] }
+    const decided = countAt(index) > 0 ? undefined : decidedBy({ group, membership, index, has: (other) => countAt(other) > 0 })
+    const told = await explainedQuery(ctx, scope, { population, decided: decided?.decided })
+    const result = countAt(index) > 0 ? 'true' : (decided?.result ?? 'false')
+    ctx.explain?.criterion({
       name: population.kinds[0] ?? `population-${index + 1}`,
       definition: canonicalOfMeasure(scope.measure),
       path: population.path,
       expression: population.expression,
       result,
-      ...(population.basis !== undefined && population.basis !== 'boolean' && { count: counts.populations[index]?.count ?? 0 }),
-      reason: `${titleOf(population, index)} ${VERBS[result]} because ${why}.`,
+      ...((population.basis ?? 'boolean') !== 'boolean' && { count: countAt(index) }),
+      reason: `${titleOf(population, index)} ${VERBS[result]} because ${told.why}.`,
+      ...told.found,
+    })
+  }
+}
+
+interface ExplainedQuery {
+  readonly why: string
+  readonly found: Pick<ExplainedCriterion, 'evaluated' | 'nearest' | 'steps'>
+}
+
+async function explainedQuery(
+  ctx: OperationContext,
+  scope: Scope,
+  { population, decided }: { readonly population: Population; readonly decided: string | undefined },
+): Promise<ExplainedQuery> {
+  const { expression } = population
+  const found = await foundBy(ctx, scope, population)
+  const near = found.count > 0 || decided !== undefined ? { detail: '', nearest: [] } : await nearestOf(ctx, scope, population)
+  const finds = `\`${expression}\` ${findsText(found)}`
+  return {
+    why: decided ?? `${finds}${near.detail}`,
+    found: {
       nearest: near.nearest,
-      steps: [{ kind: 'query', result: String(found.count), text: `\`${population.expression}\` ${findsText(found)}.` }],
-      evaluated: [{ clause: population.expression, resources: found.references, total: found.count }],
-    }
-    ctx.explain?.criterion(criterion)
+      steps: [{ kind: 'query', result: String(found.count), text: `${finds}.` }],
+      evaluated: [{ clause: expression, resources: found.references, total: found.count }],
+    },
   }
 }
 
