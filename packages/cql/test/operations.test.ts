@@ -265,3 +265,24 @@ describe('Library/$evaluate', () => {
     expect([answer.status, answer.json.resourceType]).toEqual([status, 'OperationOutcome'])
   })
 })
+
+describe('_explain', () => {
+  it('is the last parameter, with a criterion for each definition and the source; absent unless asked for', async () => {
+    const plain = await call('GET', 'Library/main/$evaluate?subject=Patient/p&expression=Many&expression=Broken')
+    const { status, json } = await call('GET', 'Library/main/$evaluate?subject=Patient/p&expression=Many&expression=Broken&_explain=true')
+    expect(status).toBe(200)
+    expect(json.parameter.slice(0, -1)).toMatchObject(plain.json.parameter.map(({ name }) => ({ name })))
+    expect(plain.json.parameter.map(({ name }) => name)).not.toContain('explanation')
+    const explanation = json.parameter.at(-1)
+    expect(explanation?.name).toBe('explanation')
+    const text = JSON.stringify(explanation)
+    expect(text).toContain(
+      JSON.stringify(
+        '"Many" is 2 because `Count(Common.Glucose) * Factor` is 2: `Count(Common.Glucose)` is 1: `[Observation: "Sugar"]` finds 1 Observation: Observation/o1.',
+      ).slice(1, -1),
+    )
+    expect(text).toContain('Broken\\" could not be evaluated because')
+    // Nothing of another patient.
+    expect(text).not.toContain('Observation/o2')
+  })
+})

@@ -207,7 +207,10 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
     { url: `/fhir/R4/CodeSystem/$validate-code?url=${system}&code=none` },
   ],
   $compare: [{ url: '/fhir/R4/ValueSet/$compare?thisUrl=http://w.example/vs&otherUrl=http://hl7.org/fhir/ValueSet/all-types' }],
-  '$evaluate-measure': [{ url: '/fhir/R4/Measure/m/$evaluate-measure?periodStart=2020&periodEnd=2021' }],
+  '$evaluate-measure': [
+    { url: '/fhir/R4/Measure/m/$evaluate-measure?periodStart=2020&periodEnd=2021' },
+    { url: '/fhir/R4/Measure/m/$evaluate-measure?periodStart=2020&periodEnd=2021&subject=Patient/p1&_explain=true' },
+  ],
   '$data-requirements': [{ url: '/fhir/R4/Measure/m/$data-requirements?periodStart=2020&periodEnd=2021' }],
   '$collect-data': [{ url: '/fhir/R4/Measure/m/$collect-data?periodStart=2020&periodEnd=2021' }],
   '$submit-data': [
