@@ -22,13 +22,14 @@ const MODEL = typeModelOf({
   'Group.member': { kind: 'complex-type', elements: { entity: 'Reference', inactive: 'boolean' } },
   Observation: {
     kind: 'resource',
-    elements: { id: 'id', code: 'CodeableConcept', subject: 'Reference', 'effective[x]': 'dateTime', 'value[x]': 'Quantity' },
+    elements: { id: 'id', code: 'CodeableConcept', subject: 'Reference', 'effective[x]': 'dateTime|Period', 'value[x]': 'Quantity' },
   },
   Organization: { kind: 'resource', elements: { id: 'id', name: 'string', partOf: 'Reference' } },
   CodeableConcept: { kind: 'complex-type', elements: { coding: 'Coding*', text: 'string' } },
   Quantity: { kind: 'complex-type', elements: { value: 'decimal', comparator: 'code', unit: 'string', system: 'uri', code: 'code' } },
   Coding: { kind: 'complex-type', elements: { system: 'uri', code: 'code' } },
   Reference: { kind: 'complex-type', elements: { reference: 'string' } },
+  Period: { kind: 'complex-type', elements: { start: 'dateTime', end: 'dateTime' } },
   ...Object.fromEntries(
     ['id', 'boolean', 'code', 'date', 'dateTime', 'decimal', 'string', 'uri'].map((name) => [name, { kind: 'primitive-type' }]),
   ),

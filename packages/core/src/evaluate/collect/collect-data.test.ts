@@ -36,6 +36,19 @@ describe('collected data', () => {
     expect(await collected(expressions)).toEqual(ids)
   })
 
+  test('of a period is what begins in its last day and goes on, or ends in its first', async () => {
+    const visits = [
+      ['long', '2020-12-20', '2021-01-01T09:00:00Z'],
+      ['late', '2021-12-31T20:00:00Z', '2022-01-02'],
+      ['open', '2021-12-31T20:00:00Z', undefined],
+      ['before', '2020-12-20', '2020-12-31'],
+      ['after', '2022-01-01', undefined],
+    ].map(([id, start, end]) => ({ resourceType: 'Observation', id, effectivePeriod: { start, ...(end !== undefined && { end }) } }))
+    const expressions = ['Observation?date=ge{{%periodStart}}&date=le{{%periodEnd}}']
+    expect(await collected(expressions, {}, visits)).toEqual(['h1', 'late', 'long', 'open', 'w2', 'w3'])
+    expect(await collected(expressions, { periodStart: '0001', periodEnd: '9999' }, visits)).toHaveLength(10)
+  })
+
   const members = ['bea', 'dan'].map((id) => ({ entity: { reference: `Patient/${id}` } }))
   const group = { resourceType: 'Group', id: 'g', actual: true, member: members }
   test.each<readonly [string, Partial<CollectDataInput>, readonly string[]]>([

@@ -1,5 +1,6 @@
 import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import type { SearchOptions, SearchPair } from '../../search/index.js'
+import { dateInterval } from '../../search/values/date-interval.js'
 import { escaped } from '../../search/values/escapes.js'
 import type { RequiredData } from '../languages/index.js'
 
@@ -32,7 +33,20 @@ function codePairs(name: string | undefined, { code = [], valueSet }: DataRequir
   return tokens.length === 0 || tokens.length > MAX_CODES ? [] : [[name, tokens.join(',')]]
 }
 
+/**
+ * What has some part in the period. `ge` and `le` would not do: by them a date that is open, or goes on, is not found when it begins within
+ * the last day, or ends within the first one.
+ */
 function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} }: DataRequirementDateFilter): readonly SearchPair[] {
   if (name === undefined) return []
-  return [...(start === undefined ? [] : [[name, `ge${start}`] as const]), ...(end === undefined ? [] : [[name, `le${end}`] as const])]
+  const bounds = [...(start === undefined ? [] : boundOf('gt', start)), ...(end === undefined ? [] : boundOf('lt', end))]
+  return bounds.map((bound) => [name, bound])
+}
+
+/** A date that is none is left to the search, which says so. Beyond the years that a search can name there is nothing to leave out. */
+function boundOf(prefix: 'gt' | 'lt', date: string): readonly string[] {
+  const span = dateInterval(date)
+  if (span === undefined) return [`${prefix}${date}`]
+  const moment = new Date(prefix === 'gt' ? span.low - 1 : span.high + 1).toISOString()
+  return /^\d/.test(moment) ? [`${prefix}${moment}`] : []
 }
