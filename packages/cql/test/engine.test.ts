@@ -64,6 +64,12 @@ describe('definitions over resources', () => {
     ['exists ([Observation] O with [Observation] P such that P.id != O.id)', 'true'],
     ['First([Observation] O return O.id.value)', "'a'"],
     ['Last([Observation] O sort by id.value).id.value', "'c'"],
+    ['([Observation] O return all O.id) I sort desc', '{ id "c", id "b", id "a" }'],
+    ['Last([Observation] O where O.value is FHIR.Quantity sort by (value as FHIR.Quantity)).id.value', "'b'"],
+    [
+      'from [Observation] A, [Observation] B where (A.effective as FHIR.dateTime) 1 year or less on or before start of (B.effective as FHIR.Period) return A.id.value',
+      "{ 'a' }",
+    ],
     ['[Observation] O let v: O.value as FHIR.Quantity where v is not null return v.code.value', "{ 'mg', 'g' }"],
   ])('%s', async (expression, expected) => {
     const library = await compiled(`define X: ${expression}`)
@@ -75,6 +81,18 @@ describe('definitions over resources', () => {
     const value = literalText(library.definition('X')?.compute(evaluation) ?? null)
     if (expected === null) expect(value).toMatch(/null|boolean|string/)
     else expect(value).toBe(expected)
+  })
+
+  it('does not sort what has no order', () => {
+    const list = { type: 'List', element: [{ type: 'Code', system: { name: 'S' }, code: 'x' }] }
+    const sort = { type: 'Sort', source: list, by: [{ type: 'ByDirection', direction: 'asc', locator: '3:4-3:9' }] }
+    const library = {
+      identifier: { id: 'L' },
+      codeSystems: { def: [{ name: 'S', id: 'http://s' }] },
+      statements: { def: [{ name: 'X', expression: sort }] },
+    }
+    const x = compileLibrary({ library }, { model, convert }).definition('X')
+    expect(() => x?.compute(createEvaluation({ now: NOW }))).toThrow('These values have no order to be sorted by (at 3:4-3:9).')
   })
 
   it('evaluates a definition once for a subject', async () => {

@@ -20,7 +20,8 @@ interface Operands {
   readonly alias: string
 }
 
-function conjunctsOf(node: ElmNode): readonly ElmNode[] {
+/** The conditions that are joined by `and`. */
+export function conjunctsOf(node: ElmNode): readonly ElmNode[] {
   return typeOf(node) === 'And' ? nodesAt(node, 'operand').flatMap(conjunctsOf) : [node]
 }
 
@@ -108,7 +109,7 @@ function boundsOf(node: ElmNode, references: References): Bounds | undefined {
 const CONVERSIONS: ReadonlySet<string> = new Set(['Start', 'End', 'As', 'ToDateTime', 'ToDate', 'ToInterval', 'ToString'])
 
 /** The element of the alias that a node reads, right below the resource, as it is or converted to a System value. */
-function elementOf(node: ElmNode, alias: string): string | undefined {
+export function elementOf(node: ElmNode, alias: string): string | undefined {
   const type = typeOf(node)
   if (type === 'Property') {
     const path = textAt(node, 'path') ?? ''

@@ -1,7 +1,9 @@
 import { flagAt, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { invalidElm } from '../problem.js'
+import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
+import { systemValueOf } from '../model/property.js'
+import { failedEvaluation, invalidElm } from '../problem.js'
 import { compare } from '../values/compare.js'
-import { isList, isTemporal, type Tuple, type Value } from '../values/value.js'
+import { isFhir, isList, isTemporal, type FhirElement, type Tuple, type Value } from '../values/value.js'
 import type { Compiler, Compute, Evaluation, NodeCompilers, Scope } from './compiler.js'
 import { distinctValues } from './list.js'
 import { optionalAt, requiredAt } from './operators.js'
@@ -211,10 +213,27 @@ interface SortKey {
 function compileSort(by: readonly ElmNode[], scope: Scope, compiler: Compiler): readonly SortKey[] | undefined {
   if (by.length === 0) return undefined
   return by.map((part) => ({
-    key: sortKey(part, scope, compiler),
+    key: orderedKey(part, sortKey(part, scope, compiler), compiler),
     sign: textAt(part, 'direction')?.startsWith('desc') === true ? -1 : 1,
     compiler,
   }))
+}
+
+const ORDERED: ReadonlySet<string> = new Set(['decimal', 'quantity', 'date', 'dateTime', 'time'])
+
+/** Elements of FHIR are ordered by their System values; what has no order is refused, as it would stay as it was. */
+function orderedKey(node: ElmNode, key: SortKey['key'], context: HelperContext): SortKey['key'] {
+  return (item, evaluation) => {
+    const value = key(item, evaluation)
+    const own = isFhir(value) ? systemOf(value, context) : value
+    if (own === null || typeof own !== 'object' || (!isList(own) && ORDERED.has(own.kind))) return own
+    throw failedEvaluation('These values have no order to be sorted by.', node)
+  }
+}
+
+function systemOf(element: FhirElement, context: HelperContext): Value {
+  if (element.type.kind === 'primitive') return systemValueOf(element, context.offset) ?? null
+  return element.type.elements.has('comparator') ? (FHIR_HELPERS['ToQuantity']?.(element, context) ?? null) : element
 }
 
 function sortKey(node: ElmNode, scope: Scope, compiler: Compiler): SortKey['key'] {

@@ -2,6 +2,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { mergedRequirements, type ParameterUse, type RequiredData, type Requirements } from 'fhir-ops/internal/evaluate'
+import type { Filter } from '../compile/compiler.js'
 import { isFunction } from '../elm/library.js'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
@@ -33,6 +34,8 @@ interface Walk extends References {
   readonly read: Map<string, Set<string>>
   readonly parameters: ParameterUse[]
   readonly seen: Set<ElmNode>
+  /** The conditions of queries, by the retrieves that are their sources. */
+  readonly filters: Map<ElmNode, Filter>
 }
 
 /**
@@ -46,7 +49,17 @@ interface Walk extends References {
 export function elmRequirements(analysed: AnalysedLibrary, names: readonly string[]): Requirements {
   const unit = unitOfElm(analysed.loaded.elm)
   const { loaded, url } = analysed
-  const walk: Walk = { loaded, url, analysed, data: [], read: new Map(), parameters: [], dependsOn: new Set(), seen: new Set() }
+  const walk: Walk = {
+    loaded,
+    url,
+    analysed,
+    data: [],
+    read: new Map(),
+    parameters: [],
+    dependsOn: new Set(),
+    seen: new Set(),
+    filters: new Map(),
+  }
   for (const name of names) {
     const found = definitionsOf(unit, name)
     if (found.length === 0)
@@ -81,7 +94,9 @@ type Visitor = (walk: Walk, node: ElmNode, place: Place) => void
 
 /** What is done at nodes of these types beside going through their parts. */
 const VISITORS: Readonly<Record<string, Visitor>> = {
-  Retrieve: (walk, node, { unit }) => walk.data.push(requirementOf(walk, node, { unit, periods: walk.analysed.periods })),
+  Retrieve: (walk, node, { unit }) =>
+    walk.data.push(requirementOf(walk, node, { unit, periods: walk.analysed.periods, filter: walk.filters.get(node) })),
+  Query: noteFilters,
   ExpressionRef: follow,
   FunctionRef: follow,
   ParameterRef: (walk, node, { unit }) => {
@@ -111,6 +126,15 @@ function visit(walk: Walk, node: ElmNode, place: Place): void {
   for (const [member, value] of Object.entries(node)) {
     if (PASSED_OVER.has(member)) continue
     for (const part of Array.isArray(value) ? value : [value]) if (isNode(part)) visit(walk, part, inner)
+  }
+}
+
+function noteFilters({ filters }: Walk, query: ElmNode): void {
+  const where = nodeAt(query, 'where')
+  if (where === undefined) return
+  for (const source of nodesAt(query, 'source')) {
+    const retrieve = nodeAt(source, 'expression')
+    if (retrieve !== undefined && typeOf(retrieve) === 'Retrieve') filters.set(retrieve, { where, alias: textAt(source, 'alias') ?? '' })
   }
 }
 

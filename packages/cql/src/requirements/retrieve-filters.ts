@@ -1,5 +1,7 @@
 import type { Coding, DataRequirementCodeFilter, DataRequirementDateFilter, Period } from 'fhir/r4.js'
 import type { RequiredData } from 'fhir-ops/internal/evaluate'
+import type { Filter } from '../compile/compiler.js'
+import { conjunctsOf, elementOf } from '../compile/narrowing.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { canonicalOfRef, definedIn, unitOf, type References, type Unit } from './units.js'
 
@@ -9,13 +11,15 @@ export type Periods = ReadonlyMap<string, Period>
 interface RetrievePlace {
   readonly unit: Unit
   readonly periods: Periods
+  /** The condition of the query over the retrieve. */
+  readonly filter: Filter | undefined
 }
 
 /** A retrieve as a DataRequirement, with its codes and dates as far as the ELM states them. */
-export function requirementOf(references: References, node: ElmNode, { unit, periods }: RetrievePlace): RequiredData {
+export function requirementOf(references: References, node: ElmNode, { unit, periods, filter }: RetrievePlace): RequiredData {
   const profile = textAt(node, 'templateId')
   const codeFilter = codeFilterOf(references, node, unit)
-  const dateFilter = dateFilterOf(periods, node)
+  const dateFilter = rangeOf(periods, node) ?? (filter && conditionOf(periods, filter))
   return {
     type: localName(textAt(node, 'dataType') ?? ''),
     ...(profile !== undefined && { profile: [profile] }),
@@ -84,10 +88,27 @@ function codingOf(references: References, node: ElmNode, { unit, system, code }:
   }
 }
 
-/** A range of dates, with its value where it is a parameter of the request. */
-function dateFilterOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | undefined {
+/** The range of dates of a retrieve, with its value where it is a parameter of the request. */
+function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | undefined {
   const [path, range] = [textAt(node, 'dateProperty'), nodeAt(node, 'dateRange')]
   if (path === undefined || range === undefined) return undefined
-  const valuePeriod = typeOf(range) === 'ParameterRef' ? periods.get(textAt(range, 'name') ?? '') : undefined
-  return { path, ...(valuePeriod !== undefined && { valuePeriod: { ...valuePeriod } }) }
+  const valuePeriod = periodOf(periods, range)
+  return { path, ...(valuePeriod !== undefined && { valuePeriod }) }
+}
+
+/** The dates that a condition asks for, where an element must be within a parameter of the request: `E.period during "Measurement Period"`. */
+function conditionOf(periods: Periods, { where, alias }: Filter): DataRequirementDateFilter | undefined {
+  for (const node of conjunctsOf(where)) {
+    const [element, range] = WITHIN.has(typeOf(node)) && textAt(node, 'precision') === undefined ? nodesAt(node, 'operand') : []
+    const [path, valuePeriod] = [element && elementOf(element, alias), range && periodOf(periods, range)]
+    if (path !== undefined && valuePeriod !== undefined) return { path, valuePeriod }
+  }
+  return undefined
+}
+
+const WITHIN: ReadonlySet<string> = new Set(['In', 'IncludedIn'])
+
+function periodOf(periods: Periods, node: ElmNode): Period | undefined {
+  const period = typeOf(node) === 'ParameterRef' ? periods.get(textAt(node, 'name') ?? '') : undefined
+  return period && { ...period }
 }

@@ -78,7 +78,9 @@ export async function loadTranslator(
   const [{ NamespaceManager }, elm] = await Promise.all([import('@cqframework/cql/cql'), import('@cqframework/cql/cql-to-elm')])
   const { CqlCompilerOptions, CqlTranslator: Reference, LibraryManager, ModelManager, stringAsSource } = elm
   const options = CqlCompilerOptions.defaultOptions()
-  options.setOptions([CqlCompilerOptions.Options.EnableResultTypes, CqlCompilerOptions.Options.EnableDateRangeOptimization])
+  // Not EnableDateRangeOptimization: it moves a date of a condition into the retrieve of an alias although it names another alias, and asks of an element of
+  // any type what was asked of its value as one type.
+  options.setOptions([CqlCompilerOptions.Options.EnableResultTypes])
   const keep = <T>(value: T): T => value
   const units = elm.createUcumService(keep, () => null, keep, keep)
   // A manager holds one version of a model, so there is one for each version that libraries name.
