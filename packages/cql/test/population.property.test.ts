@@ -80,7 +80,7 @@ function resourceOf({ patient, status, start, end }: Encounter, n: number): { re
   return resource
 }
 
-function contextWith(where: string, encounters: readonly Encounter[]): OperationContext {
+async function contextWith(where: string, encounters: readonly Encounter[]): Promise<OperationContext> {
   const text = `library Found version '1'
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'
@@ -88,6 +88,7 @@ parameter "Measurement Period" Interval<DateTime>
 context Patient
 define MP: "Measurement Period"
 define Found: exists ([Encounter] E where ${where.replaceAll('MP', '"Measurement Period"')})`
+  const { elm } = await translator.translate(text)
   const library = {
     resourceType: 'Library',
     id: 'found',
@@ -96,7 +97,7 @@ define Found: exists ([Encounter] E where ${where.replaceAll('MP', '"Measurement
     version: '1',
     status: 'active',
     type: { text: 'logic' },
-    content: [{ contentType: 'text/cql', data: btoa(text) }],
+    content: [{ contentType: 'application/elm+json', data: btoa(JSON.stringify(elm)) }],
   }
   const measure = {
     resourceType: 'Measure',
@@ -128,7 +129,7 @@ describe('a population', () => {
     const seen = { some: 0, none: 0 }
     await fc.assert(
       fc.asyncProperty(condition, fc.array(encounter, { minLength: 4, maxLength: 25 }), async (where, encounters) => {
-        const ctx = contextWith(where, encounters)
+        const ctx = await contextWith(where, encounters)
         const single = await Promise.all([0, 1, 2, 3, 4].map((n) => countFor(ctx, `Patient/p${n}`)))
         // A period that ends before it begins fails the evaluation of whoever reads it; a population need not read it.
         fc.pre(single.every((count) => typeof count === 'number'))
