@@ -29,7 +29,6 @@ test('what is covered names a kind, and what is not offered a reason', () => {
 const WITHOUT_OWN_TEST = [
   'json-duplicate',
   'markdown-html',
-  'profile-choice',
   'slice-order',
   'slice-several',
   'string-control',

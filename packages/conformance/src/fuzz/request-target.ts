@@ -108,7 +108,8 @@ export function requestTarget(): FuzzTarget<FuzzRequest> {
       })
       const response = await handler(request)
       const text = await response.text()
-      if (response.status === 500 || /"severity":"(?:error|fatal)","code":"exception"/.test(text)) throw new Error(`status ${response.status}: ${text.slice(0, 500)}`)
+      if (response.status === 500 || /"severity":"(?:error|fatal)","code":"exception"/.test(text))
+        throw new Error(`status ${response.status}: ${text.slice(0, 500)}`)
     },
     // Not every text can be a header or an address; the platform refuses those before there is a request.
     isForeseen: (error) => error instanceof TypeError && /Headers|Invalid URL|Failed to parse URL|HTTP method/.test(error.message),

@@ -55,12 +55,23 @@ export function definitionKeys(resource: JsonObject): readonly (readonly [Defini
     const value = stringAt(resource, member)
     return value === undefined ? [] : [[key, canonicalOf(value).url]]
   })
-  return [['url', url], ...others, ...(type === 'ImplementationGuide' ? globalTypes(resource) : [])]
+  return [
+    ['url', url],
+    ...others,
+    ...(type === 'ImplementationGuide' ? globalTypes(resource) : []),
+    ...(type === 'CodeSystem' ? oids(resource) : []),
+  ]
 }
 
 function globalTypes(guide: JsonObject): readonly (readonly [DefinitionKey, string])[] {
   const types = new Set(objectsAt(guide, 'global').map((global) => stringAt(global, 'type')))
   return [...types].flatMap((type) => (type === undefined ? [] : [['global', type] as const]))
+}
+
+/** The OIDs among the identifiers of a code system. */
+export function oids(system: JsonObject): readonly (readonly ['identifier', string])[] {
+  const values = new Set(objectsAt(system, 'identifier').map((identifier) => stringAt(identifier, 'value')))
+  return [...values].flatMap((value) => (value?.startsWith('urn:oid:') === true ? [['identifier', value] as const] : []))
 }
 
 /** Index entries under which storage finds a definition; the indexer adds them to those of the search parameters. */

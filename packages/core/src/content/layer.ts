@@ -19,8 +19,8 @@ export interface Definition {
   readonly parsing?: (() => Work<JsonObject>) | undefined
 }
 
-/** What definitions are looked up by: their own url, a canonical that they refer to, or the type of resource that a guide has a profile for. */
-export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type' | 'global'
+/** What definitions are looked up by: their own url, a canonical that they refer to, the type of resource that a guide has a profile for, or an OID (`urn:oid:...`) of a code system. */
+export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value-set' | 'base' | 'type' | 'global' | 'identifier'
 
 /** A source of definitions. The layers of a request are asked in order. */
 export interface ContentLayer extends Revised {

@@ -1,7 +1,7 @@
 import { checkOptions, FLAG, inputShape, type InputShape } from '../input/index.js'
 import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import { definitionKeys } from './definition.js'
+import { definitionKeys, oids } from './definition.js'
 import { definitionOf } from './definition.js'
 import type { ContentLayer, Definition } from './layer.js'
 
@@ -134,7 +134,7 @@ function objectIn(json: string): JsonObject {
   return value
 }
 
-/** Texts by which definitions are found without parsing them; so are guides by what they say of all resources of a type (`global`). */
+/** Texts by which definitions are found without parsing them; so are guides by what they say of all resources of a type (`global`), and code systems by their OIDs. */
 const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
 
 /** The bytes of a pack, as `packLayer` reads it, of definitions, given as JSON texts, in their order. */
@@ -157,5 +157,6 @@ function headOf(resource: unknown): JsonObject {
   if (!isObject(resource)) return {}
   const texts = Object.fromEntries(HEAD.flatMap((name) => (stringAt(resource, name) === undefined ? [] : [[name, resource[name]]])))
   const { global } = resource
-  return global === undefined ? texts : { ...texts, global }
+  const identifier = texts['resourceType'] === 'CodeSystem' ? oids(resource).map(([, value]) => ({ value })) : []
+  return { ...texts, ...(global !== undefined && { global }), ...(identifier.length > 0 && { identifier }) }
 }

@@ -3,7 +3,7 @@ import { codeOfConstant, codeOfItems, type Code } from './code.js'
 import { compileBinary, compileSign } from './compile-operator.js'
 import { compileIndexer, compileMember } from './compile-path.js'
 import { asType, isOfType } from './compile-type.js'
-import { FUNCTIONS } from './functions/registry.js'
+import { callProblem, functionOf } from './functions/registry.js'
 import { decimalText, parseDecimal } from './decimal.js'
 import { NOTHING, type Item } from './item.js'
 import type { TypeModel } from './model.js'
@@ -67,9 +67,9 @@ function compileComposite(ast: Composite, context: CompileContext): Code {
 }
 
 function compileCall(ast: Ast & { kind: 'call' }, context: CompileContext): Code {
-  const definition = FUNCTIONS.get(ast.name)
-  if (definition === undefined) throw syntaxProblem(`there is no function '${ast.name.slice(0, 60)}'`, context.source, ast.at)
-  checkArity(ast, definition.arity, context)
+  const problem = callProblem(ast.name, ast.args.length)
+  if (problem !== undefined) throw syntaxProblem(problem, context.source, ast.at)
+  const definition = functionOf(ast.name)
   const input = ast.target === undefined ? THIS : compile(ast.target, context)
   if (definition.takesType !== true) {
     const args = ast.args.map((arg) => compile(arg, context))
@@ -78,12 +78,6 @@ function compileCall(ast: Ast & { kind: 'call' }, context: CompileContext): Code
   const type = typeSpecifierOf(ast.args[0])
   if (type === undefined) throw syntaxProblem(`${ast.name}() takes a type`, context.source, ast.at)
   return definition.compile({ input, args: [], model: context.model, type })
-}
-
-function checkArity(ast: Ast & { kind: 'call' }, [least, most]: readonly [number, number], { source }: CompileContext): void {
-  if (ast.args.length >= least && ast.args.length <= most) return
-  const range = least === most ? `${least}` : `${least} to ${most}`
-  throw syntaxProblem(`${ast.name}() takes ${range} arguments, not ${ast.args.length}`, source, ast.at)
 }
 
 function literalValue(literal: Literal, { source }: CompileContext, at: number): Item {

@@ -18,6 +18,7 @@ export {
   type TypeParts,
 } from './model.js'
 export { childSlots, pathOf, pushAllChildren, pushChildren, pushSlot, rootNode, type FhirNode, type NodeSink } from './node.js'
+export { callProblem } from './functions/registry.js'
 export { parseFhirPath } from './parser.js'
 export type { Quantity, UnitConversion } from './quantity.js'
 export { addDuration } from './temporal-arithmetic.js'

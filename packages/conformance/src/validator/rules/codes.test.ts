@@ -255,3 +255,28 @@ test.each<readonly [unit: JsonObject, said: readonly string[]]>([
   const extension = [{ url: 'http://example.org/quantity', valueQuantity: { value: 1, ...unit } }]
   expect(await findingsOf({ resourceType: 'Basic', code: { text: 'x' }, extension }, [codeSystem({})], /^code-unknown$/)).toEqual(said)
 })
+
+describe('a value set that names a version of a code system', () => {
+  const valueSet = (version: string): JsonObject => ({
+    resourceType: 'ValueSet',
+    url: 'http://codes.test/vs',
+    status: 'active',
+    compose: { include: [{ system: 'http://codes.test/cs', version }] },
+  })
+  const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/vs' } })
+  const claims = (members: JsonObject): JsonObject => ({ resourceType: 'Basic', meta: { profile: ['http://codes.test/p'] }, ...members })
+  const said = (resource: JsonObject, version: string): Promise<readonly string[]> =>
+    findingsOf(resource, [profile, valueSet(version), codeSystem({})], /^code-/)
+
+  test('that is not known says so of its codes', async () => {
+    expect(await said(claims({ code: { coding: [known('a')] } }), '2')).toEqual(['warning code-system-version Basic.code.coding[0].system'])
+  })
+
+  test('that is known checks them', async () => {
+    expect(await said(claims({ code: { coding: [known('a')] } }), '1')).toEqual([])
+    expect(await said(claims({ code: { coding: [{ system: 'http://elsewhere.test', code: 'a' }] } }), '2')).toEqual([
+      'error code-not-in-value-set Basic.code',
+      'warning code-system-unknown Basic.code.coding[0].system',
+    ])
+  })
+})

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { findingsOf } from './findings-of.js'
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { findingsOf, issuesOf } from './findings-of.js'
 import { profileOn } from './profile-on.js'
 
 const LIBRARY = 'http://elements.test/library'
@@ -26,3 +27,35 @@ test.each([
   const patient = { resourceType: 'Patient', meta: { profile: [USE] }, contact: [contact] }
   expect(await findingsOf(patient, [library, use], /^(too-few|profile)/)).toEqual(said)
 })
+
+const NAMED = profileOn('Patient', 'http://elements.test/named', [{ id: 'Patient.name', path: 'Patient.name', min: 1 }])
+const DATED = profileOn('Patient', 'http://elements.test/dated', [{ id: 'Patient.birthDate', path: 'Patient.birthDate', min: 1 }])
+const PROFILES = ['http://elements.test/named', 'http://elements.test/dated']
+const held = (type: string, path: string): ReturnType<typeof profileOn> =>
+  profileOn(type, USE, [{ id: path, path, type: [{ code: 'Patient', profile: PROFILES }] }])
+const SEVERAL = (place: string): readonly string[] => [
+  `warning|structure profile-choice ${place}`,
+  `information|invalid profile-choice ${place}`,
+]
+
+test.each([
+  ['Bundle.entry.resource', { type: 'collection', entry: [{ fullUrl: 'urn:uuid:c757873d-ec9a-4326-a141-556f43239520' }] }],
+  ['Parameters.parameter.resource', { parameter: [{ name: 'p' }] }],
+])(
+  'a resource in %s may conform to one of several profiles: BUNDLE_BUNDLE_ENTRY_MULTIPLE_PROFILES_MULTIPLE_MATCHES',
+  async (path, holder) => {
+    const [type = '', member = ''] = path.split('.')
+    const holding = (resource: object): JsonObject => ({
+      resourceType: type,
+      meta: { profile: [USE] },
+      ...holder,
+      [member]: Object.values(holder).flatMap((list) => (Array.isArray(list) ? list.map((one: object) => ({ ...one, resource })) : [])),
+    })
+    const said = (resource: object): Promise<readonly string[]> =>
+      issuesOf(holding(resource), [held(type, path), NAMED, DATED], /^profile-choice$/)
+    const place = `${type}.${member}[0].resource`
+    expect(await said({ resourceType: 'Patient', name: [{ text: 'x' }], birthDate: '2000' })).toEqual(SEVERAL(place))
+    expect(await said({ resourceType: 'Patient', name: [{ text: 'x' }] })).toEqual([])
+    expect(await said({ resourceType: 'Patient' })).toEqual([`error|structure profile-choice ${place}`])
+  },
+)

@@ -165,3 +165,16 @@ test.each<readonly [resource: JsonObject, purpose: string]>([
   const stated = findings.filter(({ text }) => text.startsWith('The signature states:'))
   expect(stated.map(({ text }) => text.slice(text.indexOf(', purpose')))).toEqual([purpose])
 })
+
+test('the certificate of a signature is described: BUNDLE_SIGNATURE_CERT_DETAILS', async () => {
+  const described = async (resource: JsonObject): Promise<readonly string[]> => {
+    const { findings } = await validate(ctx, { resource })
+    return findings
+      .filter(({ text }) => text.startsWith('The certificate states'))
+      .map(({ severity, code, text }) => `${severity}|${code} ${text}`)
+  }
+  expect(await described(signed(jws(header())))).toEqual([
+    "information|informational The certificate states: subject 'Jane Doe', issuer 'Test Authority', serial number 01.",
+  ])
+  expect(await described(signed(jws(header({ x5c: ['AAAA'] }))))).toEqual([])
+})

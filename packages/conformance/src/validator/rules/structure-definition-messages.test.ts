@@ -307,6 +307,26 @@ add(
   sd('Patient', REDEFINES({ type: 'value', path: 'use' })),
 )
 add('slices of a slice: ATTEMPT_TO_CHANGE_SLICING', [], sd('Patient', [...REDEFINES({ type: 'value', path: 'text' }), RESLICE]))
+const discriminated = (path: string): JsonObject =>
+  sd('Patient', [e('Patient.name', { slicing: { discriminator: [{ type: 'value', path }], rules: 'open' } })])
+const WRONG_PATH = ['error|invalid definition-slicing StructureDefinition.differential.element[1].slicing.discriminator[0]']
+add('discriminator that ends early: SD_PATH_ERROR', WRONG_PATH, discriminated('extension('))
+add('discriminator with a function that there is none: SD_PATH_ERROR', WRONG_PATH, discriminated('period.nothing()'))
+add('discriminator that leads on: SD_PATH_ERROR', [], discriminated("extension('http://a.org/x').value"))
+const constrained = (expression: string): JsonObject =>
+  sd('Patient', [e('Patient.name', { constraint: [{ key: 'n-1', severity: 'error', human: 'x', expression }] })])
+const WRONG_EXPRESSION = ['error|invalid definition-expression StructureDefinition.differential.element[1].constraint[0]']
+add('constraint with a function that there is none: ED_INVARIANT_EXPRESSION_ERROR', WRONG_EXPRESSION, constrained('family.nothing()'))
+add('constraint with too many arguments: ED_INVARIANT_EXPRESSION_ERROR', WRONG_EXPRESSION, constrained('given.count(1) = 1'))
+add('constraint with functions: ED_INVARIANT_EXPRESSION_ERROR', [], constrained('given.count() = 1 and family.memberOf(%resource.id)'))
+add(
+  'profile of a type that is not known',
+  [
+    'warning|value definition-type-profile StructureDefinition.snapshot.element[11]',
+    'warning|exception definition-type-profile StructureDefinition.differential.element[1].type[0].profile[0]',
+  ],
+  sd('Patient', [e('Patient.name', { type: [{ code: 'HumanName', profile: ['http://a.org/nothing'] }] })]),
+)
 add(
   'slice of another type: SD_PATH_SLICE_INCONSISTENT_TYPE',
   ['warning|invalid definition-slicing StructureDefinition.differential'],
@@ -685,6 +705,11 @@ const WRONG_TYPE = ['error|invalid definition-type-name StructureDefinition.type
 const typed = (type: string, m: JsonObject = {}): JsonObject => ({ ...sd(type, []), baseDefinition: SDU + 'DomainResource', ...m })
 const model = { kind: 'logical', derivation: 'specialization', baseDefinition: SDU + 'Element' }
 addType('that it constrains', [], sd('Patient', []))
+addType('that is not said: SD_TYPE_MISSING', WRONG_TYPE, {
+  ...typed('Patient'),
+  type: undefined,
+  _type: { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }] },
+})
 addType('of a logical model', [], typed('http://a.org/Thing', model))
 addType('of a resource, as a URL: SD_TYPE_NOT_LOGICAL', WRONG_TYPE, typed('http://a.org/Thing', { derivation: 'specialization' }))
 addType('defined anew: SD_TYPE_NOT_DERIVED', WRONG_TYPE, typed('Patient', { derivation: 'specialization' }))

@@ -1,7 +1,13 @@
+import { expect, test } from 'vitest'
+import { createContext } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { r4 } from '@fhir-ops/r4'
 import { messageTests } from './message-tests.js'
 
 const add = messageTests('a value set', /^value-set-(?!unknown)/)
+const ctx = createContext({ storage: memoryStorage(), ...r4() })
 let n = 0
 const HL7 = 'http://hl7.org/fhir/'
 const vs = (m: JsonObject = {}): JsonObject => ({ resourceType: 'ValueSet', url: 'http://a.org/v' + ++n, status: 'active', ...m })
@@ -136,10 +142,6 @@ add(
     inc({ system: c.url }),
     [c],
   )
-}
-{
-  const c = cs({ identifier: [{ system: 'urn:ietf:rfc:3986', value: 'urn:oid:1.2.3.4.5' }] })
-  add('oid', [], inc({ system: 'urn:oid:1.2.3.4.5' }), [c])
 }
 add(
   'no system: VALUESET_NO_SYSTEM_WARNING, http://hl7.org/fhir/StructureDefinition/ValueSet#vsd-1, http://hl7.org/fhir/StructureDefinition/ValueSet#vsd-2',
@@ -529,3 +531,24 @@ add(
   TWO,
 )
 add('one of several versions', [], inc({ system: String(ONE_OF_TWO['url']), version: '2' }), TWO)
+
+const OID = 'urn:oid:2.999.1'
+const withOid = (m: JsonObject = {}): JsonObject => cs({ identifier: [{ system: 'urn:ietf:rfc:3986', value: OID }], ...m })
+const OID_USED = ['error|invalid value-set-system ValueSet.compose.include[0]']
+add('an OID of a code system: VALUESET_INCLUDE_WRONG_CS_OID', OID_USED, inc({ system: OID, concept: [{ code: 'a' }] }), [withOid()])
+add('an OID of two code systems: VALUESET_INCLUDE_WRONG_CS_OID_PLURAL', OID_USED, inc({ system: OID }), [withOid(), withOid()])
+add("an OID of one of FHIR's code systems: VALUESET_INCLUDE_WRONG_CS_OID", OID_USED, inc({ system: 'urn:oid:2.16.840.1.113883.5.4' }))
+add('an OID of none: VALUESET_INCLUDE_WRONG_CS_OID', [], inc({ system: 'urn:oid:2.999.2' }), [withOid()])
+add('an OID that is the url: VALUESET_INCLUDE_WRONG_CS_OID_PLURAL', [], inc({ system: OID, concept: [{ code: 'a' }] }), [
+  withOid({ url: OID }),
+])
+
+test.each([
+  [undefined, ['information value-set-system ValueSet.compose.include[0]']],
+  [['examples'] as const, ['error value-set-system ValueSet.compose.include[0]']],
+])('examples of code systems, where %j are refused: VALUESET_EXAMPLE_SYSTEM_ERROR', async (refuse, expected) => {
+  const resource = inc({ system: 'http://example.org/colours', concept: [{ code: 'a' }] })
+  const { findings } = await validate(ctx, { resource, ...(refuse !== undefined && { refuse }) })
+  const said = findings.filter(({ kind }) => kind === 'value-set-system')
+  expect(said.map(({ severity, kind, expression }) => `${severity} ${kind} ${expression}`)).toEqual(expected)
+})

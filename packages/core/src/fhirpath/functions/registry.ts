@@ -31,3 +31,23 @@ export const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
     ...HOST_FUNCTIONS,
   ].map((definition) => [definition.name, definition]),
 )
+
+/**
+ * A function by name.
+ *
+ * @throws {TypeError} For a name that is none of `FUNCTIONS`.
+ */
+export function functionOf(name: string): FunctionDefinition {
+  const definition = FUNCTIONS.get(name)
+  if (definition === undefined) throw new TypeError(`There is no function '${name}'.`)
+  return definition
+}
+
+/** What is wrong with a call, whatever it is applied to: there is no such function, or it takes another number of arguments; `undefined` when nothing is. */
+export function callProblem(name: string, count: number): string | undefined {
+  const definition = FUNCTIONS.get(name)
+  if (definition === undefined) return `there is no function '${name.slice(0, 60)}'`
+  const [least, most] = definition.arity
+  if (count >= least && count <= most) return undefined
+  return `${name}() takes ${least === most ? least : `${least} to ${most}`} arguments, not ${count}`
+}

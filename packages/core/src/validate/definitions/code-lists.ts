@@ -103,8 +103,13 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const systemsOf = (code: string): readonly string[] =>
     systems.size < 2 ? [] : [...systems].filter((system) => inSystem(system, { code }) === 'in')
   const outdated = (code: GivenCode): string | undefined => (isMarked ? outdatedIn(plan, code) : undefined)
+  const missing = versionsMissing(plan)
+  const missingVersions = (system: string | undefined): readonly string[] =>
+    system === undefined ? [...missing.values()].flat() : (missing.get(system) ?? [])
   const isQuestionable = (code: string, system: string | undefined): boolean =>
-    outdated({ code, system }) !== undefined || (system === undefined && systemsOf(code).length > 1)
+    outdated({ code, system }) !== undefined ||
+    (system === undefined && systemsOf(code).length > 1) ||
+    (missing.size > 0 && missingVersions(system).length > 0 && verdicts(code, system) === 'unknown')
   const notes = new Map<string, readonly StatusNote[]>()
   return {
     canonical: canonical ?? '',
@@ -123,6 +128,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       known: providersOf(plan, system).flatMap(({ header }) => header.version ?? []),
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
     }),
+    missingVersions,
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     systemsOf,
     outdated,
@@ -170,6 +176,17 @@ function providersOf(plan: ValueSetPlan, system: string): readonly CodeSystemPro
 
 function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['includes'] {
   return withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
+}
+
+/** By code system, for those of which other versions are known. */
+function versionsMissing(plan: ValueSetPlan): ReadonlyMap<string, readonly string[]> {
+  const includes = withImports(plan).flatMap((one) => one.includes)
+  const lacking = includes.flatMap(({ family, definition: { version } }) =>
+    family === undefined || version === undefined || family.unknown || family.provider(version) !== undefined
+      ? []
+      : [{ url: family.url, version }],
+  )
+  return new Map(lacking.map(({ url }) => [url, lacking.flatMap((one) => (one.url === url ? one.version : []))]))
 }
 
 function listedDisplays(concept: JsonObject | undefined): readonly string[] {

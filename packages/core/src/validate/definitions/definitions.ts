@@ -58,6 +58,7 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
       return (fromRequest.values().some((urls) => urls.has(url)) ? own : below).kinds(canonical)
     },
     globalProfiles: (type) => (fromRequest.has('ImplementationGuide') ? own : below).globalProfiles(type),
+    systemsWithOid: (oid) => (fromRequest.has('CodeSystem') ? own : below).systemsWithOid(oid),
     isBase: (url) => (fromRequest.has('StructureDefinition') ? own : below).isBase(url),
     codeSystem: (canonical) => by('CodeSystem', canonical).codeSystem(canonical),
     valueSet: (canonical) => either(below.valueSet(canonical), () => own.valueSet(canonical)),

@@ -21,6 +21,7 @@ class KeptAnswers {
   readonly kinds: FetchedStore<readonly string[]>
   readonly globals: FetchedStore<readonly string[]>
   readonly bases: FetchedStore<boolean>
+  readonly oids: FetchedStore<readonly string[]>
   readonly valueSets: FetchedStore<CodeList | undefined>
   readonly codeSystems: FetchedStore<SystemFamily>
 
@@ -32,6 +33,7 @@ class KeptAnswers {
     this.kinds = store()
     this.globals = store()
     this.bases = store()
+    this.oids = store()
     this.valueSets = lasting<CodeList | undefined>(store(), (list) => list?.lasts() !== false)
     this.codeSystems = lasting<SystemFamily>(store(), (family) => family.lasts())
   }

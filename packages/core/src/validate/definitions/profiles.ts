@@ -77,7 +77,7 @@ const CANONICAL_TYPES = [
 export function definitionFinder(
   ctx: OperationContext,
   questions: Questions,
-  { definitions, kinds, globals, bases }: KeptAnswers,
+  { definitions, kinds, globals, bases, oids }: KeptAnswers,
 ): ResourceDefinitions {
   const find = keptOrFetched(questions, definitions, async (key) => {
     const end = key.indexOf(' ')
@@ -88,6 +88,9 @@ export function definitionFinder(
     definition: (type, canonical) => find(`${type} ${canonical}`),
     kinds: keptOrFetched(questions, kinds, (canonical) => kindsOf(ctx, canonical)),
     globalProfiles: keptOrFetched(questions, globals, (type) => globalProfiles(ctx, type)),
+    systemsWithOid: keptOrFetched(questions, oids, async (oid) => [
+      ...new Set((await ctx.content.find('CodeSystem', 'identifier', oid)).map(({ url }) => url)),
+    ]),
     isBase: keptOrFetched(questions, bases, async (url) => (await ctx.content.find('StructureDefinition', 'base', url)).length > 0),
   }
 }

@@ -34,6 +34,8 @@ export interface ResourceDefinitions {
   readonly kinds: (canonical: string) => readonly string[] | Pending
   /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
   readonly globalProfiles: (type: string) => readonly string[] | Pending
+  /** The urls of the code systems that have an OID, `urn:oid:...`, as an identifier. */
+  readonly systemsWithOid: (oid: string) => readonly string[] | Pending
   /** Whether any StructureDefinition builds on the one with this url. */
   readonly isBase: (url: string) => boolean | Pending
 }
@@ -81,6 +83,8 @@ export interface CodeList {
   readonly notes: (system: string) => readonly StatusNote[]
   /** The versions of a code system that it takes codes from, as far as these have versions, and whether it states them itself. */
   readonly versions: (system: string) => { readonly known: readonly string[]; readonly areStated: boolean }
+  /** Versions of a code system, or of any, that it states and that could not be found, so that codes may be of them. */
+  readonly missingVersions: (system: string | undefined) => readonly string[]
   /** Displays that it gives a code where it lists its codes one by one. */
   readonly displays: (code: GivenCode) => readonly string[]
   /** The code systems by which it has a code, where it takes codes from several. */

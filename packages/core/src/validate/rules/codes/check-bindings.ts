@@ -11,6 +11,7 @@ import { replacement } from '../../run/patch.js'
 import type { DemandRule, MetTest, Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
+import { CODE_SYSTEM_VERSION } from './check-coding.js'
 
 const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
   'code-not-in-value-set',
@@ -104,7 +105,7 @@ const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>>
 /** Bindings. */
 export const bindingRule: DemandRule = {
   name: 'binding',
-  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED],
+  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED, CODE_SYSTEM_VERSION],
   appliesTo: ({ bindings }) => bindings.length > 0,
   metTest: inAllTest,
   checkBy: (rules) => (run, node) => checkBindings(run, node, rules),
@@ -139,6 +140,7 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
     const at = node.type.name === 'CodeableConcept' ? `coding[${index}].` : ''
     checkVersion(run, node, { binding, rule, list, code, at })
     noteOutdated(run, node, { rule, list, code, at })
+    noteMissingVersion(run, node, { rule, list, code, at })
   }
   if (binding.strength === 'required') checkInference(run, node, { rule, list })
   const isOut = codes.every((code) => isOutside(run, list, code))
@@ -180,6 +182,17 @@ function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Omit<V
   run.findings.report(CONCEPT_OUTDATED, node, {
     text: `${shown(code)} is ${status} in the value set ${quoted(list.title)} (${list.canonical}); its use should be reviewed.`,
     ...(typeof node.value !== 'string' && { at: `${at}code` }),
+    ...from(rule),
+  })
+}
+
+/** Whether a code is in a version that is not loaded is not known. */
+function noteMissingVersion(run: Run, node: FhirNode, { rule, list, code, at }: Omit<VersionedCode, 'binding'>): void {
+  const missing = list.missingVersions(code.system)
+  if (missing.length === 0 || list.has(code) !== 'unknown') return
+  run.findings.report(CODE_SYSTEM_VERSION, node, {
+    text: `Version ${missing.map(quoted).join(', ')} of the code system of ${shown(code)}, which the value set ${list.canonical} names, could not be found, so the code is not checked.`,
+    ...(typeof node.value !== 'string' && { at: `${at}system` }),
     ...from(rule),
   })
 }

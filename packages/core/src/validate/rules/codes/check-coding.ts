@@ -21,7 +21,8 @@ const CODE_UNKNOWN: FindingDefinition = defineFinding(
   'code-invalid',
   'Use a code that is defined in the code system.',
 )
-const CODE_SYSTEM_VERSION: FindingDefinition = defineFinding(
+/** A version of a code system that is not loaded, so that codes are not checked against it. */
+export const CODE_SYSTEM_VERSION: FindingDefinition = defineFinding(
   'code-system-version',
   'warning',
   'not-found',

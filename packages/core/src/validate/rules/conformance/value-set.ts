@@ -77,6 +77,7 @@ async function checkPart(run: Run, part: FhirNode, declared: ReadonlySet<string>
     if (system.startsWith('#')) checkContained(run, part, system.slice(1))
     return
   }
+  if (isOidOfOther(run, part, system)) return
   checkSystem(run, part, system)
   checkVersions(run, part, system)
   await checkConcepts(run, part, system)
@@ -91,6 +92,17 @@ function checkBare(run: Run, part: FhirNode): void {
       severity: 'warning',
       code: 'business-rule',
     })
+}
+
+/** A code system is named by its url, not by an OID that it has, too. */
+function isOidOfOther(run: Run, part: FhirNode, system: string): boolean {
+  const urls = system.startsWith('urn:oid:') ? run.definitions.systemsWithOid(system) : []
+  const others = urls === PENDING ? [] : urls.filter((url) => url !== system)
+  if (others.length === 0) return false
+  run.findings.report(VALUE_SET_SYSTEM, part, {
+    text: `${quoted(system)} is an identifier of the code system ${others.map(quoted).join(', ')}; name it by its url.`,
+  })
+  return true
 }
 
 /** The version of a system has a place of its own. */
@@ -164,9 +176,14 @@ function checkUnknown(run: Run, part: FhirNode, system: string): void {
   else if (concepts > 0 && resourceOf(part).slot?.name !== 'contained')
     run.findings.report(VALUE_SET_SYSTEM, part, {
       text: `The code system ${quoted(system)} could not be found, so its codes are not checked.`,
-      severity: isExampleUrl(system) || concepts > 1 ? 'information' : 'warning',
+      severity: isExampleUrl(system) ? exampleSeverity(run) : concepts > 1 ? 'information' : 'warning',
       code: 'business-rule',
     })
+}
+
+/** Examples are allowed unless a caller refuses them. */
+function exampleSeverity({ policy }: Run): Finding['severity'] {
+  return policy.refuses.has('examples') ? 'error' : 'information'
 }
 
 /** Which of several versions is meant is open when none is named. */

@@ -1,5 +1,13 @@
 import { OperationError, quoted } from '../../../errors/index.js'
-import { isSubtype, parseFhirPath, type Ast, type TypeDefinition, type TypeModel, type TypeSpecifier } from '../../../fhirpath/index.js'
+import {
+  callProblem,
+  isSubtype,
+  parseFhirPath,
+  type Ast,
+  type TypeDefinition,
+  type TypeModel,
+  type TypeSpecifier,
+} from '../../../fhirpath/index.js'
 
 /** The types that an expression may give; `undefined` where that is not known. */
 type Types = readonly TypeDefinition[] | undefined
@@ -21,8 +29,8 @@ export interface ExpressionProblem {
 }
 
 /**
- * Why an expression cannot be right where it stands: it cannot be read, names an element that there is none, or asks for a type that a value
- * cannot have. What depends on data is not judged, nor is what follows it.
+ * Why an expression cannot be right where it stands: it cannot be read, calls a function that there is none, or with too many or few arguments, names
+ * an element that there is none, or asks for a type that a value cannot have. What depends on data is not judged, nor is what follows it.
  *
  * @throws {OperationError} `too-costly` for an expression that is too long or deep.
  */
@@ -52,6 +60,7 @@ function typesOf(ast: Ast, check: Check, focus: Types): Types {
     case 'member':
       return memberTypes(ast, check, focus)
     case 'call':
+      checkCall(ast, check)
       return callTypes(ast, check, focus)
     case 'item':
       typesOf(ast.position, check, undefined)
@@ -164,6 +173,11 @@ const SAME: ReadonlySet<string> = new Set([
 ])
 /** Functions whose arguments are evaluated on each item. */
 const ON_ITEMS: ReadonlySet<string> = new Set(['where', 'all', 'exists', 'select', 'iif', 'trace', 'sort', 'any'])
+
+function checkCall({ name, args }: Ast & { kind: 'call' }, { problems }: Check): void {
+  const text = callProblem(name, args.length)
+  if (text !== undefined) problems.push({ text: `In the expression, ${text}.`, isError: true })
+}
 
 function callTypes({ target, name, args }: Ast & { kind: 'call' }, check: Check, focus: Types): Types {
   const on = target === undefined ? focus : typesOf(target, check, focus)

@@ -34,6 +34,12 @@ export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly strin
   }
   if (fitting.length > 1) {
     run.findings.report(PROFILE_CHOICE, node, { text: `Found several matching profiles among ${list}.`, severity: 'warning' })
+    if (node.type.kind === 'resource')
+      run.findings.report(PROFILE_CHOICE, node, {
+        text: `The resource conforms to several of the profiles that it may have; the first, ${fitting[0]?.key ?? ''}, is applied.`,
+        severity: 'information',
+        code: 'invalid',
+      })
   }
   return fitting[0]?.rules ?? []
 }

@@ -7,7 +7,7 @@ import type { ResourceRule, Run } from '../../run/run.js'
 import { base64Problem } from '../primitive/number-and-bytes.js'
 import { equals } from '../value/compare-json.js'
 import { canonicalJson, DEFAULT_CANONICALIZATION } from './canonical-json.js'
-import type { Jws } from './verify-jws.js'
+import type { CertificateDetails, Jws } from './verify-jws.js'
 
 const SIGNATURE: FindingDefinition = defineFinding(
   'signature',
@@ -63,8 +63,8 @@ interface Signing {
   readonly timeProblem: string | undefined
   /** The certificate of the key in base64 of DER, the first of `x5c`. */
   readonly certificate: string | undefined
-  /** The common name of its subject; `undefined` when there is no certificate, or one that cannot be read. */
-  readonly subject: string | undefined
+  /** What it says; `undefined` when there is no certificate, or one that cannot be read. */
+  readonly details: CertificateDetails | undefined
   readonly canonicalization: string | undefined
   /** Ids of the signer's commitments, `srCms`: what the content was signed for. */
   readonly purposes: readonly string[]
@@ -86,7 +86,7 @@ async function checkSignature(run: Run, bundle: FhirNode): Promise<void> {
   if (data === undefined) return noteNoData(signed)
   const isEncoded = base64Problem(data) === undefined
   // Only who meets a signature loads what verifies it.
-  const { commonNameIn, criticalProblem, isVerified, readJws } = await import('./verify-jws.js')
+  const { certificateDetails, criticalProblem, isVerified, readJws } = await import('./verify-jws.js')
   const jws = readJws((isEncoded ? atob(data) : data).trim())
   if (jws === undefined) return noteUnread(signed, isEncoded)
   if (stringAt(element, 'sigFormat') === undefined)
@@ -95,7 +95,7 @@ async function checkSignature(run: Run, bundle: FhirNode): Promise<void> {
       code: 'not-supported',
     })
   if (!isEncoded) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be base64-encoded; it is not.' })
-  const signing = signingOf(jws.header, commonNameIn)
+  const signing = signingOf(jws.header, certificateDetails)
   checkForm(signed, jws, signing)
   checkAgreement(signed, signing)
   noteSigner(signed, signing)
@@ -134,7 +134,7 @@ function noteUnread({ run, bundle, element }: SignedBundle, isEncoded: boolean):
 }
 
 /** @see https://www.rfc-editor.org/rfc/rfc7515#section-4 and, for `sigT`, ETSI TS 119 182-1 */
-function signingOf(header: JsonObject, subjectOf: (certificate: string) => string | undefined): Signing {
+function signingOf(header: JsonObject, detailsOf: (certificate: string) => CertificateDetails | undefined): Signing {
   const { x5c } = header
   const first: unknown = Array.isArray(x5c) ? x5c[0] : undefined
   const certificate = typeof first === 'string' ? first : undefined
@@ -142,7 +142,7 @@ function signingOf(header: JsonObject, subjectOf: (certificate: string) => strin
     algorithm: stringAt(header, 'alg') ?? 'none',
     ...timeOf(header),
     certificate,
-    subject: certificate === undefined ? undefined : subjectOf(certificate),
+    details: certificate === undefined ? undefined : detailsOf(certificate),
     canonicalization: stringAt(header, 'canon'),
     purposes: objectsAt(header, 'srCms').flatMap((one) => stringAt(objectAt(one, 'commId'), 'id') ?? []),
   }
@@ -189,10 +189,10 @@ function formatCanonicalization(element: JsonObject): string | undefined {
 }
 
 /** Who signed is said by the certificate; the element should say the same. */
-function noteSigner({ run, bundle, element }: SignedBundle, { subject }: Signing): void {
+function noteSigner({ run, bundle, element }: SignedBundle, { details }: Signing): void {
   const { who } = element
   const identifier = isObject(who) ? objectAt(who, 'identifier') : undefined
-  const text = signerText(subject, { who, stated: stringAt(identifier, 'value') })
+  const text = signerText(details?.subject, { who, stated: stringAt(identifier, 'value') })
   if (text !== undefined) run.findings.report(SIGNATURE, bundle, { text })
 }
 
@@ -208,17 +208,17 @@ function signerText(subject: string | undefined, { who, stated }: { who: unknown
 function checkForm(
   { run: { findings: sink }, bundle }: SignedBundle,
   { payload }: Jws,
-  { time, timeProblem, subject, certificate }: Signing,
+  { time, timeProblem, details, certificate }: Signing,
 ): void {
   if (timeProblem !== undefined) sink.report(SIGNATURE_HEADER, bundle, { text: timeProblem, code: 'invalid' })
   else if (time === undefined) sink.report(SIGNATURE_HEADER, bundle, { text: 'The JWS header does not contain the signing time (sigT).' })
-  if (subject === undefined && certificate !== undefined)
+  if (details === undefined && certificate !== undefined)
     sink.report(SIGNATURE_HEADER, bundle, {
       text: 'The certificate (x5c) in the JWS header cannot be read, so the signature cannot be verified.',
       severity: 'error',
       code: 'invalid',
     })
-  else if (subject === undefined)
+  else if (details === undefined)
     sink.report(SIGNATURE_HEADER, bundle, {
       text: 'The JWS header does not contain a certificate (x5c), so the signature cannot be verified.',
     })
@@ -237,9 +237,14 @@ function reportStated(signed: SignedBundle, signing: Signing, isVerified: boolea
   const stated = `algorithm ${quoted(algorithm)}, canonicalization ${quoted(method)}, time ${quoted(time ?? 'unknown')}`
   const text = `The signature states: ${stated}${purposeText(element, signing)}.`
   run.findings.report(SIGNATURE, bundle, { text })
+  if (signing.details !== undefined) run.findings.report(SIGNATURE, bundle, { text: certificateText(signing.details) })
   if (!isVerified) return reportUnsupported(signed, `algorithm ${quoted(algorithm)}`)
   const content = isObject(bundle.value) ? canonicalJson(run, bundle.value, method) : undefined
   return content ?? reportUnsupported(signed, `canonicalization ${quoted(method)}`)
+}
+
+function certificateText({ subject, issuer, serialNumber }: CertificateDetails): string {
+  return `The certificate states: subject ${quoted(subject)}, issuer ${quoted(issuer)}, serial number ${serialNumber}.`
 }
 
 /** The purpose is signed where the header of the JWS has it; the type of the element is outside of what is signed. */
@@ -262,12 +267,12 @@ interface Verification {
 }
 
 async function verify({ run, bundle }: SignedBundle, { jws, signing, content }: Verification): Promise<void> {
-  const { certificate, subject } = signing
-  if (certificate === undefined || subject === undefined) return
+  const { certificate, details } = signing
+  if (certificate === undefined || details === undefined) return
   const { isPayload, payloadJson, verifyProblem } = await import('./verify-jws.js')
   const problem = await verifyProblem(jws, certificate, content)
   if (problem === undefined) {
-    const text = `The key of ${quoted(subject)} verifies the signature; whether its certificate can be trusted is not checked.`
+    const text = `The key of ${quoted(details.subject)} verifies the signature; whether its certificate can be trusted is not checked.`
     run.findings.report(SIGNATURE, bundle, { text })
   } else {
     run.findings.report(SIGNATURE_WRONG, bundle, { text: problem })

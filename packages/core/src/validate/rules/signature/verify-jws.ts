@@ -122,16 +122,31 @@ const VERSION = 0xa0
 /** The object identifier 2.5.4.3 in DER. */
 const COMMON_NAME = '85,4,3'
 
+/** What a certificate says about itself. */
+export interface CertificateDetails {
+  /** The last common name of whose certificate it is; empty when there is none. */
+  readonly subject: string
+  /** The same of who issued it. */
+  readonly issuer: string
+  /** In hexadecimal digits. */
+  readonly serialNumber: string
+}
+
 /**
- * The last common name of the subject of an X.509 certificate in base64 of DER; empty when there is none. Nothing about the certificate is checked.
+ * What an X.509 certificate in base64 of DER says about itself, of which nothing is checked.
  *
  * @returns `undefined` when it is not a certificate.
  * @see https://www.rfc-editor.org/rfc/rfc5280#section-4.1
  */
-export function commonNameIn(certificate: string): string | undefined {
+export function certificateDetails(certificate: string): CertificateDetails | undefined {
   const parts = signedParts(certificate)
-  const [, , , , subject, publicKey] = parts[0]?.tag === VERSION ? parts.slice(1) : parts
-  return subject && publicKey && commonName(subject)
+  const [serialNumber, , issuer, , subject, publicKey] = parts[0]?.tag === VERSION ? parts.slice(1) : parts
+  if (serialNumber === undefined || issuer === undefined || subject === undefined || publicKey === undefined) return undefined
+  return { subject: commonName(subject), issuer: commonName(issuer), serialNumber: hexadecimal(serialNumber.content) }
+}
+
+function hexadecimal(octets: Uint8Array): string {
+  return Array.from(octets, (octet) => octet.toString(16).padStart(2, '0')).join('')
 }
 
 /** The parts of what the issuer has signed: version, serial number, algorithm, issuer, validity, subject, key. */

@@ -53,7 +53,7 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
     checkBinding(check.definition, element)
     checkExpressions(check, element)
     checkDiscriminators(element)
-    checkTypeProfiles(element)
+    checkTypeProfiles(check, element)
     checkTypeSupport(element)
     checkTypeCodes(element)
   }

@@ -2,7 +2,7 @@ import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { textOf } from '../../run/nodes.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
 import type { ResourceRule, Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 
@@ -23,7 +23,9 @@ export const typeNameRule: ResourceRule = { on: ['StructureDefinition'], finds: 
  */
 function checkTypeName(run: Run, node: FhirNode): void {
   const type = textOf(node, 'type')
+  const isBare = type === undefined && childrenOf(run, node, 'type').length > 0
   const text = type === undefined ? undefined : problemOf(run, node, type)
+  if (isBare) run.findings.report(DEFINITION_TYPE_NAME, node, { text: 'The definition names no type.', at: 'type' })
   if (text !== undefined) run.findings.report(DEFINITION_TYPE_NAME, node, { text, at: 'type' })
 }
 

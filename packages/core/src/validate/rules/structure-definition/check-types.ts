@@ -5,7 +5,8 @@ import { TYPE_URL } from '../../../text/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import type { ElementCheck } from './element-place.js'
+import { idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
+import { inSnapshot } from './slice-numbers.js'
 
 /** A statement about an element that its types cannot have: a binding, an order, a length, a fixed value. */
 export const DEFINITION_BINDING: FindingDefinition = defineFinding(
@@ -105,14 +106,29 @@ function strayValues(members: readonly string[], types: readonly string[]): read
 }
 
 /** Checks that the profiles that an element's types name are known, and that those on the type itself are for that type. */
-export function checkTypeProfiles({ run, node, path }: ElementCheck): void {
+export function checkTypeProfiles({ definition, built }: DifferentialCheck, element: ElementCheck): void {
+  const { run, node, path } = element
   for (const type of childrenOf(run, node, 'type')) {
+    const unknown = childrenOf(run, type, 'profile').find(({ value }) => isUnknownProfile(run, value))
+    const index = unknown && built?.elements.findIndex((one) => one['id'] === idOf(element))
+    if (unknown !== undefined && index !== undefined && index >= 0)
+      run.findings.report(DEFINITION_TYPE_PROFILE, definition, {
+        text: `Whether the profile ${quoted(String(unknown.value))} is for the type of ${quoted(path)} is not checked, as it is not known.`,
+        code: 'value',
+        expression: inSnapshot(index),
+      })
     for (const profile of childrenOf(run, type, 'profile')) {
       checkProfile(run, profile, textOf(type, 'code'))
       checkModifier(run, profile, path)
     }
     for (const target of childrenOf(run, type, 'targetProfile')) checkTarget(run, target, { code: textOf(type, 'code'), path })
   }
+}
+
+function isUnknownProfile({ definitions }: Run, canonical: unknown): boolean {
+  return (
+    typeof canonical === 'string' && !canonical.startsWith('#') && definitions.definition('StructureDefinition', canonical) === undefined
+  )
 }
 
 /** @param code The type that the profile must be for, if it must. */

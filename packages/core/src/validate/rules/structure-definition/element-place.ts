@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
 import type { BuiltSnapshot } from '../../../snapshot/index.js'
+import { expressionProblem } from '../expression/expression-problem.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -116,11 +117,8 @@ function positionIn({ model }: Run, parent: string, step: string): number {
 export function checkDiscriminators({ run, node, path, place }: ElementCheck): void {
   for (const discriminator of discriminatorsOf(run, node)) {
     const steps = textOf(discriminator, 'path')
-    if (place !== undefined && steps !== undefined && !leadsSomewhere(run.model, place.types, steps)) {
-      run.findings.report(DEFINITION_SLICING, discriminator, {
-        text: `The discriminator ${quoted(steps)} does not lead to an element of ${quoted(path)}.`,
-      })
-    }
+    const text = place === undefined || steps === undefined ? undefined : discriminatorProblem(run, steps, { path, types: place.types })
+    if (text !== undefined) run.findings.report(DEFINITION_SLICING, discriminator, { text })
     if (textOf(discriminator, 'type') === 'pattern') {
       run.findings.report(DEFINITION_SLICING, discriminator, {
         text: 'The discriminator type pattern is deprecated; use value.',
@@ -129,6 +127,18 @@ export function checkDiscriminators({ run, node, path, place }: ElementCheck): v
       })
     }
   }
+}
+
+function discriminatorProblem(
+  { model }: Run,
+  steps: string,
+  { path, types }: { readonly path: string; readonly types: readonly TypeDefinition[] },
+): string | undefined {
+  const problem = expressionProblem(steps, { model, focus: types })
+  if (problem?.isError === true) return `The discriminator ${quoted(steps)} of ${quoted(path)} is not right: ${problem.text}`
+  return leadsSomewhere(model, types, steps)
+    ? undefined
+    : `The discriminator ${quoted(steps)} does not lead to an element of ${quoted(path)}.`
 }
 
 function discriminatorsOf(run: Run, node: FhirNode): readonly FhirNode[] {
