@@ -1,6 +1,6 @@
 import type { Parameters } from 'fhir/r4.js'
 import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
-import { OperationError, type ErrorCode } from '../errors/index.js'
+import { OperationError } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { checkInput, FLAG, inputShape, needed, OBJECT, objectWith, oneOf, TEXT } from '../input/index.js'
 import {
@@ -11,6 +11,7 @@ import {
   membersOf,
   namedValueSet,
   nameOf,
+  isUndecidable,
   terminologyScope,
   type Members,
   type Segment,
@@ -101,20 +102,10 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
     const codes = performedExpansion && relationship === 'same' ? undefined : overlap.codes
     return { relationship, message, performedExpansion, codes }
   } catch (error) {
-    if (!(error instanceof OperationError) || !UNDECIDED.has(error.code)) throw error
+    if (!isUndecidable(error)) throw error
     return { relationship: 'indeterminate', message: `Unable to compare ${names}: ${error.message}`, performedExpansion }
   }
 }
-
-/** Failures that say that the codes of a value set cannot be known. */
-const UNDECIDED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'content-not-found',
-  'definition-invalid',
-  'not-supported',
-  'regex-unsupported',
-  'too-costly',
-  'unprocessable',
-])
 
 function* expandedOverlap(scope: TerminologyScope, plans: readonly [ValueSetPlan, ValueSetPlan], policy: VersionPolicy): Work<Overlap> {
   const [mine, others] = [yield* membersOf(scope, plans[0]), yield* membersOf(scope, plans[1])]

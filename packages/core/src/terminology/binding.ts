@@ -1,8 +1,8 @@
 import type { OperationContext } from '../context/index.js'
-import { OperationError, type ErrorCode } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { demandedSupplements } from './request-input.js'
 import { terminologyScope } from './scope.js'
+import { isUndecidable } from './undecidable.js'
 import { definedValueSet } from './value-set/value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
@@ -41,16 +41,6 @@ export function createBindingChecker(ctx: OperationContext): BindingChecker {
 
 const CANNOT_TELL: MemberTest = () => undefined
 
-/** Failures that lie in the definitions. */
-const UNUSABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'content-not-found',
-  'definition-invalid',
-  'not-supported',
-  'regex-unsupported',
-  'too-costly',
-  'unprocessable',
-])
-
 async function memberTest(ctx: OperationContext, canonical: string): Promise<MemberTest> {
   const found = await findValueSet(ctx, canonical)
   if (found === undefined) return CANNOT_TELL
@@ -60,7 +50,7 @@ async function memberTest(ctx: OperationContext, canonical: string): Promise<Mem
     await preparedFilters(scope.pace, plan, scope.rules)
     return testOf({ scope, options: { trustLists: true }, holds: holdsAtOnce }, plan)
   } catch (error) {
-    if (isUnusable(error)) return CANNOT_TELL
+    if (isUndecidable(error)) return CANNOT_TELL
     throw error
   }
 }
@@ -91,7 +81,7 @@ function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | u
     const { state } = membershipIn(question, plan)
     return state === 'unknown' ? undefined : state === 'in'
   } catch (error) {
-    if (isUnusable(error)) return undefined
+    if (isUndecidable(error)) return undefined
     throw error
   }
 }
@@ -100,8 +90,4 @@ function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | u
 function any(answers: readonly (boolean | undefined)[]): boolean | undefined {
   if (answers.includes(true)) return true
   return answers.includes(undefined) ? undefined : false
-}
-
-function isUnusable(error: unknown): boolean {
-  return error instanceof OperationError && UNUSABLE.has(error.code)
 }
