@@ -6,6 +6,7 @@ import { overHttp } from './http/http.js'
 import { costlyEcl } from './terminology/costly-ecl.js'
 import { hostile } from './terminology/hostile.js'
 import { inProcess } from './in-process/in-process.js'
+import { memory } from './memory/memory.js'
 import { measures } from './measures/measures.js'
 import { soak } from './soak/soak.js'
 import { firstLoads } from './storage/first-load.js'
@@ -26,6 +27,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['first-load', firstLoads],
   ['cluster', cluster],
   ['measures', measures],
+  ['memory', memory],
   ['soak', soak],
   ['validate', validate],
 ])

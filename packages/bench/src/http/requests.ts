@@ -3,7 +3,7 @@ import { LARGE_SYSTEM, PATIENT } from '../content/content.js'
 /** One request that is sent again and again. */
 export interface BenchRequest {
   readonly name: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT'
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 export interface Outbox {
   /** Ends a response whose head was given, with its body, once the sockets that are ready have been read. */
   end(response: ServerResponse, body: string | undefined): void
-  /** To be told of a new request: what waits for long enough does not wait for that one, too. */
+  /** Called for each new request: what waits for long enough does not wait for that one, too. */
   requestArrives(): void
 }
 
