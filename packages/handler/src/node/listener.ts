@@ -3,8 +3,7 @@ import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
 import { bodyTaken, linesOf, type HttpRequest } from '../http/http-request.js'
 import { awaitsContinue } from './configure-server.js'
-import { createOutbox } from './outbox.js'
-import { writeAnswer } from './write-answer.js'
+import { createOutbox, writeAnswer } from './write-answer.js'
 
 /** A listener for `node:http`; Express takes it as middleware. */
 export type NodeListener = (message: IncomingMessage, response: ServerResponse) => void

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createOutbox } from './outbox.js'
+import { createOutbox } from './write-answer.js'
 
 function responses(count: number): readonly ServerResponse[] {
   return Array.from({ length: count }, () => new ServerResponse(new IncomingMessage(new Socket())).writeHead(204))
