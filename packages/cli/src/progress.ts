@@ -27,6 +27,8 @@ const DRAWN_MS = 100
 /** Where lines stay, as in a log. */
 const WRITTEN_MS = 5_000
 const WIDTH = 24
+/** How much must be done before it says how long the rest takes. */
+const FORESEEN = 0.02
 
 /** On a terminal a bar that is drawn in its place; elsewhere a line at times. */
 export function progressOn(io: Io, now: () => number = () => performance.now()): Progress {
@@ -50,7 +52,7 @@ function textOf({ doing, done, thing, share = 0 }: ProgressState, seconds: numbe
     `${doing}: ${counted(done, thing)}`,
     ...(share === 0 ? [] : [`${Math.floor(share * 100)} %`]),
     `${Math.round(done / seconds)}/s`,
-    ...(share === 0 ? [] : [`about ${counted(Math.ceil(seconds * (1 / share - 1)), 'second')} left`]),
+    ...(share < FORESEEN ? [] : [`about ${counted(Math.ceil(seconds * (1 / share - 1)), 'second')} left`]),
   ].join(', ')
 }
 

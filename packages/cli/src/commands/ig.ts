@@ -10,9 +10,9 @@ import { resourcesOf } from '../ig/guide-files.js'
 import type { Io } from '../io.js'
 import { dependencyNote } from '../load/report.js'
 import type { Source } from '../load/sources.js'
+import { progressOn } from '../progress.js'
 import { checkInOrder } from '../validate/check-in-order.js'
 import { checkSource } from '../validate/check-source.js'
-import { progressOn } from '../validate/progress.js'
 import type { Checked } from '../validate/report.js'
 import { REPORTS, type ReportFormat } from '../validate/reports.js'
 import { repeated, suppressOption } from './options.js'
@@ -60,14 +60,15 @@ async function validateGuide(path: string, options: IgOptions, io: Io): Promise<
     const report = REPORTS[options.format](io)
     const comparison = comparisonWith(await declaredErrors(own.folder))
     const progress = progressOn(io)
-    let invalid = 0
+    let [done, invalid] = [0, 0]
     const alone = (source: Source): Promise<Checked> => checkSource(source, engine, asked)
     for await (const checked of checkInOrder(resourcesOf(own.folder), { alone, threads, options: { engine: engineOptions, asked } })) {
       report.add(checked)
       comparison.add(checked)
       invalid += Number(!checked.result.valid)
-      progress()
+      progress.show({ doing: 'validating', done: ++done, thing: 'resource' })
     }
+    progress.end()
     report.end()
     for (const line of comparison.lines()) io.err(line)
     if (invalid > 0) throw new Exit(1)

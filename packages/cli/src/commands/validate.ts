@@ -5,11 +5,12 @@ import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
-import { sourcesIn, type Source } from '../load/sources.js'
+import type { Source } from '../load/sources.js'
+import { progressOn } from '../progress.js'
 import { checkInOrder } from '../validate/check-in-order.js'
 import { checkSource, type Asked } from '../validate/check-source.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
-import { progressOn } from '../validate/progress.js'
+import { inputsAt, type Inputs } from '../validate/input-files.js'
 import type { Checked } from '../validate/report.js'
 import { REPORTS, type ReportFormat } from '../validate/reports.js'
 import { changedFiles } from '../validate/watch-files.js'
@@ -62,6 +63,8 @@ export function threadCount(text: string): string {
 
 /** The severities that can be asked for. */
 export const FINDING_LEVELS = ['information', 'warning', 'error']
+/** So many take longer than threads to start, and the thread that reports need not have the definitions. */
+const MANY_BYTES = 4_000_000
 /** For one resource. Nobody else waits here, and many resources may follow. */
 export const PATIENCE_MS = 60_000
 
@@ -71,15 +74,32 @@ async function validateAll(
   io: Io,
 ): Promise<void> {
   if (options.watch && paths.length === 0) throw new OperationError('parameter-value', '--watch needs files or folders.')
-  const engine = await openEngine(engineOptions(options), io)
+  const inputs = await inputsAt(paths, io)
+  const engine = engineWhenNeeded(options, io)
   const asked = { profiles: profile, bestPractice, level }
-  const reported = (on: AsyncIterable<Source>): Promise<number> => reportOn(on, { engine, asked, options, io })
+  const reported = (on: Inputs): Promise<number> => reportOn(on, { engine, asked, options, io })
   try {
-    const invalid = await reported(inputs(paths, io))
+    // It reports what it loads, and refuses what it cannot: before anything else.
+    if (options.load.length > 0 || options.suppress !== undefined || options.storage !== 'memory') await engine.opened()
+    const invalid = await reported(inputs)
     if (options.watch) await watchAll(paths, reported, io)
     else if (invalid > 0) throw new Exit(1)
   } finally {
     await engine.close()
+  }
+}
+
+/** An engine that is opened when it is asked for: where threads do all the work, the definitions need not be in memory once more. */
+interface LazyEngine {
+  readonly opened: () => Promise<Engine>
+  readonly close: () => Promise<void>
+}
+
+function engineWhenNeeded(options: ValidateOptions, io: Io): LazyEngine {
+  let engine: Promise<Engine> | undefined
+  return {
+    opened: () => (engine ??= openEngine(engineOptions(options), io)),
+    close: async () => (await engine)?.close(),
   }
 }
 
@@ -88,38 +108,41 @@ function engineOptions({ storage, load, suppress }: Pick<ValidateOptions, 'stora
 }
 
 interface Reporting {
-  readonly engine: Engine
+  readonly engine: LazyEngine
   readonly asked: Asked
   readonly options: Omit<ValidateOptions, 'profile' | 'bestPractice' | 'level'>
   readonly io: Io
 }
 
 /** Validates and reports; gives the number of resources with errors. */
-async function reportOn(sources: AsyncIterable<Source>, { engine, asked, options, io }: Reporting): Promise<number> {
+async function reportOn({ sources, bytes, shareAt }: Inputs, { engine, asked, options, io }: Reporting): Promise<number> {
   const report = REPORTS[options.json ? 'json' : options.format](io)
   const progress = progressOn(io)
   const fixed: { source: Source; text: string }[] = []
-  let invalid = 0
-  const alone = (source: Source): Promise<Checked> =>
-    options.fix ? fix(source, engine, { asked, fixed, io }) : checkSource(source, engine, asked)
+  let [checkedCount, invalid] = [0, 0]
+  const alone = async (source: Source): Promise<Checked> =>
+    options.fix ? fix(source, await engine.opened(), { asked, fixed, io }) : checkSource(source, await engine.opened(), asked)
   const threads = options.fix ? 0 : Number(options.jobs ?? availableParallelism())
-  for await (const checked of checkInOrder(sources, { alone, threads, options: { engine: engineOptions(options), asked } })) {
+  const areMany = bytes > MANY_BYTES
+  for await (const checked of checkInOrder(sources(), { alone, threads, areMany, options: { engine: engineOptions(options), asked } })) {
     report.add(checked)
     invalid += Number(!checked.result.valid)
-    progress()
+    progress.show({ doing: 'validating', done: ++checkedCount, thing: 'resource', share: shareAt(checked.source) })
   }
+  progress.end()
   await writeFixed(fixed)
   report.end()
   return invalid
 }
 
 /** Until the user ends it. */
-async function watchAll(paths: readonly string[], reported: (sources: AsyncIterable<Source>) => Promise<number>, io: Io): Promise<void> {
+async function watchAll(paths: readonly string[], reported: (inputs: Inputs) => Promise<number>, io: Io): Promise<void> {
   const end = new AbortController()
   void interrupted().then(() => end.abort())
+  const validateFiles = async (files: readonly string[]): Promise<unknown> => reported(await inputsAt(files, io))
   io.err('watching for changes')
   for await (const files of changedFiles(paths, end.signal)) {
-    await reported(inputs(files, io)).catch((error: unknown) => {
+    await validateFiles(files).catch((error: unknown) => {
       // A file that has gone, or is being written, is no reason to end.
       if (!(error instanceof OperationError)) throw error
       io.err(`error: ${error.message}`)
@@ -140,17 +163,4 @@ async function fix(
   if (diffs.length > 0) fixed.push({ source, text })
   for (const diff of diffs) io.out(`${source.place}\n${diff}`)
   return { source: { ...source, text }, result }
-}
-
-async function* inputs(paths: readonly string[], io: Io): AsyncGenerator<Source> {
-  if (paths.length === 0) yield { text: await io.stdin(), place: 'stdin', file: 'stdin', line: 1 }
-  for (const path of paths) {
-    let isEmpty = true
-    for await (const source of sourcesIn(path)) {
-      isEmpty = false
-      yield source
-    }
-    // A wrong folder must not look like a folder without mistakes.
-    if (isEmpty) throw new OperationError('body-invalid', `There is no resource in ${path}.`)
-  }
 }

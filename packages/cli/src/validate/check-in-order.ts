@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import type { ResourceLimits } from 'node:worker_threads'
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
 import type { ValidateResult } from 'fhir-ops/validate'
@@ -18,6 +19,15 @@ export type CheckingAnswer =
   | { readonly results: readonly ValidateResult[]; readonly error?: never }
   | { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
+/** How resources are validated. */
+export interface Checking {
+  /** Does one on the calling thread. */
+  readonly alone: (source: Source) => Promise<Checked>
+  readonly threads: number
+  readonly options: CheckingOptions
+  readonly areMany?: boolean
+}
+
 /** So many are done before threads are started: each reads the definitions by itself. */
 const ALONE = 500
 const BATCH = 100
@@ -29,11 +39,12 @@ const AHEAD = 3
  * Validates resources, many of them on other threads, and gives the results in the order of the resources. However many there are, only some are in memory.
  *
  * @param threads How many threads there may be; 0 or 1: none.
+ * @param areMany Whether threads do all of it. Default: from a number of resources on.
  * @throws {OperationError} as `validate`, for the first resource of a list that it cannot do.
  */
 export async function* checkInOrder(
   sources: AsyncIterable<Source>,
-  { alone, threads, options }: { alone: (source: Source) => Promise<Checked>; threads: number; options: CheckingOptions },
+  { alone, threads, options, areMany = false }: Checking,
 ): AsyncGenerator<Checked> {
   const running: Thread<readonly Source[], CheckingAnswer>[] = []
   const waiting: Promise<readonly Checked[]>[] = []
@@ -46,16 +57,23 @@ export async function* checkInOrder(
     waiting.push(answer)
   }
   try {
+    if (areMany && threads >= 2) keepYoungGenerationSmall()
+    const first = threads < 2 ? Infinity : areMany ? 0 : ALONE
     let count = 0
-    for await (const batch of batchesOf(sources, () => (threads < 2 || count++ < ALONE ? 1 : BATCH))) {
-      if (threads >= 2 && count > ALONE) send(batch)
+    for await (const batch of batchesOf(sources, () => (count++ < first ? 1 : BATCH))) {
+      if (count > first) send(batch)
       else waiting.push(Promise.all(batch.map(alone)))
-      if (count <= ALONE || waiting.length >= threads * AHEAD) yield* (await waiting.shift()) ?? []
+      if (count <= first || waiting.length >= threads * AHEAD) yield* (await waiting.shift()) ?? []
     }
     for (const answer of waiting) yield* await answer
   } finally {
     await Promise.all(running.map((thread) => thread.end()))
   }
+}
+
+/** What this thread reads and reports is soon of no use; but as it outlives a round of cleaning or two, V8 would give it ten times the room, and keep that. */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
 }
 
 /**

@@ -1,0 +1,68 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { Io } from '../io.js'
+import { filesIn, sourcesIn, type Source, type SourceFile } from '../load/sources.js'
+
+/** What is to be validated. */
+export interface Inputs {
+  /**
+   * The resources, in order.
+   *
+   * @throws {OperationError} for a file that cannot be read, and for a path with no resource.
+   */
+  readonly sources: () => AsyncGenerator<Source>
+  /** About how many bytes of text there are. */
+  readonly bytes: number
+  /** Which part of the bytes was read up to a resource, from 0 to 1; resources are asked about in order. */
+  readonly shareAt: (source: Source) => number | undefined
+}
+
+/**
+ * The resources of files, folders and patterns; without any, that of standard input.
+ *
+ * @throws {OperationError} `parameter-value` when a path names no file.
+ */
+export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs> {
+  if (paths.length === 0) return { sources: () => fromStandardInput(io), bytes: 0, shareAt: () => undefined }
+  const named = await Promise.all(paths.map(async (path) => ({ path, files: await filesIn([path]) })))
+  const files = named.flatMap((one) => one.files)
+  return { sources: () => fromFiles(named), bytes: files.reduce((sum, file) => sum + textBytes(file), 0), shareAt: shareOf(files) }
+}
+
+async function* fromStandardInput(io: Io): AsyncGenerator<Source> {
+  yield { text: await io.stdin(), place: 'stdin', file: 'stdin', line: 1 }
+}
+
+async function* fromFiles(named: readonly { readonly path: string; readonly files: readonly SourceFile[] }[]): AsyncGenerator<Source> {
+  for (const { path, files } of named) {
+    let isEmpty = true
+    for (const file of files) {
+      for await (const source of sourcesIn(file.path)) {
+        isEmpty = false
+        yield source
+      }
+    }
+    // A wrong folder must not look like a folder without mistakes.
+    if (isEmpty) throw new OperationError('body-invalid', `There is no resource in ${path}.`)
+  }
+}
+
+/** JSON is about eight times as long as what it is compressed to. */
+const INFLATION = 8
+
+function textBytes({ path, bytes }: SourceFile): number {
+  return /gz$/.test(path) ? bytes * INFLATION : bytes
+}
+
+function shareOf(files: readonly SourceFile[]): (source: Source) => number | undefined {
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let [at, before] = [0, 0]
+  // What comes from a package is named by the archive and its name in it.
+  const isFrom = ({ path }: SourceFile, { file }: Source): boolean => file === path || file.startsWith(`${path} `)
+  return (source) => {
+    for (let file = files[at]; file !== undefined && !isFrom(file, source); file = files[at]) {
+      before += file.bytes
+      at++
+    }
+    return total === 0 ? undefined : Math.min(1, (before + (source.readBytes ?? files[at]?.bytes ?? 0)) / total)
+  }
+}
