@@ -50,7 +50,7 @@ async function* fromFiles(named: readonly { readonly path: string; readonly file
 const INFLATION = 8
 
 function textBytes({ path, bytes }: SourceFile): number {
-  return /gz$/.test(path) ? bytes * INFLATION : bytes
+  return path.endsWith('gz') ? bytes * INFLATION : bytes
 }
 
 function shareOf(files: readonly SourceFile[]): (source: Source) => number | undefined {
