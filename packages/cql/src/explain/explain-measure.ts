@@ -11,9 +11,8 @@ import { expressionName, loadedLibraries, type Prepared } from '../measure/prepa
 import { compileGroup, subjectResult, type CompiledGroup } from '../measure/subject-result.js'
 import type { SubjectResult } from '../measure/groups.js'
 import type { ElmDefinitions } from './elm-libraries.js'
-import { explainedCriterion } from './explain-criteria.js'
+import { explainedCriterion, pathReason } from './explain-criteria.js'
 import { onlooker } from './look-on.js'
-import { pathReason } from './fhirpath-reason.js'
 import type { ReasonScope } from './reason-scope.js'
 
 /** The evaluation that is explained. */

@@ -55,13 +55,11 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
       const work = compiledMeasure(groups, scope, prepared)
       await prepared.terminology.load()
       const isExplained = ctx.explain !== undefined && scope.individual === true
-      const counts = await countsOf(ctx, work, {
-        maxSteps,
-        after: async (own, results) => {
-          counter?.endSubject()
-          if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
-        },
-      })
+      const look: Watched['after'] = async (own, results) => {
+        counter?.endSubject()
+        if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
+      }
+      const counts = await countsOf(ctx, work, { maxSteps, after: isExplained || counter !== undefined ? look : undefined })
       return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
     },
     requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
@@ -94,8 +92,8 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
 
 interface Watched {
   readonly maxSteps: number
-  /** Called with each subject and its results, which are absent where its evaluation failed. */
-  readonly after: (own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>
+  /** Called with each subject and its results, which are absent where its evaluation failed; absent where nobody looks on. */
+  readonly after: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
 async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, after }: Watched): Promise<MeasureCounts> {
@@ -103,15 +101,6 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, af
   const failures: SubjectFailure[] = []
   const read = new Set<string>()
   const evaluateSubject = subjectEvaluator(ctx, { work, maxSteps, read })
-  const attempted = async (subject: SubjectRecords): Promise<readonly SubjectResult[] | undefined> => {
-    try {
-      return await evaluateSubject(subject)
-    } catch (error) {
-      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
-      failures.push({ subject: `${scope.subjectType}/${subject.id}`, message: error.message })
-      return undefined
-    }
-  }
   const pace = createPace(ctx)
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work)
   let done = 0
@@ -119,8 +108,14 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, af
     pace.check()
     await pace.step()
     ctx.onProgress?.({ done: done++, total, of: 'subjects' })
-    const results = await attempted(subject)
-    await after(subject, results)
+    let results: readonly SubjectResult[] | undefined
+    try {
+      results = await evaluateSubject(subject)
+    } catch (error) {
+      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
+      failures.push({ subject: `${scope.subjectType}/${subject.id}`, message: error.message })
+    }
+    if (after !== undefined) await after(subject, results)
     if (failures.length === MAX_FAILURES) break
   }
   return {
