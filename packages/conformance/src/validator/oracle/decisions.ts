@@ -5,7 +5,10 @@ export interface Reason {
   readonly name: string
   /** `ours` and `theirs`: whose answer is right; `both`: they say the same in other words. */
   readonly right: 'ours' | 'theirs' | 'both'
+  /** With a link to the paragraph that decides, where ours is right. */
   readonly why: string
+  /** True where a program reached a limit of its own, of which no specification speaks. */
+  readonly isLimit?: true
 }
 
 /** The reason of what follows from a fault that both have found. */
@@ -27,7 +30,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'attribute twice',
     right: 'ours',
-    why: 'XML 1.0 section 3.1: an attribute name stands once in a tag. Theirs reads the narrative with a parser that keeps the last.',
+    why: '[XML 1.0](https://www.w3.org/TR/xml/#uniqattspec): an attribute name stands once in a tag. Theirs reads the narrative with a parser that keeps the last.',
   },
   {
     name: 'id of an element',
@@ -37,7 +40,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'only an id',
     right: 'ours',
-    why: '[ele-1](https://hl7.org/fhir/R4/element.html): an element has a value or children beside its id. Theirs does not apply it to an object that has an id.',
+    why: '[ele-1](https://hl7.org/fhir/R4/element.html#ele-1): an element has a value or children beside its id. Theirs does not apply it to an object that has an id.',
   },
   {
     name: 'type of a reference',
@@ -47,7 +50,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'empty list',
     right: 'ours',
-    why: '[JSON](https://hl7.org/fhir/R4/json.html): arrays are never empty. Theirs does not look at those of primitive values.',
+    why: '[JSON](https://hl7.org/fhir/R4/json.html#primitive): arrays are never empty. Theirs does not look at those of primitive values.',
   },
   {
     name: 'null in a list',
@@ -57,19 +60,24 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'form of a code',
     right: 'ours',
-    why: 'Languages, media types, currencies and countries are checked by their registries. Theirs needs a terminology server for them.',
+    why: '[A required binding](https://hl7.org/fhir/R4/terminologies.html#required) holds for languages, media types, currencies and countries, too, which are checked by their registries. Theirs needs a terminology server for them.',
   },
   {
     name: 'no terminology server',
     right: 'ours',
     why: 'Theirs warns that it cannot check units or codes without a terminology server; they are checked here, or nothing is known of them.',
+    isLimit: true,
   },
   {
     name: 'display and binding',
     right: 'ours',
-    why: '[A value set](https://hl7.org/fhir/R4/valueset.html) has codes, not displays: a wrong display is an error at the display. Without a server theirs also takes the code for one outside.',
+    why: '[A binding](https://hl7.org/fhir/R4/terminologies.html#binding) is to codes, not to displays: a wrong display is an error at the display. Without a server theirs also takes the code for one outside.',
   },
-  { name: 'entry of a Bundle', right: 'ours', why: 'Theirs names the first entry for every fullUrl.' },
+  {
+    name: 'entry of a Bundle',
+    right: 'ours',
+    why: '[issue.expression](https://hl7.org/fhir/R4/operationoutcome-definitions.html#OperationOutcome.issue.expression) is the element that is wrong. Theirs names the first entry for every fullUrl.',
+  },
   {
     name: 'codes of unknown systems',
     right: 'ours',
@@ -78,7 +86,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'unknown is no error',
     right: 'ours',
-    why: 'Theirs calls a url of HL7 that is not loaded an error, or a warning; here it is a warning, or nothing: what is not known is not wrong.',
+    why: '[A uri](https://hl7.org/fhir/R4/datatypes.html#uri) need not resolve. Theirs calls a url of HL7 that is not loaded an error, or a warning; here it is a warning, or nothing: what is not known is not wrong.',
   },
   {
     name: 'text of an element',
@@ -93,14 +101,18 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'end of a list',
     right: 'ours',
-    why: '[openAtEnd](https://hl7.org/fhir/R4/valueset-resource-slicing-rules.html): what is in no slice comes last. Theirs does not look at the order when a slice has too many.',
+    why: '[openAtEnd](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.slicing.rules): what is in no slice comes last. Theirs does not look at the order when a slice has too many.',
   },
   {
     name: 'content reference',
     right: 'ours',
     why: '[contentReference](https://hl7.org/fhir/R4/elementdefinition-definitions.html#ElementDefinition.contentReference) leads to an element of the same definition: what a profile says of that holds. Theirs makes it lead to the definition of the base.',
   },
-  { name: 'index', right: 'ours', why: 'Theirs leaves out the index of an element in a fixed value.' },
+  {
+    name: 'index',
+    right: 'ours',
+    why: '[issue.expression](https://hl7.org/fhir/R4/operationoutcome-definitions.html#OperationOutcome.issue.expression) is the element that is wrong. Theirs leaves out the index of an element in a fixed value.',
+  },
   {
     name: 'profile that cannot be used',
     right: 'theirs',
@@ -114,27 +126,29 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'severity by example',
     right: 'ours',
-    why: "R4's own examples do it, so it is a warning: an image that is not in the resource, a UUID in upper case, which RFC 4122 section 3 allows on input.",
+    why: "R4's own examples do it, so it is a warning: an image that is not in the resource, a UUID in upper case, which [RFC 4122](https://www.rfc-editor.org/rfc/rfc4122#section-3) allows on input.",
   },
   { name: 'types that are not read', right: 'theirs', why: 'StructureMaps have no rules here beside their structure and invariants.' },
-  { name: 'too many findings', right: 'ours', why: 'At most 100 findings are reported (`limits.maxIssues`).' },
+  { name: 'too many findings', right: 'ours', why: 'At most 100 findings are reported (`limits.maxIssues`).', isLimit: true },
   {
     name: 'rules of HL7 for itself',
     right: 'both',
     why: 'Theirs has rules for publishers and work groups of definitions under the urls of HL7, which FHIR does not have.',
   },
   { name: 'to be repaired', right: 'theirs', why: 'Theirs is right, and ours will follow.' },
-  { name: 'exception', right: 'ours', why: 'The validator ended with an exception.' },
+  { name: 'exception', right: 'ours', why: 'The validator ended with an exception.', isLimit: true },
 ]
 
-interface Row {
+/** A decision: what differs, and its reason. */
+export interface Row {
   readonly side: 'ours' | 'theirs'
   readonly rule: RegExp
   readonly change?: RegExp
   readonly reason: string
 }
 
-const ROWS: readonly Row[] = [
+/** Which differences have which reason; the first row that fits decides. */
+export const ROWS: readonly Row[] = [
   { side: 'theirs', rule: /^Type_Specific_Checks_DT_URL_Resolve$/, change: /extension/, reason: 'url of an extension' },
   { side: 'theirs', rule: /./, change: /^profile of another type$/, reason: 'profile of another type' },
   { side: 'ours', rule: /./, change: /^profile of another type$/, reason: 'profile of another type' },
@@ -212,7 +226,7 @@ const ROWS: readonly Row[] = [
   { side: 'theirs', rule: /^exception$/, reason: 'exception' },
 ]
 
-/** The reason of a difference; `undefined` where no row fits. */
-export function decisionOn({ side, issue, change }: { side: 'ours' | 'theirs'; issue: Issue; change: string }): string | undefined {
-  return ROWS.find((row) => row.side === side && row.rule.test(issue.rule) && row.change?.test(change) !== false)?.reason
+/** The row that decides on a difference; `undefined` where none fits. */
+export function decisionOn({ side, issue, change }: { side: 'ours' | 'theirs'; issue: Issue; change: string }): Row | undefined {
+  return ROWS.find((row) => row.side === side && row.rule.test(issue.rule) && row.change?.test(change) !== false)
 }

@@ -1,4 +1,4 @@
-import { decisionOn, SAME_FAULT } from './decisions.js'
+import { decisionOn, SAME_FAULT, type Row } from './decisions.js'
 import type { RunFacts } from './facts.js'
 import { without } from './facts.js'
 import type { Issue } from './issue.js'
@@ -10,6 +10,8 @@ export interface Difference {
   readonly change: string
   /** Name of a reason in the decisions; `undefined` while nobody has decided. */
   readonly reason: string | undefined
+  /** The row of the decisions that gives it; the reason of a fault that both have found needs none. */
+  readonly decision: Row | undefined
 }
 
 /** How far two answers to one case agree. */
@@ -46,9 +48,7 @@ export function compared({ change, theirs, ours }: Answers): Comparison {
     { side: 'theirs', mine: theirs, other: ours },
     { side: 'ours', mine: ours, other: theirs },
   ] as const
-  const differences = pairs.flatMap(({ side, mine, other }) =>
-    missing(mine, other).map((issue) => ({ side, issue, change, reason: reasonFor({ side, issue, change }, other) })),
-  )
+  const differences = pairs.flatMap(({ side, mine, other }) => missing(mine, other).map((issue) => decided({ side, issue, change }, other)))
   const isAgreed = (severity: Issue['severity']): boolean => differences.every(({ issue }) => issue.severity !== severity)
   return { verdict: isInvalid(theirs) === isInvalid(ours), errors: isAgreed('error'), warnings: isAgreed('warning'), differences }
 }
@@ -66,8 +66,10 @@ function missing(mine: Answer, other: Answer): readonly Issue[] {
   )
 }
 
-function reasonFor(difference: Omit<Difference, 'reason'>, other: Answer): string | undefined {
-  return decisionOn(difference) ?? (isOfSameFault(difference.issue, other) ? SAME_FAULT : undefined)
+function decided(difference: Omit<Difference, 'reason' | 'decision'>, other: Answer): Difference {
+  const decision = decisionOn(difference)
+  const reason = decision?.reason ?? (isOfSameFault(difference.issue, other) ? SAME_FAULT : undefined)
+  return { ...difference, decision, reason }
 }
 
 /** True where the other has found the fault too, and says so of an element around or inside. The resource itself is around everything, so it does not count. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeSuite } from '../../../../../test/suites.js'
 import { origins } from './cases.js'
-import { REASONS } from './decisions.js'
+import { REASONS, ROWS } from './decisions.js'
 import { knownFacts, refreshFacts } from './facts-file.js'
 import { newReplay, replayOrigin, type Replay } from './replay.js'
 
@@ -23,6 +23,8 @@ describeSuite('r4-examples', "HL7's Java validator and this one", () => {
     expect(replay.stale).toEqual([])
     expect(Object.fromEntries([...replay.undecided].map(([key, places]) => [key, places.slice(0, 3)]))).toEqual({})
     expect(replay.runs).toBeGreaterThan(10_000)
+    expect(REASONS.filter(({ name }) => !replay.reasons.has(name))).toEqual([])
+    expect(ROWS.filter((row) => !replay.decisions.has(row))).toEqual([])
   })
 })
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { describeSuite } from '../../../../../test/suites.js'
 import { origins } from './cases.js'
+import { REASONS, ROWS } from './decisions.js'
 import { knownFacts } from './facts-file.js'
 import { newReplay, replayOrigin } from './replay.js'
 
@@ -20,4 +21,13 @@ describeSuite('r4-examples', "a part of the comparison with HL7's Java validator
     expect(Object.fromEntries(replay.undecided)).toEqual({})
     expect(replay.runs).toBeGreaterThan(100)
   })
+})
+
+test('each decision has a reason, and cites the paragraph by which ours is right', () => {
+  const names = new Set(REASONS.map(({ name }) => name))
+  expect(ROWS.filter(({ reason }) => !names.has(reason))).toEqual([])
+  const uncited = REASONS.filter(
+    ({ right, isLimit, why }) => right === 'ours' && isLimit !== true && !/\]\(https:\/\/[^\s)#]+#[^\s)]+\)/.test(why),
+  )
+  expect(uncited.map(({ name }) => name)).toEqual([])
 })

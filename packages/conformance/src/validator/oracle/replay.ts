@@ -1,6 +1,7 @@
 import type { Origin, Run } from './case.js'
 import { mark } from './cases.js'
 import { answerTo, compared, type Comparison, type Difference } from './differences.js'
+import type { Row } from './decisions.js'
 import { without, type OriginFacts, type RunFacts } from './facts.js'
 import { ourIssues, type Issue } from './issue.js'
 
@@ -12,6 +13,8 @@ export interface Replay {
   warnings: number
   /** Number of runs that differ, by reason. */
   readonly reasons: Map<string, number>
+  /** The decisions that were needed. */
+  readonly decisions: Set<Row>
   /** Differences that nobody has decided: what, and where. */
   readonly undecided: Map<string, string[]>
   /** Cases that are not those of the facts any more. */
@@ -19,7 +22,7 @@ export interface Replay {
 }
 
 export function newReplay(): Replay {
-  return { runs: 0, verdicts: 0, errors: 0, warnings: 0, reasons: new Map(), undecided: new Map(), stale: [] }
+  return { runs: 0, verdicts: 0, errors: 0, warnings: 0, reasons: new Map(), decisions: new Set(), undecided: new Map(), stale: [] }
 }
 
 /** Compares our answers to an origin and its runs with the facts. */
@@ -59,6 +62,7 @@ function count(replay: Replay, place: string, { verdict, errors, warnings, diffe
   for (const reason of new Set(differences.flatMap(({ reason: found }) => found ?? []))) {
     replay.reasons.set(reason, (replay.reasons.get(reason) ?? 0) + 1)
   }
+  for (const { decision } of differences) if (decision !== undefined) replay.decisions.add(decision)
   for (const d of differences)
     if (d.reason === 'to be repaired') process.stdout.write(`REPAIR ${d.issue.rule} | ${place} | ${d.issue.place}\n`)
   for (const difference of differences.filter(({ reason }) => reason === undefined)) note(replay, place, difference)
