@@ -1,5 +1,17 @@
 export { createEvaluation, type EvaluationOptions } from './libraries/evaluate.js'
-export type { CodeTest, Compute, Evaluation, EvaluationMessage, LibraryTerminology, Narrowing, RetrieveRequest } from './compile/compiler.js'
+export type {
+  CodeTest,
+  Compute,
+  Evaluation,
+  EvaluationMessage,
+  Filter,
+  LibraryTerminology,
+  Narrowing,
+  NarrowingDates,
+  RetrieveRequest,
+  Scope,
+} from './compile/compiler.js'
+export type { ElmNode } from './elm/node.js'
 export type { LibraryResource } from './libraries/content.js'
 export { compileLibrary, type CqlLibrary, type Definition, type LibraryOptions } from './libraries/library.js'
 export { resourceElement } from './model/fhir-types.js'
