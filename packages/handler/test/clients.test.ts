@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { isProfileLoaded, MedplumClient } from '@medplum/core'
 import { Client as FhirKitClient } from 'fhir-kit-client'
+import fhirpath from 'fhirpath'
+import fhirpathR4 from 'fhirpath/fhir-context/r4'
 import * as openid from 'openid-client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { calledServer, ISSUER, SYSTEM } from './called-server.js'
@@ -339,6 +341,43 @@ describe('clients that others have written, as they are', () => {
         ),
       'ValueSet',
     )
+  })
+
+  describe('fhirpath.js, which asks a terminology server', () => {
+    const name = 'fhirpath'
+    const observation = {
+      resourceType: 'Observation',
+      status: 'final',
+      code: { coding: [{ system: SYSTEM, code: 'a' }] },
+      subject: { reference: 'Patient/p' },
+    }
+    const evaluated = async (expression: string): Promise<unknown> => {
+      const httpHeaders = { [base]: { Authorization: `Bearer ${await tokenOf()}` } }
+      const options = { async: true, terminologyUrl: base, fhirServerUrl: base, httpHeaders } as const
+      const valueSet = { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system: SYSTEM }] } }
+      return fhirpath.evaluate(observation, expression, { valueSet }, fhirpathR4, options)
+    }
+    const does = (expression: string, expected: unknown, result?: string): void =>
+      call({ client: name, call: expression, ...(result !== undefined && { result }) }, () => evaluated(expression), expected)
+
+    does("code.coding.memberOf('http://a.example/vs')", [true])
+    does("code.memberOf('http://a.example/vs')", [true])
+    does("code.coding.code.memberOf('http://a.example/vs')", [true])
+    does("status.memberOf('http://hl7.org/fhir/ValueSet/observation-status|4.0.1')", [true])
+    does("status.memberOf('http://a.example/vs')", [false])
+    does("code.memberOf('http://a.example/none')", [], 'empty: the server has no such value set')
+    does("%terminologies.expand('http://a.example/vs', 'filter=bet').expansion.contains.code", ['b'])
+    does('%terminologies.expand(%valueSet).expansion.contains.code', ['a', 'b'])
+    does("%terminologies.lookup(code.coding).parameter.where(name = 'display').value", ['Alpha'])
+    does("%terminologies.validateVS('http://a.example/vs', code).parameter.where(name = 'result').value", [true])
+    does("%terminologies.validateCS('http://a.example/cs', code.coding).parameter.where(name = 'result').value", [true])
+    does("%terminologies.validateCS('http://a.example/cs', 'none').parameter.where(name = 'result').value", [false])
+    does("%terminologies.subsumes('http://a.example/cs', 'a', 'a')", ['equivalent'])
+    does(
+      "%terminologies.translate('http://a.example/cm', code.coding).parameter.where(name = 'match').part.where(name = 'concept').value.code",
+      ['x'],
+    )
+    does('subject.resolve().name.family', ['Lovell'])
   })
 
   describe('openid-client', () => {
