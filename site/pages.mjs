@@ -19,7 +19,22 @@ const FRONT = {
 }
 
 /** Operations of the playground by the page that has them. */
-const TRIED = ['compare', 'cql', 'evaluate-measure', 'execute', 'expand', 'lookup', 'subsumes', 'translate', 'validate', 'validate-code']
+const TRIED = [
+  'closure',
+  'collect-data',
+  'compare',
+  'cql',
+  'data-requirements',
+  'evaluate-measure',
+  'execute',
+  'expand',
+  'lookup',
+  'snapshot',
+  'subsumes',
+  'translate',
+  'validate',
+  'validate-code',
+]
 
 /** Writes all pages and what they show. @throws {Error} when the playground is not built, or a chart has no table. */
 export function writePages() {

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -43,6 +43,21 @@ export function fhirpyClient(): CallingProgram | undefined {
     writeFileSync(join(folder, '.complete'), '')
   }
   return calling(python, [join(CLIENTS, 'fhirpy/client.py')])
+}
+
+/** The built files of LHC-Forms; `undefined` without a connection. Its package is unpacked alone: what it names as its dependencies is in the files. */
+export function lhcForms(): string | undefined {
+  const folder = join(FETCHED, 'lforms')
+  if (!existsSync(join(folder, '.complete'))) {
+    mkdirSync(folder, { recursive: true })
+    const name = readFileSync(join(CLIENTS, 'lforms/package.txt'), 'utf8').trim()
+    const isFetched =
+      succeeds('npm', ['pack', name, '--silent', '--pack-destination', folder]) &&
+      succeeds('tar', ['-xzf', join(folder, `${name.replace('@', '-')}.tgz`), '-C', folder])
+    if (!isFetched) return undefined
+    writeFileSync(join(folder, '.complete'), '')
+  }
+  return join(folder, 'package/dist/lforms')
 }
 
 const run = promisify(execFile)

@@ -10,7 +10,7 @@ import { calledServer } from '../../handler/test/called-server.js'
 import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handler/test/client-page.js'
 import { type RunningServer } from '../../handler/test/running-server.js'
 import { chromium, CHROMIUM_ARGS } from '../../../test/chromium.js'
-import { fhirpyClient, hapiClient, medplumCli } from './called-programs.js'
+import { fhirpyClient, hapiClient, lhcForms, medplumCli } from './called-programs.js'
 import { installedTools, TOOLS } from './tools.js'
 
 /** A call, what it gives, and what is said of it where that is more than that it works. */
@@ -184,6 +184,52 @@ test.skipIf(browser === undefined)(
     })
   },
 )
+
+const forms = browser === undefined ? undefined : lhcForms()
+
+test.skipIf(forms === undefined)(
+  'the typeahead of LHC-Forms searches from a page of another origin, and what the form makes is valid and stored (needs Chromium, its package and tools of npm)',
+  async () => {
+    const port = await freePort()
+    const server = await calledServer({ origins: [`http://127.0.0.1:${port}`] })
+    const base = `${server.base}/fhir/R4`
+    const folders = {
+      page: join(TOOLS, 'lhc-forms'),
+      lforms: forms,
+      fhirclient: join(import.meta.dirname, '../../handler/node_modules/fhirclient'),
+    }
+    const asked = { program: browser, args: CHROMIUM_ARGS, folders, port, base, token: server.token, valueSet: 'http://a.example/vs' }
+    const { stdout } = await promisify(execFile)(process.execPath, [join(TOOLS, 'run-lhc-forms.mjs'), JSON.stringify(asked)])
+    const { made: [response, transaction] = [], ...shown } = JSON.parse(stdout)
+    expect(shown).toEqual({ offered: 'Beta', problems: [] })
+    const chosen = { system: 'http://a.example/cs', code: 'b', display: 'Beta' }
+    expect(response).toMatchObject({ resourceType: 'QuestionnaireResponse', item: [{ linkId: 'code', answer: [{ valueCoding: chosen }] }] })
+    expect(transaction.entry).toHaveLength(1)
+
+    const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/fhir+json' }
+    const send = async (path: string, method: string, body: unknown) => fetch(base + path, { method, headers, body: JSON.stringify(body) })
+    for (const resource of [response, transaction.entry[0].resource]) {
+      const outcome = await (await send(`/${resource.resourceType}/$validate`, 'POST', resource)).text()
+      expect(outcome).toContain('"id":"ok"')
+      expect(outcome).not.toMatch(/"severity":"(?:error|fatal)"/)
+    }
+    expect((await send(`/QuestionnaireResponse/${response.id}`, 'PUT', response)).status).toBe(201)
+    expect(await (await send('', 'POST', transaction)).json()).toMatchObject({
+      entry: [{ response: { status: expect.stringMatching(/^201/) } }],
+    })
+    await server.stop()
+    callsOf('LHC-Forms', versionIn('clients/lforms/package.txt', /@(.*)/), [
+      ['a choice with answerValueSet, searched while typing', 'works, from a page of another origin, with the token of `setFHIRContext`'],
+      ['getFormFHIRData', 'works: `$validate` has no errors for it, and it is stored'],
+      ['getFormFHIRData with extract', 'works: its transaction of Observations is valid and stored'],
+    ])
+  },
+)
+
+/** What is said of calls on the page. */
+function callsOf(client: string, version: string, calls: readonly (readonly [call: string, result: string])[]): void {
+  called.push({ client, version, rows: calls.map(([call, result]) => ({ call, result })) })
+}
 
 test('docs/clients.md says what was called', async () => {
   const page = called.reduce((text, { client, ...table }) => clientPage(text, client, table), presentPage())
