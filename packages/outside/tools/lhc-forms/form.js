@@ -8,7 +8,6 @@ const extension = [
 const code = [{ system: 'http://a.example/questions', code: 'q' }]
 const item = [{ linkId: 'code', text: 'Code', type: 'choice', code, answerValueSet: valueSet, extension }]
 LForms.Util.setFHIRContext(FHIR.client({ serverUrl: base, tokenResponse: { access_token: token } }))
-LForms.Util.addFormToPage({ resourceType: 'Questionnaire', status: 'active', item }, 'form', { fhirVersion: 'R4' }).then(
-  () => (document.title = 'ready'),
-  (error) => console.error(error),
-)
+LForms.Util.addFormToPage({ resourceType: 'Questionnaire', status: 'active', item }, 'form', { fhirVersion: 'R4' }).then(() => {
+  document.title = 'ready'
+})

@@ -51,7 +51,7 @@ function snapshotPicture(definition: JsonObject): HTMLElement {
   const elements = objectsAt(objectAt(definition, 'snapshot'), 'element')
   const rows = elements.map((one) => [
     changed.has(stringAt(one, 'path')) ? element('strong', {}, stringAt(one, 'id') ?? '') : (stringAt(one, 'id') ?? ''),
-    `${String(one['min'] ?? '')}..${stringAt(one, 'max') ?? ''}`,
+    `${typeof one['min'] === 'number' ? one['min'] : ''}..${stringAt(one, 'max') ?? ''}`,
     objectsAt(one, 'type')
       .map((type) => stringAt(type, 'code') ?? '')
       .join(', '),
