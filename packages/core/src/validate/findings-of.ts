@@ -125,10 +125,13 @@ interface WalkScheduler {
   readonly finish: () => Promise<void>
 }
 
+/** Does a task; a promise only where it is not done at once. */
+type PlacedTask = () => Promise<void> | undefined
+
 /** Schedules the work of one walk. */
 function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
-  const tasks: (() => Promise<void>)[] = []
-  const lastTasks: (() => Promise<void>)[] = []
+  const tasks: PlacedTask[] = []
+  const lastTasks: PlacedTask[] = []
   let steps = 0
   const turn = (): Promise<void> | undefined => {
     steps = 0
@@ -145,13 +148,12 @@ function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
   const step = (): void => {
     if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
   }
-  const done = async (task: Task): Promise<void> => {
+  const done = (task: Task): Promise<void> | undefined => {
     const work = task()
-    if (work !== undefined) await ('next' in work ? run(work) : work)
-    await turn()
+    return work === undefined ? turn() : ('next' in work ? run(work) : work).then(turn)
   }
   const into =
-    (list: (() => Promise<void>)[]) =>
+    (list: PlacedTask[]) =>
     (task: Task): void => {
       const section = findings.section()
       list.push(() => section.fill(() => done(task)))
@@ -166,7 +168,12 @@ function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
       isDue: () => steps > STEPS_IN_ONE_GO,
     },
     finish: async () => {
-      for (const list of [tasks, lastTasks]) for (const task of list) await task()
+      for (const list of [tasks, lastTasks]) {
+        for (const task of list) {
+          const rest = task()
+          if (rest !== undefined) await rest
+        }
+      }
     },
   }
 }

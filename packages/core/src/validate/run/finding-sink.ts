@@ -36,8 +36,8 @@ export type Help = Pick<Report, 'hint' | 'fix'>
 
 /** A place in the order of findings that is kept free for later. */
 export interface FindingSection {
-  /** Puts what `work` reports in this place. */
-  readonly fill: (work: () => Promise<void>) => Promise<void>
+  /** Puts what `work` reports in this place. A promise only where the work is not done at once. */
+  readonly fill: (work: () => Promise<void> | undefined) => Promise<void> | undefined
 }
 
 /** Takes the findings of one walk, each once. */
@@ -92,11 +92,12 @@ export function createSink(limit: number, { places, hides, severityOf }: SinkOpt
       const own: Findings = []
       current.push(own)
       return {
-        async fill(work) {
+        fill(work) {
           const outer = current
           current = own
-          await work()
-          current = outer
+          const rest = work()
+          if (rest === undefined) current = outer
+          return rest?.then(() => void (current = outer))
         },
       }
     },

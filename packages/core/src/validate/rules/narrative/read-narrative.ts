@@ -3,7 +3,7 @@ import { finished, type Work } from '../../../work/index.js'
 import { isAllowedAttribute, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
 import { contentProblem, elementNamed, elementProblems, type MarkupElement } from './element-places.js'
 import { linkProblem, schemeOf } from './links.js'
-import { xhtmlTokenAt, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
+import { emptyToken, readToken, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
 const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
@@ -49,8 +49,8 @@ export interface Narrative {
   readonly hasForeignMarkup: boolean
 }
 
-type OpenTag = Extract<XhtmlToken, { kind: 'open' }>
-type Text = Extract<XhtmlToken, { kind: 'text' }>
+/** An opening tag. */
+type OpenTag = Readonly<Pick<XhtmlToken, 'name' | 'attributes' | 'closed'>>
 
 interface Reading {
   readonly xhtml: string
@@ -89,12 +89,12 @@ export function* narrativeWork(text: string): Work<Narrative> {
   const xhtml = text.trim()
   const reading = emptyReading(xhtml)
   let pause = PIECE
-  for (let at = 0; at < xhtml.length;) {
-    const token = xhtmlTokenAt(xhtml, at)
+  const token = emptyToken()
+  while (token.end < xhtml.length) {
+    readToken(token, xhtml, token.end)
     read(reading, token)
-    at = token.end
-    if (at < pause) continue
-    pause = at + PIECE
+    if (token.end < pause) continue
+    pause = token.end + PIECE
     yield
   }
   const [unclosed] = reading.open
@@ -140,7 +140,7 @@ function checkWhole({ root, problems }: Reading): void {
 function read(reading: Reading, token: XhtmlToken): void {
   switch (token.kind) {
     case 'fault':
-      ;(token.isMisplaced === true ? reading.misplaced : reading.problems).add(`The narrative has ${token.text}.`)
+      ;(token.isMisplaced ? reading.misplaced : reading.problems).add(`The narrative has ${token.name}.`)
       return
     case 'text':
       return readText(reading, token)
@@ -169,7 +169,7 @@ function close(reading: Reading): string | undefined {
   return element.name
 }
 
-function readText(reading: Reading, { start, end, isBlank, hasReference }: Text): void {
+function readText(reading: Reading, { start, end, isBlank, hasReference }: XhtmlToken): void {
   if (hasReference) checkEntities(reading, reading.xhtml.slice(start, end))
   const misplaced = contentProblem(reading.open.at(-1), isBlank)
   if (misplaced !== undefined) reading.misplaced.add(misplaced)
@@ -197,7 +197,7 @@ function readOpening(reading: Reading, token: OpenTag): void {
 function checkPlace(reading: Reading, token: OpenTag, element: MarkupElement): void {
   if (reading.open.length === 0) {
     if (reading.root !== undefined) reading.problems.add("A narrative must be one 'div' element.")
-    reading.root ??= token
+    reading.root ??= { ...token }
   }
   if (!element.isAllowed) refuse(reading, `The element '${quotedName(token.name)}' is not allowed in a narrative.`)
   if (element.endsParagraph && (reading.openCounts.get('p') ?? 0) > 0)

@@ -1,17 +1,34 @@
 import { ATTRIBUTES, ELEMENTS } from './allowed-markup.js'
 
-/** One piece of XHTML, with the place behind it. Offsets are not kept: a finding concerns the whole `div`. */
-export type XhtmlToken = { readonly end: number } & (
-  | { readonly kind: 'open'; readonly name: string; readonly attributes: readonly XhtmlAttribute[]; readonly closed: boolean }
-  | { readonly kind: 'close'; readonly name: string }
-  | { readonly kind: 'text'; readonly start: number; readonly isBlank: boolean; readonly hasReference: boolean }
-  | { readonly kind: 'comment' }
-  /**
-   * What narrative may not have: document types, processing instructions, CDATA, and what is not XML, behind which nothing can be trusted: there
-   * `end` is `Infinity`.
-   */
-  | { readonly kind: 'fault'; readonly text: string; readonly isMisplaced?: boolean }
-)
+/**
+ * One piece of XHTML. It is written over by the next, because a narrative has thousands: bench `validate`. What is of other kinds of pieces keeps what
+ * it was.
+ */
+export interface XhtmlToken {
+  /** A fault is what narrative may not have: document types, processing instructions, CDATA, and what is not XML. */
+  kind: 'open' | 'close' | 'text' | 'comment' | 'fault'
+  start: number
+  /** The place behind it; `Infinity` for a fault behind which nothing can be trusted. */
+  end: number
+  /** Of a tag the name, of a fault what it is. */
+  name: string
+  /** Of an opening tag. */
+  attributes: readonly XhtmlAttribute[]
+  /** True for an opening tag that closes the element as well. */
+  closed: boolean
+  /** Of a text. */
+  isBlank: boolean
+  /** True for a text with an ampersand. */
+  hasReference: boolean
+  /** True for a fault behind which the XHTML goes on. */
+  isMisplaced: boolean
+}
+
+/** A token to read into. */
+export function emptyToken(): XhtmlToken {
+  const flags = { closed: false, isBlank: true, hasReference: false, isMisplaced: false }
+  return { kind: 'text', start: 0, end: 0, name: '', attributes: NO_ATTRIBUTES, ...flags }
+}
 
 /** An attribute of a tag in a narrative. */
 export interface XhtmlAttribute {
@@ -23,30 +40,33 @@ export interface XhtmlAttribute {
 const [CLOSING, EQUALS, SLASH, OPENING] = [62, 61, 47, 60]
 const [QUOTE, APOSTROPHE] = [34, 39]
 
-/** The token that begins at a place of XHTML. */
-export function xhtmlTokenAt(text: string, at: number): XhtmlToken {
-  return text.charAt(at) === '<' ? markup(text, at) : plainText(text, at)
+/** Reads what begins at a place of XHTML. */
+export function readToken(token: XhtmlToken, text: string, at: number): void {
+  token.start = at
+  if (text.charCodeAt(at) === OPENING) readMarkup(token, text, at)
+  else readText(token, text, at)
 }
 
 /** Characters of one text; what is longer is several. */
 const MAX_TEXT = 10_000
 
 /** A text up to the next tag, or a part of it with whole references. */
-function plainText(text: string, start: number): XhtmlToken {
+function readText(token: XhtmlToken, text: string, start: number): void {
   const limit = Math.min(text.length, start + MAX_TEXT)
   let reference = -1
   let isBlank = true
   let end = start
   for (; end < limit; end++) {
     const code = text.charCodeAt(end)
-    if (code === OPENING) return { kind: 'text', start, isBlank, hasReference: reference >= 0, end }
+    if (code === OPENING) break
     if (code === AMPERSAND) reference = end
     if (code > SPACE) isBlank = false
   }
   const isCut = end === start + MAX_TEXT && reference > start
-  if (!isCut) return { kind: 'text', start, isBlank, hasReference: reference >= 0, end }
-  const before = text.slice(start, reference)
-  return { kind: 'text', start, isBlank: isBlankText(before), hasReference: before.includes('&'), end: reference }
+  token.kind = 'text'
+  token.end = isCut ? reference : end
+  token.isBlank = isCut ? isBlankText(text.slice(start, reference)) : isBlank
+  token.hasReference = reference >= 0
 }
 
 const AMPERSAND = 38
@@ -57,51 +77,71 @@ function isBlankText(text: string): boolean {
   return true
 }
 
-function markup(text: string, at: number): XhtmlToken {
-  switch (text.charAt(at + 1)) {
-    case '/':
-      return closingTag(text, at)
-    case '!':
-      return text.startsWith('<!--', at) ? comment(text, at) : fault('a document type or CDATA')
-    case '?':
-      return instruction(text, at)
+function readMarkup(token: XhtmlToken, text: string, at: number): void {
+  switch (text.charCodeAt(at + 1)) {
+    case SLASH:
+      return readClosing(token, text, at)
+    case EXCLAMATION:
+      return text.startsWith('<!--', at) ? readComment(token, text, at) : fault(token, 'a document type or CDATA')
+    case QUESTION:
+      return readInstruction(token, text, at)
     default:
-      return openingTag(text, at)
+      return readOpening(token, text, at)
   }
 }
 
-function comment(text: string, at: number): XhtmlToken {
+const [EXCLAMATION, QUESTION] = [33, 63]
+
+function readComment(token: XhtmlToken, text: string, at: number): void {
   const end = text.indexOf('-->', at + 4)
-  return end < 0 ? fault('a comment that does not end') : { kind: 'comment', end: end + 3 }
+  if (end < 0) return fault(token, 'a comment that does not end')
+  token.kind = 'comment'
+  token.end = end + 3
 }
 
-function instruction(text: string, at: number): XhtmlToken {
+function readInstruction(token: XhtmlToken, text: string, at: number): void {
   const end = text.indexOf('?>', at)
-  if (end < 0) return fault('a processing instruction that does not end')
-  return { kind: 'fault', text: 'a processing instruction', isMisplaced: true, end: end + 2 }
+  if (end < 0) return fault(token, 'a processing instruction that does not end')
+  fault(token, 'a processing instruction')
+  token.isMisplaced = true
+  token.end = end + 2
 }
 
-function closingTag(text: string, at: number): XhtmlToken {
+function readClosing(token: XhtmlToken, text: string, at: number): void {
   const name = nameAt(text, at + 2)
-  if (name === '') return fault('a tag without name')
+  if (name === '') return fault(token, 'a tag without name')
   const end = spaceEnd(text, at + 2 + name.length)
-  return text.charCodeAt(end) === CLOSING ? { kind: 'close', name, end: end + 1 } : fault('a tag that does not end')
+  if (text.charCodeAt(end) !== CLOSING) return fault(token, 'a tag that does not end')
+  token.kind = 'close'
+  token.name = name
+  token.end = end + 1
 }
 
 /** Read by character, because there are thousands in a narrative: bench `validate`. */
-function openingTag(text: string, at: number): XhtmlToken {
+function readOpening(token: XhtmlToken, text: string, at: number): void {
   const name = nameAt(text, at + 1)
-  if (name === '') return fault("a '<' that begins no tag")
+  if (name === '') return fault(token, "a '<' that begins no tag")
   const start = at + 1 + name.length
+  token.kind = 'open'
+  token.name = name
+  token.attributes = NO_ATTRIBUTES
+  token.closed = false
+  token.end = start + 1
+  if (text.charCodeAt(start) !== CLOSING) readRest(token, text, start)
+}
+
+/** What follows the name of a tag. */
+function readRest(token: XhtmlToken, text: string, start: number): void {
   const attributes: XhtmlAttribute[] = []
-  const after = text.charCodeAt(start) === CLOSING ? start : readAttributes(text, start, attributes)
-  const tail = spaceEnd(text, after)
+  const tail = spaceEnd(text, readAttributes(text, start, attributes))
   const closed = text.charCodeAt(tail) === SLASH
   const end = closed ? tail + 1 : tail
-  if (text.charCodeAt(end) !== CLOSING) return fault(`a tag '${name}' that is not well-formed`)
+  if (text.charCodeAt(end) !== CLOSING) return fault(token, `a tag '${token.name}' that is not well-formed`)
   const repeated = repeatedName(attributes)
-  if (repeated !== undefined) return fault(`a tag '${name}' with the attribute '${repeated}' twice`)
-  return { kind: 'open', name, attributes: attributes.length === 0 ? NO_ATTRIBUTES : attributes, closed, end: end + 1 }
+  if (repeated !== undefined) return fault(token, `a tag '${token.name}' with the attribute '${repeated}' twice`)
+  token.attributes = attributes
+  token.closed = closed
+  token.end = end + 1
 }
 
 const NO_ATTRIBUTES: readonly XhtmlAttribute[] = []
@@ -187,6 +227,9 @@ function repeatedName(attributes: readonly XhtmlAttribute[]): string | undefined
   return attributes.find(({ name }) => seen.size === seen.add(name).size)?.name
 }
 
-function fault(text: string): XhtmlToken {
-  return { kind: 'fault', text, end: Infinity }
+function fault(token: XhtmlToken, text: string): void {
+  token.kind = 'fault'
+  token.name = text
+  token.isMisplaced = false
+  token.end = Infinity
 }
