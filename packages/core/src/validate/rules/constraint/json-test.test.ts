@@ -40,6 +40,10 @@ describe('invariants on JSON', () => {
     ['period >= 0', 'Timing.repeat', { period: 0.5 }],
     ["type in ('a' | 'b') implies text.exists()", 'Questionnaire.item', { type: 'c' }],
     ['contained.contained.empty()', 'Patient', { resourceType: 'Patient' }],
+    ['contained.contained.empty()', 'Patient', { resourceType: 'Patient', contained: [{ resourceType: 'Observation', id: 'a' }] }],
+    ['contained.meta.versionId.empty()', 'Patient', { contained: [{ resourceType: 'Binary', meta: { source: 'a' } }] }],
+    ["max = '*' or iif(max != '*', min <= max.toInteger())", 'ElementDefinition', { min: 1, max: '12' }],
+    ["iif(max = '*', false, true)", 'ElementDefinition', { max: '1' }],
     ["fullUrl.exists() implies fullUrl.contains('/_history/').not()", 'Bundle.entry', { fullUrl: 'http://example.org/Patient/1' }],
   ])('%s is surely met by %s %j', (expression, type, value) => {
     expect(both(expression, type, value)).toEqual({ surely: true, evaluated: true })
@@ -52,6 +56,12 @@ describe('invariants on JSON', () => {
     ['extension.exists() != value.exists()', 'Extension', { extension: [{ url: 'a', valueCode: 'a' }], valueInteger: 1 }],
     ['type.select(code).isDistinct()', 'ElementDefinition', { type: [{ code: 'a' }, { code: 'a' }] }],
     ["path.matches('^[A-Z]')", 'ElementDefinition', { path: 'patient' }],
+    ['contained.contained.empty()', 'Patient', { contained: [{ resourceType: 'Patient', contained: [{ resourceType: 'Basic' }] }] }],
+    ['contained.meta.versionId.empty()', 'Patient', { contained: [{ resourceType: 'Basic', meta: { versionId: '1' } }] }],
+    ["iif(max != '*', min <= max.toInteger())", 'ElementDefinition', { min: 2, max: '1' }],
+    ["iif(max != '*', min <= max.toInteger())", 'ElementDefinition', { min: 2, max: 'many' }],
+    ["iif(max != '*', min >= 0)", 'ElementDefinition', { min: 2, max: '*' }],
+    ["iif(max != '*')", 'ElementDefinition', { max: '1' }],
     ["path.matches('(?=a)')", 'ElementDefinition', { path: 'a' }],
     ['start.hasValue().not() or end.hasValue().not() or (start <= end)', 'Period', { start: '2020-01-02', end: '2020-01-01' }],
     ['period >= 0', 'Timing.repeat', { period: -1 }],

@@ -3,6 +3,7 @@ import { parseFhirPath, type Ast, type ElementSlot, type TypeDefinition, type Ty
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { compileRegex } from '../../../regex/index.js'
 import type { JsonTest } from '../../run/element-rule.js'
+import { countAt, isTrace, namesOf, type Count, type TypedValue } from './json-path.js'
 
 /**
  * Makes the test of an invariant on JSON values, without nodes, lists and contexts of FHIRPath: most invariants only ask what is there, what is not,
@@ -39,12 +40,8 @@ const OPEN: unique symbol = Symbol('open')
 /** A single value, nothing, or that it cannot be said here. */
 type Value = string | number | boolean | typeof EMPTY | typeof OPEN
 type Read = (value: JsonObject) => Value
-/** Number of items; `undefined` where it cannot be said here. */
-type Count = (value: JsonObject) => number | undefined
 
-interface Typed {
-  readonly model: TypeModel
-  readonly type: TypeDefinition
+interface Typed extends TypedValue {
   /** Number of steps that are not known here. */
   gaps: number
 }
@@ -106,7 +103,7 @@ function onlySlot({ elements }: TypeDefinition, name: string): ElementSlot | und
 }
 
 function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed): Read {
-  if (target === undefined) return gap(typed)
+  if (target === undefined) return name === 'iif' ? eitherRead(args, typed) : gap(typed)
   if (isTrace(name, args)) return compileRead(target, typed)
   const onText = TEXT_TESTS.get(name)
   if (onText !== undefined) return textRead(onText, compileRead(target, typed), args) ?? gap(typed)
@@ -114,6 +111,7 @@ function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed):
   if (name === 'isDistinct') return distinctRead(target, typed)
   if (name === 'not') return negated(compileRead(target, typed))
   if (name === 'hasValue') return valued(target, typed)
+  if (name === 'toInteger') return integerRead(compileRead(target, typed))
   const count = compileCount(target, typed)
   if (name === 'exists') return (value) => readCount(count(value), (number) => number > 0)
   if (name === 'empty') return (value) => readCount(count(value), (number) => number === 0)
@@ -121,9 +119,25 @@ function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed):
   return gap(typed)
 }
 
-/** A trace of a name changes nothing. */
-function isTrace(name: string, [label, ...others]: readonly Ast[]): boolean {
-  return name === 'trace' && label?.kind === 'literal' && label.literal.type === 'string' && others.length === 0
+/** `iif`: only the operand that is chosen is looked at. */
+function eitherRead([criterion, chosen, other, ...more]: readonly Ast[], typed: Typed): Read {
+  if (criterion === undefined || chosen === undefined || more.length > 0) return gap(typed)
+  const [test, then] = [compileRead(criterion, typed), compileRead(chosen, typed)]
+  const otherwise: Read = other === undefined ? () => EMPTY : compileRead(other, typed)
+  return (value) => {
+    const truth = truthOf(test(value))
+    if (truth === OPEN) return OPEN
+    return truth === true ? then(value) : otherwise(value)
+  }
+}
+
+const DIGITS = /^\d{1,9}$/
+
+function integerRead(input: Read): Read {
+  return (value) => {
+    const text = input(value)
+    return typeof text === 'string' && DIGITS.test(text) ? Number(text) : OPEN
+  }
 }
 
 const TEXT_TESTS: ReadonlyMap<string, (argument: string) => (text: string) => boolean> = new Map([
@@ -170,7 +184,7 @@ function distinctRead(target: Ast, typed: Typed): Read {
 /** Adds the texts of a path; false where something else is there. */
 type Texts = (value: JsonObject, into: string[]) => boolean
 
-function textsAt([name = '', ...rest]: readonly string[], { model, type }: Pick<Typed, 'model' | 'type'>): Texts | undefined {
+function textsAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Texts | undefined {
   const slot = onlySlot(type, name)
   const inner = slot && model.type(slot.type)
   if (slot === undefined || inner === undefined) return undefined
@@ -216,76 +230,6 @@ function compileCount(ast: Ast, typed: Typed): Count {
   if (names !== undefined) return countAt(names, typed)
   gap(typed)
   return () => undefined
-}
-
-/** The names of a path of elements, of which one may be selected. */
-function namesOf(ast: Ast): readonly string[] | undefined {
-  if (ast.kind === 'call' && ast.name === 'select' && ast.target !== undefined && ast.args.length === 1) {
-    const [before, selected] = [namesOf(ast.target), ast.args[0] && namesOf(ast.args[0])]
-    return before && selected && [...before, ...selected]
-  }
-  if (ast.kind === 'call' && isTrace(ast.name, ast.args) && ast.target !== undefined) return namesOf(ast.target)
-  if (ast.kind !== 'member') return undefined
-  if (ast.target === undefined) return [ast.name]
-  const before = namesOf(ast.target)
-  return before && [...before, ast.name]
-}
-
-function countAt([name = '', ...rest]: readonly string[], { model, type }: Pick<Typed, 'model' | 'type'>): Count {
-  const slots = /^[a-z]/.test(name) ? type.elements.get(name) : undefined
-  if (slots === undefined) return () => undefined
-  const count = slotCount(slots)
-  if (rest.length === 0) return count
-  const [slot] = slots
-  const inner = slot === undefined || slots.length > 1 ? undefined : model.type(slot.type)
-  const below = inner?.kind === 'complex' ? countAt(rest, { model, type: inner }) : undefined
-  return (value) => {
-    if (count(value) === 0) return 0
-    return slot === undefined || below === undefined ? undefined : sum(value[slot.jsonName], below)
-  }
-}
-
-function sum(values: unknown, below: Count): number | undefined {
-  let total = 0
-  for (const one of Array.isArray(values) ? values : [values]) {
-    const count = isObject(one) ? below(one) : undefined
-    if (count === undefined) return undefined
-    total += count
-  }
-  return total
-}
-
-const FEW = 8
-
-function slotCount(slots: readonly ElementSlot[]): (value: JsonObject) => number {
-  if (slots.length > FEW) return countOfMany(new Map(slots.map((slot) => [slot.jsonName, slot])))
-  return (value) => {
-    let count = 0
-    for (const slot of slots) count += countIn(value, slot)
-    return count
-  }
-}
-
-/** Of a choice of many types, such as the fifty of an extension's value, few are there. */
-function countOfMany(slots: ReadonlyMap<string, ElementSlot>): (value: JsonObject) => number {
-  return (value) => {
-    let count = 0
-    for (const key of Object.keys(value)) {
-      const name = key.startsWith('_') ? key.slice(1) : key
-      const slot = name !== key && Object.hasOwn(value, name) ? undefined : slots.get(name)
-      if (slot !== undefined) count += countIn(value, slot)
-    }
-    return count
-  }
-}
-
-function countIn(value: JsonObject, { jsonName, siblingName }: ElementSlot): number {
-  return lengthOf(value[jsonName]) || lengthOf(value[siblingName])
-}
-
-function lengthOf(member: unknown): number {
-  if (member === undefined || member === null || typeof member === 'function') return 0
-  return Array.isArray(member) ? member.length : 1
 }
 
 function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: Typed): Read {
