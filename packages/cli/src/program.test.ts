@@ -330,6 +330,35 @@ describe('operations over loaded content', () => {
     const { out } = await command(['evaluate', 'heart-rate-count', '--period-start', '2026', '--period-end', '2026', '--load', SAMPLE])
     expect(out).toBe('group 1  measure-population  3\ngroup 2  measure-population  3')
   })
+
+  test('evaluate --watch prints the counts again when somebody else has changed them', async () => {
+    const file = join(folder, 'watched.db')
+    const storage = ['--storage', `sqlite:${file}`]
+    await command(['load', SAMPLE, ...storage])
+    const more = join(folder, 'one-more.ndjson')
+    const observation = {
+      resourceType: 'Observation',
+      id: 'one-more',
+      status: 'final',
+      code: { coding: [{ system: 'http://example.org/fhir/CodeSystem/measurement', code: 'heart-rate' }] },
+      effectiveDateTime: '2026-01-01',
+    }
+    await writeFile(more, `${JSON.stringify(observation)}\n`)
+    const reports: string[][] = []
+    const out = (line: string): void => {
+      if (/^\d{4}-/.test(line)) reports.push([])
+      else reports.at(-1)?.push(line.replace(/.* /, ''))
+      if (reports.length === 1 && reports[0]?.length === 2) void command(['load', more, ...storage])
+      // A command is ended from outside; here by its output, which is gone.
+      if (reports[1]?.length === 2) throw new Error('closed')
+    }
+    const args = ['evaluate', 'heart-rate-count', '--period-start', '2026', '--period-end', '2026', '--watch', ...storage]
+    await run(args, { out, err: () => {}, stdin: async () => '' }).catch(() => undefined)
+    expect(reports).toEqual([
+      ['3', '3'],
+      ['3', '4'],
+    ])
+  })
 })
 
 describe('validate', () => {

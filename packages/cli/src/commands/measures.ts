@@ -7,11 +7,13 @@ import {
   evaluateMeasureOperation,
   measureOperations,
   toMeasureReport,
+  watchMeasure,
   type EvaluateMeasureResult,
 } from 'fhir-ops/evaluate'
 import { readEvaluate } from 'fhir-ops/internal/evaluate'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Operation } from 'fhir-ops/operation'
+import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
@@ -27,8 +29,9 @@ interface EvaluateOptions extends ClausesOptions {
   readonly periodEnd: string
   readonly subject?: string
   readonly practitioner?: string
-  readonly reportType?: string
+  readonly reportType?: 'subject' | 'subject-list' | 'population'
   readonly json?: true
+  readonly watch?: true
 }
 
 /** `fhir-ops evaluate`. */
@@ -51,6 +54,9 @@ export function evaluateCommand(io: Io): Command {
     )
     .addOption(explain)
     .addOption(coverage)
+    .addOption(
+      new Option('--watch', 'print the counts again whenever they change, until the command is ended').conflicts(['explain', 'coverage']),
+    )
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(jsonOption())
@@ -63,6 +69,7 @@ const PATIENCE_MS = 86_400_000
 
 async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, reportType } = options
+  if (options.watch) return await watch(measure, options, io)
   checkFiles(options)
   const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
   const languages = [cqlLanguage({ translator })]
@@ -81,13 +88,38 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
   const { json, storage, load } = options
   try {
     await printAnswer(call, { ...(json && { json }), storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io, (report) => {
-      for (const line of table(objectsAt(report, 'group').flatMap(groupCells))) io.out(line)
-      for (const text of failuresIn(report)) io.err(`error: ${text}`)
+      printCounts(report, io)
     })
     await tellExplanation(told.result?.explanation, options, io)
     await tellCoverage(told.result?.coverage, options, io)
     if (told.result?.failures !== undefined) throw new Exit(1)
   } finally {
+    await translator.close()
+  }
+}
+
+function printCounts(report: JsonObject, io: Io): void {
+  for (const line of table(objectsAt(report, 'group').flatMap(groupCells))) io.out(line)
+  for (const text of failuresIn(report)) io.err(`error: ${text}`)
+}
+
+/** Prints each report when its counts have become different; with `json` each in one line. */
+async function watch(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
+  const { periodStart, periodEnd, subject, practitioner, reportType, json, storage, load } = options
+  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
+  const engine = await openEngine({ storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
+  const input = { measure: idOf('Measure', measure), periodStart, periodEnd, subject, practitioner, reportType }
+  try {
+    for await (const result of watchMeasure(engine.ctx, input, { languages: [cqlLanguage({ translator })] })) {
+      const report: JsonObject = { ...toMeasureReport(result) }
+      if (json) io.out(JSON.stringify(report))
+      else {
+        io.out(result.date)
+        printCounts(report, io)
+      }
+    }
+  } finally {
+    await engine.close()
     await translator.close()
   }
 }

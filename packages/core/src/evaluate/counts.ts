@@ -3,7 +3,15 @@ import { togetherCovered, type Coverage } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { Composite } from './composite/composite-plan.js'
-import type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope, SubjectFailure, SupplementValues } from './languages/index.js'
+import type {
+  CriteriaLanguage,
+  GroupCounts,
+  KeptResults,
+  MeasureCounts,
+  Scope,
+  SubjectFailure,
+  SupplementValues,
+} from './languages/index.js'
 import type { Criterion, GroupPlan, MeasurePlan, Supplement } from './measure-plan.js'
 
 /** Groups of one Measure that are counted: all of its own, or those that are components of a composite measure. */
@@ -112,10 +120,14 @@ export interface CountedSupplement extends SupplementValues {
 }
 
 /** Counts the groups of each part, in their languages; those of one part and language are counted together. */
-export async function countsOf(ctx: OperationContext, parts: readonly Part[], scope: Omit<Scope, 'measure'>): Promise<Counts> {
+export async function countsOf(
+  ctx: OperationContext,
+  parts: readonly Part[],
+  { scope, keptFor }: { readonly scope: Omit<Scope, 'measure'>; readonly keptFor?: ((part: number) => KeptResults) | undefined },
+): Promise<Counts> {
   const all: PartCounts[] = []
-  for (const { measure, language, groups, supplements } of parts.flatMap(partsByLanguage)) {
-    const counts = await language.evaluator(ctx, { ...scope, measure, supplements })(groups)
+  for (const [at, { measure, language, groups, supplements }] of parts.flatMap(partsByLanguage).entries()) {
+    const counts = await language.evaluator(ctx, { ...scope, measure, supplements, kept: keptFor?.(at) })(groups)
     all.push({ measure, groups, supplements, counts })
   }
   const failures = all.flatMap(({ counts }) => counts.failures ?? []).map((failure) => [failure.subject, failure] as const)

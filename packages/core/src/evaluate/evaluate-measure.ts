@@ -6,7 +6,7 @@ import { compositeGroup } from './composite/composite-score.js'
 import { compositeOf, isComposite } from './composite/composite-plan.js'
 import { countsOf, partsOf } from './counts.js'
 import { findMeasure } from './find-measure.js'
-import { CRITERIA_LANGUAGES, type CriteriaLanguage } from './languages/index.js'
+import { CRITERIA_LANGUAGES, type CriteriaLanguage, type KeptResults } from './languages/index.js'
 import { planOf } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
 import { resultOf, type EvaluateMeasureResult } from './result.js'
@@ -67,16 +67,27 @@ export function evaluateMeasure(
   input: EvaluateMeasureInput,
   options: EvaluateMeasureOptions = {},
 ): Promise<EvaluateMeasureResult> {
+  checkOptions('evaluateMeasure', EVALUATE_OPTIONS, options)
+  return evaluateOver(ctx, input, options)
+}
+
+/** What is evaluated, with the results of the evaluation before. */
+export interface EvaluateOverOptions extends EvaluateMeasureOptions {
+  /** What is kept for each part of the Measure, by its number. */
+  readonly keptFor?: (part: number) => KeptResults
+}
+
+/** `evaluateMeasure`, over results of subjects that are kept. */
+export function evaluateOver(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput,
+  options: EvaluateOverOptions,
+): Promise<EvaluateMeasureResult> {
   return explained(ctx, input, (own) => evaluated(own, input, options))
 }
 
-async function evaluated(
-  ctx: OperationContext,
-  input: EvaluateMeasureInput,
-  options: EvaluateMeasureOptions,
-): Promise<EvaluateMeasureResult> {
+async function evaluated(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateOverOptions): Promise<EvaluateMeasureResult> {
   checkInput(ctx, input, EVALUATE_INPUT)
-  checkOptions('evaluateMeasure', EVALUATE_OPTIONS, options)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)
@@ -98,7 +109,7 @@ async function evaluated(
     parameters: isObject(input.parameters) ? input.parameters : undefined,
   }
   await library?.evaluator(ctx, { ...scope, measure })([])
-  const counts = await countsOf(ctx, parts, scope)
+  const counts = await countsOf(ctx, parts, { scope, keptFor: options.keptFor })
   const plans = composite === undefined ? plan.groups : [...composite.components.map(({ group }) => group), ...composite.others]
   const composed =
     composite === undefined || counts.failures.length > 0

@@ -2,6 +2,7 @@ export { evaluateMeasure, type EvaluateMeasureInput, type EvaluateMeasureOptions
 export type {
   CriteriaLanguage,
   GroupCounts,
+  KeptResults,
   ParameterUse,
   RequiredData,
   RequirementScope,
@@ -21,6 +22,14 @@ export type {
   Evidence,
   Supplement,
 } from './measure-plan.js'
+export {
+  createLiveMeasure,
+  watchMeasure,
+  type LiveMeasure,
+  type LiveMeasureOptions,
+  type WatchMeasureOptions,
+} from './live/live-measure.js'
+export type { ChangeReader, ReadTypes, TouchedSubjects } from './live/change-reader.js'
 export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
 export { toMeasureReport } from './report.js'

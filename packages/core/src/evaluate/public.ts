@@ -1,4 +1,5 @@
 export { evaluateMeasure, type EvaluateMeasureInput } from './evaluate-measure.js'
+export { createLiveMeasure, watchMeasure, type LiveMeasure } from './live/live-measure.js'
 export { evaluateMeasureOperation } from './operation.js'
 export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
 export type { GroupPlan } from './measure-plan.js'

@@ -12,8 +12,10 @@ export interface Evaluation {
   readonly memo: (Value | undefined)[]
   /** The subject of the context; null in the context Unfiltered. */
   readonly subject: FhirElement | null
-  /** When the evaluation began, at its offset: `Now()`. */
+  /** When the evaluation began, at its offset: `Now()`. Results that it was read for hold at that time only. */
   readonly now: Temporal
+  /** Offset in minutes of times that have none. */
+  readonly offset: number
   /** The resources that a retrieve finds. */
   readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
   /** Receives what `Message` says. */

@@ -43,7 +43,7 @@ function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompile
       const given = (missing < 0 ? values : values.slice(0, missing)).map(Number)
       if (given.length === 0) return null
       const hoursFromUtc = kind === 'dateTime' ? decimalOf(zone(evaluation)) : undefined
-      const offset = hoursFromUtc === undefined ? evaluation.now.offset : Math.round(numberOf(hoursFromUtc) * 60)
+      const offset = hoursFromUtc === undefined ? evaluation.offset : Math.round(numberOf(hoursFromUtc) * 60)
       const made = temporalOf(kind, given, kind === 'dateTime' ? offset : 0)
       if (made === undefined) throw failedEvaluation(`${typeOf(node)}(${given.join(', ')}) does not exist.`, node)
       return made

@@ -145,7 +145,7 @@ function converterTo(name: string, node: ElmNode): Converter {
 
 /** A FHIR primitive as the System value that it stands for. */
 function plain(value: Value, evaluation: Evaluation): Value {
-  return isFhir(value) ? (systemValueOf(value, evaluation.now.offset) ?? value) : value
+  return isFhir(value) ? (systemValueOf(value, evaluation.offset) ?? value) : value
 }
 
 function conversion(node: ElmNode, operand: Compute, type: TypeSpecifier | undefined): Compute {
@@ -320,10 +320,10 @@ function toDate(value: Value): Value {
   return isTemporal(value) ? (dateOf(value) ?? null) : null
 }
 
-function toDateTime(value: Value, { now }: Evaluation): Value {
-  if (typeof value === 'string') return parseDateTime(value, now.offset) ?? null
+function toDateTime(value: Value, { offset }: Evaluation): Value {
+  if (typeof value === 'string') return parseDateTime(value, offset) ?? null
   if (!isTemporal(value) || value.kind === 'time') return null
-  return value.kind === 'dateTime' ? value : dateTimeOfDate(value, now.offset)
+  return value.kind === 'dateTime' ? value : dateTimeOfDate(value, offset)
 }
 
 /** A date as a date and time of the same precision: its time is not known. */

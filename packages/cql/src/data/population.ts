@@ -17,6 +17,8 @@ export interface Population {
   /** Parameters of the search for the subjects. */
   readonly conditions: readonly (readonly [name: string, value: string])[]
   readonly requests: readonly RetrieveRequest[]
+  /** Only these of them, by id. */
+  readonly ids: ReadonlySet<string> | 'all'
 }
 
 /** One subject with its records. */
@@ -35,7 +37,7 @@ export interface SubjectRecords {
 export async function* populationRecords(
   ctx: OperationContext,
   options: RetrieverOptions,
-  { type, conditions, requests }: Population,
+  { type, conditions, requests, ids }: Population,
 ): AsyncGenerator<SubjectRecords, void, undefined> {
   const { search } = ctx
   if (search === undefined) throw new OperationError('not-supported', 'Subjects are found by search parameters, which are not loaded.')
@@ -43,12 +45,30 @@ export async function* populationRecords(
   const { query } = await parseSearch(type, conditions, search)
   const referring = await retrievePlans(ctx, search, { model: options.model, type, requests })
   const recordsOf = storedRecords(ctx, options)
-  for await (const { stored, referring: found } of scanResources(ctx.storage, { ...query, referring })) {
-    const subject = resourceElement(options.model, stored.resource)
-    if (subject === undefined) continue
-    const read = readResources(referring, found, options).set(type, () => [subject])
-    yield { id: stored.id, subject, records: recordsOf(subject, read) }
-  }
+  for (const part of partsOf(query, ids))
+    for await (const { stored, referring: found } of scanResources(ctx.storage, { ...part, referring })) {
+      const subject = resourceElement(options.model, stored.resource)
+      if (subject === undefined) continue
+      const read = readResources(referring, found, options).set(type, () => [subject])
+      yield { id: stored.id, subject, records: recordsOf(subject, read) }
+    }
+}
+
+/** How many ids a query names. */
+const IDS_AT_ONCE = 500
+
+/** The queries that find all of the subjects together. */
+function partsOf({ type, where, parameters }: SearchQuery, ids: ReadonlySet<string> | 'all'): readonly SearchQuery[] {
+  if (ids === 'all') return [{ type, where, ...(parameters !== undefined && { parameters }) }]
+  const sorted = [...ids].toSorted()
+  return Array.from({ length: Math.ceil(sorted.length / IDS_AT_ONCE) }, (_, part) => {
+    const some = sorted.slice(part * IDS_AT_ONCE, (part + 1) * IDS_AT_ONCE)
+    return {
+      type,
+      where: { kind: 'and', conditions: [{ kind: 'id', ids: some }, where] },
+      ...(parameters !== undefined && { parameters: [...parameters, ['_id', some.join(',')]] }),
+    }
+  })
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Evaluation, EvaluationMessage, RetrieveRequest } from '../compile/compiler.js'
 import { momentAt } from '../compile/temporal.js'
 import { failedEvaluation } from '../problem.js'
+import type { Temporal } from '../values/temporal.js'
 import type { FhirElement } from '../values/value.js'
 
 /** What definitions are evaluated over. */
@@ -17,18 +18,33 @@ export interface EvaluationOptions {
   readonly onMessage?: (message: EvaluationMessage) => void
   /** How many steps one subject may take: items looked at, resources read. Default 10,000,000. */
   readonly maxSteps?: number
+  /** Called when a definition asks for the time. */
+  readonly onNow?: () => void
 }
 
 const MAX_STEPS = 10_000_000
 
 /** What one subject's definitions are evaluated with; keeps each definition's value. */
-export function createEvaluation({ subject, now, offset = 0, retrieve, onMessage, maxSteps = MAX_STEPS }: EvaluationOptions): Evaluation {
+export function createEvaluation({
+  subject,
+  now,
+  offset = 0,
+  retrieve,
+  onMessage,
+  onNow,
+  maxSteps = MAX_STEPS,
+}: EvaluationOptions): Evaluation {
   let steps = 0
+  let moment: Temporal | undefined
   return {
     slots: [],
     memo: [],
     subject: subject ?? null,
-    now: momentAt(now, offset),
+    get now() {
+      onNow?.()
+      return (moment ??= momentAt(now, offset))
+    },
+    offset,
     retrieve: retrieve ?? (() => []),
     onMessage: onMessage ?? (() => undefined),
     spend: (count) => {

@@ -6,18 +6,18 @@ import { createPace } from 'fhir-ops/internal/context'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
 import { populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
 import { readSubject, storedRecords } from '../data/records.js'
-import { createEvaluation } from '../libraries/evaluate.js'
 import { clauseCounter } from '../explain/coverage.js'
 import { elmDefinitions } from '../explain/elm-libraries.js'
 import { explainMeasure } from '../explain/explain-measure.js'
 import { compiledCriterion } from './criterion.js'
-import { groupTotal, type GroupTotal, type SubjectResult } from './groups.js'
-import { referenceOf } from './items.js'
+import { addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
+import { groupTotal, type SubjectResult } from './groups.js'
+import { keptSubjects, refreshOf, type Refresh } from './kept-subjects.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { loadedLibraries, prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
 import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
-import { compileGroup, subjectResult, type CompiledGroup } from './subject-result.js'
-import { supplementTotal, type SupplementTotal } from './supplements.js'
+import { compileGroup } from './subject-result.js'
+import { supplementTotal } from './supplements.js'
 
 const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
   translator: having('a translator', ['translate']),
@@ -43,6 +43,7 @@ const MAX_FAILURES = 20
  */
 export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage {
   checkOptions('cqlLanguage', SHAPE, options)
+  const keptFor = keptSubjects()
   return {
     names: NAMES,
     valueNames: NAMES,
@@ -59,20 +60,17 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
         counter?.endSubject()
         if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
       }
-      const counts = await countsOf(ctx, work, { maxSteps, after: isExplained || counter !== undefined ? look : undefined })
+      const counts = await countsOf(ctx, work, {
+        maxSteps,
+        // What is kept is not evaluated, so no clause of it would be seen.
+        refresh: counter === undefined ? await refreshOf(ctx, work, keptFor) : undefined,
+        after: isExplained || counter !== undefined ? look : undefined,
+      })
       return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
     },
     requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
     libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
   }
-}
-
-/** Everything of a Measure, ready to add up subjects. */
-interface MeasureWork {
-  readonly scope: Scope
-  readonly groups: readonly { readonly compiled: CompiledGroup; readonly total: GroupTotal; readonly initial: readonly number[] }[]
-  readonly supplements: readonly SupplementTotal[]
-  readonly prepared: Prepared
 }
 
 function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: Prepared): MeasureWork {
@@ -92,38 +90,77 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
 
 interface Watched {
   readonly maxSteps: number
+  /** What is kept of subjects; absent where nothing is. */
+  readonly refresh: Refresh | undefined
   /** Called with each subject and its results, which are absent where its evaluation failed; absent where nobody looks on. */
   readonly after: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
-async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, after }: Watched): Promise<MeasureCounts> {
+async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, refresh, after }: Watched): Promise<MeasureCounts> {
   const { scope, groups, supplements } = work
-  const failures: SubjectFailure[] = []
   const read = new Set<string>()
-  const evaluateSubject = subjectEvaluator(ctx, { work, maxSteps, read })
-  const pace = createPace(ctx)
-  const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work)
-  let done = 0
-  for await (const subject of subjects(ctx, work)) {
-    pace.check()
-    await pace.step()
-    ctx.onProgress?.({ done: done++, total, of: 'subjects' })
-    let results: readonly SubjectResult[] | undefined
-    try {
-      results = await evaluateSubject(subject)
-    } catch (error) {
-      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
-      failures.push({ subject: `${scope.subjectType}/${subject.id}`, message: error.message })
-    }
-    if (after !== undefined) await after(subject, results)
-    if (failures.length === MAX_FAILURES) break
-  }
+  await addKept(ctx, work, refresh)
+  const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), refresh, after })
+  // After the last failure that is named, the rest were not evaluated.
+  if (failures.length < MAX_FAILURES) refresh?.kept.complete()
+  refresh?.done()
   return {
     groups: groups.map(({ total }) => total.counts()),
     supplements: supplements.map((total) => total.values()),
     ...(scope.individual === true && { evaluatedResources: [...read] }),
     failures,
   }
+}
+
+async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refresh | undefined): Promise<void> {
+  const pace = createPace(ctx)
+  let at = 0
+  for (const [id, contribution] of refresh?.kept.all() ?? []) {
+    addContribution(work, id, contribution)
+    const turn = ++at % KEPT_AT_ONCE === 0 ? pace.step() : undefined
+    if (turn !== undefined) await turn
+  }
+}
+
+/** Adding up one takes about a microsecond. */
+const KEPT_AT_ONCE = 256
+
+interface Evaluating extends Pick<Watched, 'after' | 'refresh'> {
+  readonly evaluate: (subject: SubjectRecords) => Promise<TimedContribution>
+}
+
+/** Adds up who is evaluated, to the last failure that is named. */
+async function addEvaluated(
+  ctx: OperationContext,
+  work: MeasureWork,
+  { evaluate, refresh, after }: Evaluating,
+): Promise<readonly SubjectFailure[]> {
+  const failures: SubjectFailure[] = []
+  const attempted = async (subject: SubjectRecords): Promise<readonly SubjectResult[] | undefined> => {
+    try {
+      const timed = await evaluate(subject)
+      addContribution(work, subject.id, timed.contribution)
+      refresh?.kept.keep(subject.id, timed)
+      return timed.contribution.results
+    } catch (error) {
+      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
+      refresh?.kept.unsettled.add(subject.id)
+      failures.push({ subject: `${work.scope.subjectType}/${subject.id}`, message: error.message })
+      return undefined
+    }
+  }
+  const pace = createPace(ctx)
+  const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work)
+  let done = 0
+  for await (const subject of subjects(ctx, work, refresh?.ids ?? 'all')) {
+    pace.check()
+    await pace.step()
+    ctx.onProgress?.({ done: done++, total, of: 'subjects' })
+    const results = await attempted(subject)
+    if (after !== undefined) await after(subject, results)
+    if (failures.length === MAX_FAILURES) break
+  }
+  return failures
 }
 
 /** How many subjects there are. */
@@ -138,52 +175,25 @@ function singleSubject({ subject, practitioner }: Scope): Scope['subject'] {
 }
 
 /** Who is searched. */
-function populationOf(scope: Scope): Omit<Population, 'requests'> {
+function populationOf(scope: Scope): Omit<Population, 'ids' | 'requests'> {
   const { subjectType } = scope
   return { type: subjectType, conditions: subjectType === 'Patient' ? patientConditions(scope) : [] }
 }
 
 /** Everybody whom the report is about, with records: all that retrieves may find is read with them, but for a single subject. */
-async function* subjects(ctx: OperationContext, { scope, prepared, groups }: MeasureWork): AsyncGenerator<SubjectRecords, void, undefined> {
+async function* subjects(
+  ctx: OperationContext,
+  { scope, prepared, groups }: MeasureWork,
+  ids: ReadonlySet<string> | 'all',
+): AsyncGenerator<SubjectRecords, void, undefined> {
   if (groups.length === 0) return
   const subject = singleSubject(scope)
-  if (subject === undefined) return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests: prepared.requests })
+  // The report of one subject says what was read, and coverage what conditions gave: not only of what they may let pass.
+  const requests =
+    scope.individual === true || scope.coverage === true
+      ? prepared.requests.map((request) => ({ ...request, narrowing: [] }))
+      : prepared.requests
+  if (subject === undefined) return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests, ids })
   const own = await readSubject(ctx, prepared, subject)
   yield { id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }
-}
-
-/** Evaluates one subject after the other and adds it to the totals. */
-function subjectEvaluator(
-  ctx: OperationContext,
-  { work, maxSteps, read }: { readonly work: MeasureWork; readonly maxSteps: number; readonly read: Set<string> },
-): (subject: SubjectRecords) => Promise<readonly SubjectResult[]> {
-  const { scope, groups, supplements, prepared } = work
-  const { offset } = prepared
-  return async ({ id, subject, records }) => {
-    const evaluation = createEvaluation({
-      subject,
-      now: ctx.now(),
-      offset,
-      maxSteps,
-      retrieve: (request) => {
-        const found = records.retrieve(request)
-        if (scope.individual === true) for (const resource of found) read.add(referenceOf(resource))
-        return found
-      },
-    })
-    const results = await records.evaluate(() =>
-      groups.map(({ compiled }) => subjectResult(compiled, evaluation, scope.individual === true)),
-    )
-    for (const [index, result] of results.entries()) groups[index]?.total.add(id, result)
-    if (isInitial(work, results)) for (const supplement of supplements) await records.evaluate(() => supplement.add(id, evaluation))
-    return results
-  }
-}
-
-/** Supplemental data is that of the initial populations; of everybody where the Measure has none. */
-function isInitial({ groups }: MeasureWork, results: readonly SubjectResult[]): boolean {
-  return results.some(({ members }, index) => {
-    const { initial = [] } = groups[index] ?? {}
-    return initial.length === 0 || initial.some((population) => (members[population]?.length ?? 0) > 0)
-  })
 }

@@ -10,7 +10,9 @@ import { stratumValueOf } from './values.js'
 
 /** Adds up supplemental data, or a risk adjustment factor, of subjects, in whatever order they come. */
 export interface SupplementTotal {
-  add(subject: string, evaluation: Evaluation): void
+  /** The values of one subject, by their JSON. */
+  valuesOf(evaluation: Evaluation): ReadonlyMap<string, StratumValue>
+  add(subject: string, values: ReadonlyMap<string, StratumValue>): void
   values(): SupplementValues
 }
 
@@ -30,7 +32,7 @@ export function supplementTotal(
   const counts = new Map<string, Counted>()
   const resources = new Set<string>()
   return {
-    add: (subject, evaluation) => {
+    valuesOf: (evaluation) => {
       const value = criterion.ofSubject?.(evaluation) ?? criterion.ofItem?.(evaluation, evaluation.subject) ?? null
       const own = new Map<string, StratumValue>()
       for (const item of isList(value) ? value : [value]) {
@@ -40,6 +42,9 @@ export function supplementTotal(
           own.set(JSON.stringify(made), made)
         } else if (individual) resources.add(referenceOf(item))
       }
+      return own
+    },
+    add: (subject, own) => {
       for (const [key, made] of own) {
         const known = counts.get(key) ?? { value: made, count: 0, first: subject }
         known.count++

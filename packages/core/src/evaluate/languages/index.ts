@@ -7,6 +7,7 @@ export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
 export type {
   CriteriaLanguage,
   GroupCounts,
+  KeptResults,
   MeasureCounts,
   ParameterUse,
   RequiredData,

@@ -2,11 +2,20 @@ import type { DataRequirement, ParameterDefinition } from 'fhir/r4.js'
 import type { OperationContext } from '../../context/index.js'
 import type { Coverage } from '../../explain/index.js'
 import type { JsonObject } from '../../json/index.js'
+import type { ChangeReader } from '../live/change-reader.js'
 import type { GroupPlan, Supplement } from '../measure-plan.js'
 import type { Period } from '../period.js'
 import type { Stratum, StratumValue } from '../stratum.js'
 import type { Subject } from '../subject.js'
 import type { Tally } from '../tally.js'
+
+/** Results of subjects that a language may keep from one evaluation of a Measure to the next, under this object. */
+export interface KeptResults {
+  /** Says whose results no longer hold. */
+  readonly changes: ChangeReader
+  /** Most memory that they may take. */
+  readonly maxBytes: number
+}
 
 /** What an evaluation is about. */
 export interface Scope {
@@ -29,6 +38,8 @@ export interface Scope {
   readonly parameters?: JsonObject | undefined
   /** What is reported beside the populations, as far as it is in this language. */
   readonly supplements?: readonly Supplement[] | undefined
+  /** Where results of subjects are kept; each evaluation is whole when absent. A language that keeps none counts as always. */
+  readonly kept?: KeptResults | undefined
 }
 
 /** What a language gives for the groups of a Measure that are written in it. */

@@ -1,0 +1,124 @@
+import type { OperationContext } from '../../context/index.js'
+import { AMOUNT, checkOptions, inputShape, type InputShape } from '../../input/index.js'
+import { evaluateOver, type EvaluateMeasureInput, type EvaluateMeasureOptions } from '../evaluate-measure.js'
+import { LANGUAGES } from '../language-option.js'
+import type { KeptResults } from '../languages/index.js'
+import type { EvaluateMeasureResult } from '../result.js'
+import { createChangeReader } from './change-reader.js'
+
+/** Options of `createLiveMeasure`. */
+export interface LiveMeasureOptions extends EvaluateMeasureOptions {
+  /** Most memory for results of subjects, in bytes; a Measure that needs more is evaluated as a whole each time. Default 256 MB, for about two million patients. */
+  readonly maxKeptBytes?: number
+  /**
+   * Within how many milliseconds after the time that it bears a write can be seen: the longest transaction, and the difference of the clocks of
+   * several processes. Changes of so long before the last evaluation are read again. Default 30,000.
+   */
+  readonly settlingMs?: number
+}
+
+/** A Measure whose results are kept for each subject. */
+export interface LiveMeasure {
+  /**
+   * Counts the populations as `evaluateMeasure` does over what is stored now. After the first time, only subjects are evaluated of whom something
+   * was put, deleted or moved to another subject; everybody again after a change of the Measure, a Library, a value set or a code system. One
+   * evaluation after the other.
+   *
+   * @throws {OperationError} as `evaluateMeasure`.
+   */
+  evaluate(): Promise<EvaluateMeasureResult>
+}
+
+const SHAPE: InputShape = inputShape<LiveMeasureOptions>({ languages: LANGUAGES, maxKeptBytes: AMOUNT, settlingMs: AMOUNT })
+
+/** Of these, a change may concern everybody. */
+const DEFINITIONS = ['Measure', 'Library', 'ValueSet', 'CodeSystem', 'NamingSystem', 'StructureDefinition', 'Group']
+
+const MAX_KEPT_BYTES = 256 * 1024 * 1024
+const SETTLING_MS = 30_000
+
+/**
+ * Keeps the report of a Measure current at the cost of what changes. Criteria in CQL are kept for each subject; searches are counted by the storage
+ * again. Changes are read from `storage.history`; without it everybody is evaluated each time. The value sets of packages and imported code systems
+ * must not change meanwhile.
+ *
+ * @param ctx What is read; its time limit is that of each evaluation.
+ * @throws {TypeError} for an option that is unknown or of another type.
+ */
+export function createLiveMeasure(ctx: OperationContext, input: EvaluateMeasureInput, options: LiveMeasureOptions = {}): LiveMeasure {
+  checkOptions('createLiveMeasure', SHAPE, options)
+  const { maxKeptBytes = MAX_KEPT_BYTES, settlingMs = SETTLING_MS, ...evaluating } = options
+  const parts = new Map<number, KeptResults>()
+  const keptFor = (part: number): KeptResults => {
+    const kept = parts.get(part) ?? { changes: createChangeReader(ctx, settlingMs), maxBytes: maxKeptBytes }
+    parts.set(part, kept)
+    return kept
+  }
+  const definitions = createChangeReader(ctx, settlingMs)
+  // They are looked at before any is read: what changes after that is found the next time.
+  const evaluated = async (): Promise<EvaluateMeasureResult> => {
+    const { subjects, done } = await definitions.touched({ subjectType: 'Measure', types: [], common: DEFINITIONS })
+    if (subjects === 'all') parts.clear()
+    done()
+    return await evaluateOver(ctx, input, { ...evaluating, keptFor })
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  return {
+    evaluate() {
+      const next = last.then(evaluated)
+      last = next.catch(() => undefined)
+      return next
+    },
+  }
+}
+
+/** Options of `watchMeasure`. */
+export interface WatchMeasureOptions extends LiveMeasureOptions {
+  /** Milliseconds from one look at the storage to the next. Default 1,000. */
+  readonly everyMs?: number
+}
+
+/**
+ * The report of a Measure, and another one whenever what it counts has become different. Ends when its reader ends it, or `ctx.signal` is aborted.
+ *
+ * @yields Results as of `evaluateMeasure`; the first at once.
+ * @throws {OperationError} as `evaluateMeasure`; then it ends.
+ * @throws {TypeError} for an option that is unknown or of another type.
+ */
+export function watchMeasure(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput,
+  options: WatchMeasureOptions = {},
+): AsyncGenerator<EvaluateMeasureResult, void, undefined> {
+  const { everyMs = 1_000, ...others } = options
+  if (!Number.isFinite(everyMs) || everyMs < 1) throw new TypeError('watchMeasure: everyMs must be a number of milliseconds.')
+  return reports(createLiveMeasure(ctx, input, others), everyMs, ctx.signal)
+}
+
+async function* reports(
+  live: LiveMeasure,
+  everyMs: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<EvaluateMeasureResult, void, undefined> {
+  let known: string | undefined
+  while (signal?.aborted !== true) {
+    const result = await live.evaluate()
+    const counted = JSON.stringify({ ...result, id: '', date: '' })
+    if (counted !== known) yield result
+    known = counted
+    await waited(everyMs, signal)
+  }
+}
+
+/** Resolves after a time, or when the signal is aborted. */
+function waited(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    signal?.addEventListener('abort', end)
+  })
+}

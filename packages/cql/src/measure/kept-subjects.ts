@@ -1,0 +1,185 @@
+import type { KeptResults } from 'fhir-ops/internal/evaluate'
+import type { OperationContext } from 'fhir-ops/context'
+import { subjectParameter } from '../data/records.js'
+import type { Contribution, MeasureWork, TimedContribution } from './contribution.js'
+import type { SubjectResult } from './groups.js'
+
+/** What subjects contributed when they were evaluated last. */
+export interface KeptSubjects {
+  /** Who must be evaluated again whatever has changed: who could not be, and whose results depend on the time. */
+  readonly unsettled: Set<string>
+  /** @yields Each subject with what it contributes. */
+  all(): Iterable<readonly [id: string, contribution: Contribution]>
+  keep(id: string, timed: TimedContribution): void
+  /** Forgets some subjects, or all, who are going to be evaluated. Until `complete`, the rest are not whole. */
+  begin(ids: ReadonlySet<string> | 'all'): void
+  complete(): void
+  /** How many are kept; 0 where they are not whole. */
+  size(): number
+}
+
+/** The kept subjects of an evaluation and who of them must be evaluated. */
+export interface Refresh {
+  readonly kept: KeptSubjects
+  readonly ids: ReadonlySet<string> | 'all'
+  readonly done: () => void
+}
+
+/** Of so many subjects that are kept, one must be touched, so that all are read sooner than some. */
+const MANY = 4
+
+/** Finds out who must be evaluated; `undefined` where nothing is kept. */
+export async function refreshOf(ctx: OperationContext, { scope, prepared }: MeasureWork, keptFor: KeptFor): Promise<Refresh | undefined> {
+  if (scope.kept === undefined || scope.individual === true || scope.subject?.type === 'Patient') return undefined
+  const kept = keptFor(scope.kept, scope.subjectType)
+  const isOwn = (type: string): boolean => ctx.search !== undefined && subjectParameter(ctx.search, type, scope.subjectType) !== undefined
+  const common = prepared.requests.filter(({ type, unfiltered, context }) => unfiltered || context !== undefined || !isOwn(type))
+  const { subjects, done } = await scope.kept.changes.touched({
+    subjectType: scope.subjectType,
+    types: prepared.requests.map(({ type }) => type),
+    common: common.map(({ type }) => type).filter((type) => type !== scope.subjectType),
+  })
+  const ids = subjects === 'all' ? 'all' : new Set([...subjects, ...kept.unsettled])
+  const asked = ids === 'all' || kept.size() === 0 || ids.size * MANY > kept.size() + MANY ? 'all' : ids
+  kept.begin(asked)
+  return { kept, ids: asked, done }
+}
+
+type KeptFor = (kept: KeptResults, subjectType: string) => KeptSubjects
+
+/** Where subjects are kept: as long as somebody holds on to what they are kept under. */
+export function keptSubjects(): KeptFor {
+  const known = new WeakMap<KeptResults, KeptSubjects>()
+  return (kept, subjectType) => {
+    const own = known.get(kept) ?? createKept(kept.maxBytes, subjectType)
+    known.set(kept, own)
+    return own
+  }
+}
+
+/** Bytes of an entry of the map beside its key. */
+const ENTRY_BYTES = 64
+const CHARACTER_BYTES = 2
+/** Contributions that are alike are one; so many of them are known. */
+const MAX_SHARED = 10_000
+
+function createKept(maxBytes: number, subjectType: string): KeptSubjects {
+  const subjects = new Map<string, Packed>()
+  const shared = new Map<string, Packed>()
+  const unsettled = new Set<string>()
+  let bytes = 0
+  let isFull = false
+  let isWhole = false
+  const clear = (): void => {
+    subjects.clear()
+    shared.clear()
+    unsettled.clear()
+    bytes = 0
+  }
+  return {
+    unsettled,
+    size: () => (isWhole ? subjects.size : 0),
+    complete: () => (isWhole = true),
+    *all() {
+      for (const [id, packed] of subjects) yield [id, unpacked(`${subjectType}/${id}`, packed)]
+    },
+    begin(ids) {
+      isWhole = false
+      if (ids === 'all') return clear()
+      for (const id of ids) {
+        const packed = subjects.get(id)
+        if (packed !== undefined) bytes -= entryBytes(id, packed)
+        subjects.delete(id)
+        unsettled.delete(id)
+      }
+    },
+    keep(id, { contribution, usesNow }) {
+      if (isFull) return
+      if (usesNow) return void unsettled.add(id)
+      const packed = packedOf(`${subjectType}/${id}`, contribution)
+      const known = packed.key === undefined ? packed : (shared.get(packed.key) ?? packed)
+      if (packed.key !== undefined && shared.size < MAX_SHARED && known === packed) {
+        shared.set(packed.key, packed)
+        bytes += packed.bytes
+      }
+      subjects.set(id, known)
+      bytes += entryBytes(id, known)
+      if (bytes <= maxBytes) return
+      isFull = true
+      clear()
+    },
+  }
+}
+
+/** What is shared was counted once. */
+function entryBytes(id: string, { key, bytes }: Packed): number {
+  return ENTRY_BYTES + id.length * CHARACTER_BYTES + (key === undefined ? bytes : 0)
+}
+
+/** A contribution in which the subject itself is named by nothing, so that many have the same. */
+interface Packed {
+  /** What it is known by; `undefined` for one that names more than the subject. */
+  readonly key?: string
+  readonly bytes: number
+  readonly contribution: Contribution
+}
+
+/** In place of the reference to the subject. */
+const SELF = ''
+
+function packedOf(reference: string, { results, supplements }: Contribution): Packed {
+  const isPlain = results.every(
+    ({ members, observations, strata, evidence }) =>
+      evidence === undefined &&
+      strata.length === 0 &&
+      observations.every((all) => all.length === 0) &&
+      members.every((all) => all.every((member) => member === reference)),
+  )
+  if (!isPlain) {
+    const contribution = { results: results.map(detached), supplements }
+    return { contribution, bytes: bytesOf(contribution) }
+  }
+  const plain = results.map((result) => ({ ...result, members: result.members.map((all) => all.map(() => SELF)) }))
+  const contribution = { results: plain, supplements }
+  const key = JSON.stringify([
+    plain.map(({ members }) => members.map(({ length }) => length)),
+    supplements.map((values) => [...values.keys()]),
+  ])
+  return { key, contribution, bytes: key.length * CHARACTER_BYTES + bytesOf(contribution) }
+}
+
+/** A result that holds on to nothing of the evaluation. */
+function detached(result: SubjectResult): SubjectResult {
+  const all = new Set(result.members.flat())
+  const strata = result.strata.map(
+    (divided) =>
+      new Map(
+        [...divided].map(([key, { values, isIn }]) => {
+          const inside = new Set([...all].filter(isIn))
+          return [key, { values, isIn: (member: string) => inside.has(member) }] as const
+        }),
+      ),
+  )
+  return { ...result, strata }
+}
+
+/** About how much memory it takes. */
+function bytesOf({ results, supplements }: Contribution): number {
+  const texts = [
+    ...results.flatMap(({ members, observations, strata }) => [
+      ...members.flat(),
+      ...observations.flat().map(({ member }) => member),
+      ...strata.flatMap((divided) => [...divided.keys(), ...divided.keys()]),
+    ]),
+    ...supplements.flatMap((values) => [...values.keys(), ...values.keys()]),
+  ]
+  return texts.reduce((sum, text) => sum + ENTRY_BYTES + text.length * CHARACTER_BYTES, results.length * ENTRY_BYTES)
+}
+
+function unpacked(reference: string, { key, contribution }: Packed): Contribution {
+  if (key === undefined) return contribution
+  return {
+    ...contribution,
+    results: contribution.results.map((result) => ({ ...result, members: result.members.map((all) => all.map(() => reference)) })),
+  }
+}

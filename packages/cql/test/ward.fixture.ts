@@ -1,0 +1,177 @@
+import { r4 } from '@fhir-ops/r4'
+import { createContext, type OperationContext } from 'fhir-ops/context'
+import { createLiveMeasure, evaluateMeasure, type CriteriaLanguage, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
+import { putResource, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { cqlLanguage } from '../src/index.js'
+import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+
+const { types, indexer, ...release } = r4()
+let translator: Promise<CqlTranslator> | undefined
+
+/** CQL as criteria, with one translator for all tests. */
+export async function languagesOf(): Promise<readonly CriteriaLanguage[]> {
+  translator ??= createTranslator({ model: types })
+  return [cqlLanguage({ translator: await translator })]
+}
+
+/** The text of the library. */
+export const TEXT: string = `library Ward version '1'
+using FHIR version '4.0.1'
+include FHIRHelpers version '4.0.1'
+valueset "Kinds": 'http://x/ValueSet/kinds'
+parameter "Measurement Period" Interval<DateTime>
+context Patient
+define Everybody: AgeInYearsAt(start of "Measurement Period") >= 18
+define Visits: [Encounter: "Kinds"] E where E.status = 'finished' and E.period during "Measurement Period"
+define Visited: exists Visits
+define Gender: Patient.gender
+define function Length(visit FHIR.Encounter): duration in minutes of visit.period
+define Fails: singleton from ([Encounter] E where E.status = 'cancelled') is not null
+define Today: exists ([Encounter] E where E.period starts before Now())
+`
+/** A resource. */
+export type Json = Readonly<Record<string, unknown>> & { readonly resourceType: string; readonly id: string }
+/** The library of the Measures. */
+export const library = (text: string): Json => ({
+  resourceType: 'Library',
+  id: 'ward',
+  url: 'http://x/Library/Ward',
+  name: 'Ward',
+  version: '1',
+  status: 'active',
+  type: { text: 'logic' },
+  content: [{ contentType: 'text/cql', data: btoa(text) }],
+})
+/** The value set of the library, with these codes. */
+export const valueSet = (codes: readonly string[]): Json => ({
+  resourceType: 'ValueSet',
+  id: 'kinds',
+  url: 'http://x/ValueSet/kinds',
+  status: 'active',
+  compose: { include: [{ system: 'http://x/kind', concept: codes.map((code) => ({ code })) }] },
+})
+const criteria = (expression: string): object => ({ criteria: { language: 'text/cql-identifier', expression } })
+const populationOf = (kind: string, expression: string): object => ({ code: { coding: [{ code: kind }] }, ...criteria(expression) })
+const basis = (code: string): object => ({
+  extension: [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-populationBasis', valueCode: code }],
+})
+const measure = (id: string, more: object): Json => ({
+  resourceType: 'Measure',
+  id,
+  status: 'active',
+  library: ['http://x/Library/Ward'],
+  ...more,
+})
+const cohort = { scoring: { coding: [{ code: 'cohort' }] } }
+/** A Measure for each way in which results are kept. */
+export const MEASURES: readonly Json[] = [
+  measure('proportion', {
+    scoring: { coding: [{ code: 'proportion' }] },
+    group: [
+      {
+        population: [
+          populationOf('initial-population', 'Everybody'),
+          populationOf('denominator', 'Everybody'),
+          populationOf('numerator', 'Visited'),
+        ],
+        stratifier: [{ code: { text: 'gender' }, ...criteria('Gender') }],
+      },
+    ],
+    supplementalData: [{ code: { text: 'sex' }, ...criteria('Gender') }],
+  }),
+  measure('visits', { ...cohort, group: [{ ...basis('Encounter'), population: [populationOf('initial-population', 'Visits')] }] }),
+  measure('visited', { ...cohort, group: [{ ...basis('boolean'), population: [populationOf('initial-population', 'Visited')] }] }),
+  measure('fails', { ...cohort, group: [{ ...basis('boolean'), population: [populationOf('initial-population', 'Fails')] }] }),
+  measure('today', { ...cohort, group: [{ ...basis('boolean'), population: [populationOf('initial-population', 'Today')] }] }),
+]
+
+const patientId = fc.nat(5).map((n) => `p${n}`)
+const change = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('visit' as const),
+      id: fc.nat(9).map((n) => `e${n}`),
+      patient: patientId,
+      status: fc.constantFrom('finished', 'finished', 'cancelled'),
+      code: fc.constantFrom('a', 'b', 'c'),
+      year: fc.constantFrom('2019', '2020', '2020'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('patient' as const), id: patientId, gender: fc.constantFrom('female', 'male') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('delete' as const), type: fc.constantFrom('Encounter', 'Patient'), n: fc.nat(9) }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('codes' as const), codes: fc.subarray(['a', 'b', 'c'], { minLength: 1 }) }) },
+)
+/** A change of a ward. */
+export type Change = typeof change extends fc.Arbitrary<infer T> ? T : never
+
+/** The write of a resource. */
+export function putOf(source: Json): WriteEntry {
+  return putResource({ type: source.resourceType, id: source.id, source }, indexer)
+}
+
+/** The write of a change. */
+export function entryOf(made: Change): WriteEntry {
+  switch (made.kind) {
+    case 'visit':
+      return putOf({
+        resourceType: 'Encounter',
+        id: made.id,
+        status: made.status,
+        class: { code: 'AMB' },
+        type: [{ coding: [{ system: 'http://x/kind', code: made.code }] }],
+        subject: { reference: `Patient/${made.patient}` },
+        period: { start: `${made.year}-02-01T10:00:00Z`, end: `${made.year}-02-01T10:30:00Z` },
+      })
+    case 'patient':
+      return putOf({
+        resourceType: 'Patient',
+        id: made.id,
+        gender: made.gender,
+        birthDate: made.gender === 'female' ? '1980' : '2005-06-01',
+      })
+    case 'delete':
+      return { op: 'delete', type: made.type, id: made.type === 'Patient' ? `p${made.n % 6}` : `e${made.n}` }
+    case 'codes':
+      return putOf(valueSet(made.codes))
+  }
+}
+
+function counted(result: EvaluateMeasureResult): unknown {
+  return JSON.parse(JSON.stringify({ ...result, id: '', date: '' }))
+}
+
+/** What is measured. */
+export const PERIOD: { readonly periodStart: string; readonly periodEnd: string } = { periodStart: '2020', periodEnd: '2020' }
+
+/** Expects that live measures count what new evaluations do, after each of some writes. */
+export async function expectAgreement(ctx: OperationContext, rounds: readonly (readonly Change[])[]): Promise<void> {
+  await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES].map(putOf))
+  const languages = await languagesOf()
+  const inputs = MEASURES.flatMap(({ id }) =>
+    (['population', 'subject-list'] as const).map((reportType) => ({ measure: `Measure/${id}`, reportType, ...PERIOD })),
+  )
+  const live = inputs.map((input) => createLiveMeasure(ctx, input, { languages, settlingMs: 50 }))
+  for (const changes of rounds) {
+    if (changes.length > 0) await ctx.storage.write(changes.map(entryOf))
+    for (const [index, input] of inputs.entries())
+      expect(counted((await live[index]?.evaluate()) ?? expect.fail())).toEqual(counted(await evaluateMeasure(ctx, input, { languages })))
+  }
+}
+
+/** Writes, one after the other. */
+export const rounds: fc.Arbitrary<Change[][]> = fc.array(fc.array(change, { maxLength: 6 }), { minLength: 2, maxLength: 6 })
+/** For random changes. */
+export const SEED: { readonly seed: number } = { seed: Number(process.env['FHIR_OPS_SEED'] ?? 1) }
+/** How many of them. */
+export const numRuns = (usual: number): number => Number(process.env['FHIR_OPS_ROUNDS'] ?? usual)
+
+/** A context over a storage. */
+export function contextOver(storage: Storage): OperationContext {
+  return createContext({ ...release, indexer, types, storage })
+}
