@@ -10,7 +10,7 @@ import type {
   OperationOutcome,
   Resource,
 } from 'fhir/r4.js'
-import { coverageExtension, explanationExtension } from '../explain/index.js'
+import { coverageExtension, criteriaItems, explanationExtension } from '../explain/index.js'
 import type { SubjectFailure } from './languages/index.js'
 import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMeasureResult } from './result.js'
 import { evaluatedResources, evidenceExtension, measureInfo, supplementOf } from './supplement-report.js'
@@ -28,7 +28,7 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
   const supplements = (result.supplements ?? []).map((one, index) => supplementOf(one, { index, result }))
   contained.push(...supplements.flatMap(({ observations }) => observations))
   const extension = [
-    ...explanationExtension(explanation),
+    ...explanationExtension(explanation, criteriaItems(explanation)),
     ...coverageExtension(result.coverage),
     ...supplements.flatMap(({ extensions }) => extensions),
   ]

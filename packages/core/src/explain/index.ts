@@ -25,4 +25,5 @@ export type {
   NearestCode,
 } from './explanation.js'
 export { createRecorder, type Recorder } from './recorder.js'
-export { COVERAGE, coverageExtension, EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'
+export { COVERAGE, coverageExtension, criteriaItems } from './write-criteria.js'
+export { EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'

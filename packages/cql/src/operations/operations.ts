@@ -3,7 +3,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { canonicalOf } from 'fhir-ops/internal/content'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { explanationParameter } from 'fhir-ops/internal/explain'
+import { criteriaItems, explanationParameter } from 'fhir-ops/internal/explain'
 import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { parameterReader, parametersOf, type ParameterReader } from 'fhir-ops/internal/parameters'
 import type { EvaluationMessage } from '../compile/compiler.js'
@@ -108,7 +108,10 @@ function parametersWith({ values, failures, messages, explanation }: EvaluateCql
   }))
   const said: readonly ParametersParameter[] =
     messages.length === 0 ? [] : [{ name: '_messages', resource: outcomeOfMessages(messages, ctx.newId()) }]
-  return { resourceType: 'Parameters', parameter: [...results, ...failed, ...said, ...explanationParameter(explanation)] }
+  return {
+    resourceType: 'Parameters',
+    parameter: [...results, ...failed, ...said, ...explanationParameter(explanation, criteriaItems(explanation))],
+  }
 }
 
 function outcomeOfMessages(messages: readonly EvaluationMessage[], id: string): OperationOutcome {

@@ -1,0 +1,116 @@
+import type { Extension } from 'fhir/r4.js'
+import type { ClauseCounts, ClauseResources, Coverage, CoveredDefinition, ExplainedCriterion, NearMiss, ReasonStep } from './criteria.js'
+import type { Explanation } from './explanation.js'
+import { asExtension, type Item } from './write-explanation.js'
+
+/** Url of the extension that says what the clauses of libraries were. */
+export const COVERAGE = 'https://fhir-ops.dev/StructureDefinition/coverage'
+
+/** What the clauses of libraries were for many subjects, as an extension. */
+export function coverageExtension(coverage: Coverage | undefined): Extension[] {
+  return coverage === undefined ? [] : [asExtension({ name: COVERAGE, items: coverageItems(coverage) })]
+}
+
+/** The criteria of an explanation, and the source of their libraries, as items of it. Apart from its steps, as all but measures and CQL have only those. */
+export function criteriaItems({ criteria = [], source }: Partial<Explanation> = {}): readonly Item[] {
+  return [...criteria.map(criterionItem), ...(source === undefined ? [] : [{ name: 'source', items: coverageItems(source) }])]
+}
+
+function textItem(name: string, text: string | undefined): readonly Item[] {
+  return text === undefined || text === '' ? [] : [{ name, value: { valueString: text } }]
+}
+
+function criterionItem({ name, definition, path, expression, result, count, reason, nearest, steps, evaluated }: ExplainedCriterion): Item {
+  return {
+    name: 'criterion',
+    items: [
+      ...textItem('name', name),
+      ...(definition === undefined ? [] : [{ name: 'definition', value: { valueCanonical: definition } }]),
+      ...textItem('path', path),
+      ...textItem('expression', expression),
+      { name: 'result', value: { valueCode: result } },
+      ...(count === undefined ? [] : [{ name: 'count', value: { valueInteger: count } }]),
+      ...textItem('reason', reason),
+      ...nearest.map(missItem),
+      ...steps.map(reasonItem),
+      ...evaluated.map(resourcesItem),
+    ],
+  }
+}
+
+function missItem({ resource, missedBy, clause, locator, distance, text }: NearMiss): Item {
+  return {
+    name: 'nearest',
+    items: [
+      ...(resource === undefined ? [] : [{ name: 'resource', value: { valueReference: { reference: resource } } }]),
+      { name: 'missedBy', value: { valueCode: missedBy } },
+      ...textItem('clause', clause),
+      ...textItem('locator', locator),
+      ...(distance === undefined
+        ? []
+        : [{ name: 'distance', value: { valueDecimal: distance.value } }, ...textItem('unit', distance.unit)]),
+      ...textItem('text', text),
+    ],
+  }
+}
+
+function reasonItem({ kind, result, library, locator, text }: ReasonStep): Item {
+  return {
+    name: 'step',
+    items: [
+      { name: 'kind', value: { valueCode: kind } },
+      ...textItem('result', result),
+      ...textItem('library', library),
+      ...textItem('locator', locator),
+      ...textItem('text', text),
+    ],
+  }
+}
+
+function resourcesItem({ clause, library, locator, resources, total }: ClauseResources): Item {
+  return {
+    name: 'evaluated',
+    items: [
+      ...textItem('clause', clause),
+      ...textItem('library', library),
+      ...textItem('locator', locator),
+      { name: 'total', value: { valueInteger: total } },
+      ...resources.map((reference) => ({ name: 'resource', value: { valueReference: { reference } } })),
+    ],
+  }
+}
+
+/** Definitions with their clauses. The text of each is in order: `text` for what is of no clause, else within its `part`. */
+function coverageItems({ subjects, libraries, omitted }: Coverage): readonly Item[] {
+  return [
+    { name: 'subjects', value: { valueInteger: subjects } },
+    ...(omitted > 0 ? [{ name: 'omitted', value: { valueInteger: omitted } }] : []),
+    ...libraries.map(({ library, definitions }) => ({
+      name: 'library',
+      items: [...textItem('name', library), ...definitions.map(definitionItem)],
+    })),
+  ]
+}
+
+function definitionItem({ name, locator, counts, clauses, source }: CoveredDefinition): Item {
+  return {
+    name: 'definition',
+    items: [
+      ...textItem('name', name),
+      ...textItem('locator', locator),
+      { name: 'counts', value: { valueString: countsText(counts) } },
+      ...clauses.map((clause) => ({
+        name: 'clause',
+        items: [...textItem('id', clause.id), ...textItem('locator', clause.locator), ...textItem('counts', countsText(clause.counts))],
+      })),
+      ...source.map(({ text, clause }) => ({ name: 'part', items: [...textItem('text', text), ...textItem('clause', clause)] })),
+    ],
+  }
+}
+
+/** `true 3, false 1, null 0, notEvaluated 2`: in one text, since there are thousands of clauses. */
+function countsText(counts: ClauseCounts): string {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')
+}
