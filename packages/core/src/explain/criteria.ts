@@ -116,6 +116,14 @@ export interface Coverage {
   readonly omitted: number
 }
 
+/** The part of an explanation that is about a Measure or CQL, for one subject. */
+export interface ExplainedCriteria {
+  /** Why each population or definition has its result, in their order. */
+  readonly criteria: readonly ExplainedCriterion[]
+  /** What each clause of the libraries was for that subject, with their text. */
+  readonly source?: Coverage
+}
+
 /** The clauses of the libraries of several Measures, as components of a composite have them; `undefined` for none. */
 export function togetherCovered(all: readonly Coverage[]): Coverage | undefined {
   if (all.length === 0) return undefined

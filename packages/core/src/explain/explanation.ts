@@ -1,4 +1,4 @@
-import type { Coverage, ExplainedCriterion } from './criteria.js'
+import type { ExplainedCriteria } from './criteria.js'
 
 /** The subject of a step: a definition that was chosen, a part of it that was tested, or a text. */
 export type ExplanationKind =
@@ -99,16 +99,12 @@ export interface NearestCode {
 }
 
 /** Why an operation gave its answer. */
-export interface Explanation {
+export interface Explanation extends Partial<ExplainedCriteria> {
   readonly steps: readonly ExplanationStep[]
   /** How many further steps were left out. */
   readonly omitted: number
   /** For codes that do not exist; the most similar first. */
   readonly nearest: readonly NearestCode[]
-  /** Of a Measure or of CQL, for one subject: why each population or definition has its result, in their order. */
-  readonly criteria?: readonly ExplainedCriterion[]
-  /** What each clause of the libraries was for that subject, with their text. */
-  readonly source?: Coverage
 }
 
 /** Where engines record what decides, when the caller asks for it. */
@@ -117,8 +113,6 @@ export interface Explain {
   /** True when codes that are similar to an unknown one should be searched for; only for the first few of a call, as it takes time. */
   wantsNearest(): boolean
   nearest(codes: readonly NearestCode[]): void
-  /** Why a population or definition has its result; each is a step, too. */
-  criterion(criterion: ExplainedCriterion): void
-  /** What the clauses of libraries were. */
-  source(coverage: Coverage): void
+  /** Why populations or definitions have their results: puts them together with those of before. `explainCriteria` does it. */
+  criteria(together: (before: ExplainedCriteria | undefined) => ExplainedCriteria): void
 }

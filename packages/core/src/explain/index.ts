@@ -8,6 +8,7 @@ export type {
   CoveredDefinition,
   CoveredLibrary,
   CriterionResult,
+  ExplainedCriteria,
   ExplainedCriterion,
   MissedBy,
   NearMiss,
@@ -24,6 +25,6 @@ export type {
   ExplanationStep,
   NearestCode,
 } from './explanation.js'
-export { createRecorder, type Recorder } from './recorder.js'
+export { createRecorder, explainCriteria, type Recorder } from './recorder.js'
 export { COVERAGE, coverageExtension, criteriaItems } from './write-criteria.js'
 export { EXPLANATION, explanationExtension, explanationParameter } from './write-explanation.js'

@@ -1,4 +1,4 @@
-import { togetherCovered, type Coverage, type CriterionResult, type ExplainedCriterion } from './criteria.js'
+import { togetherCovered, type CriterionResult, type ExplainedCriteria, type ExplainedCriterion } from './criteria.js'
 import type { Explain, Explanation, ExplanationOutcome, ExplanationStep, NearestCode } from './explanation.js'
 
 /** Most steps that are kept; a value set may have any number of parts. */
@@ -18,34 +18,30 @@ export interface Recorder {
 export function createRecorder(): Recorder {
   const steps: ExplanationStep[] = []
   const nearest: NearestCode[] = []
-  const criteria: ExplainedCriterion[] = []
-  let source: Coverage | undefined
+  let explained: ExplainedCriteria | undefined
   let omitted = 0
   let searches = 0
-  const step = (made: ExplanationStep): void => {
-    if (steps.length < MAX_STEPS) steps.push(made)
-    else omitted++
-  }
   return {
     explain: {
-      step,
+      step: (step) => {
+        if (steps.length < MAX_STEPS) steps.push(step)
+        else omitted++
+      },
       wantsNearest: () => ++searches <= MAX_SEARCHES,
       nearest: (codes) => void nearest.push(...codes),
-      criterion: (made) => {
-        if (criteria.length >= MAX_STEPS) return void omitted++
-        criteria.push(made)
-        step(stepOf(made))
-      },
-      source: (made) => (source = togetherCovered(source === undefined ? [made] : [source, made])),
+      criteria: (together) => (explained = together(explained)),
     },
-    explanation: () => ({
-      steps: [...steps],
-      omitted,
-      nearest: [...nearest],
-      ...(criteria.length > 0 && { criteria: [...criteria] }),
-      ...(source !== undefined && { source }),
-    }),
+    explanation: () => ({ steps: [...steps], omitted, nearest: [...nearest], ...explained }),
   }
+}
+
+/** Records why criteria have their results, each as a step, too, and what the clauses of their libraries were. */
+export function explainCriteria(explain: Explain, { criteria, source }: ExplainedCriteria): void {
+  for (const criterion of criteria) explain.step(stepOf(criterion))
+  explain.criteria((before) => {
+    const covered = togetherCovered([before?.source, source].filter((one) => one !== undefined))
+    return { criteria: [...(before?.criteria ?? []), ...criteria], ...(covered !== undefined && { source: covered }) }
+  })
 }
 
 const OUTCOMES: Readonly<Record<CriterionResult, ExplanationOutcome>> = {

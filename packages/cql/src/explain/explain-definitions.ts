@@ -1,4 +1,4 @@
-import type { CriterionResult, Explain, ExplainedCriterion } from 'fhir-ops/internal/explain'
+import { explainCriteria, type CriterionResult, type Explain, type ExplainedCriterion } from 'fhir-ops/internal/explain'
 import type { NodeTrace } from '../compile/compiler.js'
 import type { Records } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'
@@ -37,8 +37,7 @@ export async function explainDefinitions(explain: Explain, evaluated: EvaluatedD
   }
   looking.counter.endSubject()
   const criteria = await looking.told(reasons, records, () => names.map((name) => explainedDefinition(name, evaluated, reasons)))
-  for (const criterion of criteria) explain.criterion(criterion)
-  explain.source(looking.counter.coverage(reasons.definitions))
+  explainCriteria(explain, { criteria, source: looking.counter.coverage(reasons.definitions) })
 }
 
 /** Run-time errors of CQL are those of the evaluation that is explained, too, which reports them. */

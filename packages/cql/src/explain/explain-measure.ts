@@ -2,7 +2,7 @@ import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
 import { canonicalOfMeasure, decidedBy, populationTitle, type Population } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { CriterionResult, ExplainedCriterion } from 'fhir-ops/internal/explain'
+import { explainCriteria, type CriterionResult, type ExplainedCriterion } from 'fhir-ops/internal/explain'
 import type { Evaluation } from '../compile/compiler.js'
 import type { SubjectRecords } from '../data/population.js'
 import type { ElmNode } from '../elm/node.js'
@@ -54,8 +54,7 @@ export async function explainMeasure(ctx: OperationContext, { scope, groups, pre
       return group.populations.map((population, at) => explainedPopulation(told, population, at))
     }),
   )
-  for (const criterion of criteria) explain.criterion(criterion)
-  explain.source(looking.counter.coverage(reasons.definitions))
+  explainCriteria(explain, { criteria, source: looking.counter.coverage(reasons.definitions) })
 }
 
 /** Evaluates a group as it is evaluated without a trace; where that fails, each population by itself. Gives the failure of each. */

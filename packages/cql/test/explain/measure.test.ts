@@ -126,10 +126,10 @@ const CASES: readonly (readonly [title: string, resources: readonly Resource[], 
     ],
   ],
   [
-    'the period that begins too early, where the retrieve has the range',
+    'the period that begins too early',
     [patient('p'), { ...visit('v', 'p', '2024-03-01'), period: { start: '2023', end: '2024-03-01' } }],
     [
-      'Initial population is false because `exists Visits` is false: 1 Encounter, none within 2024-01-01..2024-12-31; nearest is Encounter/v: 2023..2024-03-01 begins 365 days before 2024-01-01..2024-12-31.',
+      'Initial population is false because `exists Visits` is false: 1 Encounter of `[Encounter]`, none meets `E.period during "Measurement Period"`; nearest is Encounter/v: 2023..2024-03-01 begins 365 days before 2024-01-01..2024-12-31.',
       OUT('Denominator', 'initial population'),
       OUT('Denominator exclusion', 'initial population'),
       OUT('Numerator', 'initial population'),

@@ -1,5 +1,5 @@
 import { checkpoint, type OperationContext } from '../../../context/index.js'
-import type { ExplainedCriterion, MissedBy, NearMiss } from '../../../explain/index.js'
+import { explainCriteria, type ExplainedCriterion, type MissedBy, type NearMiss } from '../../../explain/index.js'
 import { allMatches, type SearchQuery } from '../../../storage/index.js'
 import { decidedBy } from '../../decided-by.js'
 import { canonicalOfMeasure } from '../../find-measure.js'
@@ -32,12 +32,13 @@ export async function explainQueries(
 ): Promise<void> {
   const memberships = membershipsOf(group)
   const countAt = (index: number): number => counts.populations[index]?.count ?? 0
+  const criteria: ExplainedCriterion[] = []
   for (const [index, population] of group.populations.entries()) {
     const membership = memberships[index] ?? { all: [index], none: [] }
     const decided = countAt(index) > 0 ? undefined : decidedBy({ group, membership, index, has: (other) => countAt(other) > 0 })
     const told = await explainedQuery(ctx, scope, { population, decided: decided?.decided })
     const result = countAt(index) > 0 ? 'true' : (decided?.result ?? 'false')
-    ctx.explain?.criterion({
+    criteria.push({
       name: population.kinds[0] ?? `population-${index + 1}`,
       definition: canonicalOfMeasure(scope.measure),
       path: population.path,
@@ -48,6 +49,7 @@ export async function explainQueries(
       ...told.found,
     })
   }
+  if (ctx.explain !== undefined) explainCriteria(ctx.explain, { criteria })
 }
 
 interface ExplainedQuery {
