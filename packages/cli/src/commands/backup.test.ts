@@ -77,5 +77,5 @@ test('a backup does not replace the file that it is of', async () => {
     ...silent,
     err: (line) => said.push(line),
   })
-  expect([status, said]).toEqual([2, ['error: A database cannot be copied onto itself. [parameter-value]']])
+  expect([status, said]).toEqual([2, [`error: ${at('one.db')}: A database cannot be copied onto itself. [parameter-value]`]])
 })

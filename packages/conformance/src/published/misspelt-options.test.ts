@@ -3,6 +3,7 @@ import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { cqlChecker, cqlLanguage, cqlOperations, evaluateCql } from '@fhir-ops/cql'
 import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import { createTranslator } from '@fhir-ops/cql/translator'
+import { crossVersion } from '@fhir-ops/cross-version'
 import { createHandler, introspectionVerifier, jwtVerifier, logoutTokenVerifier } from '@fhir-ops/handler'
 import { configureServer } from '@fhir-ops/handler/node'
 import { delegated, httpStorage } from '@fhir-ops/http'
@@ -15,7 +16,16 @@ import { importSnomed } from '@fhir-ops/snomed/import'
 import { openSqlite, openSqliteToFill, sqliteStorage } from '@fhir-ops/sqlite'
 import { packLayer } from 'fhir-ops/content'
 import { createCache, createContext } from 'fhir-ops/context'
-import { collectData, dataRequirements, evaluateMeasureOperation, evaluateMeasure, measureOperations } from 'fhir-ops/evaluate'
+import { releaseElements } from 'fhir-ops/cross-version'
+import {
+  collectData,
+  createLiveMeasure,
+  dataRequirements,
+  evaluateMeasureOperation,
+  evaluateMeasure,
+  measureOperations,
+  watchMeasure,
+} from 'fhir-ops/evaluate'
 import { openAuditStore, createSessions } from 'fhir-ops/sessions'
 import { createMcpHandler, createMcpServer } from '@fhir-ops/mcp'
 import { botResponse, createBots } from 'fhir-ops/execute'
@@ -60,11 +70,13 @@ const TABLE: Readonly<Record<string, Row>> = {
   evaluateMeasureOperation: { make: evaluateMeasureOperation },
   createHandler: { make: createHandler, options: { context, sessions, baseUrl: 'http://x/fhir/R4', defaultPolicy: 'deny' } },
   createIndexer: { make: createIndexer, before: [{}] },
+  createLiveMeasure: { make: createLiveMeasure, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
   createMcpHandler: { make: createMcpHandler, options: { context, handler: () => {}, baseUrl: 'http://x' } },
   createMcpServer: { make: createMcpServer, options: { context, handler: () => {}, baseUrl: 'http://x' } },
   createSessions: { make: createSessions, options: { store } },
   createTranslator: { make: createTranslator },
   openWorkerTranslator: { make: openWorkerTranslator },
+  crossVersion: { make: crossVersion },
   dataRequirements: { make: dataRequirements, before: [context, { library: {} }] },
   delegated: { make: delegated, before: [[]], options: { baseUrl: 'https://x', delegate: [] } },
   evaluateCql: { make: evaluateCql, before: [context, { expression: '1' }] },
@@ -91,11 +103,13 @@ const TABLE: Readonly<Record<string, Row>> = {
   r4: { make: r4 },
   readPackage: { make: readPackage, before: [new Blob([]).stream()] },
   registryDefinitions: { make: registryDefinitions },
+  releaseElements: { make: releaseElements, before: [[]], options: { release: '5.0', source: 'x' } },
   releaseOf: { make: releaseOf, before: [{}] },
   searchParameters: { make: searchParameters, before: [[], {}] },
   sqliteStorage: { make: sqliteStorage, before: [{}] },
   terminologyCapabilities: { make: terminologyCapabilities, options: capabilities },
   toOperationOutcome: { make: toOperationOutcome, before: [{ valid: true, findings: [] }] },
+  watchMeasure: { make: watchMeasure, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
 }
 
 /** Which function the message names, where it is another one. */
@@ -104,6 +118,7 @@ const SAYS: Readonly<Record<string, string>> = {
   loadR4: 'r4',
   measureOperations: 'evaluateMeasureOperation',
   openSqliteToFill: 'openSqlite',
+  watchMeasure: 'createLiveMeasure',
 }
 
 /** Published functions whose parameter of that kind is not a set of options: what a request or a search is narrowed by. */

@@ -1,3 +1,4 @@
+import { checkOptions, inputShape, needed, TEXT, type InputShape } from '../input/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { codesOfValueSets } from './value-set-codes.js'
 import { FORMAT, type OtherElement, type ReleaseElements } from './elements.js'
@@ -10,6 +11,8 @@ export interface ReleaseElementsOptions {
   readonly source: string
 }
 
+const SHAPE: InputShape = inputShape<ReleaseElementsOptions>({ release: needed(TEXT), source: needed(TEXT) })
+
 /** What all elements and resources have. They need no extension, and would make the table three times as long. */
 const EVERYWHERE = new Set(['id', 'extension', 'modifierExtension'])
 
@@ -18,9 +21,11 @@ const EVERYWHERE = new Set(['id', 'extension', 'modifierExtension'])
  *
  * @param definitions The StructureDefinitions of its types with their snapshots, and the ValueSets and CodeSystems that their `code` elements are bound to.
  *   Others, profiles among them, are passed over.
- * @throws {TypeError} when there is no type with a snapshot among them.
+ * @throws {TypeError} when there is no type with a snapshot among them, and for an option that is unknown, missing or of another type.
  */
-export function releaseElements(definitions: Iterable<object>, { release, source }: ReleaseElementsOptions): ReleaseElements {
+export function releaseElements(definitions: Iterable<object>, options: ReleaseElementsOptions): ReleaseElements {
+  checkOptions('releaseElements', SHAPE, options)
+  const { release, source } = options
   const resources = [...definitions].filter(isObject)
   const elements: Record<string, OtherElement> = {}
   const bound = new Map<string, string>()
