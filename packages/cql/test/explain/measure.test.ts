@@ -20,9 +20,9 @@ beforeAll(async () => {
   translator = await createTranslator({ model: TYPES })
 })
 
-async function explained(resources: readonly Resource[], subject = 'Patient/p'): Promise<EvaluateMeasureResult> {
+async function explained(resources: readonly Resource[], subject = 'Patient/p', by = translator): Promise<EvaluateMeasureResult> {
   const input = { measure: 'm', periodStart: '2024-01-01', periodEnd: '2024-12-31', subject, explain: true }
-  return await evaluateMeasure(contextWith(...resources), input, { languages: [cqlLanguage({ translator })] })
+  return await evaluateMeasure(contextWith(...resources), input, { languages: [cqlLanguage({ translator: by })] })
 }
 
 const reasons = async (...resources: readonly Resource[]): Promise<readonly string[]> =>
@@ -147,7 +147,30 @@ const CASES: readonly (readonly [title: string, resources: readonly Resource[], 
   ],
 ]
 
+/** As other translators may write it: the dates of encounters as a range of the retrieve. */
+const RANGING: CqlTranslator = {
+  translate: async (text, includes) => {
+    const { elm, problems } = await translator.translate(text, includes)
+    const moved = JSON.stringify(elm, (_, node) => {
+      const [source] = node?.type === 'Query' ? node.source : []
+      if (source?.expression.dataType?.endsWith('}Encounter') !== true) return node
+      const [status, period] = node.where.operand
+      const retrieve = { ...source.expression, dateProperty: 'period', dateRange: period.operand[1] }
+      return { ...node, where: status, source: [{ ...source, expression: retrieve }] }
+    })
+    return { elm: JSON.parse(moved), problems }
+  },
+}
+
 describe('the reason of a population is', () => {
+  it('that nothing is within the range of a retrieve', async () => {
+    const resources = [patient('p'), { ...visit('v', 'p', '2024-03-01'), period: { start: '2023', end: '2024-03-01' } }]
+    const { explanation } = await explained(resources, 'Patient/p', RANGING)
+    expect(explanation?.criteria?.[0]?.reason).toBe(
+      'Initial population is false because `exists Visits` is false: 1 Encounter, none within 2024-01-01..2024-12-31; nearest is Encounter/v: 2023..2024-03-01 begins 365 days before 2024-01-01..2024-12-31.',
+    )
+  })
+
   for (const [title, resources, expected] of CASES)
     it(title, async () => {
       expect(await reasons(...resources)).toEqual(expected)
