@@ -58,12 +58,15 @@ const MOMENTS = [
   '2020-12-31T20:00:00-10:00',
   '2021-02-01',
 ]
-const encounter = fc.record({
-  patient: fc.nat(4),
-  status: fc.constantFrom(undefined, 'finished', 'planned', 'arrived', 'cancelled'),
-  start: fc.constantFrom(...MOMENTS),
-  end: fc.constantFrom(...MOMENTS),
-})
+/** Periods that end before they begin are left out: a search does not find them, and what they mean is not defined. */
+const encounter = fc
+  .record({
+    patient: fc.nat(4),
+    status: fc.constantFrom(undefined, 'finished', 'planned', 'arrived', 'cancelled'),
+    start: fc.constantFrom(...MOMENTS),
+    end: fc.constantFrom(...MOMENTS),
+  })
+  .filter(({ start, end }) => start === undefined || end === undefined || start.startsWith(end) || Date.parse(start) <= Date.parse(end))
 type Encounter = typeof encounter extends fc.Arbitrary<infer T> ? T : never
 
 function resourceOf({ patient, status, start, end }: Encounter, n: number): { readonly resourceType: string; readonly id: string } {
@@ -131,7 +134,6 @@ describe('a population', () => {
       fc.asyncProperty(condition, fc.array(encounter, { minLength: 4, maxLength: 25 }), async (where, encounters) => {
         const ctx = await contextWith(where, encounters)
         const single = await Promise.all([0, 1, 2, 3, 4].map((n) => countFor(ctx, `Patient/p${n}`)))
-        // A period that ends before it begins fails the evaluation of whoever reads it; a population need not read it.
         fc.pre(single.every((count) => typeof count === 'number'))
         const expected = single.reduce<number>((sum, count) => sum + Number(count), 0)
         expect(await countFor(ctx)).toBe(expected)
