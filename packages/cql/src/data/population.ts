@@ -146,12 +146,9 @@ function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequ
   return path === undefined || code.length < codes.length ? [] : [{ path, code }]
 }
 
-const MARGIN_MS = 2 * 86_400_000
+const MARGIN_MS = 86_400_000
 
-/**
- * By days, and two more at both ends: times may have no offset, days are compared as they are written, and a period without one of its ends is
- * before or after a day only beyond that day.
- */
+/** By days, and one more at both ends: times may have no offset, and days are compared as they are written. */
 function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
   if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
   const { low, high } = listedRange
