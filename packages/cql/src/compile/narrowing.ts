@@ -14,6 +14,12 @@ export function narrowingOf({ where, alias }: Filter, references: References): r
   })
 }
 
+/** The condition that a query asks of what its source finds, where that is a retrieve. */
+export function filterOf(source: ElmNode, where: ElmNode | undefined): Filter | undefined {
+  if (where === undefined || typeOf(nodeAt(source, 'expression') ?? {}) !== 'Retrieve') return undefined
+  return { where, alias: textAt(source, 'alias') ?? '' }
+}
+
 interface Operands {
   readonly left: ElmNode
   readonly right: ElmNode

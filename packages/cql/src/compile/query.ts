@@ -6,6 +6,7 @@ import { compare } from '../values/compare.js'
 import { isFhir, isList, isTemporal, type FhirElement, type Tuple, type Value } from '../values/value.js'
 import type { Compiler, Compute, Evaluation, NodeCompilers, Scope } from './compiler.js'
 import { distinctValues } from './list.js'
+import { filterOf } from './narrowing.js'
 import { optionalAt, requiredAt } from './operators.js'
 
 /** Queries: sources, let, with and without, where, return, aggregate, sort (CQL author's guide, Queries). */
@@ -66,9 +67,10 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
   const aliases = new Map(outer.aliases)
   const scope: Scope = { ...outer, aliases }
   const where = nodeAt(node, 'where')
-  const sources = nodesAt(node, 'source').map((source) =>
-    compileSource(source, where === undefined ? scope : filtered(source, scope, where), aliases, compiler),
-  )
+  const sources = nodesAt(node, 'source').map((source) => {
+    const filter = filterOf(source, where)
+    return compileSource(source, filter === undefined ? scope : { ...scope, filter }, aliases, compiler)
+  })
   if (sources.length === 0) throw invalidElm(node, 'A query must have a source.')
   const steps = [
     ...nodesAt(node, 'let').map((part) => compileLet(part, scope, aliases, compiler)),
@@ -92,12 +94,6 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
     const kept = isDistinct ? distinctValues(rows, compiler.convert, evaluation.spend) : rows
     return order === undefined ? kept : sorted(kept, order, evaluation)
   }
-}
-
-/** A retrieve learns what its resources are going to be asked. */
-function filtered(source: ElmNode, scope: Scope, where: ElmNode): Scope {
-  const isRetrieve = typeOf(nodeAt(source, 'expression') ?? {}) === 'Retrieve'
-  return isRetrieve ? { ...scope, filter: { where, alias: textAt(source, 'alias') ?? '' } } : scope
 }
 
 function compileSource(node: ElmNode, scope: Scope, aliases: Map<string, number>, compiler: Compiler): Source {

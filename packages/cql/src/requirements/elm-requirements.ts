@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { mergedRequirements, type ParameterUse, type RequiredData, type Requirements } from 'fhir-ops/internal/evaluate'
 import type { Filter } from '../compile/compiler.js'
+import { filterOf } from '../compile/narrowing.js'
 import { isFunction } from '../elm/library.js'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
@@ -130,11 +131,9 @@ function visit(walk: Walk, node: ElmNode, place: Place): void {
 }
 
 function noteFilters({ filters }: Walk, query: ElmNode): void {
-  const where = nodeAt(query, 'where')
-  if (where === undefined) return
   for (const source of nodesAt(query, 'source')) {
-    const retrieve = nodeAt(source, 'expression')
-    if (retrieve !== undefined && typeOf(retrieve) === 'Retrieve') filters.set(retrieve, { where, alias: textAt(source, 'alias') ?? '' })
+    const [retrieve, filter] = [nodeAt(source, 'expression'), filterOf(source, nodeAt(query, 'where'))]
+    if (retrieve !== undefined && filter !== undefined) filters.set(retrieve, filter)
   }
 }
 
