@@ -255,14 +255,15 @@ function list(random: Random): { readonly type: string; readonly text: string } 
 
 function relation(random: Random, source: Source): string {
   const other = sourceOf(random.one(TYPES))
-  const such = random
-    .one(RELATIONS)
-    .replaceAll('$a', 'A')
-    .replaceAll('$b', 'B')
-    .replaceAll('#a', momentOf(source, 'A'))
-    .replaceAll('#b', momentOf(other, 'B'))
+  const such = related(random, source, other)
   const more = random.seldom(2) ? ` and ${condition(random, other, 'B')}` : ''
   return ` ${random.one(['with', 'with', 'without'])} ${random.one(other.retrieves)} B such that ${such}${more}`
+}
+
+/** What holds between A and B. */
+function related(random: Random, a: Source, b: Source): string {
+  const relation = random.one(RELATIONS).replaceAll('$a', 'A').replaceAll('$b', 'B')
+  return relation.replaceAll('#a', momentOf(a, 'A')).replaceAll('#b', momentOf(b, 'B'))
 }
 
 function condition(random: Random, source: Source, alias: string): string {
@@ -311,12 +312,7 @@ function quantities(random: Random): string {
 function pairs(random: Random): string {
   const [a, b] = [random.one(TYPES), random.one(TYPES)]
   const [one, other] = [sourceOf(a), sourceOf(b)]
-  const such = random
-    .one(RELATIONS)
-    .replaceAll('$a', 'A')
-    .replaceAll('$b', 'B')
-    .replaceAll('#a', momentOf(one, 'A'))
-    .replaceAll('#b', momentOf(other, 'B'))
+  const such = related(random, one, other)
   return `from ${random.one(one.retrieves)} A, ${random.one(other.retrieves)} B where ${such} and ${condition(random, one, 'A')} return A.id.value + ' ' + B.id.value sort asc`
 }
 
