@@ -24,7 +24,7 @@ export interface Hl7Field {
   readonly repetitions: readonly Hl7Repetition[]
 }
 
-/** Reads a part as it is first asked for. Classes, because an object with a getter of its own takes several times as long to make. */
+/** Reads a part each time it is asked for. Classes, because an object with a getter of its own takes several times as long to make. */
 class Field implements Hl7Field {
   readonly text: string
   readonly #separators: Hl7Separators
