@@ -106,8 +106,8 @@ function printCounts(report: JsonObject, io: Io): void {
 /** Prints each report when its counts have become different; with `json` each in one line. */
 async function watch(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, reportType, json, storage, load } = options
-  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
   const engine = await openEngine({ storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
+  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
   const input = { measure: idOf('Measure', measure), periodStart, periodEnd, subject, practitioner, reportType }
   try {
     for await (const result of watchMeasure(engine.ctx, input, { languages: [cqlLanguage({ translator })] })) {
