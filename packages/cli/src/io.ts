@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
+import { decodeUtf8 } from 'fhir-ops/internal/text'
 import type { Engine } from './storage.js'
 
 /** What can stand at the end of a line, each a whole word, and the part of it that is there. */
@@ -9,7 +10,7 @@ export type Completer = (line: string) => Promise<readonly [words: readonly stri
 export interface Io {
   readonly out: (line: string) => void
   readonly err: (line: string) => void
-  /** Standard input to its end. */
+  /** Standard input to its end. @throws {OperationError} `body-invalid` where it is not UTF-8. */
   readonly stdin: () => Promise<string>
   /** Standard input line by line, with a prompt and completion on a terminal. */
   readonly lines?: (completer: Completer) => AsyncIterable<string>
@@ -47,7 +48,7 @@ function terminalIo(): Io {
     async stdin() {
       const chunks: Buffer[] = []
       for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
-      return Buffer.concat(chunks).toString('utf8')
+      return decodeUtf8(Buffer.concat(chunks), 'Standard input')
     },
   }
 }

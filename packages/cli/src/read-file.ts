@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { OperationError } from 'fhir-ops/errors'
+import { decodeUtf8 } from 'fhir-ops/internal/text'
 
 /** The bytes of a file that a command was given. @throws {OperationError} `parameter-value` for a folder; an error of the system, which names the file, for one that cannot be read. */
 export async function fileBytes(path: string): Promise<Uint8Array> {
@@ -13,7 +14,7 @@ export async function fileBytes(path: string): Promise<Uint8Array> {
   }
 }
 
-/** The text of a file, in UTF-8. Throws as `fileBytes`. */
+/** The text of a file, in UTF-8. @throws {OperationError} as `fileBytes`, and `body-invalid` for another encoding. */
 export async function fileText(path: string): Promise<string> {
-  return new TextDecoder().decode(await fileBytes(path))
+  return decodeUtf8(await fileBytes(path), path)
 }

@@ -1,6 +1,6 @@
 import { finished } from 'fhir-ops/internal/work'
 import { describe, expect, it } from 'vitest'
-import { decodeUtf8 } from '../src/http/body-bytes.js'
+import { decodeUtf8 } from 'fhir-ops/internal/text'
 import { readingJsonBody } from '../src/http/json-body.js'
 
 describe('a JSON body', () => {
@@ -33,7 +33,7 @@ describe('UTF-8', () => {
   it.each([[[0xff]], [[0xc0, 0x80]], [[0xed, 0xa0, 0x80]], [[0xe2, 0x82]], [[0xf5, 0x80, 0x80, 0x80]], [[0x80]]])(
     '%j is refused',
     (bytes) => {
-      expect(() => decodeUtf8(Uint8Array.from(bytes))).toThrow('The body is not UTF-8.')
+      expect(() => decodeUtf8(Uint8Array.from(bytes))).toThrow('The body is not UTF-8: line 1 has a byte of another encoding.')
     },
   )
 })

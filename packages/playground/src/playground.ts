@@ -2,6 +2,7 @@ import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkOptions, inputShape, type InputShape, type MemberKind, TEXT } from 'fhir-ops/internal/input'
 
 /** The built page: copy the folder to any web server, and it runs by itself, with the engines in the browser. Absolute. */
 export const playgroundFolder: string = fileURLToPath(new URL('../dist/page', import.meta.url))
@@ -13,6 +14,13 @@ export interface PlaygroundOptions {
   /** FHIR base of the server that the page works with, from the page on. Default `fhir/R4`. */
   readonly fhirBase?: string
 }
+
+const PATH: MemberKind = {
+  words: 'a path from a slash to a slash, such as /try/',
+  is: (value) => typeof value === 'string' && /^\/(?:[^?#]*\/)?$/.test(value),
+}
+
+const SHAPE: InputShape = inputShape<PlaygroundOptions>({ path: PATH, fhirBase: TEXT })
 
 /** Answers a request for the page or a file of it, and says that it did; `false` leaves any other request as it is. */
 export type Playground = (message: IncomingMessage, response: ServerResponse) => boolean
@@ -42,9 +50,12 @@ const FOREVER = 'public, max-age=31536000, immutable'
  * Serves the page beside a handler in `node:http`: `server.on('request', (message, response) => page(message, response) || listener(message,
  * response))`. It has no secrets: users put in their access tokens themselves, or open it with `#token=...`.
  *
+ * @throws {TypeError} for an option that is unknown or of another type, and a path without its slashes.
  * @throws {Error} `ENOENT` before the package is built.
  */
-export function createPlayground({ path = '/', fhirBase = 'fhir/R4' }: PlaygroundOptions = {}): Playground {
+export function createPlayground(options: PlaygroundOptions = {}): Playground {
+  checkOptions('createPlayground', SHAPE, options)
+  const { path = '/', fhirBase = 'fhir/R4' } = options
   const index = indexPage(fhirBase)
   const parts = partsBelow(path)
   return (message, response) => {

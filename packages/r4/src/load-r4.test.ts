@@ -47,6 +47,16 @@ describe('loadR4', () => {
   })
 })
 
+describe('spread into options before it is there', () => {
+  test.each<[string, object, string]>([
+    ['loadR4 that is not called', loadR4, 'createContext: loadR4 was not called. Use { ...(await loadR4()) }.'],
+    ['loadR4() that is not awaited', loadR4(packed), 'createContext: loadR4() was not awaited. Use { ...(await loadR4()) }.'],
+    ['r4 that is not called', r4, 'createContext: r4 was not called. Use { ...r4() }.'],
+  ])('%s is refused by name', (_, spread, message) => {
+    expect(() => createContext(Object.assign({ storage: memoryStorage() }, spread))).toThrow(new TypeError(message))
+  })
+})
+
 describe('where the files cannot be read', () => {
   test('r4 says so, and names what works there', () => {
     vi.stubGlobal('process', undefined)

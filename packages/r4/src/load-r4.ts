@@ -1,3 +1,4 @@
+import { SPREAD_THE_RESULT } from 'fhir-ops/internal/input'
 import { isObject } from 'fhir-ops/internal/json'
 import { checkNode, hasPackageFiles } from './package-files.js'
 import { r4 } from './r4.js'
@@ -14,7 +15,19 @@ export type R4Source = string | URL | Response | ArrayBuffer | Uint8Array<ArrayB
  *
  * @throws {TypeError} when the file cannot be fetched, when it is another file, and on a Node that is too old.
  */
-export async function loadR4(source?: R4Source, options: ReleaseOptions = {}): Promise<Release> {
+export function loadR4(source?: R4Source, options: ReleaseOptions = {}): Promise<Release> {
+  return toAwait(releaseFrom(source, options))
+}
+
+const USE = 'Use { ...(await loadR4()) }.'
+Object.defineProperty(loadR4, SPREAD_THE_RESULT, { value: `loadR4 was not called. ${USE}`, enumerable: true })
+
+/** So that `createContext({ storage, ...loadR4() })` is refused by name; without it the context would have no definitions. */
+export function toAwait(release: Promise<Release>): Promise<Release> {
+  return Object.defineProperty(release, SPREAD_THE_RESULT, { value: `loadR4() was not awaited. ${USE}`, enumerable: true })
+}
+
+async function releaseFrom(source: R4Source | undefined, options: ReleaseOptions): Promise<Release> {
   if (source === undefined && hasPackageFiles()) return r4(options)
   return loadedFrom(source ?? new URL('../dist/r4.bin', import.meta.url), options)
 }

@@ -20,7 +20,7 @@ export function r4(options: ReleaseOptions = {}): Release {
 }
 
 // So that `createContext({ storage, ...r4 })` is refused by name; without it the context would have no definitions.
-Object.defineProperty(r4, SPREAD_THE_RESULT, { value: 'r4', enumerable: true })
+Object.defineProperty(r4, SPREAD_THE_RESULT, { value: 'r4 was not called. Use { ...r4() }.', enumerable: true })
 
 /**
  * The StructureDefinitions, ValueSets, CodeSystems (v2 and v3 too), SearchParameters, CompartmentDefinitions and OperationDefinitions of

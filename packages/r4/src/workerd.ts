@@ -1,5 +1,5 @@
 import bytes from './r4.bin'
-import { loadedFrom, type R4Source } from './load-r4.js'
+import { loadedFrom, toAwait, type R4Source } from './load-r4.js'
 import type { Release, ReleaseOptions } from './release.js'
 
 export { r4, r4Definitions, r4SearchParameters, r4TypeModel } from './r4.js'
@@ -7,6 +7,6 @@ export { releaseOf, type Release, type ReleaseFiles, type ReleaseOptions } from 
 export type { R4Source } from './load-r4.js'
 
 /** `loadR4` for workerd, which has no address to fetch the file from: Cloudflare's tools make it a module of the Worker, as every `.bin`. */
-export async function loadR4(source: R4Source = bytes, options: ReleaseOptions = {}): Promise<Release> {
-  return loadedFrom(source, options)
+export function loadR4(source: R4Source = bytes, options: ReleaseOptions = {}): Promise<Release> {
+  return toAwait(loadedFrom(source, options))
 }

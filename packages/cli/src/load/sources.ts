@@ -7,6 +7,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import { type FhirPackage, readPackage } from 'fhir-ops/packages'
 import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
+import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
 
 /** What a definition is in its package. */
@@ -127,7 +128,7 @@ async function* linesOf(file: string): AsyncGenerator<Source> {
   const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
   bytes.on('error', (error) => input.destroy(error))
   let line = 0
-  for await (const text of linesIn(input.setEncoding('utf8'), file)) {
+  for await (const text of linesIn(decodingUtf8(input, file), file)) {
     line += 1
     if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}`, file, line, readBytes: bytes.bytesRead }
   }
@@ -151,7 +152,7 @@ async function packageAt(file: string): Promise<FhirPackage> {
 
 async function textOf(file: string): Promise<string> {
   const bytes = await readFile(file)
-  return (file.endsWith('.gz') ? await inflate(bytes) : bytes).toString('utf8').replace(/^\uFEFF/, '')
+  return decodeUtf8(file.endsWith('.gz') ? await inflate(bytes) : bytes, file)
 }
 
 /** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is not a JSON object. */

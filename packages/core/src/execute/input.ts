@@ -1,4 +1,5 @@
 import { OperationError, quoted } from '../errors/index.js'
+import { decodeUtf8 } from '../text/index.js'
 import { textMap, type TextMap, uniquePairs } from './bot-function.js'
 import { BOT_CONTENT_TYPES, type ParseJson } from './content-types.js'
 
@@ -32,7 +33,7 @@ export function readBotInput(contentType: string | undefined, bytes: Uint8Array,
   if (kind === undefined || !parameters.every(isUtf8OrOther)) {
     throw new OperationError('media-type-unsupported', `Bots do not read the Content-Type ${quoted(contentType ?? '')}.`)
   }
-  return { contentType: kind.mediaType, input: kind.read(decoded(bytes), parseJson) }
+  return { contentType: kind.mediaType, input: kind.read(decodeUtf8(bytes), parseJson) }
 }
 
 /**
@@ -49,12 +50,4 @@ export function readBotQuery(pairs: Iterable<readonly [string, string]>): BotQue
 
 function isUtf8OrOther(parameter: string): boolean {
   return !parameter.startsWith('charset=') || /^charset="?utf-?8"?$/.test(parameter)
-}
-
-function decoded(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-  } catch {
-    throw new OperationError('body-invalid', 'The body is not UTF-8.')
-  }
 }

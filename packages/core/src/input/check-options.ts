@@ -3,8 +3,8 @@ import { didYouMean, nearest } from '../text/index.js'
 import type { InputShape, MemberKind } from './input-shape.js'
 
 /**
- * Marks a function whose result is meant to be spread into options: `{ ...r4() }`. Spreading the function itself copies the mark, so that
- * `checkOptions` can name it. The value is the function's name.
+ * Marks what is not meant to be spread into options, but what becomes of it: a function in place of its result (`{ ...r4 }`), a promise in
+ * place of its value (`{ ...loadR4() }`). Spreading copies the mark. The value is the sentence with which `checkOptions` refuses it.
  */
 export const SPREAD_THE_RESULT: unique symbol = Symbol.for('fhir-ops.spread-the-result')
 
@@ -29,7 +29,7 @@ interface Checking {
 
 function check({ factory, shape, path }: Checking, given: JsonObject): void {
   const spread = Object.getOwnPropertyDescriptor(given, SPREAD_THE_RESULT)
-  if (spread !== undefined) throw new TypeError(`${factory}: ${spread.value} was not called. Use { ...${spread.value}() }.`)
+  if (spread !== undefined) throw new TypeError(`${factory}: ${spread.value}`)
   // An unknown option first: where one is misspelt that is needed, it was given.
   for (const [name, value] of Object.entries(given))
     if (value !== undefined && !shape.kinds.has(name))

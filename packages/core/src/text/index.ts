@@ -1,3 +1,4 @@
+export { decodeUtf8, decodingUtf8 } from './decode-utf8.js'
 export { distancesFrom } from './distances.js'
 export { fold, foldLetters } from './fold.js'
 export { didYouMean, nearest, otherCase } from './nearest.js'

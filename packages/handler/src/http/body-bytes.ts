@@ -45,15 +45,3 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   }
   return bytes
 }
-
-/** Made once, because making it takes longer than most texts. */
-const UTF_8 = new TextDecoder('utf-8', { fatal: true })
-
-/** Strict UTF-8; one leading byte order mark is skipped. @throws {OperationError} `body-invalid` */
-export function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return UTF_8.decode(bytes)
-  } catch (cause) {
-    throw new OperationError('body-invalid', 'The body is not UTF-8.', { cause })
-  }
-}

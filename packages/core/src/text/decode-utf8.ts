@@ -1,0 +1,81 @@
+import { OperationError } from '../errors/index.js'
+
+/** Made once, because making it takes longer than most texts. */
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * The text of bytes in strict UTF-8; one leading byte order mark is skipped.
+ *
+ * @param what What the bytes are of, which begins the message.
+ * @throws {OperationError} `body-invalid` for bytes in another encoding: UTF-16 and UTF-32 are named, for all others the line where it shows.
+ */
+export function decodeUtf8(bytes: Uint8Array, what: string = 'The body'): string {
+  refuseWide(bytes, what)
+  try {
+    return UTF_8.decode(bytes)
+  } catch (cause) {
+    throw notUtf8(what, lineOfFault(bytes), cause)
+  }
+}
+
+/** As `decodeUtf8`, of bytes that come in pieces, which may end anywhere. */
+export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let line = 0
+  for await (const piece of pieces) {
+    if (line === 0) refuseWide(piece, what)
+    line ||= 1
+    let text = ''
+    try {
+      text = decoder.decode(piece, { stream: true })
+    } catch (cause) {
+      // The end of a character whose beginning was in the piece before.
+      const start = piece.findIndex((byte) => byte < CONTINUED || byte >= CONTINUED_END)
+      throw notUtf8(what, line + lineOfFault(piece.subarray(Math.max(start, 0))) - 1, cause)
+    }
+    line += lineFeedsIn(text)
+    yield text
+  }
+  try {
+    decoder.decode()
+  } catch (cause) {
+    throw notUtf8(what, line, cause)
+  }
+}
+
+const CONTINUED = 0x80
+const CONTINUED_END = 0xc0
+const LINE_FEED = 0x0a
+
+function notUtf8(what: string, line: number, cause: unknown): OperationError {
+  return new OperationError('body-invalid', `${what} is not UTF-8: line ${line} has a byte of another encoding.`, { cause })
+}
+
+/** The beginnings of texts in encodings of two and four bytes: their byte order marks, or an ASCII character with its zero bytes, twice. */
+const WIDE: readonly (readonly [encoding: string, pattern: RegExp])[] = [
+  ['UTF-32', /^(?:\u00FF\u00FE\0\0|\0\0\u00FE\u00FF|(?:[\u0001-\u007F]\0\0\0){2}|(?:\0\0\0[\u0001-\u007F]){2})/],
+  ['UTF-16', /^(?:\u00FF\u00FE|\u00FE\u00FF|(?:[\u0001-\u007F]\0){2}|(?:\0[\u0001-\u007F]){2})/],
+]
+const MARK = 0xfe
+
+function refuseWide(bytes: Uint8Array, what: string): void {
+  // All of them have a zero byte, or a byte of a mark, at once.
+  if (bytes[0] !== 0 && bytes[1] !== 0 && (bytes[0] ?? 0) < MARK) return
+  const start = String.fromCharCode(...bytes.subarray(0, 8))
+  const encoding = WIDE.find(([, pattern]) => pattern.test(start))?.[0]
+  if (encoding !== undefined) throw new OperationError('body-invalid', `${what} is in ${encoding}; UTF-8 is expected.`)
+}
+
+/** From 1. A lenient reading has something else in the place of what is not UTF-8. */
+function lineOfFault(bytes: Uint8Array): number {
+  const written = new TextEncoder().encode(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes))
+  let line = 1
+  for (let index = 0; index < bytes.length && bytes[index] === written[index]; index++) if (bytes[index] === LINE_FEED) line++
+  return line
+}
+
+function lineFeedsIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
