@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from './packages.mjs'
+import { tablesIn } from './tables.mjs'
 
 /**
  * What is drawn: the page, the first heading of its table, the columns, and a title. The first chart of a page and table stands below that
@@ -40,24 +41,6 @@ export function chartOf({ page, table, columns, title, without = [] }, text = pa
   const wrong = rows.find(({ values }) => values.some(Number.isNaN))
   if (wrong !== undefined) throw new Error(`docs/${page}: '${wrong.label}' has no number.`)
   return barChart({ title, rows, columns })
-}
-
-/** The tables of a Markdown text: headings and rows of cells, and the line after them. */
-export function tablesIn(text) {
-  const lines = text.split('\n')
-  return lines.flatMap((line, index) => {
-    if (!/^\|[\s:|-]+\|$/.test(line)) return []
-    const end = lines.findIndex((other, at) => at > index && !other.startsWith('|'))
-    const rows = lines.slice(index + 1, end === -1 ? undefined : end).map(cells)
-    return [{ headings: cells(lines[index - 1]), rows, end: end === -1 ? lines.length : end }]
-  })
-}
-
-function cells(line) {
-  return line
-    .slice(1, -1)
-    .split(/(?<!\\)\|/)
-    .map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 
 const [LABELS, BARS, NUMBERS, ROW] = [320, 340, 100, 30]

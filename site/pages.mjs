@@ -2,7 +2,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CHARTS, chartOf, tablesIn } from '../scripts/charts.mjs'
+import { CHARTS, chartOf } from '../scripts/charts.mjs'
+import { tablesIn } from '../scripts/tables.mjs'
 
 const SITE = dirname(fileURLToPath(import.meta.url))
 const ROOT = resolve(SITE, '..')

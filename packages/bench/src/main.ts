@@ -1,11 +1,11 @@
-// Measures and prints Markdown tables. `bench` runs all but the soak test, `bench NAME...` those.
-import { availableParallelism, cpus } from 'node:os'
+// Measures and prints Markdown tables, and on which machine; `npm run bench` calls it.
 import { cluster } from './cluster/cluster.js'
 import { hl7v2 } from './hl7v2/hl7v2.js'
 import { overHttp } from './http/http.js'
 import { costlyEcl } from './terminology/costly-ecl.js'
 import { hostile } from './terminology/hostile.js'
 import { inProcess } from './in-process/in-process.js'
+import { machineLine, machineNow } from './machine.js'
 import { memory } from './memory/memory.js'
 import { measures } from './measures/measures.js'
 import { soak } from './soak/soak.js'
@@ -33,12 +33,13 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
 ])
 
 const wanted = process.argv.slice(2)
-const unknown = wanted.find((name) => !BENCHES.has(name))
-if (unknown !== undefined || wanted.includes('--help')) {
-  console.log(`bench [${[...BENCHES.keys()].join('|')}]...   measures and prints tables; all but soak when none is named`)
-  process.exit(unknown === '--help' || unknown === undefined ? 0 : 2)
+if (wanted[0] === '--list') {
+  console.log([...BENCHES.keys()].join('\n'))
+  process.exit(0)
 }
-
-console.log(`Node ${process.version}, ${availableParallelism()} cores, ${cpus()[0]?.model ?? 'unknown processor'}\n`)
-const names = wanted.length > 0 ? wanted : [...BENCHES.keys()].filter((name) => name !== 'soak')
-for (const name of names) console.log(`${await BENCHES.get(name)?.()}\n`)
+for (const name of wanted) {
+  const bench = BENCHES.get(name)
+  if (bench === undefined) throw new TypeError(`There is no bench '${name}'.`)
+  const before = machineNow()
+  console.log(`${await bench()}\n\n${machineLine(before, machineNow())}`)
+}

@@ -1,0 +1,3 @@
+export declare const PAGE: string
+
+export declare function withResults(page: string, results?: readonly { readonly name: string; readonly text: string }[]): string
