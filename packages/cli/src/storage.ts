@@ -4,7 +4,7 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { OperationContext } from 'fhir-ops/context'
 import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
 import { httpStorage } from '@fhir-ops/http'
-import { openPostgres, type PostgresDatabase } from '@fhir-ops/postgres'
+import { openPostgres, openPostgresToFill, type PostgresDatabase } from '@fhir-ops/postgres'
 import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
 import pg from 'pg'
 
@@ -14,7 +14,7 @@ export interface StorageOptions {
   readonly storage: string
   /** Make a SQLite file that does not exist; also done when there is something to load into it. Else it is refused. */
   readonly create?: boolean
-  /** Nothing is searched for before the storage is closed: a SQLite file gets its indexes then (`openSqliteToFill`). */
+  /** Nothing is searched for before the storage is closed: an empty database gets its indexes then (`openSqliteToFill`, `openPostgresToFill`). */
   readonly toFill?: boolean
   /** Gives the token of the caller whose request is being served: an upstream server is asked with it. */
   readonly callerToken?: (() => string | undefined) | undefined
@@ -53,7 +53,7 @@ export async function openStorage({
     return await named(file, () => (toFill ? openSqliteToFill(file) : openSqlite(file)))
   }
   const database = postgresUrl(option)
-  if (database !== undefined) return openPostgresUrl(database)
+  if (database !== undefined) return openPostgresUrl(database, { toFill })
   const upstream = option.replace(/^http:(?=https?:)/, '')
   if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, callerToken }))
   // The value is not repeated: it may have a password.
@@ -98,10 +98,10 @@ export function postgresUrl(option: string): string | undefined {
 }
 
 /** Opens the database of a URL, with the driver's own defaults for what the URL leaves out. */
-async function openPostgresUrl(url: string): Promise<PostgresDatabase> {
+async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boolean }): Promise<PostgresDatabase> {
   const pool = new pg.Pool({ connectionString: url })
   try {
-    return await openPostgres(pool)
+    return await (toFill ? openPostgresToFill(pool) : openPostgres(pool))
   } catch (error) {
     await pool.end()
     throw error

@@ -1,9 +1,9 @@
 import { AMOUNT, checkOptions, CLOCK, FLAG, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { conceptsIn } from './concepts.js'
-import { connectionsOf } from './database/connections.js'
-import { databaseOver } from './database/database.js'
-import { migrate } from './database/migrations.js'
+import { connectionsOf, type Connections } from './database/connections.js'
+import { databaseOver, type Database } from './database/database.js'
+import { makeIndexes, migrate, migrateToFill } from './database/migrations.js'
 import type { PostgresPool } from './database/pool.js'
 import { revisionOf } from './resources/revision.js'
 import { listeningNews, notifying } from './sessions/session-news.js'
@@ -63,14 +63,53 @@ export interface PostgresDatabase {
  *   another type.
  */
 export async function openPostgres(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
-  checkPool(pool)
-  checkOptions('openPostgres', SHAPE, options)
+  const opening = openingOf('openPostgres', pool, options)
+  await migrate(opening.db)
+  return opened(opening, options)
+}
+
+/** A load waits for others, such as for somebody who makes the indexes, rather than fail. */
+const FILLING_TIMEOUT_MS = 600_000
+
+/**
+ * Opens a database as `openPostgres`, to be filled. When it holds no resource, the indexes by search parameters are made by `close`, of all
+ * resources at once, which is less work; should `close` not be reached, by whoever opens the database next. Searches by search parameters read
+ * everything until then, those of other processes too, so that nobody should serve from it yet. A statement may take ten minutes by default.
+ *
+ * @throws {OperationError} as `openPostgres`; `close` also `storage-full`, after which everything that was written is there.
+ * @throws {TypeError} as `openPostgres`.
+ */
+export async function openPostgresToFill(pool: PostgresPool, options: OpenPostgresOptions = {}): Promise<PostgresDatabase> {
+  const opening = openingOf('openPostgresToFill', pool, { statementTimeoutMs: FILLING_TIMEOUT_MS, ...options })
+  const { db } = opening
+  const isLeftOut = await migrateToFill(db)
+  const close = async (): Promise<void> => {
+    try {
+      if (isLeftOut) await makeIndexes(db)
+    } finally {
+      await db.close()
+    }
+  }
+  let closing: Promise<void> | undefined
+  return opened({ ...opening, db: { ...db, close: async () => (closing ??= close()) } }, options)
+}
+
+interface Opening {
+  readonly connections: Connections
+  readonly db: Database
+}
+
+function openingOf(factory: string, pool: PostgresPool, options: OpenPostgresOptions): Opening {
+  checkPool(factory, pool)
+  checkOptions(factory, SHAPE, options)
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false, transactionPooling = false } = options
   if (transactionPooling && options.notify !== false)
-    throw new TypeError('openPostgres: with transactionPooling, notify must be false, as nobody can listen on a shared connection.')
+    throw new TypeError(`${factory}: with transactionPooling, notify must be false, as nobody can listen on a shared connection.`)
   const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits, transactionPooling })
-  const db = databaseOver(pool, connections)
-  await migrate(db)
+  return { connections, db: databaseOver(pool, connections) }
+}
+
+function opened({ connections, db }: Opening, options: OpenPostgresOptions): PostgresDatabase {
   const news = listeningNews(connections)
   const close = async (): Promise<void> => {
     await news.close()
@@ -101,13 +140,13 @@ const SHAPE: InputShape = inputShape<OpenPostgresOptions>({
 const POOL = having('a pool', ['connect', 'on', 'end'])
 
 /** Connections look like pools, and would fail at the first call, with an error that names no cause. */
-function checkPool(pool: object): void {
+function checkPool(factory: string, pool: object): void {
   const is = (...members: readonly string[]): boolean => members.every((member) => member in Object(pool))
   if (is('execProtocol', 'waitReady'))
-    throw new TypeError('openPostgres: the pool is a PGlite, which is one connection. Pass pglitePool(db) of @fhir-ops/postgres.')
+    throw new TypeError(`${factory}: the pool is a PGlite, which is one connection. Pass pglitePool(db) of @fhir-ops/postgres.`)
   if (is('connectionParameters', 'escapeIdentifier'))
-    throw new TypeError('openPostgres: the pool is a connection (Client of pg). Pass a pool: new Pool(config) of pg.')
-  if (!POOL.is(pool)) throw new TypeError(`openPostgres: the pool must be ${POOL.words}; Pool of pg is one.`)
+    throw new TypeError(`${factory}: the pool is a connection (Client of pg). Pass a pool: new Pool(config) of pg.`)
+  if (!POOL.is(pool)) throw new TypeError(`${factory}: the pool must be ${POOL.words}; Pool of pg is one.`)
 }
 
 const DEFAULT_CACHE = 32_000_000

@@ -1,32 +1,65 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Storage } from 'fhir-ops/storage'
 import type { JsonObject } from 'fhir-ops/internal/json'
+import { openPostgres, openPostgresToFill } from '@fhir-ops/postgres'
 import { r4 } from '@fhir-ops/r4'
-import { openSqlite, openSqliteToFill, type SqliteFile } from '@fhir-ops/sqlite'
+import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
 import { markdownTable } from '../markdown.js'
 import { clinicalResource, PER_PATIENT } from './clinical-resources.js'
 import { fill } from './fill.js'
+import { benchDatabase } from './opened-storages.js'
 
 const RESOURCES: ReadonlyMap<string, (n: number) => JsonObject> = new Map([
   ['a Patient to nine Observations, 13 entries', clinicalResource],
   ['Patients, 8 entries', (n: number) => clinicalResource(n * PER_PATIENT)],
 ])
-const WAYS: ReadonlyMap<string, (file: string) => Promise<SqliteFile>> = new Map([
-  ['indexes made at the end', openSqliteToFill],
-  ['indexes kept up', openSqlite],
-])
+
+interface Filled {
+  readonly storage: Storage
+  close(): Promise<void>
+}
+
+/** What is filled. */
+interface Target {
+  open(): Promise<Filled>
+  remove(): Promise<void>
+}
+
+const AT_THE_END = 'indexes made at the end'
+const KEPT_UP = 'indexes kept up'
+const TARGETS: readonly (readonly [storage: string, way: string, target: () => Promise<Target>])[] = [
+  ['SQLite', AT_THE_END, async () => sqliteFile(openSqliteToFill)],
+  ['SQLite', KEPT_UP, async () => sqliteFile(openSqlite)],
+  ['PostgreSQL', AT_THE_END, async () => postgresSchema(openPostgresToFill)],
+  ['PostgreSQL', KEPT_UP, async () => postgresSchema(openPostgres)],
+]
 
 /**
- * How fast a new SQLite file is filled, to its close: `BENCH_SIZES` are the numbers of resources (default `100000`). Processor time, which
- * other processes lengthen less than the rate, is that of the thread that indexes, and that of all others, of which one writes.
+ * How fast a new SQLite file or PostgreSQL schema is filled, to its close: `BENCH_SIZES` are the numbers of resources (default `100000`). Processor
+ * time, which other processes lengthen less than the rate, is that of the thread that indexes, and that of all others of this process: in
+ * SQLite one writes; of PostgreSQL the server, another process, is left out.
  */
 export async function firstLoads(): Promise<string> {
   const rows: string[][] = []
   for (const size of (process.env['BENCH_SIZES'] ?? '100000').split(',').map(Number))
     for (const [what, resourceOf] of RESOURCES)
-      for (const [way, open] of WAYS) rows.push([size.toLocaleString('en'), what, way, ...(await firstLoad(open, { size, resourceOf }))])
-  return markdownTable(['resources', 'of', 'SQLite', 'resources/s', 'µs to index each', 'µs to write each'], rows)
+      for (const [storage, way, target] of TARGETS) {
+        rows.push([size.toLocaleString('en'), what, storage, way, ...(await firstLoad(await target(), { size, resourceOf }))])
+        process.stderr.write(`${rows.at(-1)?.join(' ')}\n`)
+      }
+  return markdownTable(['resources', 'of', 'storage', 'way', 'resources/s', 'µs to index and hand over each', 'µs of other threads'], rows)
+}
+
+async function sqliteFile(open: (file: string) => Promise<Filled>): Promise<Target> {
+  const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-load-'))
+  return { open: async () => open(join(folder, 'load.db')), remove: async () => rm(folder, { recursive: true }) }
+}
+
+async function postgresSchema(open: typeof openPostgres): Promise<Target> {
+  const { schema, remove } = await benchDatabase()
+  return { open: async () => open(schema.pool()), remove }
 }
 
 interface Load {
@@ -34,17 +67,17 @@ interface Load {
   readonly resourceOf: (n: number) => JsonObject
 }
 
-async function firstLoad(open: (file: string) => Promise<SqliteFile>, { size, resourceOf }: Load): Promise<readonly string[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-load-'))
+async function firstLoad(target: Target, { size, resourceOf }: Load): Promise<readonly string[]> {
+  const { indexer } = r4()
   const [start, all, own] = [performance.now(), process.cpuUsage(), process.threadCpuUsage()]
-  const file = await open(join(folder, 'load.db'))
-  await fill(file.storage, r4().indexer, { from: 0, to: size, resourceOf })
-  await file.close()
+  const filled = await target.open()
+  await fill(filled.storage, indexer, { from: 0, to: size, resourceOf })
+  await filled.close()
   const ms = performance.now() - start
   const indexing = microseconds(process.threadCpuUsage(own))
-  const writing = microseconds(process.cpuUsage(all)) - indexing
-  await rm(folder, { recursive: true })
-  return [(size * 1_000) / ms, indexing / size, writing / size].map((figure) => figure.toFixed(0))
+  const others = microseconds(process.cpuUsage(all)) - indexing
+  await target.remove()
+  return [(size * 1_000) / ms, indexing / size, others / size].map((figure) => figure.toFixed(0))
 }
 
 function microseconds({ user, system }: NodeJS.CpuUsage): number {

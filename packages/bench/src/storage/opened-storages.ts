@@ -6,7 +6,7 @@ import type { Storage } from 'fhir-ops/storage'
 import { openPostgres } from '@fhir-ops/postgres'
 import { openSqlite } from '@fhir-ops/sqlite'
 import pg from 'pg'
-import { testDatabase } from '../../../postgres/test/test-database.js'
+import { testDatabase, type TestSchema } from '../../../postgres/test/test-database.js'
 
 /** An empty storage of a bench. */
 export interface OpenedStorage {
@@ -50,17 +50,28 @@ async function sizes(files: readonly string[]): Promise<readonly number[]> {
   return Promise.all(files.map(async (file) => (await stat(file)).size))
 }
 
-async function openedPostgres(): Promise<OpenedStorage> {
+/** A schema on a server of its own, where `DATABASE_URL` names none. */
+export async function benchDatabase(): Promise<{ readonly schema: TestSchema; readonly remove: () => Promise<void> }> {
   const database = await testDatabase(SERVER_SETTINGS)
   const schema = await database.schema()
+  return {
+    schema,
+    async remove() {
+      await schema.drop()
+      await database.remove()
+    },
+  }
+}
+
+async function openedPostgres(): Promise<OpenedStorage> {
+  const { schema, remove } = await benchDatabase()
   const opened = await openPostgres(schema.pool())
   return {
     storage: opened.storage,
     bytes: async () => (schema.url === undefined ? Number.NaN : sizeOf(schema.url)),
     async close() {
       await opened.close()
-      await schema.drop()
-      await database.remove()
+      await remove()
     },
   }
 }

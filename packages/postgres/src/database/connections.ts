@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { copyInOf, type Copy } from './copy.js'
 import type { PostgresClient, PostgresPool } from './pool.js'
 import { rowsOf, type Row } from './row.js'
 import { createQueries, sql, type Queries, type Statement } from './sql.js'
@@ -18,6 +19,8 @@ export interface ConnectionOptions {
 /** A connection of the pool, set up for this adapter. */
 export interface Connection {
   rows(statement: Statement): Promise<readonly Row[]>
+  /** Adds rows by COPY; absent where the driver has none. */
+  readonly copy?: (copy: Copy) => Promise<void>
   /** Gives the connection back to the pool, or closes it when it is broken. */
   release(state: 'usable' | 'broken'): void
   onNotification(listener: () => void): void
@@ -52,7 +55,9 @@ export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): C
 }
 
 function connectionOf(client: PostgresClient, queries: Queries, timeoutMs: number): Connection {
+  const copyIn = copyInOf(client)
   return {
+    ...(copyIn !== undefined && { copy: async (copy) => copyIn(copy, timeoutMs) }),
     rows: async (statement) => rowsOf((await client.query(queries(statement, timeoutMs))).rows),
     release: (state) => client.release(state === 'broken'),
     onNotification: (listener) => void client.on('notification', listener),
@@ -80,6 +85,12 @@ async function inTime(pool: PostgresPool, timeoutMs: number): Promise<PostgresCl
   }
 }
 
+/**
+ * To compile a statement takes longer than any of them: half a second where the planner believes that it looks at much. Engines without the setting
+ * are left alone.
+ */
+const JIT_OFF = sql`(SELECT set_config(name, 'off', false) FROM pg_settings WHERE name = 'jit')`
+
 async function setUp(
   connection: Connection,
   { statementTimeoutMs, allowLossyCommits, transactionPooling = false }: ConnectionOptions,
@@ -88,7 +99,7 @@ async function setUp(
     const timeout = transactionPooling
       ? sql`current_setting('statement_timeout')`
       : sql`set_config('statement_timeout', ${String(statementTimeoutMs)}, false)`
-    const [row] = await connection.rows(sql`SELECT ${timeout} AS timeout,
+    const [row] = await connection.rows(sql`SELECT ${timeout} AS timeout, ${transactionPooling ? sql`NULL` : JIT_OFF} AS jit,
       current_setting('synchronous_commit') AS commits, current_setting('fsync', true) AS flushes, current_setting('server_encoding') AS encoding`)
     if (row?.['encoding'] !== 'UTF8') throw new OperationError('storage-unavailable', 'The encoding of the database must be UTF8.')
     if (transactionPooling && row['timeout'] === '0')

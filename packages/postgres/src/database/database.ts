@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import type { Connection, Connections } from './connections.js'
+import type { Copy } from './copy.js'
 import { connectionSurvives, storageFailure, wasOvertaken } from './failure.js'
 import type { PostgresPool } from './pool.js'
 import type { Row } from './row.js'
@@ -9,6 +10,8 @@ import { sql, type Statement } from './sql.js'
 /** Runs statements. */
 export interface Executor {
   rows(statement: Statement): Promise<readonly Row[]>
+  /** Adds rows by COPY; absent outside of transactions, and where the driver has none. */
+  readonly copy?: (copy: Copy) => Promise<void>
 }
 
 /** The database as the stores use it: errors as `OperationError`, everything refused after `close`. */

@@ -3,6 +3,22 @@ import type { Database, Executor } from './database.js'
 import { numberAt } from './row.js'
 import { sql, type Sql } from './sql.js'
 
+const RANGES = sql`CREATE INDEX IF NOT EXISTS fhir_entry_range ON fhir_entry (type, param, low, high, value, system, id)
+      WHERE low IS NOT NULL OR high IS NOT NULL`
+const ENDS = sql`CREATE INDEX IF NOT EXISTS fhir_entry_high ON fhir_entry (type, param, high, id) WHERE high IS NOT NULL`
+const VALUES = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_value ON fhir_entry (type, param, value, id, system)`
+const TEXTS = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_text ON fhir_entry (type, param, text, id, system) WHERE text IS NOT NULL`
+const LONG = sql`CREATE INDEX IF NOT EXISTS fhir_entry_long ON fhir_entry (type, param) WHERE whole_value IS NOT NULL OR whole_text IS NOT NULL`
+
+/** The indexes by search parameters, by name, of the newest schema. A first load leaves them out until it ends. */
+const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
+  ['fhir_entry_range', RANGES],
+  ['fhir_entry_high', ENDS],
+  ['fhir_entry_by_value', VALUES],
+  ['fhir_entry_by_text', TEXTS],
+  ['fhir_entry_long', LONG],
+])
+
 /**
  * The schema, forward only: `fhir_schema` holds the number of steps that the database has seen. A step that was released is never
  * edited, and can be run again after it was cut short.
@@ -45,8 +61,7 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     )`,
     sql`CREATE INDEX IF NOT EXISTS fhir_entry_value ON fhir_entry (type, param, value, system, id)`,
     sql`CREATE INDEX IF NOT EXISTS fhir_entry_text ON fhir_entry (type, param, text, system, id) WHERE text IS NOT NULL`,
-    sql`CREATE INDEX IF NOT EXISTS fhir_entry_range ON fhir_entry (type, param, low, high, value, system, id)
-      WHERE low IS NOT NULL OR high IS NOT NULL`,
+    RANGES,
     sql`CREATE TABLE IF NOT EXISTS fhir_user (
       sub text COLLATE "C" PRIMARY KEY,
       claims text NOT NULL,
@@ -95,19 +110,13 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     sql`CREATE INDEX IF NOT EXISTS fhir_version_updated ON fhir_version (type, updated, id)`,
     sql`CREATE INDEX IF NOT EXISTS fhir_resource_deleted ON fhir_resource (type, updated, id) WHERE text IS NULL`,
   ],
-  [sql`CREATE INDEX IF NOT EXISTS fhir_entry_high ON fhir_entry (type, param, high, id) WHERE high IS NOT NULL`],
+  [ENDS],
   [
     sql`CREATE TABLE IF NOT EXISTS fhir_revision (one integer PRIMARY KEY, state text NOT NULL)`,
     sql`INSERT INTO fhir_revision (one, state) VALUES (1, '') ON CONFLICT DO NOTHING`,
   ],
   [sql`ALTER TABLE fhir_system ADD COLUMN IF NOT EXISTS staged_at timestamptz NOT NULL DEFAULT now()`],
-  [
-    sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_value ON fhir_entry (type, param, value, id, system)`,
-    sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_text ON fhir_entry (type, param, text, id, system) WHERE text IS NOT NULL`,
-    sql`CREATE INDEX IF NOT EXISTS fhir_entry_long ON fhir_entry (type, param) WHERE whole_value IS NOT NULL OR whole_text IS NOT NULL`,
-    sql`DROP INDEX IF EXISTS fhir_entry_value`,
-    sql`DROP INDEX IF EXISTS fhir_entry_text`,
-  ],
+  [VALUES, TEXTS, LONG, sql`DROP INDEX IF EXISTS fhir_entry_value`, sql`DROP INDEX IF EXISTS fhir_entry_text`],
   [
     sql`CREATE TABLE IF NOT EXISTS fhir_used_key (key text COLLATE "C" PRIMARY KEY, until bigint NOT NULL)`,
     sql`CREATE INDEX IF NOT EXISTS fhir_used_key_until ON fhir_used_key (until)`,
@@ -115,13 +124,42 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
 ]
 
 /**
- * Brings the database to the newest schema. Of several processes one does each step while the others wait; when it dies, the next one
- * goes on.
+ * Brings the database to the newest schema, with all indexes. Of several processes one does each step while the others wait; when it dies, the next
+ * one goes on.
  *
  * @throws {OperationError} `storage-damaged` when a newer version of this adapter was here.
  */
 export async function migrate(db: Database): Promise<void> {
   if (await isCurrent(db)) return
+  await migrateTables(db)
+  await makeIndexes(db)
+}
+
+/**
+ * The same without the indexes by search parameters, where there are no resources yet.
+ *
+ * @returns Whether they are left out.
+ */
+export async function migrateToFill(db: Database): Promise<boolean> {
+  await migrateTables(db)
+  return db.transaction(async (executor) => {
+    if ((await executor.rows(sql`SELECT 1 FROM fhir_resource LIMIT 1`)).length > 0) return false
+    for (const name of ENTRY_INDEXES.keys()) await executor.rows({ text: `DROP INDEX IF EXISTS ${name}`, values: [] })
+    return true
+  })
+}
+
+/** Makes the indexes that a first load left out. Nobody writes meanwhile. */
+export async function makeIndexes(db: Database): Promise<void> {
+  await db.transaction(async (executor) => {
+    await executor.rows(sql`SELECT version FROM fhir_schema FOR UPDATE`)
+    await executor.rows(sql`SET LOCAL statement_timeout = 0`)
+    await executor.rows(sql`SET LOCAL maintenance_work_mem = '256MB'`)
+    for (const statement of ENTRY_INDEXES.values()) await executor.rows({ ...statement, timeoutMs: STEP_TIMEOUT_MS })
+  })
+}
+
+async function migrateTables(db: Database): Promise<void> {
   await db.transaction(async (executor) => {
     await executor.rows(sql`CREATE TABLE IF NOT EXISTS fhir_schema (one integer PRIMARY KEY, version integer NOT NULL)`)
     await executor.rows(sql`INSERT INTO fhir_schema (one, version) VALUES (1, 0) ON CONFLICT DO NOTHING`)
@@ -129,10 +167,13 @@ export async function migrate(db: Database): Promise<void> {
   for (let done = false; !done;) done = await db.transaction(nextStep)
 }
 
-/** One read, as most processes find nothing to do, and some may not change the schema. */
+/** Two reads, as most processes find nothing to do, and some may not change the schema. */
 async function isCurrent(db: Database): Promise<boolean> {
-  const [table] = await db.rows(sql`SELECT to_regclass('fhir_schema') IS NOT NULL AS exists`)
-  return table?.['exists'] === true && (await versionOf(db, sql``)) === MIGRATIONS.length
+  const [table] = await db.rows(sql`SELECT to_regclass('fhir_schema') IS NOT NULL AS exists,
+    (SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+      WHERE i.indrelid = to_regclass('fhir_entry') AND c.relname = ANY (${[...ENTRY_INDEXES.keys()]})) AS indexes`)
+  if (table?.['exists'] !== true) return false
+  return (await versionOf(db, sql``)) === MIGRATIONS.length && numberAt(table, 'indexes') === ENTRY_INDEXES.size
 }
 
 /** The index of a large database takes minutes. */

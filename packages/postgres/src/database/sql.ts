@@ -80,16 +80,16 @@ function numbered(text: string): string {
   return text.replaceAll('?', () => `$${++count}`)
 }
 
-/**
- * PostgreSQL's texts have no U+0000, and FHIR allows none. Where one comes all the same, in a value or in a question, it becomes a
- * code point that no text may have, so that both still agree.
- */
 function keepable(value: PostgresValue): PostgresValue {
   if (typeof value === 'string') return withoutNul(value)
   if (!Array.isArray(value)) return value
   return value.map((item) => (typeof item === 'string' ? withoutNul(item) : item))
 }
 
-function withoutNul(text: string): string {
+/**
+ * PostgreSQL's texts have no U+0000, and FHIR allows none. Where one comes all the same, in a value or in a question, it becomes a
+ * code point that no text may have, so that both still agree.
+ */
+export function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uffff') : text
 }

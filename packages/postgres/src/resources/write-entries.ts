@@ -1,6 +1,7 @@
 import { CONTAINED_PARAM, DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Database, Executor } from '../database/database.js'
-import { addEntriesSql } from './entry-rows.js'
+import { columnNames, insertRows, unnested, type Column } from '../database/insert.js'
+import { ENTRIES, entryRows } from './entry-rows.js'
 import { revise } from './revision.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
 import { prepared, sql, type Sql } from '../database/sql.js'
@@ -44,8 +45,7 @@ async function keepVersions(executor: Executor, { changes, passed }: Pick<WriteP
   const replaced = sql`SELECT r.type, r.id, r.version, r.updated, r.text
     FROM ${addressRows(known)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id`
   if (known.length > 0) await executor.rows(prepared('keep', sql`INSERT INTO fhir_version (${COLUMNS}) ${replaced}`))
-  if (passed.length > 0)
-    await executor.rows(prepared('pass', sql`INSERT INTO fhir_version (${COLUMNS}) SELECT * FROM ${versionRows(passed)}`))
+  await insertRows(executor, { name: 'pass', table: sql`fhir_version`, columns: VERSION }, passed)
 }
 
 /** True when definitions were replaced or deleted. */
@@ -54,16 +54,14 @@ async function applyChanges(executor: Executor, changes: readonly Change[]): Pro
   const added = changes.filter((change) => !change.known)
   const within = changes.flatMap((change) => change.contained.map((put): Change => ({ ...change, ...put, contained: [], known: false })))
   const replacesDefinitions = known.length > 0 && (await changeVersions(executor, known))
-  const rows = [...added, ...within]
-  if (rows.length > 0) await executor.rows(prepared('add', sql`INSERT INTO fhir_resource (${COLUMNS}) SELECT * FROM ${versionRows(rows)}`))
-  const entries = addEntriesSql([...changes, ...within])
-  if (entries !== undefined) await executor.rows(prepared('index', entries))
+  await insertRows(executor, { name: 'add', table: sql`fhir_resource`, columns: VERSION }, [...added, ...within])
+  await insertRows(executor, ENTRIES, [...changes, ...within].flatMap(entryRows))
   return replacesDefinitions
 }
 
 async function changeVersions(executor: Executor, changes: readonly Change[]): Promise<boolean> {
   const update = sql`UPDATE fhir_resource r SET version = w.version, updated = w.updated, text = w.text
-    FROM ${versionRows(changes)} WHERE r.type = w.type AND r.id = w.id`
+    FROM ${unnested(VERSION, changes)} AS w (${COLUMNS}) WHERE r.type = w.type AND r.id = w.id`
   await executor.rows(prepared('change', update))
   const clear = sql`DELETE FROM fhir_entry e USING ${addressRows(changes)} WHERE e.type = w.type AND e.id = w.id RETURNING e.param, e.system, e.value`
   const cleared = await executor.rows(
@@ -84,16 +82,17 @@ async function removeContained(executor: Executor, contained: readonly Address[]
     await executor.rows(sql`DELETE FROM ${table} r USING ${addressRows(contained)} WHERE r.type = w.type AND r.id = w.id`)
 }
 
-const COLUMNS = sql`type, id, version, updated, text`
+const VERSION: readonly Column<Change>[] = [
+  { name: sql`type`, arrayType: sql`text[]`, of: ({ type }) => type },
+  { name: sql`id`, arrayType: sql`text[]`, of: ({ id }) => id },
+  { name: sql`version`, arrayType: sql`integer[]`, of: ({ version }) => version },
+  { name: sql`updated`, arrayType: sql`bigint[]`, of: ({ updated }) => updated },
+  { name: sql`text`, arrayType: sql`text[]`, of: ({ text }) => text },
+]
+const COLUMNS = columnNames(VERSION)
 
 function addressRows(addresses: readonly Address[]): Sql {
   return sql`unnest(${addresses.map(({ type }) => type)}::text[], ${addresses.map(({ id }) => id)}::text[]) AS w (type, id)`
-}
-
-function versionRows(changes: readonly Change[]): Sql {
-  const numbers = sql`${changes.map(({ version }) => version)}::integer[], ${changes.map(({ updated }) => updated)}::bigint[]`
-  const addresses = sql`${changes.map(({ type }) => type)}::text[], ${changes.map(({ id }) => id)}::text[]`
-  return sql`unnest(${addresses}, ${numbers}, ${changes.map(({ text }) => text)}::text[]) AS w (${COLUMNS})`
 }
 
 function versionOf(row: Row): VersionBefore {
