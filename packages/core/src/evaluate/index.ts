@@ -59,7 +59,7 @@ export {
 export { measureOperations } from './measure-operations.js'
 export { mergedRequirements } from './requirements/merge.js'
 export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
-export { requirementConditions } from './collect/requirement-search.js'
+export { isExactFilter, requirementConditions } from './collect/requirement-search.js'
 export { canonicalOfMeasure } from './find-measure.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
 export { readEvaluate } from './input.js'

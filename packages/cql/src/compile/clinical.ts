@@ -5,7 +5,7 @@ import { propertyOf, systemValueOf } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
 import { literalText } from '../values/text.js'
-import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
+import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, RetrieveRequest, Scope } from './compiler.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 
@@ -142,7 +142,7 @@ function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: C
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),
   }
-  compiler.onRetrieve({
+  const asked: RetrieveRequest = {
     ...request,
     listedCodes: listedCodesOf(node, compiler),
     listedRange: listedRangeOf(node, compiler),
@@ -150,7 +150,8 @@ function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: C
     codes: undefined,
     dateRange: null,
     ...(context !== undefined && { context: null }),
-  })
+  }
+  compiler.onRetrieve(asked, node)
   return (evaluation) => {
     const found = evaluation.retrieve({
       ...request,

@@ -118,7 +118,7 @@ export interface Compiler {
   /** Whether what is compiled is in the context Unfiltered. */
   isUnfiltered(): boolean
   /** Learns of each retrieve that is compiled. */
-  onRetrieve(request: RetrieveRequest): void
+  onRetrieve(request: RetrieveRequest, node: ElmNode): void
   /** Resolves a reference to what the library, or an included one, defines. */
   readonly references: References
 }

@@ -1,14 +1,12 @@
-import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { TypeModel } from 'fhir-ops/fhirpath'
-import { requirementConditions } from 'fhir-ops/internal/evaluate'
-import { parseSearch, type SearchOptions, type SearchPair } from 'fhir-ops/search'
-import { scanResources, type Referring, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
-import type { NarrowingDates, RetrieveRequest } from '../compile/compiler.js'
+import { parseSearch, type SearchOptions } from 'fhir-ops/search'
+import { scanResources, type Condition, type Referring, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
+import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
-import { isInterval, isTemporal, type FhirElement } from '../values/value.js'
+import type { FhirElement } from '../values/value.js'
 import { storedRecords, subjectParameter, type Records } from './records.js'
+import { conditionsOf } from './retrieve-search.js'
 import type { RetrieverOptions } from './retrieve.js'
 
 /** Who a population consists of, and what is retrieved of everybody. */
@@ -19,6 +17,8 @@ export interface Population {
   readonly requests: readonly RetrieveRequest[]
   /** Only these of them, by id. */
   readonly ids: ReadonlySet<string> | 'all'
+  /** Only those who meet this too. */
+  readonly among?: Condition
 }
 
 /** One subject with its records. */
@@ -37,12 +37,13 @@ export interface SubjectRecords {
 export async function* populationRecords(
   ctx: OperationContext,
   options: RetrieverOptions,
-  { type, conditions, requests, ids }: Population,
+  { type, conditions, requests, ids, among }: Population,
 ): AsyncGenerator<SubjectRecords, void, undefined> {
   const { search } = ctx
   if (search === undefined) throw new OperationError('not-supported', 'Subjects are found by search parameters, which are not loaded.')
   ctx.authorize?.('search', type)
-  const { query } = await parseSearch(type, conditions, search)
+  const { query: everybody } = await parseSearch(type, conditions, search)
+  const query = among === undefined ? everybody : narrowed(everybody, among)
   const referring = await retrievePlans(ctx, search, { model: options.model, type, requests })
   const recordsOf = storedRecords(ctx, options)
   for (const part of partsOf(query, ids))
@@ -52,6 +53,11 @@ export async function* populationRecords(
       const read = readResources(referring, found, options).set(type, () => [subject])
       yield { id: stored.id, subject, records: recordsOf(subject, read) }
     }
+}
+
+/** The subjects of a query who meet a condition too. */
+export function narrowed({ type, where }: SearchQuery, among: Condition): SearchQuery {
+  return { type, where: { kind: 'and', conditions: [where, among] } }
 }
 
 /** How many ids a query names. */
@@ -116,59 +122,6 @@ function union(type: string, queries: readonly SearchQuery[]): SearchQuery {
     ? only
     : { type, where: { kind: 'or', conditions: queries.map(({ where }) => where) }, parameters: [] }
 }
-
-/** A retrieve as a search that finds at least what it finds: by its codes and its date range, as far as these are known. */
-function conditionsOf(search: SearchOptions, model: TypeModel, request: RetrieveRequest): readonly SearchPair[] {
-  const { type, narrowing = [] } = request
-  return requirementConditions(search, {
-    type,
-    codeFilter: [...codeFilters(request), ...narrowing.flatMap(({ path, codes = [] }) => elementCodes(model, { type, path, codes }))],
-    dateFilter: [
-      ...dateFilters(request),
-      ...narrowing.flatMap(({ path, dates }) => (dates === undefined ? [] : [dateFilter(path, dates)])),
-    ],
-  })
-}
-
-/** Of elements that are codes, which are found as they are written. */
-function elementCodes(
-  model: TypeModel,
-  { type, path, codes }: { readonly type: string; readonly path: string; readonly codes: readonly string[] },
-): DataRequirementCodeFilter[] {
-  const slots = model.type(type)?.elements.get(path) ?? []
-  const isCode = slots.length > 0 && slots.every((slot) => slot.type === 'code')
-  return isCode && codes.length > 0 ? [{ path, code: codes.map((code) => ({ code })) }] : []
-}
-
-function codeFilters({ codePath: path, listedCodes }: RetrieveRequest): DataRequirementCodeFilter[] {
-  const codes = path === undefined ? [] : (listedCodes?.() ?? [])
-  const code = codes.flatMap(({ system, code: own }) => (system === null || own === null ? [] : { system, code: own }))
-  return path === undefined || code.length < codes.length ? [] : [{ path, code }]
-}
-
-const MARGIN_MS = 86_400_000
-
-/** By days, and one more at both ends: times may have no offset, and days are compared as they are written. */
-function dateFilters({ datePath: path, listedRange }: RetrieveRequest): DataRequirementDateFilter[] {
-  if (path === undefined || listedRange === undefined || !isInterval(listedRange)) return []
-  const { low, high } = listedRange
-  return [dateFilter(path, { ...(isTemporal(low) && { from: low.low }), ...(isTemporal(high) && { to: high.high }) })]
-}
-
-function dateFilter(path: string, { from, to }: NarrowingDates): DataRequirementDateFilter {
-  const start = from === undefined ? undefined : dayOf(from - MARGIN_MS)
-  const end = to === undefined ? undefined : dayOf(to + MARGIN_MS)
-  return { path, valuePeriod: { ...(start !== undefined && { start }), ...(end !== undefined && { end }) } }
-}
-
-/** Four digits are all that a search takes for a year. */
-function dayOf(moment: number): string {
-  const text = new Date(Math.min(Math.max(moment, FIRST_DAY), LAST_DAY)).toISOString()
-  return text.slice(0, 10)
-}
-
-const FIRST_DAY = Date.UTC(1583, 0, 1)
-const LAST_DAY = Date.UTC(9999, 11, 31)
 
 /** What was read of one subject, by type; texts become elements when a retrieve asks for the type. */
 function readResources(

@@ -35,7 +35,7 @@ export interface LibraryOptions {
   /** Value sets and code systems. Without it, what needs them is refused. */
   readonly terminology?: LibraryTerminology
   /** Learns of each retrieve while it is compiled, without codes and range. */
-  readonly onRetrieve?: (request: RetrieveRequest) => void
+  readonly onRetrieve?: (request: RetrieveRequest, node: ElmNode) => void
   /** Looks on at every node. Without it, nothing is there that could. */
   readonly trace?: NodeTrace | undefined
 }
@@ -201,7 +201,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     model: options.model,
     offset: options.offset ?? 0,
     isUnfiltered: () => shared.context === 'Unfiltered' || shared.context === 'Population',
-    onRetrieve: (request) => options.onRetrieve?.(request),
+    onRetrieve: (request, node) => options.onRetrieve?.(request, node),
     slot: () => shared.slots++,
     references: referencesOf(library, shared),
     compile: (node, scope) => {

@@ -39,6 +39,8 @@ interface Part {
 /** Adds up what subjects contribute to a group, in whatever order they come. */
 export interface GroupTotal {
   add(subject: string, result: SubjectResult): void
+  /** Adds subjects of whom nothing is known but how many belong to each population. */
+  addCounts(counts: readonly number[]): void
   counts(): GroupCounts
 }
 
@@ -74,6 +76,9 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
           strata[index]?.set(key, known)
           addTo(known.part, result, isIn)
         })
+    },
+    addCounts: (counts) => {
+      for (const [index, count] of counts.entries()) whole.counts[index] = (whole.counts[index] ?? 0) + count
     },
     counts: () => ({
       populations: tallies(whole, memberships, listed).map((tally, index) => ({

@@ -1,3 +1,4 @@
+import type { Condition } from 'fhir-ops/storage'
 import type { CriteriaLanguage, GroupPlan, Scope } from 'fhir-ops/evaluate'
 import { patientConditions, type MeasureCounts, type SubjectFailure } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
@@ -6,6 +7,7 @@ import { createPace } from 'fhir-ops/internal/context'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
 import { populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
 import { readSubject, storedRecords } from '../data/records.js'
+import { addCounted } from '../push-down/counted-groups.js'
 import { clauseCounter } from '../explain/coverage.js'
 import { elmDefinitions } from '../explain/elm-libraries.js'
 import { explainMeasure } from '../explain/explain-measure.js'
@@ -60,8 +62,10 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
         counter?.endSubject()
         if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
       }
+      const left = await addCounted(ctx, work, { scope, groups, population: populationOf(scope) })
       const counts = await countsOf(ctx, work, {
         maxSteps,
+        left,
         // What is kept is not evaluated, so no clause of it would be seen.
         refresh: counter === undefined ? await refreshOf(ctx, work, keptFor) : undefined,
         after: isExplained || counter !== undefined ? look : undefined,
@@ -90,17 +94,19 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
 
 interface Watched {
   readonly maxSteps: number
+  /** Who is to be evaluated; `undefined` for nobody. */
+  readonly left: Condition | 'all' | undefined
   /** What is kept of subjects; absent where nothing is. */
   readonly refresh: Refresh | undefined
   /** Called with each subject and its results, which are absent where its evaluation failed; absent where nobody looks on. */
   readonly after: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
-async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, refresh, after }: Watched): Promise<MeasureCounts> {
+async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, left, refresh, after }: Watched): Promise<MeasureCounts> {
   const { scope, groups, supplements } = work
   const read = new Set<string>()
   await addKept(ctx, work, refresh)
-  const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), refresh, after })
+  const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), left, refresh, after })
   // After the last failure that is named, the rest were not evaluated.
   if (failures.length < MAX_FAILURES) refresh?.kept.complete()
   refresh?.done()
@@ -125,7 +131,7 @@ async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refres
 /** Adding up one takes about a microsecond. */
 const KEPT_AT_ONCE = 256
 
-interface Evaluating extends Pick<Watched, 'after' | 'refresh'> {
+interface Evaluating extends Pick<Watched, 'after' | 'left' | 'refresh'> {
   readonly evaluate: (subject: SubjectRecords) => Promise<TimedContribution>
 }
 
@@ -133,7 +139,7 @@ interface Evaluating extends Pick<Watched, 'after' | 'refresh'> {
 async function addEvaluated(
   ctx: OperationContext,
   work: MeasureWork,
-  { evaluate, refresh, after }: Evaluating,
+  { evaluate, left, refresh, after }: Evaluating,
 ): Promise<readonly SubjectFailure[]> {
   const failures: SubjectFailure[] = []
   const attempted = async (subject: SubjectRecords): Promise<readonly SubjectResult[] | undefined> => {
@@ -152,7 +158,7 @@ async function addEvaluated(
   const pace = createPace(ctx)
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work)
   let done = 0
-  for await (const subject of subjects(ctx, work, refresh?.ids ?? 'all')) {
+  for await (const subject of subjects(ctx, work, { ids: refresh?.ids ?? 'all', left })) {
     pace.check()
     await pace.step()
     ctx.onProgress?.({ done: done++, total, of: 'subjects' })
@@ -175,7 +181,7 @@ function singleSubject({ subject, practitioner }: Scope): Scope['subject'] {
 }
 
 /** Who is searched. */
-function populationOf(scope: Scope): Omit<Population, 'ids' | 'requests'> {
+function populationOf(scope: Scope): Pick<Population, 'conditions' | 'type'> {
   const { subjectType } = scope
   return { type: subjectType, conditions: subjectType === 'Patient' ? patientConditions(scope) : [] }
 }
@@ -184,16 +190,19 @@ function populationOf(scope: Scope): Omit<Population, 'ids' | 'requests'> {
 async function* subjects(
   ctx: OperationContext,
   { scope, prepared, groups }: MeasureWork,
-  ids: ReadonlySet<string> | 'all',
+  { ids, left }: Pick<Population, 'ids'> & Pick<Watched, 'left'>,
 ): AsyncGenerator<SubjectRecords, void, undefined> {
-  if (groups.length === 0) return
+  if (groups.length === 0 || left === undefined) return
   const subject = singleSubject(scope)
   // The report of one subject says what was read, and coverage what conditions gave: not only of what they may let pass.
   const requests =
     scope.individual === true || scope.coverage === true
       ? prepared.requests.map((request) => ({ ...request, narrowing: [] }))
       : prepared.requests
-  if (subject === undefined) return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests, ids })
+  if (subject === undefined) {
+    const among = left === 'all' ? {} : { among: left }
+    return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests, ids, ...among })
+  }
   const own = await readSubject(ctx, prepared, subject)
   yield { id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }
 }

@@ -8,7 +8,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
-import { textAt } from '../elm/node.js'
+import { textAt, type ElmNode } from '../elm/node.js'
 import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
@@ -40,6 +40,8 @@ export interface Prepared {
   readonly terminology: Terminology
   /** What is retrieved, as far as criteria were compiled. */
   readonly requests: readonly RetrieveRequest[]
+  /** The same by the nodes that ask. */
+  readonly requestOf: ReadonlyMap<ElmNode, RetrieveRequest>
   readonly model: TypeModel
   readonly convert: UnitConversion
   readonly offset: number
@@ -123,6 +125,7 @@ export async function prepare(
   const given = parametersIn(scope, offset)
   const build = (trace?: NodeTrace): Prepared => {
     const requests: RetrieveRequest[] = []
+    const requestOf = new Map<ElmNode, RetrieveRequest>()
     const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
       compileLibrary(elm, {
         model,
@@ -131,7 +134,10 @@ export async function prepare(
         include: (id) => includes.get(id),
         parameters: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : given.get(name)),
         terminology,
-        onRetrieve: (request) => requests.push(request),
+        onRetrieve: (request, node) => {
+          requests.push(request)
+          requestOf.set(node, request)
+        },
         trace,
       })
     const library = loaded.library === undefined ? undefined : compiled(loaded.library)
@@ -140,7 +146,7 @@ export async function prepare(
       expressions === undefined
         ? []
         : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
-    return { library, expressions: new Map(named), terminology, requests, model, convert, offset, loaded, traced: build }
+    return { library, expressions: new Map(named), terminology, requests, requestOf, model, convert, offset, loaded, traced: build }
   }
   const prepared = build()
   checkParameters(given, prepared.library)

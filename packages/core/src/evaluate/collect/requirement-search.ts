@@ -1,5 +1,5 @@
 import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
-import type { SearchOptions, SearchPair } from '../../search/index.js'
+import type { SearchOptions, SearchPair, SearchParameter } from '../../search/index.js'
 import { dateInterval } from '../../search/values/date-interval.js'
 import { escaped } from '../../search/values/escapes.js'
 import type { RequiredData } from '../languages/index.js'
@@ -12,15 +12,40 @@ export function requirementConditions(
   { parameters }: SearchOptions,
   { type, codeFilter = [], dateFilter = [] }: RequiredData,
 ): readonly SearchPair[] {
-  const codeOf = (filter: DataRequirementCodeFilter | DataRequirementDateFilter, kind: string): string | undefined => {
-    if (filter.searchParam !== undefined) return filter.searchParam
-    const isOfElement = (expression: string): boolean => expression.split('|').some((branch) => branch.trim() === `${type}.${filter.path}`)
-    return parameters.of(type).find((parameter) => parameter.type === kind && isOfElement(parameter.expression))?.code
-  }
+  const codeOf = ({ searchParam, path }: DataRequirementCodeFilter | DataRequirementDateFilter, kind: string): string | undefined =>
+    searchParam ?? parameterOf({ parameters }, { type, path, kind })?.code
   return [
     ...codeFilter.flatMap((filter) => codePairs(codeOf(filter, 'token'), filter)),
     ...dateFilter.flatMap((filter) => datePairs(codeOf(filter, 'date'), filter)),
   ]
+}
+
+/** An element of a resource type, and the kind of search parameter that is wanted. */
+interface SearchedElement {
+  readonly type: string
+  readonly path: string | undefined
+  readonly kind: string
+}
+
+/** A search parameter that looks at an element, rather one that looks at no other. */
+function parameterOf({ parameters }: SearchOptions, { type, path, kind }: SearchedElement): SearchParameter | undefined {
+  const element = `${type}.${path}`
+  const looking = parameters.of(type).filter(({ type: own, expression }) => own === kind && branchesOf(expression).includes(element))
+  return looking.find(({ expression }) => branchesOf(expression).length === 1) ?? looking[0]
+}
+
+/**
+ * Whether a search by `requirementConditions` finds what has one of the codes in an element, and nothing else: its parameter looks at no other
+ * element, and the codes are not too many.
+ */
+export function isExactFilter(search: SearchOptions, type: string, filter: DataRequirementCodeFilter): boolean {
+  const parameter = parameterOf(search, { type, path: filter.path, kind: 'token' })
+  const isOnly = parameter !== undefined && branchesOf(parameter.expression).length === 1
+  return isOnly && requirementConditions(search, { type, codeFilter: [filter] }).length === 1
+}
+
+function branchesOf(expression: string): readonly string[] {
+  return expression.split('|').map((branch) => branch.trim())
 }
 
 function codePairs(name: string | undefined, { code = [], valueSet }: DataRequirementCodeFilter): readonly SearchPair[] {

@@ -1,0 +1,118 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
+import type { Membership } from 'fhir-ops/internal/evaluate'
+import { parseSearch } from 'fhir-ops/search'
+import type { Condition, SearchQuery } from 'fhir-ops/storage'
+import { narrowed, type Population } from '../data/population.js'
+import type { MeasureWork } from '../measure/contribution.js'
+import { decisionOf } from './criterion.js'
+import { allOf, anyOf, isOfNobody, negated, type Decision } from './decision.js'
+
+/** Groups, and of whom their populations consist. */
+export interface CountedGroups {
+  readonly scope: Scope
+  readonly groups: readonly GroupPlan[]
+  readonly population: Pick<Population, 'conditions' | 'type'>
+}
+
+/** Of so many subjects one must be left to evaluate, at most, so that it is worth it to count the others. */
+const FEW = 4
+
+/**
+ * Counts the subjects for whom all criteria are known from what they are found by, and adds them to the totals. The counts are what evaluations
+ * would have given, of resources whose elements have the JSON form that FHIR gives them.
+ *
+ * @returns Who is left to evaluate; `undefined` when that is nobody, `all` when nothing was counted.
+ */
+export async function addCounted(ctx: OperationContext, work: MeasureWork, asked: CountedGroups): Promise<Condition | 'all' | undefined> {
+  if (!isCountable(ctx, work, asked.scope)) return 'all'
+  try {
+    const { left, counts, text } = (await counted(ctx, work, asked)) ?? {}
+    if (counts === undefined) return 'all'
+    for (const [index, own] of counts.entries()) work.groups[index]?.total.addCounts(own)
+    if (text !== undefined) ctx.explain?.step({ kind: 'criterion', outcome: 'chosen', text })
+    return left
+  } catch (error) {
+    // What a storage does not count in its time, or by these parameters, is evaluated.
+    if (error instanceof OperationError && NOT_COUNTED.has(error.code)) return 'all'
+    throw error
+  }
+}
+
+const NOT_COUNTED: ReadonlySet<string> = new Set(['storage-timeout', 'search-unsupported'])
+
+interface Counted {
+  readonly left: Condition | undefined
+  /** For each group. */
+  readonly counts: readonly (readonly number[])[]
+  readonly text: string
+}
+
+async function counted(
+  ctx: OperationContext,
+  { groups: compiled, prepared }: MeasureWork,
+  asked: CountedGroups,
+): Promise<Counted | undefined> {
+  const { search, storage } = ctx
+  if (search === undefined) return undefined
+  const { scope, groups, population } = asked
+  const decisions: (readonly Decision[])[] = []
+  for (const { populations } of groups) {
+    const own: Decision[] = []
+    for (const one of populations) own.push(await decisionOf({ ctx, search, prepared, subjectType: scope.subjectType }, one))
+    decisions.push(own)
+  }
+  const partly = decisions.flat().filter(({ isWhole }) => !isWhole)
+  if (partly.some(({ yes, no }) => isOfNobody(yes) && isOfNobody(no))) return undefined
+  ctx.authorize?.('search', population.type)
+  const { query: everybody } = await parseSearch(population.type, population.conditions, search)
+  const all = await storage.count(everybody)
+  const rest = partly.length === 0 ? undefined : negated(allOf(...partly.map(({ yes, no }) => anyOf(yes, no))))
+  const left = rest === undefined ? 0 : await storage.count(narrowed(everybody, rest))
+  if (left * FEW > all) return undefined
+  const known = rest === undefined ? everybody : narrowed(everybody, negated(rest))
+  const counts: (readonly number[])[] = []
+  for (const [
+    index,
+    {
+      compiled: { memberships },
+    },
+  ] of compiled.entries())
+    counts.push(await countsOf(storage, known, { memberships, decisions: decisions[index] ?? [] }))
+  const text = `Searches tell all criteria for ${all - left} of ${all} subjects, who were counted by them; the others were evaluated.`
+  return { left: rest, counts, text }
+}
+
+/** Only numbers of subjects are asked for, and the storage counts without reading. */
+function isCountable({ storage, search }: OperationContext, { groups, supplements }: MeasureWork, scope: Scope): boolean {
+  const { kept, individual, listed, coverage, subject, practitioner } = scope
+  if (search === undefined || !storage.capabilities.counts || storage.scan === undefined) return false
+  if (kept !== undefined || individual === true || listed === true || coverage === true || supplements.length > 0) return false
+  if (groups.length === 0 || (subject?.type === 'Patient' && practitioner === undefined)) return false
+  return groups.every(
+    ({ compiled: { memberships, populations, stratifiers } }) =>
+      stratifiers.length === 0 &&
+      memberships.every(({ observed }) => observed === undefined) &&
+      populations.every(({ basis }) => basis === undefined || basis === 'boolean'),
+  )
+}
+
+async function countsOf(
+  storage: OperationContext['storage'],
+  known: SearchQuery,
+  { memberships, decisions }: { readonly memberships: readonly Membership[]; readonly decisions: readonly Decision[] },
+): Promise<readonly number[]> {
+  const answers = new Map<string, number>()
+  const counts: number[] = []
+  for (const { all, none } of memberships) {
+    const members = [...new Set(all)].flatMap((index) => decisions[index]?.yes ?? [])
+    const others = none.flatMap((index) => decisions[index]?.yes ?? []).map(negated)
+    const query = narrowed(known, allOf(...members, ...others))
+    const key = JSON.stringify(query.where)
+    const count = answers.get(key) ?? (await storage.count(query))
+    answers.set(key, count)
+    counts.push(count)
+  }
+  return counts
+}

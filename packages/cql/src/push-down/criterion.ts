@@ -1,0 +1,138 @@
+import type { OperationContext } from 'fhir-ops/context'
+import type { Criterion } from 'fhir-ops/internal/evaluate'
+import { parseSearch, type SearchOptions } from 'fhir-ops/search'
+import type { Condition } from 'fhir-ops/storage'
+import type { RetrieveRequest } from '../compile/compiler.js'
+import { conjunctsOf, filterOf } from '../compile/narrowing.js'
+import { subjectParameter } from '../data/records.js'
+import { conditionsOf, isExactSearch } from '../data/retrieve-search.js'
+import { isFunction } from '../elm/library.js'
+import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import type { LoadedLibrary } from '../libraries/content.js'
+import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
+import type { Prepared } from '../measure/prepare.js'
+import { definitionsOf, unitOf, unitOfElm, type Unit } from '../requirements/units.js'
+import { bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Decision } from './decision.js'
+
+/** What criteria are decided in. */
+export interface Deciding {
+  readonly ctx: OperationContext
+  readonly search: SearchOptions
+  readonly prepared: Prepared
+  /** Type of the subjects. */
+  readonly subjectType: string
+}
+
+interface Place extends Deciding {
+  readonly loaded: LoadedLibrary
+  readonly unit: Unit
+}
+
+/**
+ * For whom a criterion is true, and for whom it is false, as far as that can be told by the search for subjects: `exists` of retrieves by codes
+ * and of queries over them, joined by `and`, `or` and `not`. Criteria must be compiled, and their terminology loaded.
+ */
+export async function decisionOf(deciding: Deciding, { language, expression }: Criterion): Promise<Decision> {
+  const { loaded, expressions } = deciding.prepared
+  const inline = language === FHIRPATH_LANGUAGE ? undefined : expressions.get(expression)
+  const library = inline === undefined ? loaded.library : loaded.expressions
+  if (language === FHIRPATH_LANGUAGE || library === undefined) return UNKNOWN
+  return await definition({ ...deciding, loaded: library, unit: unitOfElm(library.elm) }, inline?.name ?? expression)
+}
+
+async function definition(place: Place, name: string): Promise<Decision> {
+  const expression = definedAs(place.unit, name)
+  return expression === undefined ? UNKNOWN : await decided(place, expression)
+}
+
+/** The expression of a definition that is evaluated for each subject. */
+function definedAs(unit: Unit, name: string): ElmNode | undefined {
+  const [def, ...overloads] = definitionsOf(unit, name)
+  if (def === undefined || overloads.length > 0 || isFunction(def) || textAt(def, 'context') === 'Unfiltered') return undefined
+  return nodeAt(def, 'expression')
+}
+
+/** Definitions are not defined by themselves: the compiler has refused that, and nesting without end. */
+async function decided(place: Place, node: ElmNode): Promise<Decision> {
+  const operands = nodesAt(node, 'operand')
+  const [one = {}, other = {}] = operands
+  switch (typeOf(node)) {
+    case 'And':
+      return bothOf(await decided(place, one), await decided(place, other))
+    case 'Or':
+      return eitherOf(await decided(place, one), await decided(place, other))
+    case 'Not':
+      return negation(await decided(place, one))
+    case 'ExpressionRef': {
+      const target = followed(place, node)
+      return target === undefined ? UNKNOWN : await decided(target.place, target.node)
+    }
+    case 'Exists':
+      return await exists(place, one)
+    default:
+      return UNKNOWN
+  }
+}
+
+interface Followed {
+  readonly place: Place
+  readonly node: ElmNode
+}
+
+function followed(place: Place, node: ElmNode): Followed | undefined {
+  const unit = unitOf({ loaded: place.loaded, url: undefined, dependsOn: new Set() }, node, place.unit)
+  const target = unit === undefined ? undefined : definedAs(unit, textAt(node, 'name') ?? '')
+  return unit === undefined || target === undefined ? undefined : { place: { ...place, unit }, node: target }
+}
+
+/** Where there is a list of resources or, of a query, the rows. */
+async function exists(place: Place, node: ElmNode): Promise<Decision> {
+  switch (typeOf(node)) {
+    case 'ExpressionRef': {
+      const target = followed(place, node)
+      return target === undefined ? UNKNOWN : await exists(target.place, target.node)
+    }
+    case 'Retrieve':
+      return await found(place, node, 0)
+    case 'Query': {
+      const [source = {}, ...others] = nodesAt(node, 'source')
+      const retrieve = nodeAt(source, 'expression')
+      if (retrieve === undefined || typeOf(retrieve) !== 'Retrieve' || others.length > 0) return UNKNOWN
+      const filter = filterOf(source, nodeAt(node, 'where'))
+      const isPlain = PARTS.every((part) => node[part] === undefined || nodesAt(node, part).length === 0)
+      return await found(place, retrieve, isPlain ? (filter === undefined ? 0 : conjunctsOf(filter.where).length) : undefined)
+    }
+    default:
+      return UNKNOWN
+  }
+}
+
+/** Parts of a query that may leave out rows, make nulls of them, or fail. */
+const PARTS = ['let', 'relationship', 'aggregate', 'return', 'sort']
+
+/**
+ * Whether a retrieve finds something that passes the condition of its query: exactly, where search parameters tell all of it; else nothing is known
+ * but for whom it finds nothing.
+ *
+ * @param conjuncts How many conditions the query has; `undefined` where it has more than conditions.
+ */
+async function found(place: Place, node: ElmNode, conjuncts: number | undefined): Promise<Decision> {
+  const request = place.prepared.requestOf.get(node)
+  const condition = request === undefined ? undefined : await referredBy(place, request)
+  if (request === undefined || condition === undefined) return UNKNOWN
+  const { search, prepared } = place
+  const asksMore = conjuncts === undefined || nodeAt(node, 'dateRange') !== undefined
+  const hasCodes = (nodeAt(node, 'codes') === undefined) === (request.codePath === undefined)
+  return !asksMore && hasCodes && isExactSearch(search, prepared.model, request, conjuncts) ? decidedBy(condition) : onlyFor(condition)
+}
+
+/** Holds for subjects to whom something refers that the retrieve may find; `undefined` where that is looked for in another way. */
+async function referredBy({ ctx, search, prepared, subjectType }: Place, request: RetrieveRequest): Promise<Condition | undefined> {
+  const { type, unfiltered, context } = request
+  if (unfiltered || context !== undefined || type === subjectType || type === 'Patient') return undefined
+  const param = subjectParameter(search, type, subjectType)
+  if (param === undefined) return undefined
+  ctx.authorize?.('search', type)
+  const { query } = await parseSearch(type, conditionsOf(search, prepared.model, request), search)
+  return { kind: 'referredBy', param, query: { type, where: query.where } }
+}

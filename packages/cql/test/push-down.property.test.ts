@@ -1,0 +1,49 @@
+import { memoryStorage } from 'fhir-ops/memory'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { expectSameCounts, ward } from './push-down.fixture.js'
+import { numRuns, SEED } from './ward.fixture.js'
+
+const people = Array.from({ length: 12 }, () => ({ resourceType: 'Patient', gender: 'female', birthDate: '1980-01-01' }))
+const visit = (n: number, status: string): object => ({
+  resourceType: 'Encounter',
+  status,
+  type: [{ coding: [{ system: 'http://x/kind', code: 'a' }] }],
+  subject: { reference: `Patient/p${n}` },
+  period: { start: '2020-03-01', end: '2020-03-02' },
+})
+
+describe('populations that the search for subjects tells', () => {
+  it('are those that evaluations give, over memory', { timeout: 300_000 }, async () => {
+    const seen = { none: 0, some: 0, all: 0, whole: 0 }
+    await fc.assert(
+      fc.asyncProperty(ward, async (one) => {
+        const { read, isWhole } = await expectSameCounts(memoryStorage(), one)
+        seen[read === 0 ? 'none' : read < one.people.length ? 'some' : 'all']++
+        if (isWhole) seen.whole++
+      }),
+      { numRuns: numRuns(30), ...SEED },
+    )
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(0)
+  })
+
+  it('are counted without reading anybody', async () => {
+    const criteria = ['exists [Encounter: "Kinds"]', 'exists "Finished"', 'not exists [Observation: "Weight"] or exists [Observation]']
+    const resources = [visit(0, 'finished'), visit(1, 'planned'), visit(2, 'finished')]
+    expect(await expectSameCounts(memoryStorage(), { criteria, people, resources })).toEqual({ read: 0, isWhole: true })
+  })
+
+  it('are read of those alone for whom they are not told', async () => {
+    const criteria = ['exists [Encounter: "Kinds"]', 'true', 'exists "Finished"']
+    const during = 'exists ([Encounter: "Kinds"] E where E.status = \'finished\' and E.period during "Measurement Period")'
+    const resources = [visit(0, 'finished'), visit(1, 'planned'), visit(2, 'finished')]
+    const told = await expectSameCounts(memoryStorage(), { criteria: criteria.with(1, during), people, resources })
+    expect(told).toEqual({ read: 2, isWhole: true })
+  })
+
+  it('are read of everybody where one of them may fail for anybody', async () => {
+    const criteria = ['exists "Finished"', 'exists "Finished"', '(singleton from ([Encounter: "Kinds"])) is not null and exists "Finished"']
+    const resources = [visit(0, 'planned'), visit(0, 'planned')]
+    expect(await expectSameCounts(memoryStorage(), { criteria, people, resources })).toEqual({ read: 12, isWhole: false })
+  })
+})
