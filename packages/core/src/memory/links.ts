@@ -12,6 +12,8 @@ export interface Links {
   addSourcesAmong(rows: Bits, targets: Bits, found: Bits): void
   /** Adds the rows that one of `sources` refers to; some of them may no longer be current. */
   addTargets(sources: Bits, found: Bits): void
+  /** Visits every reference of `sources`; some targets may no longer be current. */
+  visit(sources: Bits, visit: (source: number, target: number) => void): void
 }
 
 /** The rows that are referred to. */
@@ -69,10 +71,13 @@ export function createLinks({ entries, rowOf, system, targets }: Linked): Links 
       })
     },
     addTargets(of, found) {
+      this.visit(of, (_, place) => addBit(found, place))
+    },
+    visit(of, visit) {
       catchUp()
-      forEachOf(of, (link) => {
+      forEachOf(of, (link, row) => {
         const place = places.at(ids.at(link))
-        if (place !== NOWHERE) addBit(found, place)
+        if (place !== NOWHERE) visit(row, place)
       })
     },
   }

@@ -120,49 +120,60 @@ export function scanPage(tables: Tables, query: ScanQuery): ScanPage {
   const table = tables.get(query.type)
   const rows = matchingRows(tables, query)
   if (table === undefined || rows === undefined) return { items: [] }
-  const sources = (query.referring ?? []).flatMap((referring) => sourceOf(tables, referring) ?? [])
+  const sources = (query.referring ?? []).flatMap((referring) => sourceOf(tables, query, referring) ?? [])
   const { type, limit = SCAN_PAGE, after, maxBytes = SCAN_PAGE_BYTES } = query
-  return pageMadeOf(table, rows, { type, limit, maxBytes, ...(after !== undefined && { after }), itemOf: (row) => itemOf(row, sources) })
+  return pageMadeOf(table, rows, {
+    type,
+    limit,
+    maxBytes,
+    ...(after !== undefined && { after }),
+    itemOf: (row) => itemOf(row, table.find(row.stored.id) ?? -1, sources),
+  })
 }
 
-const SCAN_PAGE = 500
+/** A page ends by its bytes: what refers to all subjects is looked up for each page. */
+const SCAN_PAGE = 10_000
 
-/** Where what refers to a resource is found. */
+/** What refers to each row of a scan. */
 interface Source {
-  readonly params: readonly string[]
   readonly table: ResourceTable
-  /** The rows that may come. */
-  readonly rows: Bits
+  /** Rows that may come, by the row that they refer to. */
+  readonly rowsOf: ReadonlyMap<number, readonly number[]>
 }
 
-function sourceOf(tables: Tables, { params, ...query }: Referring): Source | undefined {
-  const table = tables.get(query.type)
+function sourceOf(tables: Tables, target: Pick<ScanQuery, 'type'>, { params, ...query }: Referring): Source | undefined {
+  const [table, targets] = [tables.get(query.type), tables.get(target.type)]
   const rows = matchingRows(tables, query)
-  return table && rows && { params, table, rows }
+  if (table === undefined || targets === undefined || rows === undefined) return undefined
+  const rowsOf = new Map<number, number[]>()
+  for (const param of params)
+    table
+      .param(param)
+      ?.links({ system: target.type, targets })
+      .visit(rows, (source, to) => {
+        const known = rowsOf.get(to)
+        if (known === undefined) rowsOf.set(to, [source])
+        else known.push(source)
+      })
+  return { table, rowsOf }
 }
 
-function itemOf(row: Row, sources: readonly Source[]): { readonly row: Row; readonly item: ScanItem; readonly bytes: number } {
-  const referring = new Map<string, Row>()
+function itemOf(
+  row: Row,
+  number: number,
+  sources: readonly Source[],
+): { readonly row: Row; readonly item: ScanItem; readonly bytes: number } {
+  const referring = new Set<Row>()
   let bytes = row.text.length
-  for (const source of sources) {
-    for (const found of rowsReferring(source, row)) {
-      const address = `${found.stored.type}/${found.stored.id}`
-      if (referring.has(address)) continue
-      referring.set(address, found)
+  for (const { table, rowsOf } of sources) {
+    for (const found of rowsOf.get(number)?.flatMap((one) => table.row(one) ?? []) ?? []) {
+      if (referring.has(found)) continue
+      referring.add(found)
       bytes += found.text.length
       if (bytes > SCAN_ITEM_BYTES) throw scanItemTooLong(row.stored)
     }
   }
-  return { row, item: { stored: fresh(row), referring: Array.from(referring.values(), fresh) }, bytes }
-}
-
-function rowsReferring({ params, table, rows }: Source, { stored: { type, id } }: Row): readonly Row[] {
-  const all = [
-    { field: 'value', op: 'eq', operand: id },
-    { field: 'system', op: 'eq', operand: type },
-  ] as const
-  const numbers = params.flatMap((param) => table.param(param)?.rows(all) ?? [])
-  return numbers.flatMap((number) => (hasBit(rows, number) ? (table.row(number) ?? []) : []))
+  return { row, item: { stored: fresh(row), referring: Array.from(referring, fresh) }, bytes }
 }
 
 /** What is parsed of it is not kept with the row: a scan would leave all of a population behind. */

@@ -15,8 +15,8 @@ export function scanItemTooLong({ type, id }: Pick<StoredResource, 'type' | 'id'
 }
 
 /**
- * Goes through a whole population, page by page as the caller goes on: by `Storage.scan` where the storage has it, else by searches for each
- * resource.
+ * Goes through a whole population, page by page as the caller goes on, one page ahead: by `Storage.scan` where the storage has it, else by
+ * searches for each resource.
  *
  * @yields Every match of the query, each once, with what refers to it. Each is made for the caller, who alone keeps it.
  * @throws {OperationError} `too-costly` when what refers to one resource is longer than 64 MB.
@@ -26,12 +26,16 @@ export async function* scanResources(
   query: ScanQuery,
 ): AsyncGenerator<ScanItem, void, undefined> {
   if (storage.scan === undefined) return yield* searched(storage, query)
-  let next: string | undefined = query.after
-  do {
-    const page: ScanPage = await storage.scan({ ...query, ...(next !== undefined && { after: next }) })
+  const scan = storage.scan.bind(storage)
+  let reading = scan(query)
+  for (;;) {
+    const page: ScanPage = await reading
+    if (page.next === undefined) return yield* page.items
+    reading = scan({ ...query, after: page.next })
+    // Whoever ends early does not wait for it.
+    reading.catch(() => undefined)
     yield* page.items
-    next = page.next
-  } while (next !== undefined)
+  }
 }
 
 async function* searched(storage: Pick<Storage, 'search'>, { referring = [], ...query }: ScanQuery): AsyncGenerator<ScanItem> {

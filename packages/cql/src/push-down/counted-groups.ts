@@ -80,7 +80,7 @@ async function counted(
     },
   ] of compiled.entries())
     counts.push(await countsOf(storage, known, { memberships, decisions: decisions[index] ?? [] }))
-  const text = `Searches tell all criteria for ${all - left} of ${all} subjects, who were counted by them; the others were evaluated.`
+  const text = `Searches decide all criteria of ${all - left} of ${all} subjects, who were counted by them; the others were evaluated.`
   return { left: rest, counts, text }
 }
 

@@ -29,7 +29,7 @@ interface Place extends Deciding {
 }
 
 /**
- * For whom a criterion is true, and for whom it is false, as far as that can be told by the search for subjects: `exists` of retrieves by codes
+ * For whom a criterion is true, and for whom it is false, as far as that is decided by the search for subjects: `exists` of retrieves by codes
  * and of queries over them, joined by `and`, `or` and `not`. Criteria must be compiled, and their terminology loaded.
  */
 export async function decisionOf(deciding: Deciding, { language, expression }: Criterion): Promise<Decision> {

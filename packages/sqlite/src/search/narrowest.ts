@@ -40,6 +40,7 @@ export function countUpTo(db: SqliteDriver, keys: Sql, most: number): number {
   return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${Math.max(0, most)})`)?.[0])
 }
 
-function conjuncts(where: Condition): readonly Condition[] {
+/** The conditions that must all hold. */
+export function conjuncts(where: Condition): readonly Condition[] {
   return where.kind === 'and' ? where.conditions.flatMap(conjuncts) : [where]
 }

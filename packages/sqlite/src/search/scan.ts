@@ -1,11 +1,16 @@
 import { cursorOf, joined, readCursor, type ResourceRow } from '@fhir-ops/sql'
-import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type Referring, type ScanQuery } from 'fhir-ops/storage'
+import { intersection, type Bits } from 'fhir-ops/internal/bits'
+import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type Condition, type Referring, type ScanQuery } from 'fhir-ops/storage'
 import type { Command } from '../commands/command.js'
 import { rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
+import { asking } from '../database/functions.js'
 import { sql, type Sql } from '../database/sql.js'
+import { matchingSet } from '../sets/matching-set.js'
+import { setsOf } from '../sets/sets-of.js'
 import { meets } from './condition-sql.js'
 import { inTime, paramKey } from './entry-sql.js'
+import { conjuncts } from './narrowest.js'
 
 /** A resource of a scan as it leaves the database; plain data. */
 export interface ScanRow {
@@ -33,7 +38,7 @@ const MAX_PAGE = 10_000
 function readPage(db: SqliteDriver, query: ScanQuery): ScanRows {
   const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
   const found = db.all(scannedSql(query, limit + 1)).map(scannedOf)
-  const all = withReferring(db, query, found.slice(0, limit))
+  const all = withReferring(db, { ...query, isLong: found.length > limit }, found.slice(0, limit))
   const scanned = all.slice(0, lengthOfPage(all, query.maxBytes ?? SCAN_PAGE_BYTES))
   const texts = textsOf(db, scanned)
   const items = scanned.map(({ key, referring }): ScanRow => ({
@@ -62,12 +67,19 @@ function scannedOf([key, id, bytes]: Row): Scanned {
   return { key: numberOf(key), id: textOf(id), bytes: numberOf(bytes), referring: new Map() }
 }
 
+interface ReferringQuery extends ScanQuery {
+  /** Whether more pages come. */
+  readonly isLong: boolean
+}
+
 /** Adds what refers to each. */
-function withReferring(db: SqliteDriver, { type, referring = [] }: ScanQuery, found: readonly Scanned[]): readonly Scanned[] {
+function withReferring(db: SqliteDriver, { type, referring = [], isLong }: ReferringQuery, found: readonly Scanned[]): readonly Scanned[] {
   const byId = new Map(found.map((one) => [one.id, one]))
   const ids = JSON.stringify([...byId.keys()])
   for (const source of referring) {
-    for (const [id, key, bytes] of db.all(referringSql(source, type, ids))) {
+    const sieve = sieveOf(db, source, isLong)
+    const rows = asking(sieve.set ?? NO_KEYS, () => db.all(referringSql({ ...source, ...sieve }, type, ids)))
+    for (const [id, key, bytes] of rows) {
       const one = byId.get(textOf(id))
       if (one === undefined || one.referring.has(numberOf(key))) continue
       one.referring.set(numberOf(key), source.type)
@@ -78,12 +90,32 @@ function withReferring(db: SqliteDriver, { type, referring = [] }: ScanQuery, fo
   return found
 }
 
+const NO_KEYS: Bits = new Uint32Array()
+
+/** What may come: the keys of what meets all conditions of which sets are kept, and the other conditions. */
+interface Sieve {
+  readonly set: Bits | undefined
+  readonly where: Condition
+}
+
+function sieveOf(db: SqliteDriver, { type, where }: Referring, isLong: boolean): Sieve {
+  const others: Condition[] = []
+  let set: Bits | undefined
+  for (const condition of conjuncts(where)) {
+    const own = matchingSet(db, setsOf(db), { type, where: condition, isAskedAgain: isLong })
+    if (own === undefined) others.push(condition)
+    else set = set === undefined ? own : intersection(set, own)
+  }
+  return { set, where: { kind: 'and', conditions: others } }
+}
+
 /** The references to each resource are looked up by its id. */
-function referringSql({ type, where, params }: Referring, target: string, ids: string): Sql {
+function referringSql({ type, where, params, set }: Referring & Sieve, target: string, ids: string): Sql {
+  const isMember = set === undefined ? sql`1` : sql`is_member(e.resource)`
   const arms = params.map(
     (param) => sql`SELECT e.value AS id, r.key AS key, octet_length(r.text) AS bytes
       FROM json_each(${ids}) AS j CROSS JOIN entry AS e INDEXED BY entry_value CROSS JOIN resource AS r
-      WHERE e.param = ${paramKey(type, param)} AND e.value = j.value AND e.system = ${target} AND ${inTime(sql`e.resource`)}
+      WHERE e.param = ${paramKey(type, param)} AND e.value = j.value AND e.system = ${target} AND ${inTime(sql`e.resource`)} AND ${isMember}
       AND r.key = e.resource AND ${meets(type, where, { key: sql`r.key`, each: true })}`,
   )
   return arms.length === 0 ? sql`SELECT 1 WHERE 0` : joined(arms, ' UNION ALL ')

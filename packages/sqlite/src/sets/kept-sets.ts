@@ -21,9 +21,10 @@ export interface KeptSets {
   /**
    * Brings what is kept to the state of the database. The caller asks within a snapshot.
    *
+   * @param isOften Whether they are taken for parts that are asked for often.
    * @returns The parts; `undefined` while one of them is not asked for often, or is too large to be kept.
    */
-  parts(db: SqliteDriver, wanted: ReadonlyMap<string, Part>): Parts | undefined
+  parts(db: SqliteDriver, wanted: ReadonlyMap<string, Part>, isOften?: boolean): Parts | undefined
 }
 
 /** What is kept. */
@@ -70,11 +71,11 @@ export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_
     return found
   }
   return {
-    parts(db, wanted) {
+    parts(db, wanted, isOften = false) {
       catchUp(db)
       if (place === undefined) return undefined
       const unknown = [...wanted.keys()].filter((key) => kept.get(key) === undefined)
-      const asked = unknown.filter((key) => isFrequent(key) && !tooLarge.has(key))
+      const asked = unknown.filter((key) => (isFrequent(key) || isOften) && !tooLarge.has(key))
       if (asked.length < unknown.length) return undefined
       const found = new Map<string, KeptPart>()
       for (const [key, part] of wanted) {

@@ -8,11 +8,16 @@ import type { Part } from './kept-part.js'
 
 type Matching = Pick<SearchQuery, 'type' | 'where'>
 
+interface Asked extends Matching {
+  /** Whether it is known that the same is going to be asked for again, so that it is kept from the first time on. */
+  readonly isAskedAgain?: boolean
+}
+
 /** The keys of the matches, out of what is kept; `undefined` where that is not enough to tell. Do not change it. */
-export function matchingSet(db: SqliteDriver, sets: KeptSets, query: Matching): Bits | undefined {
+export function matchingSet(db: SqliteDriver, sets: KeptSets, query: Asked): Bits | undefined {
   const wanted = new Map<string, Part>()
   if (!collect(query, wanted) || wanted.size > MOST_PARTS) return undefined
-  const parts = sets.parts(db, wanted)
+  const parts = sets.parts(db, wanted, query.isAskedAgain)
   return parts && bitsWhere(parts, query)
 }
 
