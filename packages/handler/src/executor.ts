@@ -8,13 +8,20 @@ export interface ExecutorLimits {
   readonly closeMs: number
 }
 
+/** Who asks for a job, as far as it can be known whether they still wait for it. */
+export interface JobCaller {
+  /** Aborted when the caller has gone. */
+  readonly signal?: AbortSignal | undefined
+  /** The same by a call, where that takes less; the function that is returned ends it. */
+  onGone?(gone: () => void): () => void
+}
+
 /** What a request is to do. */
 export interface Job<T> {
   /** @param signal Aborted when the caller has gone, when time is up, and when the handler is closed. */
   readonly run: (signal: AbortSignal) => Promise<T>
-  /** Aborted when the caller has gone. */
-  readonly signal?: AbortSignal | undefined
-  /** After this long the job is given up; no limit when absent. */
+  readonly caller?: JobCaller
+  /** After this long the job is given up, a moment sooner or later; no limit when absent. */
   readonly timeoutMs?: number | undefined
 }
 
@@ -31,16 +38,16 @@ export interface Executor {
 /** Makes the executor of a handler. */
 export function createExecutor(limits: ExecutorLimits): Executor {
   const limiter = createLimiter({ ...limits, refusal: 'Too many requests at the same time.' })
-  const cancels = new Set<() => void>()
+  const watch = createWatch()
   let closed = false
   return {
     async run(job) {
       if (closed) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
-      return limiter.run(() => supervised(job, cancels), job.signal)
+      return limiter.run(() => supervised(job, watch), job.caller)
     },
     async close() {
       closed = true
-      const timer = setTimeout(() => cancels.forEach((cancel) => cancel()), limits.closeMs)
+      const timer = setTimeout(watch.endAll, limits.closeMs)
       await limiter.idle()
       clearTimeout(timer)
     },
@@ -49,29 +56,85 @@ export function createExecutor(limits: ExecutorLimits): Executor {
 }
 
 /** Runs the job until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, its signal is aborted. */
-async function supervised<T>({ run, signal, timeoutMs }: Job<T>, cancels: Set<() => void>): Promise<T> {
-  if (signal?.aborted === true) throw cancelled()
+async function supervised<T>({ run, caller, timeoutMs = Infinity }: Job<T>, watch: Watch): Promise<T> {
   const controller = new AbortController()
   const { promise, resolve, reject } = Promise.withResolvers<T>()
-  const giveUp = (error: OperationError): void => {
-    reject(error)
-    controller.abort()
+  const watched: Watched = {
+    until: performance.now() + timeoutMs,
+    giveUp(error) {
+      reject(error)
+      controller.abort()
+    },
   }
-  const cancel = (): void => giveUp(cancelled())
-  const outOfTime = (): void => giveUp(new OperationError('storage-timeout', 'The operation did not end within its time limit.'))
-  const timer = timeoutMs === undefined ? undefined : setTimeout(outOfTime, timeoutMs)
-  signal?.addEventListener('abort', cancel)
-  cancels.add(cancel)
+  const forget = hearOfLeaving(caller, () => watched.giveUp(cancelled()))
+  watch.add(watched)
   try {
-    run(controller.signal).then(resolve, reject)
+    if (!controller.signal.aborted) run(controller.signal).then(resolve, reject)
     return await promise
   } finally {
-    clearTimeout(timer)
-    cancels.delete(cancel)
-    signal?.removeEventListener('abort', cancel)
+    watch.delete(watched)
+    forget()
   }
+}
+
+/** Calls back when the caller goes, at once when that was before; the function that is returned ends it. */
+function hearOfLeaving(caller: JobCaller | undefined, gone: () => void): () => void {
+  if (caller?.onGone !== undefined) return caller.onGone(gone)
+  const signal = caller?.signal
+  if (signal?.aborted === true) gone()
+  signal?.addEventListener('abort', gone)
+  return () => signal?.removeEventListener('abort', gone)
 }
 
 function cancelled(): OperationError {
   return new OperationError('aborted', 'The request was cancelled.')
+}
+
+/** A job that is under way. */
+interface Watched {
+  /** On the clock of `performance.now()`. */
+  readonly until: number
+  giveUp(error: OperationError): void
+}
+
+/** Ends jobs whose time is up. */
+interface Watch {
+  add(job: Watched): void
+  delete(job: Watched): void
+  /** Cancels all of them. */
+  readonly endAll: () => void
+}
+
+const LOOK_MS = 50
+
+/** Makes the watch of an executor: one timer for all jobs, since few live as long as it takes to set one. */
+function createWatch(): Watch {
+  const jobs = new Set<Watched>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  /** When the next look is due. Where the host drops timers together with the request that set them, it does not come. */
+  let due = 0
+  const look = (): void => {
+    const now = performance.now()
+    due = 0
+    for (const job of jobs) if (now >= job.until) job.giveUp(outOfTime())
+    if (jobs.size > 0) arm(now)
+  }
+  const arm = (now: number): void => {
+    if (due > now - LOOK_MS) return
+    due = now + LOOK_MS
+    clearTimeout(timer)
+    timer = setTimeout(look, LOOK_MS)
+  }
+  return {
+    add(job) {
+      jobs.add(job)
+      if (job.until < Infinity) arm(performance.now())
+    },
+    delete: (job) => void jobs.delete(job),
+    endAll: () => jobs.forEach((job) => job.giveUp(cancelled())),
+  }
+}
+
+function outOfTime(): OperationError {
+  return new OperationError('storage-timeout', 'The operation did not end within its time limit.')
 }

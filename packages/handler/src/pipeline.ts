@@ -95,7 +95,7 @@ function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): 
   const { request, route, whole, kept } = exchange
   if (whole !== undefined || isPrompt(route) || kept?.answer !== undefined) return work()
   return server.executor.run({
-    signal: request.signal,
+    caller: request,
     timeoutMs: route?.ownTimeLimit === true ? undefined : server.ctx.limits.operationTimeoutMs + GRACE_MS,
     run: (signal) => {
       exchange.ctx = requestContext(server, exchange, { signal })

@@ -21,7 +21,7 @@ export function requestContext(
   const limits = requestLimits(service.ctx.limits, request)
   const ctx = forRequest(service.ctx, {
     signal,
-    limits: timeoutMs === undefined ? limits : { ...limits, operationTimeoutMs: timeoutMs },
+    ...(timeoutMs === undefined ? limits && { limits } : { limits: { ...limits, operationTimeoutMs: timeoutMs } }),
     authorize: (action, type, id) => authorize(caller, { action, type, id }),
     ...(onProgress !== undefined && { onProgress }),
   })
@@ -29,8 +29,8 @@ export function requestContext(
 }
 
 /** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */
-function requestLimits(limits: Limits, request: HttpRequest): Partial<Limits> {
+function requestLimits(limits: Limits, request: HttpRequest): Partial<Limits> | undefined {
   const asked = request.header('x-too-costly-threshold')
-  if (asked === undefined || !/^\d{1,9}$/.test(asked)) return {}
+  if (asked === undefined || !/^\d{1,9}$/.test(asked)) return undefined
   return { maxExpansion: Math.min(limits.maxExpansion, Number(asked)) }
 }

@@ -1,4 +1,4 @@
-import { createPace } from 'fhir-ops/internal/context'
+import { paced } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isResourceType } from 'fhir-ops/storage'
@@ -110,7 +110,7 @@ async function parseBody(server: Server, exchange: Exchange): Promise<void> {
   const { request, route, bytes, ctx, kept } = exchange
   if (route === undefined || bytes === undefined || kept?.answer !== undefined) return
   const limits = limitsForBody(server.limits, maxBytesOf(server, exchange))
-  exchange.body = await createPace(ctx).run(parsingBody(request, { kind: route.body, bytes, limits }))
+  exchange.body = await paced(ctx, parsingBody(request, { kind: route.body, bytes, limits }))
 }
 
 function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {

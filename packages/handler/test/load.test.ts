@@ -288,7 +288,7 @@ describe('the executor', () => {
     const first = Promise.withResolvers<void>()
     const running = executor.run({ run: () => first.promise })
     let began = false
-    const second = executor.run({ signal: gone.signal, run: async () => void (began = true) })
+    const second = executor.run({ caller: { signal: gone.signal }, run: async () => void (began = true) })
     gone.abort()
     first.resolve()
     await running

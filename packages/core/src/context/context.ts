@@ -263,12 +263,12 @@ export interface RequestOptions {
 
 /** The context of one request: its signal, its time limit, its own definitions on top. */
 export function forRequest(ctx: OperationContext, options: RequestOptions): OperationContext {
-  const limits = { ...ctx.limits, ...options.limits }
-  const resources = (options.resources ?? []).filter(isObject)
+  const limits = options.limits === undefined ? ctx.limits : { ...ctx.limits, ...options.limits }
+  const resources = options.resources?.filter(isObject)
   return {
     ...ctx,
     limits,
-    content: resources.length > 0 ? ctx.content.with(requestLayer(resources)) : ctx.content,
+    content: resources !== undefined && resources.length > 0 ? ctx.content.with(requestLayer(resources)) : ctx.content,
     authorize: options.authorize ?? ctx.authorize,
     signal: options.signal ?? ctx.signal,
     onProgress: options.onProgress ?? ctx.onProgress,

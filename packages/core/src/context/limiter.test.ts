@@ -39,7 +39,7 @@ describe('a limiter', () => {
     const running = limiter.run(() => gate.promise)
     const gone = new AbortController()
     let begun = 0
-    const cancelled = limiter.run(async () => void begun++, gone.signal)
+    const cancelled = limiter.run(async () => void begun++, { signal: gone.signal })
     gone.abort()
     await expect(cancelled).rejects.toMatchObject({ code: 'aborted' })
     await expect(limiter.run(async () => void begun++)).rejects.toMatchObject({ code: 'throttled' })

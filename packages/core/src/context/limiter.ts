@@ -5,9 +5,10 @@ export interface Limiter {
   /**
    * Runs the work when there is room, in the order of the calls.
    *
-   * @throws {OperationError} `throttled` when too many wait already or there is no room in time, `aborted` when `signal` is; and as the work.
+   * @param caller Whose signal, when it is aborted, ends the wait. Only what has to wait asks for it.
+   * @throws {OperationError} `throttled` when too many wait already or there is no room in time, `aborted` when the caller has gone; and as the work.
    */
-  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  run<T>(work: () => Promise<T>, caller?: { readonly signal?: AbortSignal | undefined }): Promise<T>
   /** Resolves when nothing runs. */
   idle(): Promise<void>
 }
@@ -33,6 +34,7 @@ export function createLimiter({ concurrency, queue, waitMs, refusal }: LimiterOp
     new OperationError('throttled', refusal, { retryAfterSeconds: Math.max(1, Math.ceil((waitMs ?? 0) / 1000)) })
   const room = (signal: AbortSignal | undefined): Promise<void> =>
     new Promise((resolve, reject) => {
+      if (signal?.aborted === true) throw aborted()
       const settle = (end: () => void) => () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
@@ -58,10 +60,9 @@ export function createLimiter({ concurrency, queue, waitMs, refusal }: LimiterOp
     if (running === 0) for (const idler of idlers.splice(0)) idler()
   }
   return {
-    async run(work, signal) {
-      if (signal?.aborted) throw aborted()
+    async run(work, caller) {
       if (running < concurrency) running++
-      else if (waiting.size < queue) await room(signal)
+      else if (waiting.size < queue) await room(caller?.signal)
       else throw throttled()
       try {
         return await work()

@@ -97,6 +97,12 @@ export async function pacedResource(stored: StoredResource, scheduler: Scheduler
  *
  * @throws {OperationError} as `Pace.step`.
  */
-export function pacedText(ctx: PaceOptions, resource: JsonObject): Promise<string> {
-  return createPace(ctx).run(writeInPieces(resource))
+export function pacedText(ctx: PaceOptions, resource: JsonObject): Promise<string> | string {
+  return paced(ctx, writeInPieces(resource))
+}
+
+/** Does the work of a leaf as `Pace.run` does. Most work is a single piece, which is done at once and needs no pace. @throws {OperationError} as `Pace.run` */
+export function paced<T>(ctx: PaceOptions, work: Work<T>): Promise<T> | T {
+  const first = work.next()
+  return first.done === true ? first.value : createPace(ctx).run(work)
 }

@@ -11,12 +11,12 @@ import { exceedsBytes, type BotTask } from './runtime.js'
  *   `throttled` when too many bots wait.
  */
 export function runBot(bot: FoundBot, bots: Bots, task: Omit<BotTask, 'code'>): Promise<unknown> {
-  if ('run' in bot) return bots.hostLimiter.run(() => runHostBot({ ...task, run: bot.run }), task.signal)
+  if ('run' in bot) return bots.hostLimiter.run(() => runHostBot({ ...task, run: bot.run }), task)
   const { runtime, limits } = bots
   if (runtime === undefined) throw new OperationError('not-supported', 'This server runs no stored bots.')
   if (exceedsBytes(bot.code, limits.sourceBytes))
     throw new OperationError('bot-too-costly', `The bot's source is longer than ${limits.sourceBytes} bytes.`)
-  return bots.runtimeLimiter.run(() => runtime.run({ ...task, code: bot.code }), task.signal)
+  return bots.runtimeLimiter.run(() => runtime.run({ ...task, code: bot.code }), task)
 }
 
 /** One run of a function of the host. */

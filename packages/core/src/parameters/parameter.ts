@@ -73,7 +73,7 @@ function resourceOf(item: JsonObject, expression: string): { resource?: JsonObje
 
 /** The inputs of an operation called by GET: decoded name and value pairs in their order. */
 export function parametersFromQuery(pairs: Iterable<readonly [string, string]>): readonly Parameter[] {
-  return Array.from(pairs, ([name, value]) => ({ name, value, parts: [], expression: name }))
+  return [...pairs].map(([name, value]) => ({ name, value, parts: [], expression: name }))
 }
 
 /** One parameter of an answer, its value as `value<type>` (`Code`, `String` ...); nothing when there is no value. */

@@ -35,9 +35,15 @@ export interface ParameterReader {
 /** Makes a reader over the inputs of one request. */
 export function parameterReader(parameters: readonly Parameter[]): ParameterReader {
   const known = new Set<string>()
+  const sent = new Set(parameters.map(({ name }) => name))
+  // Of what an operation asks for, little was sent: what was not is answered without a look at the rest.
   const all = (...names: readonly string[]): readonly Parameter[] => {
-    for (const name of names) known.add(name)
-    return parameters.filter((parameter) => names.includes(parameter.name))
+    let isSent = false
+    for (const name of names) {
+      known.add(name)
+      isSent ||= sent.has(name)
+    }
+    return isSent ? parameters.filter((parameter) => names.includes(parameter.name)) : NONE
   }
   const one = (...names: readonly string[]): Parameter | undefined => onlyOne(all(...names))
   const read =
@@ -61,6 +67,8 @@ export function parameterReader(parameters: readonly Parameter[]): ParameterRead
     refuseUnknown: () => refuseRest(parameters, known),
   }
 }
+
+const NONE: readonly Parameter[] = []
 
 function onlyOne(found: readonly Parameter[]): Parameter | undefined {
   const [first, second] = found

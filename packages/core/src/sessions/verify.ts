@@ -31,15 +31,16 @@ export async function verifyToken(services: SessionServices, token: string): Pro
 }
 
 /** The session of a digest with its user, whatever their state. */
-export async function knownSession(services: SessionServices, digest: string): Promise<KnownSession | undefined> {
-  return services.known.get(digest, async () => {
-    const known = await readSession(services.store, digest)
-    return known !== undefined && sameDigest(known.session.digest, digest) ? known : undefined
-  })
+export function knownSession(services: SessionServices, digest: string): Promise<KnownSession | undefined> {
+  return services.known.get(digest, () => readSession(services.store, digest))
 }
 
 async function readSession(store: SessionStore, digest: string): Promise<KnownSession | undefined> {
-  if (store.knownByDigest !== undefined) return store.knownByDigest(digest)
+  const known = store.knownByDigest === undefined ? await readBoth(store, digest) : await store.knownByDigest(digest)
+  return known !== undefined && sameDigest(known.session.digest, digest) ? known : undefined
+}
+
+async function readBoth(store: SessionStore, digest: string): Promise<KnownSession | undefined> {
   const session = await store.sessionByDigest(digest)
   return session && { session, user: await store.user(session.sub) }
 }

@@ -136,7 +136,7 @@ async function ended({ work, entry, executor, timeoutMs }: Run): Promise<Answer>
   }
   try {
     const { signal } = entry.controller
-    return await executor.run({ signal, timeoutMs, run: (ownSignal) => work.run(ownSignal, onProgress) })
+    return await executor.run({ caller: { signal }, timeoutMs, run: (ownSignal) => work.run(ownSignal, onProgress) })
   } catch (thrown) {
     return work.failed(thrown)
   }

@@ -3,7 +3,7 @@ import type { Principal } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
 import type { Action } from 'fhir-ops/operation'
 import { rightOf, type Right, type ScopeReading } from './rights.js'
-import { covers, isFhirScope, isNarrow } from './scopes.js'
+import { covers, isFhirScope, isNarrow, type ScopeGrant } from './scopes.js'
 
 /** `hide` answers as if the resource did not exist. */
 export type Decision = 'allow' | 'deny' | 'hide'
@@ -49,7 +49,9 @@ export const OPEN_CALLER: Caller = {
 /** The caller behind an accepted token. @throws {OperationError} storage errors, where a scope is to be looked up. */
 export async function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy, reading: ScopeReading): Promise<Caller> {
   const scoped = principal.scopes.some(isFhirScope)
-  const rights = !scoped && defaultPolicy === 'allow-authenticated' ? [EVERYTHING] : await rightsOf(principal, reading)
+  const grants = principal.scopes.flatMap((scope) => reading.parse(scope) ?? [])
+  const open: readonly Right[] = !scoped && defaultPolicy === 'allow-authenticated' ? [EVERYTHING] : grants
+  const rights = grants.some(isNarrow) ? await narrowedRights(principal, grants, reading) : open
   const covering = (action: Action, type: string): readonly Right[] =>
     rights.filter((right) => covers(right, action, type) && (right.within === undefined || right.within(type) !== undefined))
   return {
@@ -67,9 +69,7 @@ export async function callerOf(principal: Principal, { defaultPolicy, policy }: 
   }
 }
 
-async function rightsOf(principal: Principal, reading: ScopeReading): Promise<readonly Right[]> {
-  const grants = principal.scopes.flatMap((scope) => reading.parse(scope) ?? [])
-  if (!grants.some(isNarrow)) return grants
+async function narrowedRights(principal: Principal, grants: readonly ScopeGrant[], reading: ScopeReading): Promise<readonly Right[]> {
   const rights = await Promise.all(grants.map((grant) => rightOf(reading, principal, grant)))
   return rights.filter((right) => right !== undefined)
 }

@@ -26,6 +26,7 @@ export function prefersAsync(request: Pick<HttpRequest, 'header'>): boolean {
   return preferencesOf(request).includes('respond-async')
 }
 
-function preferencesOf({ header }: Pick<HttpRequest, 'header'>): readonly string[] {
-  return (header('prefer') ?? '').split(/[,;]/).map((preference) => preference.replaceAll(/[\s"]/g, '').toLowerCase())
+function preferencesOf(request: Pick<HttpRequest, 'header'>): readonly string[] {
+  const given = request.header('prefer')
+  return given === undefined ? [] : given.split(/[,;]/).map((preference) => preference.replaceAll(/[\s"]/g, '').toLowerCase())
 }

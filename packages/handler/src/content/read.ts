@@ -17,7 +17,8 @@ import { subsetFor } from './search/subset.js'
  * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
  */
 export async function readResource(service: Service, asked: Exchange): Promise<Answer> {
-  const exchange = { ...asked, ctx: await withDefinitions(service, asked, param(asked, 'type')) }
+  const ctx = await withDefinitions(service, asked, param(asked, 'type'))
+  const exchange = ctx === asked.ctx ? asked : { ...asked, ctx }
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
   const stored = await exchange.ctx.storage.read(type, id)
   if (stored === undefined) throw await missing(exchange, type, id)
@@ -94,16 +95,29 @@ function deleted(address: string): OperationError {
 export function versionHeaders({ versionId, lastUpdated }: Pick<StoredResource, 'versionId' | 'lastUpdated'>): Answer['headers'] {
   return [
     ['ETag', `W/"${versionId}"`],
-    ['Last-Modified', new Date(lastUpdated).toUTCString()],
+    ['Last-Modified', httpDateOf(lastUpdated)],
   ]
+}
+
+/** As stored: an instant of UTC. */
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
+
+/** An instant as an HTTP date (RFC 9110 5.6.7). To put an instant of UTC together takes a tenth of what `toUTCString` takes (bench `http`, read). */
+export function httpDateOf(instant: string): string {
+  if (!INSTANT.test(instant)) return new Date(instant).toUTCString()
+  const [year, month, day] = [instant.slice(0, 4), instant.slice(5, 7), instant.slice(8, 10)]
+  const weekday = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDay()
+  return `${DAYS[weekday]}, ${day} ${MONTHS[Number(month) - 1]} ${year} ${instant.slice(11, 19)} GMT`
 }
 
 /** `If-None-Match` goes before `If-Modified-Since`, which knows whole seconds only (RFC 9110 13.2.2). */
 function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResource): boolean {
   const tags = request.header('if-none-match')
   if (tags !== undefined) return namesVersion(tags, versionId)
-  const since = Date.parse(request.header('if-modified-since') ?? '')
-  return Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= since
+  const since = request.header('if-modified-since')
+  return since !== undefined && Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= Date.parse(since)
 }
 
 /** Whether `If-Match` or `If-None-Match` names this version, or any by `*`; weak and strong tags are alike. */

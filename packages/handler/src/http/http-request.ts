@@ -15,6 +15,8 @@ export interface HttpRequest {
   readBody?(take: (chunk: Uint8Array) => void): Promise<void>
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined
+  /** The same, where a server has something quicker than a signal: calls back when the caller has gone, until the function that it returns is called. */
+  onGone?(gone: () => void): () => void
 }
 
 /** What a server knows about the connection, beside the request. */

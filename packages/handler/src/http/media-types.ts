@@ -87,7 +87,8 @@ function isJsonFormat(format: string): boolean {
 }
 
 function acceptsJson(accept: string | undefined): boolean {
-  const ranges = (accept ?? '').split(',').filter((range) => range.includes('/'))
+  if (accept === undefined) return true
+  const ranges = accept.split(',').filter((range) => range.includes('/'))
   return ranges.length === 0 || ranges.some((range) => JSON_RANGES.has(mediaTypeOf(range)) && isR4(range) && !isRefused(range))
 }
 

@@ -14,7 +14,8 @@ export interface Writing {
 /** Writes an answer. */
 export function writeAnswer(response: ServerResponse, answer: Answer, { unread, outbox }: Writing): Promise<void> | undefined {
   if (response.destroyed) return undefined
-  const headers = answer.headers.flat()
+  const headers: string[] = []
+  for (const [name, value] of answer.headers) headers.push(name, value)
   // Express adds it.
   response.removeHeader('X-Powered-By')
   if (answer.stream !== undefined) {

@@ -7,6 +7,8 @@ export type Router = (segments: readonly string[]) => Match | undefined
 interface Node {
   readonly children: Map<string, Node>
   readonly routes: Route[]
+  /** The routes by their methods: of the types that some are restricted to, and of all others. */
+  readonly byType: Map<string | undefined, ReadonlyMap<Method, Route>>
 }
 
 /** What a variable segment may hold. Plain sets and patterns decide: `constructor` is an unknown type. */
@@ -25,17 +27,26 @@ const VARIABLES: ReadonlyMap<string, (segment: string) => boolean> = new Map([
 export function createRouter(routes: readonly Route[], prefix: readonly string[]): Router {
   const root = newNode()
   for (const route of routes) nodeFor(root, [...prefix, ...route.path.split('/').slice(1)]).routes.push(route)
+  sortRoutes(root)
   return (segments) => {
     const params = new Map<string, string>()
     const node = segments.reduce<Node | undefined>((at, segment) => at && step(at, segment, params), root)
-    const type = params.get('type')
-    const found = (node?.routes ?? []).filter((route) => route.types === undefined || (type !== undefined && route.types.includes(type)))
-    return found.length === 0 ? undefined : { routes: new Map(found.map((route) => [route.method, route])), params }
+    const found = node && (node.byType.get(params.get('type')) ?? node.byType.get(undefined))
+    return found === undefined || found.size === 0 ? undefined : { routes: found, params }
   }
 }
 
 function newNode(): Node {
-  return { children: new Map(), routes: [] }
+  return { children: new Map(), routes: [], byType: new Map() }
+}
+
+/** Sorts the routes of a node and of all below it. */
+function sortRoutes({ children, routes, byType }: Node): void {
+  for (const type of [undefined, ...routes.flatMap(({ types = [] }) => types)]) {
+    const offered = routes.filter(({ types }) => types === undefined || (type !== undefined && types.includes(type)))
+    byType.set(type, new Map(offered.map((route) => [route.method, route])))
+  }
+  for (const child of children.values()) sortRoutes(child)
 }
 
 function nodeFor(root: Node, segments: readonly string[]): Node {
