@@ -190,3 +190,44 @@ test.each<readonly [types: readonly string[], said: readonly string[]]>([
   }
   expect(await findingsOf(resource, [profile], /^type-not-allowed$/)).toEqual(said)
 })
+
+describe('what a pattern or fixed value requires and is not there, or is there beside', () => {
+  const identifier = (value: JsonObject): JsonObject => ({ path: 'Patient.identifier', ...value })
+  const AT = 'Patient.identifier[0]'
+
+  // Profile_VAL_MissingElement
+  test.each<readonly [what: string, element: JsonObject, given: JsonObject, said: readonly string[]]>([
+    ['a text', identifier({ patternIdentifier: { system: 'http://a.org' } }), { value: '1' }, [`value-pattern ${AT}.system`]],
+    ['an object', identifier({ patternIdentifier: { type: { text: 'x' } } }), { value: '1' }, [`value-pattern ${AT}.type`]],
+    [
+      'a text in an object',
+      identifier({ patternIdentifier: { type: { text: 'x' } } }),
+      { type: { coding: [{ system: 'http://a.org', code: 'a' }] } },
+      [`value-pattern ${AT}.type.text`],
+    ],
+    [
+      'a list, at its holder',
+      identifier({ patternIdentifier: { type: { coding: [{ system: 'http://a.org', code: 'a' }] } } }),
+      { type: { text: 'x' } },
+      [`value-pattern ${AT}.type`],
+    ],
+    [
+      'of a fixed value',
+      identifier({ fixedIdentifier: { system: 'http://a.org', value: '1' } }),
+      { value: '1' },
+      [`value-fixed ${AT}.system`],
+    ],
+    ['beside a fixed value', identifier({ fixedIdentifier: { value: '1' } }), { value: '1', use: 'usual' }, [`value-fixed ${AT}.use`]],
+    [
+      'a list beside a fixed value, at its holder',
+      identifier({ fixedIdentifier: { type: { text: 'x' } } }),
+      { type: { text: 'x', coding: [{ system: 'http://a.org', code: 'a' }] } },
+      [`value-fixed ${AT}.type`],
+    ],
+  ])('%s', async (_, element, given, said) => {
+    const url = 'http://a.org/StructureDefinition/valued'
+    const resource = { resourceType: 'Patient', meta: { profile: [url] }, identifier: [given] }
+    const found = await findingsOf(resource, [profileOn('Patient', url, [element])], /^value-/)
+    expect(found).toEqual(said.map((one) => `error ${one}`))
+  })
+})

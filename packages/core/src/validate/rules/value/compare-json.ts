@@ -23,10 +23,11 @@ interface Comparison {
   readonly isPattern: boolean
 }
 
-/** Where a value departs from a fixed value or a pattern, each at the deepest element that differs. */
+/** Where a value departs from a fixed value or a pattern, each at the deepest element that differs, also where that is absent; lists at their holder. */
 export function differencesOf(actual: unknown, expected: unknown, comparison: Comparison): readonly Difference[] {
-  if (Array.isArray(expected)) return Array.isArray(actual) ? listDifferences(actual, expected, comparison) : [missing(comparison.at)]
-  if (isObject(expected)) return isObject(actual) ? memberDifferences(actual, expected, comparison) : [missing(comparison.at)]
+  if (Array.isArray(expected))
+    return Array.isArray(actual) ? listDifferences(actual, expected, comparison) : [missing(comparison.at, expected)]
+  if (isObject(expected)) return isObject(actual) ? memberDifferences(actual, expected, comparison) : [missing(comparison.at, expected)]
   if (actual === expected) return []
   return [
     {
@@ -36,8 +37,8 @@ export function differencesOf(actual: unknown, expected: unknown, comparison: Co
   ]
 }
 
-function missing(at: string): Difference {
-  return { at: parentOf(at), text: () => `'${at}' is missing; a fixed value or pattern requires it.` }
+function missing(at: string, expected: unknown): Difference {
+  return { at: Array.isArray(expected) ? parentOf(at) : at, text: () => `'${at}' is missing; a fixed value or pattern requires it.` }
 }
 
 function parentOf(at: string): string {
@@ -46,17 +47,18 @@ function parentOf(at: string): string {
 
 function memberDifferences(actual: JsonObject, expected: JsonObject, { at, isPattern }: Comparison): readonly Difference[] {
   const found: Difference[] = []
+  const placeOf = (name: string): string => (at === '' ? name : `${at}.${name}`)
   for (const [name, value] of Object.entries(expected)) {
-    const place = at === '' ? name : `${at}.${name}`
+    const place = placeOf(name)
     if (Object.hasOwn(actual, name)) found.push(...differencesOf(actual[name], value, { at: place, isPattern }))
-    else found.push(missing(place))
+    else found.push(missing(place, value))
   }
   if (isPattern) return found
   const extra = Object.keys(actual).filter((name) => !Object.hasOwn(expected, name))
   return [
     ...found,
     ...extra.map((name) => ({
-      at: at === '' ? name : `${at}.${name}`,
+      at: Array.isArray(actual[name]) ? at : placeOf(name),
       text: () => `${quoted(name)} is present, but is not in the fixed value.`,
     })),
   ]
