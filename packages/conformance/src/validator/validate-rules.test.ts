@@ -104,6 +104,7 @@ describe('validate', () => {
     // JSON
     ['{"resourceType":"Patient" "active":true}', 'json-comma Patient'],
     ['{"resourceType":"Patient","name":[{family:"x"}]}', 'json-quotes Patient.name[0]'],
+    ['{"resourceType":"Patient","multipleBirthInteger":01}', 'json-number Patient.multipleBirth.ofType(integer)'],
   ])('%s: %s', async (text, finding) => {
     expect(await findingsOf(text)).toContain(finding)
   })

@@ -126,10 +126,10 @@ function textOf({ kind, token }: JsonProblem): string {
   return PROBLEMS[kind].text(JSON.stringify(token.slice(0, MAX_TOKEN).toWellFormed()).slice(1, -1))
 }
 
-/** A value without quotes in a list is named itself, a repeated name too; other problems are those of the nearest object. */
+/** A number, a value without quotes in a list, and a repeated name are named themselves; other problems are those of the nearest object. */
 function placeOf({ kind, path, token }: JsonProblem, value: unknown): JsonPath {
   if (kind === 'duplicate-name') return [...path, token]
-  if (kind === 'value-unquoted' && typeof path.at(-1) === 'number') return path
+  if (kind === 'number-form' || (kind === 'value-unquoted' && typeof path.at(-1) === 'number')) return path
   let length = 0
   let current = value
   for (const [index, step] of path.entries()) {

@@ -15,7 +15,8 @@ const IDENTIFIER: FindingDefinition = defineFinding(
   'code-invalid',
   'Write systems, and values that are URIs, as absolute URIs.',
 )
-const ATTACHMENT: FindingDefinition = defineFinding(
+/** An attachment whose content is missing, or is not what it is said to be. */
+export const ATTACHMENT: FindingDefinition = defineFinding(
   'attachment',
   'error',
   'structure',

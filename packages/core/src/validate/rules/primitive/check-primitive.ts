@@ -2,12 +2,13 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import type { FindingDefinition } from '../../run/finding.js'
 import { INVARIANT } from '../constraint/invariant.js'
+import { ATTACHMENT } from '../datatypes.js'
 import { numberTextOf } from '../../run/nodes.js'
 import { itemRemoval, removal, replacement, type JsonPatch } from '../../run/patch.js'
 import { PRIMITIVE_TYPE, PRIMITIVE_EMPTY, type PrimitiveCheck, type PrimitiveProblem } from '../../run/primitive-problem.js'
 import type { Run } from '../../run/run.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
-import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem } from './number-and-bytes.js'
+import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem, UNDECODABLE } from './number-and-bytes.js'
 import { codeProblem, idProblem, markdownProblem, encodingProblem, stringProblem, MARKDOWN_HTML, STRING_MARKUP } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
@@ -42,6 +43,11 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
   const source = typeof value === 'number' ? numberTextOf(run, node, value) : ''
   const problem = primitiveCheck(type.name)(value, source, run.now)
   if (problem === undefined) return true
+  if (problem === UNDECODABLE && node.parent?.type.name === 'Attachment') {
+    const text = `The base64 content in the ${node.slot?.name} element is not valid base64: it cannot be decoded.`
+    run.findings.report(ATTACHMENT, node.parent, { text })
+    return false
+  }
   const severity = MARKUP.has(problem.finding) && run.policy.refuses.has('markup') ? 'error' : problem.severity
   run.findings.report(problem.finding, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
   if (value === '' && run.policy.checks === 'all')

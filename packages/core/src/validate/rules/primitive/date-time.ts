@@ -2,7 +2,7 @@ import { quoted } from '../../../errors/index.js'
 import { PRIMITIVE_FORM, PRIMITIVE_RANGE, type PrimitiveProblem } from '../../run/primitive-problem.js'
 
 const FRACTION = /^\.\d+$/
-const ZONE = /^(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/
+const ZONE = /^(?:Z|[+-](?:(?:0\d|1[0-3]):[0-5]\d|14:00))$/
 const DATE_LENGTHS: ReadonlySet<number> = new Set(['YYYY', 'YYYY-MM', 'YYYY-MM-DD'].map(({ length }) => length))
 const HYPHEN = 45
 const ZERO = 48

@@ -55,23 +55,29 @@ function isPlainBase64(text: string): boolean {
 
 /** True for what cannot be decoded; white space can be left out. */
 export function isInvalidBase64(text: string): boolean {
-  return base64Problem(text) === invalid
+  const problem = base64Problem(text)
+  return problem === invalid || problem === UNDECODABLE
 }
 
 function problemByCharacter(text: string): PrimitiveProblem | undefined {
   let digits = 0
   let padding = 0
   let spaces = 0
+  let isMisplaced = false
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     if (isSpace(code)) spaces++
     else if (code === EQUALS) padding++
-    else if (padding > 0 || !isDigit(code)) return invalid
-    else digits++
+    else if (isDigit(code)) digits++
+    if (padding > 0 && code !== EQUALS && !isSpace(code)) isMisplaced = true
   }
-  if (padding > 2 || (digits + padding) % 4 !== 0) return invalid
+  if ((digits + padding) % 4 !== 0) return invalid
+  if (isMisplaced || padding > 2 || digits + padding + spaces < text.length) return UNDECODABLE
   return spaces === 0 ? undefined : { finding: PRIMITIVE_SPACE, text: 'The base64 value contains white space.', severity: 'warning' }
 }
+
+/** Groups of four, which cannot be decoded for a character among them that is none of base64, or for `=` before the end. */
+export const UNDECODABLE: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64: it cannot be decoded.' }
 
 const invalid: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64.' }
 
