@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { findingsOf } from './findings-of.js'
+import { findingsOf, issuesOf } from './findings-of.js'
 
 const KINDS = /^bundle-/
 const HOST = 'http://a.org/fhir/'
@@ -295,4 +295,36 @@ describe('the entries of a document or message', () => {
     const resource = { ...document(at(composition({})), sheet), link: [{ relation: 'stylesheet', url }] }
     expect(await findingsOf(resource, [], KINDS)).toEqual(expected)
   })
+})
+
+// Reference_REF_Format1, Reference_REF_Format2
+test.each<readonly [type: string, reference: string, isWrong: boolean]>([
+  ['collection', 'Organization/o', false],
+  ['collection', 'Organization/o#name', false],
+  ['collection', 'Organization?name=x', true],
+  ['collection', '/Organization/o', true],
+  ['transaction', 'Organization?name=x', false],
+  ['transaction', '?name=x', true],
+  ['batch', 'Organization?name=x', false],
+  ['searchset', 'Organization?name=x', true],
+  ['history', 'Organization/o', false],
+  ['history', 'Organization', true],
+  ['transaction-response', 'Organization?name=x', true],
+  ['batch-response', '#o', false],
+])('a relative reference in a Bundle of type %s: %s', async (type, reference, isWrong) => {
+  const entry = at(patient('a', { managingOrganization: { reference } }))
+  const said = isWrong ? ['error bundle-reference-missing Bundle.entry[0].resource.managingOrganization'] : []
+  expect(await findingsOf(bundle(type, [entry]), [], /^bundle-reference/)).toEqual(said)
+})
+
+test('what a document or message refers to beside is noted, each once: Bundle_BUNDLE_Entry_NotFound', async () => {
+  const refers = (id: string): JsonObject => at(patient(id, { managingOrganization: { reference: 'Organization/o' } }))
+  const focus = { focus: [{ reference: 'Patient/a' }, { reference: 'Patient/b' }] }
+  const sent = bundle('message', [at(message(focus)), refers('a'), refers('b')])
+  expect(await issuesOf(sent, [], /^bundle-reference/)).toEqual(['information|not-found bundle-reference-missing Bundle'])
+  const lost = bundle('message', [at(message({ focus: [{ reference: 'Patient/c' }] }))])
+  expect(await issuesOf(lost, [], /^bundle-reference/)).toEqual([
+    'error|not-found bundle-reference-missing Bundle.entry[0].resource.focus[0]',
+  ])
+  expect(await issuesOf(bundle('collection', [refers('a')]), [], /^bundle-reference/)).toEqual([])
 })

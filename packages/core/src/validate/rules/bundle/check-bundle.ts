@@ -5,7 +5,13 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, BundleEntry, BundleIndex, ResourceRule } from '../../run/run.js'
 import { bundleIndexWork, referenceOf } from '../reference/resolve-locally.js'
 import { linksIn, type EntryLink, type BundleCheck } from './entry-links.js'
-import { checkEntryReferences, BUNDLE_REFERENCE_OPEN, BUNDLE_REFERENCE_MISSING, BUNDLE_REFERENCE_AMBIGUOUS } from './entry-references.js'
+import {
+  checkEntryReferences,
+  checkReferenceForms,
+  BUNDLE_REFERENCE_OPEN,
+  BUNDLE_REFERENCE_MISSING,
+  BUNDLE_REFERENCE_AMBIGUOUS,
+} from './entry-references.js'
 import { checkBundleLinks, checkFullUrls, BUNDLE_FULL_URL, BUNDLE_LINK, BUNDLE_STYLE_SHEET } from './full-urls-and-links.js'
 import { checkReachability, BUNDLE_ENTRY_UNREACHABLE } from './reachability.js'
 import { checkRequests, BUNDLE_REQUEST } from './requests.js'
@@ -30,6 +36,9 @@ const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['collection', [checkEntryReferences]],
   ['transaction', [checkEntryReferences, checkRequests]],
   ['batch', [checkEntryReferences, checkRequests]],
+  ['history', [checkReferenceForms]],
+  ['transaction-response', [checkReferenceForms]],
+  ['batch-response', [checkReferenceForms]],
 ])
 
 /** Bundles. */

@@ -1,4 +1,5 @@
 import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { nodeAlong } from '../../run/nodes.js'
@@ -88,12 +89,13 @@ interface LinkInQuestion {
 function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: LinkInQuestion): void {
   const { run, index } = check
   const { target } = link
-  if (target.startsWith('#') || target.includes('?')) return
+  if (target.startsWith('#')) return
   const found = targetsOf(entry, target, index)
   if (found.length === 1) return
   const { node } = nodeAlong(run, entry.resource, link.path)
   const fault = formFault(check, entry, target)
   if (fault !== undefined) return run.findings.report(BUNDLE_REFERENCE_MISSING, node, fault)
+  if (target.includes('?')) return
   if (found.length > 1) {
     if (check.type !== 'searchset')
       run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, {
@@ -101,14 +103,27 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
       })
     return
   }
-  if (isNeeded)
-    run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: `Can't find ${quoted(target)} in the bundle${hint(check, target)}.` })
+  if (isNeeded) reportNeeded(check, node, target)
   const other = otherTypeOf(check, entry, target)
   if (other !== undefined) run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: other, code: 'required' })
   const [elsewhere] = entriesFor(run, node, target)
   if (elsewhere !== undefined) return checkVersion(check, entry, { link, found: elsewhere })
   const warning = warningOn(check, target)
   if (warning !== undefined) run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text: warning })
+  if (!isNeeded) noteElsewhere(check, target)
+}
+
+function reportNeeded(check: BundleCheck, node: FhirNode, target: string): void {
+  const other = hint(check, target)
+  const text = `Can't find ${quoted(target)} in the bundle${other}.`
+  check.run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text, ...(other === '' && { code: 'not-found' }) })
+}
+
+/** Documents and messages are meant to be whole, so what they refer to beside is noted, each once. */
+function noteElsewhere({ run, bundle, type }: BundleCheck, target: string): void {
+  if (type !== 'document' && type !== 'message') return
+  const text = `Can't find ${quoted(target)} in the bundle.`
+  run.findings.report(BUNDLE_REFERENCE_MISSING, bundle, { text, severity: 'information', code: 'not-found' })
 }
 
 /** A reference to a version is certain only where the entry says which version it is. */
@@ -124,11 +139,31 @@ function checkVersion({ run }: BundleCheck, entry: BundleEntry, { link, found }:
 
 /** A relative reference is taken from the entry's fullUrl, so there must be one, and it names type and id. */
 function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
-  if (target.includes(':')) return undefined
-  if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type))
+  if (target.includes(':') || target.startsWith('#')) return undefined
+  const isSearch = target.includes('?')
+  if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type) && !isSearch)
     return { text: `${quoted(target)} is a relative reference, but its entry has no fullUrl to resolve it against.`, code: 'required' }
-  if (fullUrl === undefined || addressOf(target) !== undefined) return undefined
-  return { text: `${quoted(target)} must consist of a type and an id, as it is relative to the fullUrl of its entry.`, code: 'invalid' }
+  if (fullUrl === undefined || RELATIVE.test(target) || (IS_EXECUTED.has(type) && SEARCH.test(target))) return undefined
+  const orSearch = IS_EXECUTED.has(type) ? ', or of a type and search parameters' : ''
+  return {
+    text: `${quoted(target)} must consist of a type and an id${orSearch}, as it is relative to the fullUrl of its entry.`,
+    code: 'invalid',
+  }
+}
+
+const RELATIVE = /^[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?(?:#|$)/
+const SEARCH = /^[A-Z][A-Za-z]{1,63}\?/
+/** In what is executed a reference may be conditional: the server searches for what it means. */
+const IS_EXECUTED: ReadonlySet<string> = new Set(['transaction', 'batch'])
+
+/** Checks only that relative references have their form: for Bundles in which they need not lead to an entry. */
+export function checkReferenceForms(check: BundleCheck): void {
+  for (const entry of check.index.entries) {
+    for (const { target, path, isReference } of check.linksOf(entry)) {
+      const fault = isReference && entry.fullUrl !== undefined ? formFault(check, entry, target) : undefined
+      if (fault !== undefined) check.run.findings.report(BUNDLE_REFERENCE_MISSING, nodeAlong(check.run, entry.resource, path).node, fault)
+    }
+  }
 }
 
 /** A relative reference beside URNs means the entry whose URN has its id, which must be of its type. */
