@@ -67,3 +67,45 @@ describe('a questionnaire', () => {
     expect(await findingsOf(form([item]), [valueSet], KINDS)).toEqual(expected)
   })
 })
+
+describe('a condition on an answer', () => {
+  const OPTION = { answerOption: [{ valueCoding: { code: 'a' } }] }
+  const AT = 'warning questionnaire-enable-when Questionnaire.item[1].enableWhen[0].answer'
+
+  test.each<readonly [question: JsonObject, operator: string, answer: JsonObject, said: readonly string[]]>([
+    [question('boolean'), '=', { answerBoolean: true }, []],
+    [question('boolean'), '=', { answerString: 'true' }, [`${AT}.ofType(string)`]],
+    [question('integer'), '>', { answerDecimal: 1.5 }, [`${AT}.ofType(decimal)`]],
+    [question('url'), '=', { answerString: 'http://a.org' }, []],
+    [question('choice', OPTION), '=', { answerCoding: { code: 'a' } }, []],
+    [question('choice', OPTION), '=', { answerBoolean: true }, [`${AT}.ofType(boolean)`]],
+    [question('integer'), 'exists', { answerBoolean: true }, []],
+    [question('group'), '=', { answerString: 'x' }, []],
+  ])('of %j by %s %j', async (item, operator, answer, said) => {
+    const conditional = { linkId: 'r', type: 'string', enableWhen: [{ question: 'q', operator, ...answer }] }
+    expect(await findingsOf(form([item, conditional]), [], /^questionnaire-/)).toEqual(said)
+  })
+})
+
+describe('a question with a choice', () => {
+  const calculated = {
+    extension: [
+      {
+        url: 'http://hl7.org/fhir/uv/sdc/StructureDefinition/sdc-questionnaire-answerExpression',
+        valueExpression: { language: 'text/fhirpath', expression: 'x' },
+      },
+    ],
+  }
+
+  test.each<readonly [item: JsonObject, form: JsonObject, said: readonly string[]]>([
+    [question('choice'), {}, ['warning questionnaire-options Questionnaire.item[0]']],
+    [question('open-choice'), {}, ['information questionnaire-options Questionnaire.item[0]']],
+    [question('choice', { answerOption: [{ valueCoding: { code: 'a' } }] }), {}, []],
+    [question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }), {}, []],
+    [question('choice', calculated), {}, []],
+    [question('choice'), { derivedFrom: ['http://a.org/Questionnaire/general'] }, []],
+    [question('string'), {}, []],
+  ])('%j has something to choose from, %j', async (item, members, said) => {
+    expect(await findingsOf(form([item], members), [], /^questionnaire-options/)).toEqual(said)
+  })
+})

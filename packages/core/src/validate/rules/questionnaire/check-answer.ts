@@ -73,9 +73,14 @@ export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem
   for (const rule of RULES) rule(check, valued)
 }
 
+/** The types that answers to an item can have; `undefined` where nothing is said of them. */
+export function answerTypes({ type }: FormItem): readonly string[] | undefined {
+  return TYPES.get(type)
+}
+
 /** What is wrong with the type of an answer, or of an initial value, to an item. */
 export function typeProblem({ type }: FhirNode, item: FormItem): string | undefined {
-  const types = TYPES.get(item.type)
+  const types = answerTypes(item)
   if (types === undefined || types.includes(type.name)) return undefined
   return `The answer must be of type ${types.join(' or ')}, not ${type.name}.`
 }

@@ -3,10 +3,10 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { childrenOf } from '../../run/nodes.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
 import { INVARIANT } from '../constraint/invariant.js'
-import { typeProblem, ANSWER_TYPE } from './check-answer.js'
+import { answerTypes, typeProblem, ANSWER_TYPE } from './check-answer.js'
 import { checkDerivedFrom, QUESTIONNAIRE_DERIVED_FROM, QUESTIONNAIRE_DERIVED_ITEM } from './check-derivation.js'
 import { ABSTRACT_TYPE, readForm, type FormItem } from './form.js'
 
@@ -21,6 +21,12 @@ const QUESTIONNAIRE_TYPE: FindingDefinition = defineFinding(
   'warning',
   'code-invalid',
   'Give the question the type of its answers.',
+)
+const QUESTIONNAIRE_OPTIONS: FindingDefinition = defineFinding(
+  'questionnaire-options',
+  'warning',
+  'business-rule',
+  'Give the question options, or a value set of answers.',
 )
 const QUESTIONNAIRE_PARAMETER: FindingDefinition = defineFinding(
   'questionnaire-parameter',
@@ -37,6 +43,7 @@ export const questionnaireRule: ResourceRule = {
     QUESTIONNAIRE_DERIVED_FROM,
     QUESTIONNAIRE_DERIVED_ITEM,
     QUESTIONNAIRE_TYPE,
+    QUESTIONNAIRE_OPTIONS,
     QUESTIONNAIRE_PARAMETER,
     ANSWER_TYPE,
     INVARIANT,
@@ -45,8 +52,8 @@ export const questionnaireRule: ResourceRule = {
 }
 
 /**
- * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, that initial values are of the type
- * of their item, and that what it derives from is known.
+ * Checks a Questionnaire in itself: that its conditions refer to questions that can be answered before, and to answers of their type, that there is
+ * something to choose from, that initial values are of the type of their item, and that what it derives from is known.
  */
 async function checkQuestionnaire(run: Run, node: FhirNode): Promise<void> {
   if (!isObject(node.value)) return
@@ -86,6 +93,8 @@ async function checkItems(run: Run, parent: FhirNode, { items, ...level }: Level
         at: 'type',
       })
     checkConditions(run, node, { item, ...level })
+    checkConditionAnswers(run, node, level.byLinkId)
+    checkChoice(run, node, item)
     checkInitial(run, node, item)
     checkBindingParameters(run, node)
     await run.scheduler.turn()
@@ -103,6 +112,39 @@ function checkConditions(run: Run, node: FhirNode, { item, byLinkId, order }: Om
       run.findings.report(QUESTIONNAIRE_ENABLE_WHEN, node, { text: late, severity: 'warning' })
     }
   }
+}
+
+/** A condition can be met only by an answer that its question can have. */
+function checkConditionAnswers(run: Run, node: FhirNode, byLinkId: ReadonlyMap<string, FormItem>): void {
+  for (const condition of childrenOf(run, node, 'enableWhen')) {
+    const question = byLinkId.get(textOf(condition, 'question') ?? '')
+    const [answer] = childrenOf(run, condition, 'answer')
+    if (question === undefined || answer === undefined || textOf(condition, 'operator') === 'exists') continue
+    const types = answerTypes(question)?.map((type) => IN_CONDITIONS.get(type) ?? type)
+    if (types === undefined || types.includes(answer.type.name)) continue
+    run.findings.report(QUESTIONNAIRE_ENABLE_WHEN, answer, {
+      text: `The question ${quoted(question.linkId)} has answers of type ${types.join(' or ')}, so the condition cannot compare one with a ${answer.type.name}.`,
+      severity: 'warning',
+    })
+  }
+}
+
+/** Types of answers that conditions state otherwise. */
+const IN_CONDITIONS: ReadonlyMap<string, string> = new Map([['uri', 'string']])
+
+/** Options that are made while the form is filled in. */
+const OPTIONS_BY_EXPRESSION = /\/sdc-questionnaire-(?:answerExpression|candidateExpression|lookupQuestionnaire)$/
+
+/** A question with a choice needs something to choose from; an open one can be answered by a text. A derived form has the options of what it derives from. */
+function checkChoice(run: Run, node: FhirNode, { type, json }: FormItem): void {
+  if ((type !== 'choice' && type !== 'open-choice') || json['answerOption'] !== undefined || json['answerValueSet'] !== undefined) return
+  if (json['_answerValueSet'] !== undefined || objectsAt(json, 'extension').some(({ url }) => OPTIONS_BY_EXPRESSION.test(String(url))))
+    return
+  if (isObject(run.root.value) && run.root.value['derivedFrom'] !== undefined) return
+  run.findings.report(QUESTIONNAIRE_OPTIONS, node, {
+    text: `A question of type ${quoted(type)} needs options (answerOption) or a value set of them (answerValueSet).`,
+    ...(type === 'open-choice' && { severity: 'information' }),
+  })
 }
 
 function isAfter(question: FormItem | undefined, { item, order }: { item: FormItem; order: ReadonlyMap<FormItem, number> }): boolean {
