@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
-import { findingsOf } from './findings-of.js'
+import { findingsOf, issuesOf } from './findings-of.js'
+import { profileOn } from './profile-on.js'
 
 const basic = (coding: JsonObject): JsonObject => ({ resourceType: 'Basic', code: { coding: [coding] } })
 const tagged = (tag: JsonObject): JsonObject => ({ resourceType: 'Basic', meta: { tag: [tag] }, code: { text: 'x' } })
@@ -279,4 +280,54 @@ describe('a value set that names a version of a code system', () => {
       'warning code-system-unknown Basic.code.coding[0].system',
     ])
   })
+})
+
+describe('a code without system', () => {
+  const listed = { system: 'http://codes.test/cs', concept: [{ code: 'a' }] }
+  const valueSet = (include: JsonObject): JsonObject => ({
+    resourceType: 'ValueSet',
+    url: 'http://codes.test/bare',
+    status: 'active',
+    compose: { include: [include] },
+  })
+  const NOT_IN = 'error code-not-in-value-set Basic.code'
+
+  test.each<readonly [what: string, code: string, include: JsonObject, said: readonly string[]]>([
+    ['that the value set lists', 'a', listed, []],
+    ['that the value set does not list', 'b', listed, [NOT_IN]],
+    ['of a whole code system', 'a', { system: 'http://codes.test/cs' }, [NOT_IN]],
+    ['that a value set lists of a code system which has no such code', 'z', { ...listed, concept: [{ code: 'z' }] }, [NOT_IN]],
+  ])('%s', async (_, code, include, said) => {
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/bare' } })
+    const resource = { ...basic({ code }), meta: { profile: ['http://codes.test/p'] } }
+    expect(await findingsOf(resource, [codeSystem({}), valueSet(include), profile], /^code-not/)).toEqual(said)
+  })
+})
+
+test('text alone is said of each binding that asks for a code, also of a weaker one of the base', async () => {
+  const url = 'http://codes.test/married'
+  const profile = profileOn('Patient', 'http://codes.test/p', [
+    { path: 'Patient.maritalStatus', binding: { strength: 'required', valueSet: url } },
+  ])
+  const include = [{ system: 'http://terminology.hl7.org/CodeSystem/v3-MaritalStatus', concept: [{ code: 'M' }] }]
+  const valueSet = { resourceType: 'ValueSet', url, status: 'active', compose: { include } }
+  const patient = { resourceType: 'Patient', meta: { profile: ['http://codes.test/p'] }, maritalStatus: { text: 'x' } }
+  expect(await findingsOf(patient, [valueSet, profile], /^code-not/)).toEqual([
+    'warning code-not-in-value-set Patient.maritalStatus',
+    'error code-not-in-value-set Patient.maritalStatus',
+  ])
+})
+
+// Terminology_TX_System_Invalid, TERMINOLOGY_TX_SYSTEM_HTTPS, Terminology_TX_System_Relative
+test.each<readonly [system: string, said: readonly string[]]>([
+  ['http://unitsofmeasure.org', []],
+  ['http://codes.test/cs', []],
+  ['http://unitsofmeasure.org/', ['error|code-invalid code-system-unknown']],
+  ['unitsofmeasure.org', ['error|code-invalid coding-system-form']],
+  ['http://a.org/units', ['information|unknown code-system-unknown']],
+])('the system of a unit: %s', async (system, said) => {
+  const observation = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, valueQuantity: { value: 1, system, code: 'a' } }
+  const found = await issuesOf(observation, [codeSystem({})], /system/)
+  expect(found.map((one) => one.split(' ', 2).join(' '))).toEqual(expect.arrayContaining([...said]))
+  expect(found.length > 0).toBe(said.length > 0)
 })

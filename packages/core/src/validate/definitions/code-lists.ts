@@ -92,7 +92,8 @@ const KEPT_CODES = 1_000
 const KEPT_NOTES = 50
 
 function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
-  const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
+  const includes = withImports(plan).flatMap((one) => one.includes)
+  const systems = new Set(includes.flatMap(({ family }) => family?.url ?? []))
   const { resource, canonical } = plan.valueSet
   const inSystem = (system: string, code: GivenCode): Verdict => verdictOf(scope, plan, { ...code, system })
   const find = (code: GivenCode): Verdict =>
@@ -115,6 +116,8 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     canonical: canonical ?? '',
     title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
     has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : find(given)),
+    lists: (code) =>
+      includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) === 'in'),
     fit: keptByCode((code, system) => (isQuestionable(code, system) ? 'questionable' : verdicts(code, system) === 'out' ? 'out' : 'fine')),
     notes: (system) => {
       const known = notes.get(system)

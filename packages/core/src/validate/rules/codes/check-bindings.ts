@@ -111,7 +111,7 @@ export const bindingRule: DemandRule = {
   checkBy: (rules) => (run, node) => checkBindings(run, node, rules),
 }
 
-/** Checks the codes of a node against the value sets that its rules bind it to. Where one is required, weaker ones have nothing to add. */
+/** Checks the codes of a node against the value sets that its rules bind it to. Where a code of one is required, weaker ones have nothing to add. */
 function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
@@ -119,11 +119,17 @@ function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]):
   const codes = codesOf(node)
   if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
   const done = new Set<string>()
-  for (const one of required.length > 0 ? required : bound) {
-    if (done.has(one.binding.valueSet)) continue
-    done.add(one.binding.valueSet)
+  for (const one of codes.length > 0 && required.length > 0 ? required : bound.filter(isStrongest)) {
+    const key = `${one.binding.strength} ${one.binding.valueSet}`
+    if (done.has(key)) continue
+    done.add(key)
     checkBinding(run, node, { ...one, codes })
   }
+}
+
+/** A maximum takes the place of the binding that it is on. */
+function isStrongest({ binding, rule }: BoundRule): boolean {
+  return binding.strength === 'required' || rule.bindings.every(({ strength }) => strength !== 'required')
 }
 
 function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): void {
@@ -203,9 +209,12 @@ function isOtherVersion(list: CodeList, code: GivenCode): boolean {
   return known.length > 0 && !known.includes(code.version)
 }
 
-/** A code of a version that exists, and that is not the one that the value set states, is not in it. */
+/**
+ * A code of a version that exists, and that is not the one that the value set states, is not in it. One without system is not known to be outside where
+ * the value set lists the code.
+ */
 function isOutside(run: Run, list: CodeList, code: GivenCode): boolean {
-  if (list.has(code) === 'out') return true
+  if (list.has(code) === 'out') return code.system !== '' || !list.lists(code.code)
   if (code.version === undefined || !isOtherVersion(list, code) || !list.versions(code.system ?? '').areStated) return false
   const family = run.definitions.codeSystem(`${code.system}|${code.version}`)
   return family !== PENDING && family.has(code.version)

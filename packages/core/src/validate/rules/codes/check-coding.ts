@@ -96,14 +96,17 @@ function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
     run.findings.report(CODING_SYSTEM_MISSING, node, { text, ...(isLone(node) && { code: 'code-invalid' }) })
     return
   }
-  if (!isAbsoluteUri(system)) {
-    run.findings.report(CODING_SYSTEM_FORM, node, {
-      text: `The system must be an absolute reference, not ${quoted(system)}.`,
-      ...placeOfSystem(node, rules),
-    })
-  }
+  checkAbsolute(run, node, { system, rules })
   const family = run.definitions.codeSystem(formatCanonical(system, stringAt(value, 'version')))
   if (family !== PENDING) checkInSystem(run, node, { coding: value, code, family, rules })
+}
+
+function checkAbsolute(run: Run, node: FhirNode, { system, rules }: { system: string; rules: readonly ElementRule[] }): void {
+  if (isAbsoluteUri(system)) return
+  run.findings.report(CODING_SYSTEM_FORM, node, {
+    text: `The system must be an absolute reference, not ${quoted(system)}.`,
+    ...placeOfSystem(node, rules),
+  })
 }
 
 interface CodeInSystem {
@@ -197,7 +200,7 @@ const ANNOTATED_UNIT = /^[^{]+\{/
 /** Units of quantities. */
 export const unitRule: NodeRule = {
   on: ['Quantity'],
-  finds: [CODE_UNKNOWN, UNIT_ANNOTATION],
+  finds: [CODE_UNKNOWN, UNIT_ANNOTATION, CODE_SYSTEM_UNKNOWN, CODING_SYSTEM_FORM],
   when: () => (value, run) => isObject(value) && !isUsualUnit(run, value),
   check: checkUnit,
 }
@@ -207,6 +210,7 @@ function isUsualUnit(run: Run, quantity: JsonObject): boolean {
   if (code === undefined || system === undefined) return true
   const family = run.definitions.codeSystem(system)
   if (family === PENDING) return false
+  if (family.unknown) return EXTERNAL.has(family.url)
   const provider = family.provider()
   return provider === undefined || (provider.find(code) !== undefined && !code.includes('{'))
 }
@@ -215,11 +219,14 @@ function isUsualUnit(run: Run, quantity: JsonObject): boolean {
  * Checks that the unit of a Quantity is one, where its code system can be asked, and that it depends on nothing between braces. Other systems than UCUM
  * get a warning: an example of R4 has a code that its system lacks.
  */
-function checkUnit(run: Run, node: FhirNode): void {
+function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const [code, system] = isObject(node.value) ? [stringAt(node.value, 'code'), stringAt(node.value, 'system')] : []
   if (code === undefined || system === undefined) return
+  checkAbsolute(run, node, { system, rules })
   const family = run.definitions.codeSystem(system)
-  const provider = family === PENDING ? undefined : family.provider()
+  if (family === PENDING) return
+  if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
+  const provider = family.provider()
   if (provider === undefined) return
   if (provider.find(code) === undefined) reportUnknownCode(run, node, { code, provider, isSure: system === UCUM })
   else if (system === UCUM && ANNOTATED_UNIT.test(code)) {
