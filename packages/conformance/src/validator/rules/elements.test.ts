@@ -122,3 +122,10 @@ test('ids of what is contained are there once', async () => {
   const resource = { resourceType: 'Patient', contained, managingOrganization: { reference: '#o' } }
   expect(await findingsOf(resource, [], /^contained/)).toEqual(['error contained Patient.contained[1]'])
 })
+
+test('an empty array is reported, and that what it should hold is not there', async () => {
+  expect(await findingsOf({ resourceType: 'OperationOutcome', issue: [] }, [], /^(empty-array|too-few)$/)).toEqual([
+    'error too-few OperationOutcome',
+    'error empty-array OperationOutcome.issue',
+  ])
+})

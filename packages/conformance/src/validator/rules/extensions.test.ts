@@ -53,6 +53,14 @@ test.each<readonly [what: string, extension: JsonObject, said: readonly string[]
   expect(await findingsOf({ resourceType: 'Patient', extension: [one] }, [typed], /^(extension-|type-)/)).toEqual(said)
 })
 
+test('a value of another type in a part of an extension is wrong itself', async () => {
+  const part = { url: 'code', valueString: 'x' }
+  const nationality = { url: `${BASE}patient-nationality`, extension: [part] }
+  expect(await findingsOf({ resourceType: 'Patient', extension: [nationality] }, [], /^type-/)).toEqual([
+    'error type-not-allowed Patient.extension[0].extension[0].value.ofType(string)',
+  ])
+})
+
 test.each<readonly [context: string, resource: JsonObject, said: readonly string[]]>([
   ['CanonicalResource', valueSet, []],
   ['MetadataResource', valueSet, []],

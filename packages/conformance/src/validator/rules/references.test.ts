@@ -137,3 +137,24 @@ test.each([
     `${severity} profile-other-version Patient.meta.profile[0]`,
   ])
 })
+
+test('what has errors obeys no profile that its reference asks for: Reference_REF_CantMatchChoice', async () => {
+  const url = 'http://references.test/organization'
+  const called = profileOn('Organization', url, [{ path: 'Organization.telecom', min: 1 }])
+  const referring = profileOn('Patient', 'http://references.test/patient', [
+    { path: 'Patient.managingOrganization', type: [{ code: 'Reference', targetProfile: [url] }] },
+  ])
+  const withOrganization = (members: JsonObject): JsonObject => ({
+    resourceType: 'Patient',
+    meta: { profile: ['http://references.test/patient'] },
+    contained: [{ resourceType: 'Organization', id: 'o', telecom: [{ system: 'phone', value: '1' }], ...members }],
+    managingOrganization: { reference: '#o' },
+  })
+  const said = async (members: JsonObject): Promise<readonly string[]> =>
+    findingsOf(withOrganization(members), [called, referring], /^reference/)
+  expect(await said({ name: 'x' })).toEqual([])
+  expect(await said({})).toEqual([
+    'error reference Patient.managingOrganization',
+    'information reference-target Patient.managingOrganization',
+  ])
+})

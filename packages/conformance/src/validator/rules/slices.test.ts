@@ -138,3 +138,12 @@ test.each<readonly [discriminator: JsonObject, element: JsonObject | undefined, 
   const patient = { resourceType: 'Patient', meta: { profile: ['http://slices.test/unsound'] }, name: [{ use: 'official', text: 'x' }] }
   expect(await findingsOf(patient, [profile], /^slic/)).toEqual(said)
 })
+
+test('a slice that says nothing of types has all that the element has', async () => {
+  const definition = profile('typed', 'Patient', [
+    { path: 'Patient.identifier', slicing: slicing('type', '$this') },
+    { path: 'Patient.identifier', sliceName: 'any' },
+  ])
+  const resource = { resourceType: 'Patient', meta: { profile: [`${LOCAL}typed`] }, identifier: [{ value: 'x' }] }
+  expect(await findingsOf(resource, [definition], KINDS)).toEqual([])
+})

@@ -634,17 +634,17 @@ add(
 )
 add(
   'obligations at another path: SD_OBGLIGATION_PROFILE_PATH_WRONG',
-  [`${OBLIGES}.differential.element[1].path`],
+  [`${OBLIGES}.differential.element[1].path[0]`],
   obliges([e('Patient.telecom', { mustSupport: true }, 'Patient.name')]),
 )
 add(
   'obligations with a binding: SD_OBGLIGATION_PROFILE_ILLEGAL_BINDING',
-  ['error|business-rule definition-binding StructureDefinition.differential.element[1]', `${OBLIGES}.differential.element[1].binding`],
+  ['error|business-rule definition-binding StructureDefinition.differential.element[1]', `${OBLIGES}.differential.element[1].binding[0]`],
   obliges([e('Patient.name', { binding: { strength: 'example' } })]),
 )
 add(
   'obligations with more required codes: SD_OBGLIGATION_PROFILE_INVALID_BINDING_CODE',
-  [`${OBLIGES}.differential.element[1].binding.extension[0]`],
+  [`${OBLIGES}.differential.element[1].binding[0].extension[0]`],
   obliges([e('Patient.maritalStatus', further('maximum'))]),
 )
 add(

@@ -168,15 +168,15 @@ describe('a structure definition', () => {
       profile([element('Patient.gender', { mustSupport: true }), element('Patient.birthDate', { short: 'x' })], {
         extension: [OBLIGATIONS],
       }),
-      ['error definition-obligation StructureDefinition.differential.element[1].short'],
+      ['error definition-obligation StructureDefinition.differential.element[1].short[0]'],
     ],
     [
       'of obligations keeps bindings',
       profile([element('Patient.gender', { binding: { strength: 'preferred', description: 'x' } })], { extension: [OBLIGATIONS] }),
       [
         'error definition-restriction StructureDefinition',
-        `error definition-obligation ${first}.binding.strength`,
-        `error definition-obligation ${first}.binding.description`,
+        `error definition-obligation ${first}.binding[0].strength[0]`,
+        `error definition-obligation ${first}.binding[0].description[0]`,
       ],
     ],
     ['knows its base', profile([], { baseDefinition: 'http://a.org/none' }), ['warning definition-base StructureDefinition']],

@@ -174,8 +174,12 @@ function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: Eleme
   return false
 }
 
-/** The type of an extension's value is what the extension as a whole is about; where a profile leaves several types, what has the value chose a wrong one. */
+/**
+ * The type of its value is what an extension as a whole is about, unless it is a part of another extension; where a profile leaves several types, what has
+ * the value chose a wrong one.
+ */
 function placeOf(node: FhirNode, { types }: ElementRule): FhirNode {
-  const isOfHolder = types.length > 1 || node.parent?.type.name === 'Extension'
-  return isOfHolder && node.parent !== undefined ? node.parent : node
+  const { parent } = node
+  const isWhole = parent?.type.name === 'Extension' && parent.parent?.type.name !== 'Extension'
+  return parent !== undefined && (isWhole || types.length > 1) ? parent : node
 }

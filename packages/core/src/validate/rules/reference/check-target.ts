@@ -63,7 +63,11 @@ function checkTarget(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   const narrow = rules.filter((rule) => targetProfilesOf(rule).length > 0)
   if (resource === undefined) checkStored(run, node, { reference, canonicals: narrow.map(targetProfilesOf) })
   if (!narrow.every((rule) => checkProfiles(run, node, { rule, reference, target }))) return
-  if (resource !== undefined && narrow.some((rule) => !targetProfilesOf(rule).includes(ANY))) noteFaults(run, node, resource)
+  if (resource === undefined || narrow.every((rule) => targetProfilesOf(rule).includes(ANY))) return
+  const profiled = narrow.find(
+    (rule) => !targetProfilesOf(rule).some((canonical) => isOwnType(run, canonical) && isAllowed(run, target, canonical)),
+  )
+  noteFaults(run, node, { resource, reference, canonicals: profiled && targetProfilesOf(profiled) })
 }
 
 interface Targeted {
@@ -100,11 +104,22 @@ function checkProfiles(run: Run, node: FhirNode, { rule, reference, target }: Ta
 
 const ANY = 'http://hl7.org/fhir/StructureDefinition/Resource'
 
-/** Reported at the end, because the errors may come after the reference. */
-function noteFaults(run: Run, node: FhirNode, resource: FhirNode): void {
+interface FaultyTarget {
+  readonly resource: FhirNode
+  readonly reference: string
+  /** Profiles of which it must obey one; absent where any resource of its type will do. */
+  readonly canonicals: readonly string[] | undefined
+}
+
+/** Reported at the end, because the errors may come after the reference. What has errors obeys no profile. */
+function noteFaults(run: Run, node: FhirNode, { resource, reference, canonicals }: FaultyTarget): void {
   if (!run.checksTypes || resource === containerOf(node)) return
   run.scheduler.atEnd(() => {
     if (!run.findings.hasErrorIn(resource)) return
+    if (canonicals !== undefined)
+      run.findings.report(REFERENCE, node, {
+        text: `Unable to find a profile match for ${quoted(reference)} among choices: ${canonicals.join(', ')}.`,
+      })
     run.findings.report(REFERENCE_TARGET, node, {
       text: `The referenced ${resource.type.name} at ${pathOf(resource)} has errors.`,
     })

@@ -135,8 +135,9 @@ function existence(nodes: readonly FhirNode[], rules: readonly ElementRule[]): b
   return rules.some(({ min }) => min > 0) ? nodes.length > 0 : undefined
 }
 
-function hasType(run: Run, node: FhirNode, { types, path }: ElementRule): boolean {
-  if (types.length === 0) return path === node.type.name
+/** An element without types of its own has those of its base; only the root of a definition, and a choice, say more by their names. */
+function hasType(run: Run, node: FhirNode, { types, path, isChoice }: ElementRule): boolean {
+  if (types.length === 0) return path === node.type.name || (path.includes('.') && !isChoice)
   return types.some(({ code, profiles }) => {
     if (code === node.type.name) return true
     return code === 'Resource' && profiles.some((profile) => profileRoots(run, profile).some((root) => root.path === node.type.name))

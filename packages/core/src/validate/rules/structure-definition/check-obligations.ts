@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { extensionAt, isObject, objectAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { ADDITIONAL_BINDINGS } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -106,5 +106,13 @@ function purposeOf({ value }: FhirNode): string | undefined {
 }
 
 function refuse(run: Run, node: FhirNode, text: string): void {
-  run.findings.report(DEFINITION_OBLIGATION, node, { text })
+  run.findings.report(DEFINITION_OBLIGATION, node, { text, expression: indexedPath(node) })
+}
+
+/** The path with an index at every member of an ElementDefinition, also where there can be only one: so HL7's validator names what has no place in such a profile. */
+function indexedPath(node: FhirNode): string {
+  const { parent, slot, index } = node
+  if (parent === undefined || slot === undefined || node.type.name === 'ElementDefinition') return pathOf(node)
+  const choice = slot.isChoice ? `.ofType(${slot.type})` : ''
+  return `${indexedPath(parent)}.${slot.name}[${Math.max(index, 0)}]${choice}`
 }

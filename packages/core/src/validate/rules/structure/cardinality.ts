@@ -53,6 +53,13 @@ export function checkMissing(
   required: readonly RequiredMember[],
 ): void {
   for (const { rule, names } of required) {
-    if (!names.some((name) => Object.hasOwn(holder, name))) checkCount(run, node, { rule, count: 0 })
+    if (!names.some((name) => isThere(holder, name))) checkCount(run, node, { rule, count: 0 })
   }
+}
+
+/** An array without items is not there: it is reported itself, and so is what it lacks. */
+function isThere(holder: JsonObject, name: string): boolean {
+  if (!Object.hasOwn(holder, name)) return false
+  const value = holder[name]
+  return !Array.isArray(value) || value.length > 0
 }
