@@ -14,25 +14,30 @@ export interface OutsideProject {
   remove(): void
 }
 
-/** Packs every package that is published and installs them all, as npm does, in a folder far from this one. */
-export function outsideProject(): OutsideProject {
+/**
+ * Packs every package that is published and installs them all, as npm does, in a folder far from this one.
+ *
+ * @param others What it has beside them: versions by name.
+ */
+export function outsideProject(others: Readonly<Record<string, string>> = {}): OutsideProject {
   const dir = mkdtempSync(join(tmpdir(), 'fhir-ops-outside-'))
   const tarballs = join(dir, 'tarballs')
   const published = workspacePackages().filter(({ manifest }) => manifest.private !== true)
   const filters = published.flatMap(({ manifest }) => ['--filter', manifest.name])
   run('npx', ['--yes', 'pnpm@12.21.0', '--recursive', ...filters, 'pack', '--pack-destination', tarballs], ROOT)
   const files = readdirSync(tarballs).map((file) => `file:tarballs/${file}`)
+  const ours = Object.fromEntries(files.map((file) => [nameIn(dir, file), file]))
   const manifest = {
     name: 'outside',
     private: true,
     type: 'module',
-    dependencies: Object.fromEntries(files.map((file) => [nameIn(dir, file), file])),
+    dependencies: { ...ours, ...others },
     // The types of `@fhir-ops/testing/jest` extend those of Jest's own `expect`, as those who use Jest have it.
     devDependencies: { expect: '30.5.2' },
   }
   writeFileSync(join(dir, 'package.json'), JSON.stringify(manifest))
   run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel', 'error'], dir)
-  const packages = Object.keys(manifest.dependencies).map((name) => join(dir, 'node_modules', name))
+  const packages = Object.keys(ours).map((name) => join(dir, 'node_modules', name))
   return { dir, packages, remove: () => rmSync(dir, { recursive: true, force: true }) }
 }
 

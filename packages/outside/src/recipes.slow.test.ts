@@ -1,4 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, ROOT, run, type OutsideProject } from './outside-project.js'
@@ -6,8 +8,13 @@ import { installedTools } from './tools.js'
 
 const tools = installedTools()
 let project: OutsideProject
+let next = ''
 beforeAll(() => {
-  if (tools !== undefined) project = outsideProject()
+  if (tools === undefined) return
+  const names = ['next', 'react', 'react-dom', 'typescript', '@types/react', '@types/node']
+  project = outsideProject(Object.fromEntries(names.map((name) => [name, tools.versionOf(name)])))
+  next = join(project.dir, 'node_modules/next/dist/bin/next')
+  process.env['NEXT_TELEMETRY_DISABLED'] = '1'
 })
 afterAll(() => tools !== undefined && project.remove())
 
@@ -28,17 +35,65 @@ describe.skipIf(tools === undefined)('recipes of the docs, in a project of someb
     expect(said).toContain('1 passed')
   })
 
-  test('the route handler of docs/handler.md for Next.js answers as Next.js calls it, with a Request', () => {
-    writeFileSync(join(project.dir, 'route.ts'), blockWith('docs/handler.md', 'export const GET'))
-    const query = 'url=http://hl7.org/fhir/ValueSet/administrative-gender&filter=fem'
-    const program = `
-      import { GET, POST } from './route.ts'
-      const base = 'http://localhost:3000/fhir/R4'
-      const expanded = await GET(new Request(base + '/ValueSet/$expand?${query}'))
-      const body = '{"resourceType":"Patient"}'
-      const stored = await POST(new Request(base + '/Patient', { method: 'POST', headers: { 'content-type': 'application/fhir+json' }, body }))
-      console.log(expanded.status, (await expanded.json()).expansion.contains[0].code, stored.status)`
-    writeFileSync(join(project.dir, 'calls.mjs'), program)
-    expect(run('node', ['calls.mjs'], project.dir).trim()).toBe('200 female 201')
+  describe('the route handler of docs/handler.md for Next.js', () => {
+    beforeAll(() => {
+      const folder = join(project.dir, 'app/[...path]')
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'route.ts'), blockWith('docs/handler.md', 'export const GET'))
+      writeFileSync(join(project.dir, 'next.config.mjs'), blockWith('docs/handler.md', 'serverExternalPackages'))
+    })
+
+    test('answers in the server that `next build` makes, and type-checks there', async () => {
+      run(process.execPath, [next, 'build'], project.dir)
+      await answersIn('start')
+    })
+
+    test('answers in `next dev`', () => answersIn('dev'))
   })
 })
+
+/** Calls the server that Next.js starts, with a query, bodies, and every method. */
+async function answersIn(command: 'start' | 'dev'): Promise<void> {
+  const server = spawn(process.execPath, [next, command, '--port', '0', '--hostname', '127.0.0.1'], { cwd: project.dir })
+  const ended = once(server, 'exit')
+  try {
+    const base = `${await localAddress(server)}/fhir/R4`
+    const send = async (path: string, method = 'GET', body?: object): Promise<readonly [status: number, text: string]> => {
+      const headers = { 'content-type': 'application/fhir+json' }
+      const response = await fetch(base + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+      return [response.status, await response.text()]
+    }
+    const patient = { resourceType: 'Patient', id: 'ada', active: true }
+    expect(await send(GENDERS)).toEqual([200, expect.stringContaining('"display":"Female"')])
+    expect(await send('/Patient/ada', 'PUT', patient)).toEqual([201, expect.stringContaining('"versionId":"1"')])
+    const off = [{ op: 'replace', path: '/active', value: false }]
+    expect(await send('/Patient/ada', 'PATCH', off)).toEqual([200, expect.stringContaining('"active":false')])
+    expect(await send('/Patient', 'POST', { resourceType: 'Patient' })).toEqual([201, expect.any(String)])
+    expect(await send('/Patient/$validate', 'POST', { resourceType: 'Patient', nmae: 1 })).toEqual([200, expect.stringContaining('nmae')])
+    expect(await send('/Patient?_summary=count')).toEqual([200, expect.stringContaining('"total":2')])
+    expect(await send('/Patient/ada', 'HEAD')).toEqual([200, ''])
+    expect(await send('/Patient/ada', 'DELETE')).toEqual([204, ''])
+    expect(await send('/Patient/ada')).toEqual([410, expect.stringContaining('OperationOutcome')])
+  } finally {
+    server.kill()
+    await ended
+  }
+}
+
+const GENDERS = '/ValueSet/$expand?url=http://hl7.org/fhir/ValueSet/administrative-gender&filter=fem'
+
+/** The address that a server of Next.js names when it is ready. @throws {Error} with what it wrote, when it ends before. */
+function localAddress(server: ChildProcessWithoutNullStreams): Promise<string> {
+  let said = ''
+  return new Promise((resolve, reject) => {
+    const listen = (part: Buffer): void => {
+      said += String(part)
+      const [, address] = said.includes('Ready in') ? (/Local:\s+(\S+)/.exec(said) ?? []) : []
+      if (address !== undefined) resolve(address)
+    }
+    // To its end: a server that cannot write what it logs ends.
+    server.stdout.on('data', listen)
+    server.stderr.on('data', listen)
+    server.once('exit', () => reject(new Error(`Next.js did not start:\n${said}`)))
+  })
+}

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Where they are, with the programs that use them. */
@@ -7,6 +7,8 @@ export const TOOLS: string = join(import.meta.dirname, '../tools')
 
 /** The programs and libraries of `tools/package.json`, which are installed when they are first needed. */
 export interface Tools {
+  /** The version of one. */
+  versionOf(name: string): string
   /** Path of a file in them. */
   file(path: string): string
 }
@@ -18,5 +20,6 @@ export function installedTools(): Tools | undefined {
     const { status } = spawnSync('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'], { cwd: TOOLS })
     if (status !== 0) return undefined
   }
-  return { file: (path) => join(modules, path) }
+  const file = (path: string): string => join(modules, path)
+  return { file, versionOf: (name) => String(JSON.parse(readFileSync(file(`${name}/package.json`), 'utf8')).version) }
 }
