@@ -2,7 +2,7 @@ import { createContext } from 'fhir-ops/context'
 import { createBots, type BotEvent } from 'fhir-ops/execute'
 import { memoryStorage } from 'fhir-ops/memory'
 import { r4 } from '@fhir-ops/r4'
-import type { CorsOptions } from '../src/index.js'
+import type { CorsOptions, HandlerOptions } from '../src/index.js'
 import { startServer, type RunningServer } from './running-server.js'
 
 /** The code system of the content. */
@@ -47,7 +47,10 @@ const STORED = [
 ] as const
 
 /** Starts a server with content that clients of others call, over all of R4 and for pages of all origins. */
-export async function calledServer(cors: CorsOptions = { origins: ['*'] }): Promise<RunningServer> {
+export async function calledServer(
+  cors: CorsOptions = { origins: ['*'] },
+  options: Partial<HandlerOptions> = { smartConfiguration: ISSUER },
+): Promise<RunningServer> {
   const release = r4()
   const storage = memoryStorage(STORED, { indexer: release.indexer })
   const hostBots = [{ id: 'echo', run: ({ input }: BotEvent) => input }]
@@ -56,7 +59,7 @@ export async function calledServer(cors: CorsOptions = { origins: ['*'] }): Prom
     context: createContext({ storage, ...release }),
     bots: createBots({ hostBots }),
     cors,
-    smartConfiguration: ISSUER,
+    ...options,
   })
   // The index of definitions is made once, which takes a while where many tests run at once.
   const headers = { authorization: `Bearer ${running.token}` }

@@ -1,11 +1,13 @@
 // The parts that the tests call of packages that ship no types.
 
 declare module 'oidc-provider' {
-  import type { RequestListener } from 'node:http'
+  import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
   export default class Provider {
     constructor(issuer: string, configuration: object)
     callback(): RequestListener
+    use(middleware: (context: { readonly path: string; body: object }, next: () => Promise<void>) => Promise<void>): this
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>
     readonly Client: { find(id: string): Promise<Client | undefined> }
     readonly AccessToken: new (properties: object) => AccessToken
     readonly RefreshToken: new (properties: object) => { save(): Promise<string> }

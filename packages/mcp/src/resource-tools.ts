@@ -105,12 +105,15 @@ const evaluateTool: Tool = {
   },
 }
 
+/** Not `{}`, and no list of types: some clients take neither. */
+const ANY_JSON = { anyOf: ['object', 'array', 'string', 'number', 'boolean'].map((type) => ({ type })) }
+
 const executeTool: Tool = {
   name: 'execute_bot',
   title: 'Run a bot',
   description: 'Runs a stored bot on a JSON object. What it does depends on the bot; read Bot/<id> for its name and inputSchema.',
   inputSchema: objectOf({ id: ID, input: { type: 'object', description: 'What the bot gets as event.input' } }, ['id', 'input']),
-  outputSchema: answerOf({ output: {} }, []),
+  outputSchema: answerOf({ output: ANY_JSON }, []),
   isReadOnly: false,
   async run({ ask }, { input, ...others }) {
     const answer = await ask({ path: `Bot/${textIn(others, 'id')}/$execute`, body: isObject(input) ? input : {} })
