@@ -37,7 +37,7 @@ describe.skipIf(browser === undefined)('an app of SMART in Chromium (needs Chrom
       verifiers: [
         jwtVerifier({ issuer: provider.issuer, jwksUri: `${provider.issuer}/jwks`, allowInsecureLoopback: true, audience: AUDIENCE }),
       ],
-      smartConfiguration: async () => (await discoverIssuer(provider.issuer, { allowInsecureLoopback: true })).published,
+      smartConfiguration: async () => (await discoverIssuer(provider.issuer)).published,
     })
   })
   afterAll(async () => {
