@@ -163,8 +163,11 @@ async function store(desk: Desk, { form }: Opened, editor = ''): Promise<void> {
   }
 }
 
-function hostOf(desk: Desk, { form }: Opened): PictureHost {
+function hostOf(desk: Desk, opened: Opened): PictureHost {
+  const { form, page } = opened
+  const isOnServer = desk.header.place() !== 'browser'
   return {
+    ...(isOnServer && page.stored !== undefined && { store: () => void store(desk, opened, page.stored) }),
     editor: form.editor,
     input: form.input(),
     ask: (call) => desk.runner().run(call, desk.running.signal),

@@ -1,5 +1,5 @@
 import { codeBlock } from './dom/code-block.js'
-import { element } from './dom/element.js'
+import { button, element } from './dom/element.js'
 import { tabs, type Tab, type Tabs } from './dom/tabs.js'
 import { curlOf } from './curl.js'
 import type { Answer, Call } from './engine/call.js'
@@ -80,12 +80,31 @@ function whyOf({ criteria, source, ...explanation }: Explanation): Pick<Tab, 'no
   return { panel: stepsPicture({ ...explanation, criteria, source }), note: String(explanation.steps.length) }
 }
 
-function refusal(answer: Answer, { input, runWith }: PictureHost): HTMLElement {
+function refusal(answer: Answer, { input, runWith, store }: PictureHost): HTMLElement {
   const issues = issuesIn(answer.json) ?? []
   const text = answer.status === 401 ? 'The server wants an access token: put it in above.' : 'The operation was refused.'
   const nearest = explanationIn(answer.json)?.nearest ?? []
   const take = 'code' in input.fields ? (code: string): void => runWith({ code }) : undefined
-  return element('div', {}, verdict('bad', text), findingsPicture(issues), similarPicture(nearest, take))
+  return element(
+    'div',
+    {},
+    verdict('bad', text),
+    findingsPicture(issues),
+    similarPicture(nearest, take),
+    answer.status === NOT_FOUND && store !== undefined && storeOffer(store),
+  )
+}
+
+const NOT_FOUND = 404
+
+/** A server counts what it has, which is not what a sample brings. */
+function storeOffer(store: () => void): HTMLElement {
+  return element(
+    'div',
+    { class: 'offer' },
+    element('p', {}, 'The server may not have the resources of this page yet.'),
+    button('Store them and run', store, { class: 'button' }),
+  )
 }
 
 function written({ json, text }: Answer): string {

@@ -49,6 +49,8 @@ export interface PictureHost {
   readonly runWith: (fields: Fields) => void
   /** A call of its own, for what is opened. */
   readonly ask: (call: Call) => Promise<Answer>
+  /** Stores on the server what the operation looks at, and runs it; absent where it looks at nothing that is stored, and in the browser. */
+  readonly store?: () => void
   readonly input: Input
 }
 

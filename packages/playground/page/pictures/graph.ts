@@ -15,8 +15,8 @@ export interface GraphEdge {
 
 /** Distance between rows, and size of a box. */
 const ROW = 76
-const BOX = { width: 196, height: 58 }
-const COLUMNS = { source: 0, map: 226, target: 524 }
+const BOX = { width: 170, height: 58 }
+const COLUMNS = { source: 0, map: 192, target: 454 }
 const WIDTH = COLUMNS.target + BOX.width
 
 /** A source on the left, maps in the middle, targets on the right. The same is said as a table for those who do not see it. */
@@ -39,7 +39,16 @@ export function graphPicture(source: GraphNode, edges: readonly GraphEdge[]): HT
     ...edges.map(({ target }, index) => box(target, { x: COLUMNS.target, y: rowOf(index, edges.length), kind: 'target' })),
     ...edges.map(({ label }, index) => edgeLabel(label, rowOf(index, edges.length))),
   )
-  return element('div', { class: 'graph-frame', tabindex: 0, role: 'group', 'aria-label': 'Graph of the translation' }, picture)
+  const frame = element('div', { class: 'graph-frame', tabindex: 0, role: 'group', 'aria-label': 'Graph of the translation' }, picture)
+  return element('div', {}, frame, targetList(edges))
+}
+
+/** In a narrow window the targets are beyond its edge. */
+function targetList(edges: readonly GraphEdge[]): HTMLElement {
+  const items = edges.map(({ map, label, target }) =>
+    element('li', {}, element('strong', {}, target.title), ` ${target.detail} · ${label} · ${map.title}`),
+  )
+  return element('ul', { class: 'graph-targets' }, ...items)
 }
 
 function spoken({ title }: GraphNode, edges: readonly GraphEdge[]): string {
@@ -69,8 +78,8 @@ function box({ title, detail }: GraphNode, { x, y, kind }: Position): SVGElement
     { class: `node ${kind}` },
     svg('rect', { x: x + 1, y: top, width: BOX.width - 2, height: BOX.height, rx: 10 }),
     svg('title', {}, `${title} ${detail}`),
-    svg('text', { x: x + 14, y: y - 4, class: 'node-title' }, shortened(title, 21)),
-    svg('text', { x: x + 14, y: y + 15, class: 'node-detail' }, shortened(detail, 26)),
+    svg('text', { x: x + 14, y: y - 4, class: 'node-title' }, shortened(title, 18)),
+    svg('text', { x: x + 14, y: y + 15, class: 'node-detail' }, shortened(detail, 22)),
   )
 }
 
