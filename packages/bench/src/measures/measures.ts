@@ -2,7 +2,7 @@ import { cqlLanguage } from '@fhir-ops/cql'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
-import { evaluateMeasure } from 'fhir-ops/evaluate'
+import { createLiveMeasure, evaluateMeasure, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { markdownTable } from '../markdown.js'
@@ -23,7 +23,8 @@ const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = 
 
 /**
  * Patients a second of measures in CQL, from storages with 147 resources for each patient, and beside them the JavaScript engines from
- * Bundles in memory. The first evaluation after the load is cold, the second warm.
+ * Bundles in memory. The first evaluation after the load is cold, the second warm; kept is a live measure, evaluated again after one patient got
+ * a resource.
  *
  * `MEASURE_PATIENTS` says how many patients (default 2,000; several with commas), `MEASURE_STORAGES` which storages (default all); the peers evaluate 200. Counts of the first 200 must agree.
  */
@@ -36,8 +37,8 @@ export async function measures(): Promise<string> {
   for (const [name, measure, definitions] of MEASURES) {
     const cql = await byCqlExecution(elm, definitions, PEER_PATIENTS)
     const fqm = await byFqmExecution(elm, measure, PEER_PATIENTS)
-    rows.push([name, 'cql-execution', String(PEER_PATIENTS), cql.perSecond.toFixed(0), '', cql.counts.join(' ')])
-    rows.push([name, 'fqm-execution', String(PEER_PATIENTS), fqm.perSecond.toFixed(0), '', fqm.counts.join(' ')])
+    rows.push([name, 'cql-execution', String(PEER_PATIENTS), cql.perSecond.toFixed(0), '', '', cql.counts.join(' ')])
+    rows.push([name, 'fqm-execution', String(PEER_PATIENTS), fqm.perSecond.toFixed(0), '', '', fqm.counts.join(' ')])
   }
   const library = {
     resourceType: 'Library',
@@ -55,22 +56,33 @@ export async function measures(): Promise<string> {
       await fill(storage, indexer, resources([library, MEASURE_A, MEASURE_B, ...VALUE_SETS]))
       await fill(storage, indexer, records(patients))
       const ctx = createContext({ ...release, storage, limits: { operationTimeoutMs: 600_000 } })
+      const options = { languages: [cqlLanguage()] }
       for (const [name, { id }] of MEASURES) {
-        const evaluate = async (): Promise<readonly [number, readonly number[]]> => {
+        const input = { measure: `Measure/${String(id)}`, periodStart: PERIOD.start, periodEnd: PERIOD.end }
+        const timed = async (evaluate: () => Promise<EvaluateMeasureResult>): Promise<Timed> => {
           const began = performance.now()
-          const input = { measure: `Measure/${String(id)}`, periodStart: PERIOD.start, periodEnd: PERIOD.end }
-          const { groups } = await evaluateMeasure(ctx, input, { languages: [cqlLanguage()] })
-          return [
-            (patients * 1_000) / (performance.now() - began),
-            groups.flatMap(({ populations }) => populations.map(({ count }) => count)),
-          ]
+          const { groups } = await evaluate()
+          const perSecond = ((patients * 1_000) / (performance.now() - began)).toFixed(0)
+          return { perSecond, counts: groups.flatMap(({ populations }) => populations.map(({ count }) => count)).join(' ') }
         }
-        const [[cold], [warm, counts]] = [await evaluate(), await evaluate()]
-        rows.push([name, kind, String(patients), cold.toFixed(0), warm.toFixed(0), counts.join(' ')])
+        const again = (): Promise<EvaluateMeasureResult> => evaluateMeasure(ctx, input, options)
+        const [cold, warm] = [await timed(again), await timed(again)]
+        const live = createLiveMeasure(ctx, input, { ...options, settlingMs: 0 })
+        for (let n = 0; n < 2; n++) {
+          await live.evaluate()
+          await fill(storage, indexer, resources(recordOf(n).slice(-1)))
+        }
+        const kept = await timed(() => live.evaluate())
+        rows.push([name, kind, String(patients), cold.perSecond, warm.perSecond, kept.perSecond, kept.counts])
       }
       await close()
     }
-  return markdownTable(['measure in CQL', 'engine, storage', 'patients', 'patients/s, cold', 'warm', 'counts'], rows)
+  return markdownTable(['measure in CQL', 'engine, storage', 'patients', 'patients/s, cold', 'warm', 'kept', 'counts'], rows)
+}
+
+interface Timed {
+  readonly perSecond: string
+  readonly counts: string
 }
 
 function resources(all: readonly JsonObject[]): Parameters<typeof fill>[2] {

@@ -4,12 +4,19 @@ import { subjectParameter } from '../data/records.js'
 import type { Contribution, MeasureWork, TimedContribution } from './contribution.js'
 import type { SubjectResult } from './groups.js'
 
+/** A subject with what it contributes. */
+export type KeptSubject = readonly [id: string, contribution: Contribution]
+
 /** What subjects contributed when they were evaluated last. */
 export interface KeptSubjects {
   /** Who must be evaluated again whatever has changed: who could not be, and whose results depend on the time. */
   readonly unsettled: Set<string>
   /** @yields Each subject with what it contributes. */
-  all(): Iterable<readonly [id: string, contribution: Contribution]>
+  all(): Iterable<KeptSubject>
+  /** @yields What many contribute alike, of whom nothing is named but themselves, with how many they are. */
+  alike(): Iterable<readonly [contribution: Contribution, subjects: number]>
+  /** @yields Each subject that is not among those. */
+  others(): Iterable<KeptSubject>
   keep(id: string, timed: TimedContribution): void
   /** Forgets some subjects, or all, who are going to be evaluated. Until `complete`, the rest are not whole. */
   begin(ids: ReadonlySet<string> | 'all'): void
@@ -76,19 +83,28 @@ function createKept(maxBytes: number, subjectType: string): KeptSubjects {
     unsettled.clear()
     bytes = 0
   }
+  const isShared = (packed: Packed): boolean => packed.key !== undefined && shared.get(packed.key) === packed
+  const named = function* (wanted: (packed: Packed) => boolean): Generator<KeptSubject> {
+    for (const [id, packed] of subjects) if (wanted(packed)) yield [id, unpacked(`${subjectType}/${id}`, packed)]
+  }
   return {
     unsettled,
     size: () => (isWhole ? subjects.size : 0),
     complete: () => (isWhole = true),
-    *all() {
-      for (const [id, packed] of subjects) yield [id, unpacked(`${subjectType}/${id}`, packed)]
+    all: () => named(() => true),
+    *alike() {
+      for (const { contribution, uses } of shared.values()) if (uses > 0) yield [contribution, uses]
     },
+    others: () => named((packed) => !isShared(packed)),
     begin(ids) {
       isWhole = false
       if (ids === 'all') return clear()
       for (const id of ids) {
         const packed = subjects.get(id)
-        if (packed !== undefined) bytes -= entryBytes(id, packed)
+        if (packed !== undefined) {
+          bytes -= entryBytes(id, packed)
+          packed.uses--
+        }
         subjects.delete(id)
         unsettled.delete(id)
       }
@@ -102,6 +118,7 @@ function createKept(maxBytes: number, subjectType: string): KeptSubjects {
         shared.set(packed.key, packed)
         bytes += packed.bytes
       }
+      known.uses++
       subjects.set(id, known)
       bytes += entryBytes(id, known)
       if (bytes <= maxBytes) return
@@ -122,6 +139,8 @@ interface Packed {
   readonly key?: string
   readonly bytes: number
   readonly contribution: Contribution
+  /** How many subjects have it. */
+  uses: number
 }
 
 /** In place of the reference to the subject. */
@@ -137,7 +156,7 @@ function packedOf(reference: string, { results, supplements }: Contribution): Pa
   )
   if (!isPlain) {
     const contribution = { results: results.map(detached), supplements }
-    return { contribution, bytes: bytesOf(contribution) }
+    return { contribution, bytes: bytesOf(contribution), uses: 0 }
   }
   const plain = results.map((result) => ({ ...result, members: result.members.map((all) => all.map(() => SELF)) }))
   const contribution = { results: plain, supplements }
@@ -145,7 +164,7 @@ function packedOf(reference: string, { results, supplements }: Contribution): Pa
     plain.map(({ members }) => members.map(({ length }) => length)),
     supplements.map((values) => [...values.keys()]),
   ])
-  return { key, contribution, bytes: key.length * CHARACTER_BYTES + bytesOf(contribution) }
+  return { key, contribution, bytes: key.length * CHARACTER_BYTES + bytesOf(contribution), uses: 0 }
 }
 
 /** A result that holds on to nothing of the evaluation. */

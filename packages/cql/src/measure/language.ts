@@ -12,7 +12,7 @@ import { clauseCounter } from '../explain/coverage.js'
 import { elmDefinitions } from '../explain/elm-libraries.js'
 import { explainMeasure } from '../explain/explain-measure.js'
 import { compiledCriterion } from './criterion.js'
-import { addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
+import { addAlike, addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
 import { groupTotal, type SubjectResult } from './groups.js'
 import { keptSubjects, refreshOf, type Refresh } from './kept-subjects.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
@@ -118,10 +118,15 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, le
   }
 }
 
+/** Where only numbers are asked for, subjects that contribute alike are added at once. */
 async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refresh | undefined): Promise<void> {
+  if (refresh === undefined) return
+  const { kept } = refresh
+  const isNumbersOnly = work.scope.listed !== true && work.supplements.length === 0
+  if (isNumbersOnly) for (const [contribution, subjects] of kept.alike()) addAlike(work, contribution, subjects)
   const pace = createPace(ctx)
   let at = 0
-  for (const [id, contribution] of refresh?.kept.all() ?? []) {
+  for (const [id, contribution] of isNumbersOnly ? kept.others() : kept.all()) {
     addContribution(work, id, contribution)
     const turn = ++at % KEPT_AT_ONCE === 0 ? pace.step() : undefined
     if (turn !== undefined) await turn
