@@ -19,7 +19,11 @@ const LEAVES = [
   'exists [Observation: category in "Kinds"]',
   'exists [AllergyIntolerance: "Kinds"]',
   "Patient.gender = 'female'",
+  "Patient.gender.value = 'male'",
   'AgeInYearsAt(start of "Measurement Period") >= 18',
+  'AgeInYearsAt(end of "Measurement Period") > 18',
+  'AgeInYearsAt(start of "Measurement Period") < 18',
+  'AgeInYearsAt(end of "Measurement Period") <= 17',
   'exists [Patient]',
   '(singleton from ([Observation: "Weight"])) is not null',
 ]
@@ -73,7 +77,18 @@ const resource = fc.oneof(
 const person = fc.record({
   resourceType: fc.constant('Patient'),
   gender: fc.constantFrom('female', 'male', undefined),
-  birthDate: fc.constantFrom('1980-01-01', '2002-01-01', '2002', '2010-05-05', undefined),
+  birthDate: fc.constantFrom(
+    '1980-01-01',
+    '1999',
+    '2001-12-31',
+    '2002-01-01',
+    '2002-01-02',
+    '2002',
+    '2002-12',
+    '2004',
+    '2010-05-05',
+    undefined,
+  ),
 })
 
 /** Random populations of a proportion, over random records. */

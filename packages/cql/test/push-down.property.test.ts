@@ -41,6 +41,14 @@ describe('populations that the search for subjects tells', () => {
     expect(told).toEqual({ read: 2, isWhole: true })
   })
 
+  it('are counted by age and gender, but of whom these are not known well', async () => {
+    const criteria = ['AgeInYearsAt(start of "Measurement Period") >= 18', "Patient.gender = 'female'", 'exists "Finished"']
+    const [young, unknown] = [{ birthDate: '2010-05-05' }, { birthDate: '2002' }].map((born) => ({ ...people[0], ...born }))
+    const all = [...people.slice(2), young, unknown].map((one) => ({ resourceType: 'Patient', ...one }))
+    const told = await expectSameCounts(memoryStorage(), { criteria, people: all, resources: [visit(0, 'finished')] })
+    expect(told).toEqual({ read: 1, isWhole: true })
+  })
+
   it('are read of everybody where one of them may fail for anybody', async () => {
     const criteria = ['exists "Finished"', 'exists "Finished"', '(singleton from ([Encounter: "Kinds"])) is not null and exists "Finished"']
     const resources = [visit(0, 'planned'), visit(0, 'planned')]

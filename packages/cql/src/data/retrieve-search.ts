@@ -30,7 +30,19 @@ export function isExactSearch(search: SearchOptions, model: TypeModel, request: 
   if (datePath !== undefined || filters.length !== conjuncts + (codePath === undefined ? 0 : 1)) return false
   const slots = codePath === undefined ? [] : model.type(type)?.elements.get(codePath)
   const isCoded = slots?.every((slot) => slot.type === 'CodeableConcept' || slot.type === 'Coding') === true
-  return isCoded && narrowing.length === conjuncts && filters.every((filter) => isExactFilter(search, type, filter))
+  const coded = codePath === undefined ? [] : filters.slice(0, 1)
+  return (
+    isCoded &&
+    narrowing.length === conjuncts &&
+    coded.every((filter) => isExactFilter(search, type, filter)) &&
+    filters.slice(coded.length).every((filter) => isExactElement(search, model, type, filter))
+  )
+}
+
+/** Whether a search finds what has one of some codes in an element that is a single code, and nothing else. */
+export function isExactElement(search: SearchOptions, model: TypeModel, type: string, filter: DataRequirementCodeFilter): boolean {
+  const slots = model.type(type)?.elements.get(filter.path ?? '') ?? []
+  return slots.length === 1 && slots.every((slot) => slot.type === 'code' && !slot.isCollection) && isExactFilter(search, type, filter)
 }
 
 function codeFiltersOf(model: TypeModel, request: RetrieveRequest): DataRequirementCodeFilter[] {

@@ -321,7 +321,7 @@ function givenValue(def: ElmNode, { options }: Shared): Value | undefined {
 }
 
 /** The type that a parameter declares, of an interval that of its points: `Date`. */
-function parameterType(def: ElmNode): string | undefined {
+export function parameterType(def: ElmNode): string | undefined {
   const type = statedType(def, 'parameter')
   const point = type?.kind === 'interval' ? type.point : type
   return point?.kind === 'named' ? point.name : undefined

@@ -47,6 +47,8 @@ export interface Prepared {
   readonly offset: number
   /** What was compiled. */
   readonly loaded: LoadedMeasure
+  /** The value that the request gives to a parameter; `undefined` for one that has its default. */
+  given(name: string, type: string | undefined): Value | undefined
   /** The same compiled again, with a trace that looks on. */
   traced(trace: NodeTrace): Prepared
 }
@@ -123,6 +125,8 @@ export async function prepare(
   const offset = options.offset ?? 0
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const given = parametersIn(scope, offset)
+  const valueOf = (name: string, type: string | undefined): Value | undefined =>
+    name === PERIOD ? periodOf(scope, offset, type) : given.get(name)
   const build = (trace?: NodeTrace): Prepared => {
     const requests: RetrieveRequest[] = []
     const requestOf = new Map<ElmNode, RetrieveRequest>()
@@ -132,7 +136,7 @@ export async function prepare(
         convert,
         offset,
         include: (id) => includes.get(id),
-        parameters: (name, type) => (name === PERIOD ? periodOf(scope, offset, type) : given.get(name)),
+        parameters: valueOf,
         terminology,
         onRetrieve: (request, node) => {
           requests.push(request)
@@ -146,7 +150,19 @@ export async function prepare(
       expressions === undefined
         ? []
         : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
-    return { library, expressions: new Map(named), terminology, requests, requestOf, model, convert, offset, loaded, traced: build }
+    return {
+      library,
+      expressions: new Map(named),
+      terminology,
+      requests,
+      requestOf,
+      model,
+      convert,
+      offset,
+      loaded,
+      given: valueOf,
+      traced: build,
+    }
   }
   const prepared = build()
   checkParameters(given, prepared.library)

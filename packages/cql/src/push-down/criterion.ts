@@ -1,6 +1,5 @@
-import type { OperationContext } from 'fhir-ops/context'
 import type { Criterion } from 'fhir-ops/internal/evaluate'
-import { parseSearch, type SearchOptions } from 'fhir-ops/search'
+import { parseSearch } from 'fhir-ops/search'
 import type { Condition } from 'fhir-ops/storage'
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { conjunctsOf, filterOf } from '../compile/narrowing.js'
@@ -8,29 +7,14 @@ import { subjectParameter } from '../data/records.js'
 import { conditionsOf, isExactSearch } from '../data/retrieve-search.js'
 import { isFunction } from '../elm/library.js'
 import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import type { LoadedLibrary } from '../libraries/content.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
-import type { Prepared } from '../measure/prepare.js'
 import { definitionsOf, unitOf, unitOfElm, type Unit } from '../requirements/units.js'
-import { bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Decision } from './decision.js'
-
-/** What criteria are decided in. */
-export interface Deciding {
-  readonly ctx: OperationContext
-  readonly search: SearchOptions
-  readonly prepared: Prepared
-  /** Type of the subjects. */
-  readonly subjectType: string
-}
-
-interface Place extends Deciding {
-  readonly loaded: LoadedLibrary
-  readonly unit: Unit
-}
+import { subjectDecision } from './subject-criterion.js'
+import { bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Deciding, type Decision, type Place } from './decision.js'
 
 /**
  * For whom a criterion is true, and for whom it is false, as far as that is decided by the search for subjects: `exists` of retrieves by codes
- * and of queries over them, joined by `and`, `or` and `not`. Criteria must be compiled, and their terminology loaded.
+ * and of queries over them, codes of the subject and its age, joined by `and`, `or` and `not`. Criteria must be compiled, and their terminology loaded.
  */
 export async function decisionOf(deciding: Deciding, { language, expression }: Criterion): Promise<Decision> {
   const { loaded, expressions } = deciding.prepared
@@ -70,7 +54,7 @@ async function decided(place: Place, node: ElmNode): Promise<Decision> {
     case 'Exists':
       return await exists(place, one)
     default:
-      return UNKNOWN
+      return await subjectDecision(place, node)
   }
 }
 

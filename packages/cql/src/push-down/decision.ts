@@ -1,4 +1,24 @@
+import type { OperationContext } from 'fhir-ops/context'
+import type { SearchOptions } from 'fhir-ops/search'
 import type { Condition } from 'fhir-ops/storage'
+import type { LoadedLibrary } from '../libraries/content.js'
+import type { Prepared } from '../measure/prepare.js'
+import type { Unit } from '../requirements/units.js'
+
+/** What criteria are decided in. */
+export interface Deciding {
+  readonly ctx: OperationContext
+  readonly search: SearchOptions
+  readonly prepared: Prepared
+  /** Type of the subjects. */
+  readonly subjectType: string
+}
+
+/** Where a node is decided. */
+export interface Place extends Deciding {
+  readonly loaded: LoadedLibrary
+  readonly unit: Unit
+}
 
 /** For which subjects a criterion is known from what they are found by, without reading anything. */
 export interface Decision {
