@@ -1,10 +1,11 @@
-import { AMOUNT, checkOptions, CLOCK, FLAG, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
+import { AMOUNT, checkOptions, CLOCK, FLAG, having, inputShape, listOf, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { conceptsIn } from './concepts.js'
 import { connectionsOf, type Connections } from './database/connections.js'
 import { databaseOver, type Database } from './database/database.js'
 import { makeIndexes, migrate, migrateToFill } from './database/migrations.js'
 import type { PostgresPool } from './database/pool.js'
+import { readingFrom } from './database/replicas.js'
 import { revisionOf } from './resources/revision.js'
 import { listeningNews, notifying } from './sessions/session-news.js'
 import { sessionsIn, usersIn } from './sessions/sessions.js'
@@ -31,6 +32,11 @@ export interface OpenPostgresOptions {
    * (`ALTER ROLE ... SET statement_timeout`), in place of `statementTimeoutMs`. Default false.
    */
   readonly transactionPooling?: boolean
+  /**
+   * Pools of standbys of the same database, each of one server: searches, counts, scans and pages of histories are read there, in turn, once the
+   * standby has everything that any process had acknowledged when the call began; else on the primary. They are ended by `close`. Default none.
+   */
+  readonly replicas?: readonly PostgresPool[]
   /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
   readonly history?: boolean
   /**
@@ -97,6 +103,7 @@ export async function openPostgresToFill(pool: PostgresPool, options: OpenPostgr
 interface Opening {
   readonly connections: Connections
   readonly db: Database
+  readonly replicas: readonly Database[]
 }
 
 function openingOf(factory: string, pool: PostgresPool, options: OpenPostgresOptions): Opening {
@@ -105,26 +112,34 @@ function openingOf(factory: string, pool: PostgresPool, options: OpenPostgresOpt
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false, transactionPooling = false } = options
   if (transactionPooling && options.notify !== false)
     throw new TypeError(`${factory}: with transactionPooling, notify must be false, as nobody can listen on a shared connection.`)
-  const connections = connectionsOf(pool, { connectTimeoutMs, statementTimeoutMs, allowLossyCommits, transactionPooling })
-  return { connections, db: databaseOver(pool, connections) }
+  const limits = { connectTimeoutMs, statementTimeoutMs, transactionPooling }
+  const connections = connectionsOf(pool, { ...limits, allowLossyCommits })
+  const replicas = (options.replicas ?? []).map((replica) => {
+    checkPool(factory, replica)
+    // Nothing is committed there.
+    return databaseOver(replica, connectionsOf(replica, { ...limits, allowLossyCommits: true }))
+  })
+  return { connections, db: databaseOver(pool, connections), replicas }
 }
 
-function opened({ connections, db }: Opening, options: OpenPostgresOptions): PostgresDatabase {
+function opened({ connections, db, replicas }: Opening, options: OpenPostgresOptions): PostgresDatabase {
   const news = listeningNews(connections)
   const close = async (): Promise<void> => {
     await news.close()
-    await db.close()
+    await Promise.all([db, ...replicas].map((each) => each.close()))
   }
   const { notify = true } = options
   const revision = revisionOf(db)
   const announced = notify ? notifying : (change: Parameters<typeof notifying>[0]) => change
   return {
-    storage: { ...storageIn({ ...db, close }, storageOptionsOf(options)), revision },
+    storage: { ...storageIn({ ...db, close }, { ...storageOptionsOf(options), reading: readingFrom(db, replicas) }), revision },
     sessions: { ...usersIn(db, announced), ...sessionsIn(db, announced), news: notify ? news : DEAF },
     concepts: { ...conceptsIn(db), revision },
     close,
   }
 }
+
+const POOL = having('a pool', ['connect', 'on', 'end'])
 
 const SHAPE: InputShape = inputShape<OpenPostgresOptions>({
   now: CLOCK,
@@ -135,9 +150,8 @@ const SHAPE: InputShape = inputShape<OpenPostgresOptions>({
   transactionPooling: FLAG,
   history: FLAG,
   cacheCharacters: AMOUNT,
+  replicas: listOf(POOL),
 })
-
-const POOL = having('a pool', ['connect', 'on', 'end'])
 
 /** Connections look like pools, and would fail at the first call, with an error that names no cause. */
 function checkPool(factory: string, pool: object): void {
@@ -155,7 +169,7 @@ function storageOptionsOf({
   now = () => new Date(),
   history = true,
   cacheCharacters = DEFAULT_CACHE,
-}: OpenPostgresOptions): StorageOptions {
+}: OpenPostgresOptions): Omit<StorageOptions, 'reading'> {
   return { now, history, cacheCharacters }
 }
 

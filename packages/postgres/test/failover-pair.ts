@@ -13,8 +13,8 @@ export interface FailoverPair extends TestServer {
   start(): Promise<void>
 }
 
-/** Commits are acknowledged when a standby has them on its disk. */
-const SETTINGS = {
+/** Settings of both: commits are acknowledged when a standby has them on its disk. */
+export const REPLICATION = {
   wal_level: 'replica',
   max_wal_senders: '10',
   synchronous_standby_names: '*',
@@ -24,7 +24,7 @@ const SETTINGS = {
 
 /** Starts both; `undefined` where no server can be had. */
 export async function failoverPair(): Promise<FailoverPair | undefined> {
-  let primary = await testServer(SETTINGS)
+  let primary = await testServer(REPLICATION)
   if (primary === undefined) return undefined
   let standby = await followerOf(primary)
   const door = await openDoor(primary)
@@ -51,8 +51,8 @@ export async function failoverPair(): Promise<FailoverPair | undefined> {
 }
 
 /** A server that follows another one, which waits for it. */
-async function followerOf(primary: TestServer): Promise<TestServer> {
-  const follower = await testServer(SETTINGS, primary)
+export async function followerOf(primary: TestServer): Promise<TestServer> {
+  const follower = await testServer(REPLICATION, primary)
   if (follower === undefined) throw new Error('No second server can be had.')
   while (
     (await asked(primary, "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state IN ('sync', 'quorum')")).length === 0
@@ -61,7 +61,8 @@ async function followerOf(primary: TestServer): Promise<TestServer> {
   return follower
 }
 
-async function asked({ url }: TestServer, statement: string): Promise<readonly unknown[]> {
+/** Rows of a statement on a server. */
+export async function asked({ url }: TestServer, statement: string): Promise<readonly unknown[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {

@@ -23,6 +23,8 @@ export interface Database extends Executor {
    * whose outcome is not known is an error and never tried again.
    */
   transaction<T>(work: (executor: Executor) => Promise<T>): Promise<T>
+  /** Runs `work` on one connection, outside of transactions; what another transaction made impossible is tried again. */
+  session<T>(work: (executor: Executor) => Promise<T>): Promise<T>
   /** Finishes what was called before and ends the pool; calling it again does nothing. */
   close(): Promise<void>
 }
@@ -50,6 +52,7 @@ export function databaseOver(pool: PostgresPool, connections: Connections): Data
   return {
     rows: async (statement) => guarded(() => onConnection(connections, (connection) => connection.rows(statement))),
     transaction: async (work) => guarded(() => onConnection(connections, (connection) => committed(connection, work))),
+    session: async (work) => guarded(() => onConnection(connections, work)),
     close: async () => (closing ??= closeAll()),
   }
 }

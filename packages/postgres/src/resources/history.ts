@@ -11,6 +11,7 @@ import {
   type ResourceHistory,
 } from 'fhir-ops/storage'
 import type { Executor } from '../database/database.js'
+import type { Reading } from '../database/replicas.js'
 import { resourceRow } from './resource-row.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
 import { prepared, sql, type Sql } from '../database/sql.js'
@@ -20,8 +21,12 @@ const MAX_PAGE = 10_000
 /** Bytes of text after which a page ends. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
-/** The versions in a database: the last one of an id is its resource's row, those before it have a table of their own. */
-export function historyIn(db: Executor): ResourceHistory {
+/**
+ * The versions in a database: the last one of an id is its resource's row, those before it have a table of their own.
+ *
+ * @param reading Where pages are read.
+ */
+export function historyIn(db: Executor, reading: Reading): ResourceHistory {
   return {
     async version(type, id, versionId) {
       const version = versionNumber(versionId)
@@ -32,7 +37,7 @@ export function historyIn(db: Executor): ResourceHistory {
       )
       return row && versionOf(row)
     },
-    page: async (query) => readPage(db, query),
+    page: async (query) => reading(async (executor) => readPage(executor, query)),
   }
 }
 

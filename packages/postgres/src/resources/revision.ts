@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Executor } from '../database/database.js'
 import { textAt } from '../database/row.js'
+import { shared } from '../database/shared.js'
 import { prepared, sql } from '../database/sql.js'
 
 /**
@@ -25,20 +26,4 @@ export function revisionOf(db: Executor): () => Promise<number> {
     last = state
     return changes
   })
-}
-
-/** Asks one question at a time. The answer to one that began before a call may be older than the call. */
-function shared<T>(ask: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<T> | undefined
-  let next: Promise<T> | undefined
-  const begin = async (): Promise<T> => {
-    next = undefined
-    underWay = ask()
-    try {
-      return await underWay
-    } finally {
-      underWay = undefined
-    }
-  }
-  return async () => (underWay === undefined ? begin() : (next ??= underWay.then(begin, begin)))
 }

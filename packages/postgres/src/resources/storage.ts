@@ -2,6 +2,7 @@ import { createResourceCache } from '@fhir-ops/sql'
 import { checkQuery, checkScan } from 'fhir-ops/internal/storage'
 import type { Capabilities, ReadResult, Storage } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
+import type { Reading } from '../database/replicas.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'
 import { resourceRow } from './resource-row.js'
@@ -17,14 +18,16 @@ export interface StorageOptions {
   readonly now: () => Date
   readonly history: boolean
   readonly cacheCharacters: number
+  /** Where searches, counts, scans and pages of histories are read. */
+  readonly reading: Reading
 }
 
 /** The resources in a database. */
-export function storageIn(db: Database, { now, history, cacheCharacters }: StorageOptions): Storage {
+export function storageIn(db: Database, { now, history, cacheCharacters, reading }: StorageOptions): Storage {
   const cache = createResourceCache({ maxCharacters: cacheCharacters, fromCharacters: LARGE })
   return {
     capabilities: CAPABILITIES,
-    ...(history && { history: historyIn(db) }),
+    ...(history && { history: historyIn(db, reading) }),
     async read(type, id): Promise<ReadResult> {
       const { versionOf, resource } = cache.lookUp(type)
       const text = sql`CASE WHEN version = ${versionOf(id) ?? 0} THEN NULL ELSE text END AS text`
@@ -34,15 +37,15 @@ export function storageIn(db: Database, { now, history, cacheCharacters }: Stora
     },
     async search(query) {
       checkQuery(query)
-      return searchPage(db, query, { cache })
+      return reading(async (executor) => searchPage(executor, query, { cache }))
     },
     async scan(query) {
       checkScan(query)
-      return scanPage(db, query)
+      return reading(async (executor) => scanPage(executor, query))
     },
     async count(query) {
       checkQuery(query)
-      return countMatches(db, query)
+      return reading(async (executor) => countMatches(executor, query))
     },
     write: async (entries) => writeEntries(db, entries, { now: now().getTime(), history }),
     close: async () => db.close(),
