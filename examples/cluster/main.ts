@@ -1,5 +1,6 @@
 // Start it as often as you like, each with a PORT of its own and all with the same DATABASE_URL: they keep nothing to themselves, so
-// that any of them answers any request.
+// that any of them answers any request. With POOLER=1 the DATABASE_URL leads to a pgbouncer in transaction mode; REPLICA_URLS are addresses of standbys,
+// with blanks between them, that searches are read from.
 import { createServer } from 'node:http'
 import { createHandler } from '@fhir-ops/handler'
 import { configureServer, toNodeListener } from '@fhir-ops/handler/node'
@@ -17,7 +18,13 @@ if (connectionString === undefined) {
   process.exit(1)
 }
 
-const database = await openPostgres(new pg.Pool({ connectionString }))
+const pooler = process.env['POOLER'] === '1' ? { transactionPooling: true, notify: false } : {}
+const replicas = (process.env['REPLICA_URLS'] ?? '')
+  .split(' ')
+  .filter((address) => address !== '')
+  .map((address) => new pg.Pool({ connectionString: address }))
+
+const database = await openPostgres(new pg.Pool({ connectionString }), { ...pooler, replicas })
 const { indexer, ...release } = r4()
 const sessions = createSessions({ store: database.sessions })
 const context = createContext({ storage: database.storage, ...release })

@@ -1,5 +1,6 @@
 // Measures and prints Markdown tables, and on which machine; `npm run bench` calls it.
 import { cluster } from './cluster/cluster.js'
+import { clusterFaults } from './cluster/faults.js'
 import { hl7v2 } from './hl7v2/hl7v2.js'
 import { overHttp } from './http/http.js'
 import { costlyEcl } from './terminology/costly-ecl.js'
@@ -26,6 +27,7 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['storage', storages],
   ['first-load', firstLoads],
   ['cluster', cluster],
+  ['cluster-faults', clusterFaults],
   ['measures', measures],
   ['memory', memory],
   ['soak', soak],

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -12,6 +12,10 @@ import { installDebian } from './server-programs.js'
 export interface Pooler {
   /** Address of a database behind it. */
   url(database: string): string
+  /** Kills it. */
+  stop(): Promise<void>
+  /** Resolves when it accepts connections again, at the same address. */
+  start(): Promise<void>
   remove(): Promise<void>
 }
 
@@ -43,21 +47,33 @@ export async function pgbouncer(serverUrl: string): Promise<Pooler | undefined> 
     `default_pool_size = ${SERVER_CONNECTIONS}`,
     // Databases of tests are dropped: no connection may be left.
     'server_idle_timeout = 1',
+    'server_login_retry = 1',
   ]
   const config = join(folder, 'pgbouncer.ini')
   writeFileSync(config, `${lines.join('\n')}\n`)
   const asOther = process.getuid?.() === 0 ? ['-u', 'postgres'] : []
-  const running = spawn(program, [...asOther, config], { stdio: 'ignore' })
-  while (!(await listens(port))) {
-    if (running.exitCode !== null) throw new Error('pgbouncer ended by itself.')
-    await after(20)
+  let running: ChildProcess | undefined
+  const start = async (): Promise<void> => {
+    const started = spawn(program, [...asOther, config], { stdio: 'ignore' })
+    running = started
+    while (!(await listens(port))) {
+      if (started.exitCode !== null) throw new Error('pgbouncer ended by itself.')
+      await after(20)
+    }
   }
+  const stop = async (): Promise<void> => {
+    if (running === undefined || running.signalCode !== null) return
+    const ended = once(running, 'exit')
+    running.kill('SIGKILL')
+    await ended
+  }
+  await start()
   return {
     url: (database) => `postgres://fhir@127.0.0.1:${port}/${database}`,
+    start,
+    stop,
     async remove() {
-      const ended = once(running, 'exit')
-      running.kill('SIGKILL')
-      await ended
+      await stop()
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -1,0 +1,134 @@
+import { isObject } from 'fhir-ops/internal/json'
+import type { Cluster } from './parts.js'
+
+/** What a load has seen. */
+export interface Seen {
+  answered: number
+  /** Requests without an answer, or with a 5xx, by what they had. */
+  readonly failed: Map<string, number>
+  /** Writes that were acknowledged: the id, its version, and the mark that it carries. */
+  readonly acknowledged: Acknowledged[]
+  /** Answers that lack what was acknowledged before they were asked for. */
+  stale: number
+  /** When the last request succeeded, and the longest time between two that did, in milliseconds. */
+  lastSuccess: number
+  longestPause: number
+}
+
+export interface Acknowledged {
+  readonly id: string
+  readonly version: string
+  readonly mark: string
+}
+
+/** A load under way. */
+export interface MixedLoad {
+  readonly seen: Seen
+  end(): Promise<void>
+}
+
+const LANES = 6
+const SYSTEM = 'http://example.org/marks'
+
+/**
+ * Lanes that write an Observation of their own again and again, and after each write read it, search for it and count, each time at the next instance.
+ * As behind a balancer, an instance that refuses the connection is passed over.
+ */
+export function mixedLoad(cluster: Cluster): MixedLoad {
+  const seen: Seen = { answered: 0, failed: new Map(), acknowledged: [], stale: 0, lastSuccess: performance.now(), longestPause: 0 }
+  const stop = new AbortController()
+  const client = { cluster, seen, turn: 0 }
+  const lanes = Array.from({ length: LANES }, async (_, lane) => {
+    for (let step = 0; !stop.signal.aborted; step++) await writeAndLook(client, `lane-${lane}`, `${lane}-${step}`)
+  })
+  return {
+    seen,
+    async end() {
+      stop.abort()
+      await Promise.all(lanes)
+    },
+  }
+}
+
+/** Acknowledged versions that are not there as they were written. */
+export async function lostOf(cluster: Cluster, { acknowledged }: Seen): Promise<number> {
+  const [instance = ''] = cluster.instances
+  let lost = 0
+  for (const { id, version, mark } of acknowledged) {
+    const answer = await fetch(`${instance}/Observation/${id}/_history/${version}`, { headers: headersOf(cluster) })
+    if (!answer.ok || !(await answer.text()).includes(`"${mark}"`)) lost++
+  }
+  return lost
+}
+
+interface Client {
+  readonly cluster: Cluster
+  readonly seen: Seen
+  turn: number
+}
+
+async function writeAndLook(client: Client, id: string, mark: string): Promise<void> {
+  const body = JSON.stringify({
+    resourceType: 'Observation',
+    id,
+    status: 'final',
+    identifier: [{ system: SYSTEM, value: mark }],
+    code: { coding: [{ system: 'http://loinc.org', code: '8867-4' }] },
+  })
+  const written = await asked(client, `/Observation/${id}`, { method: 'PUT', body })
+  if (written === undefined) return
+  client.seen.acknowledged.push({ id, version: textAt(member(written, 'meta'), 'versionId'), mark })
+  const read = await asked(client, `/Observation/${id}`)
+  if (read !== undefined && !JSON.stringify(read).includes(`"${mark}"`)) client.seen.stale++
+  const found = await asked(client, `/Observation?identifier=${encodeURIComponent(`${SYSTEM}|${mark}`)}&_total=accurate`)
+  if (found !== undefined && member(found, 'total') !== 1) client.seen.stale++
+  await asked(client, '/Observation?status=final&_summary=count')
+}
+
+function member(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined
+}
+
+function textAt(value: unknown, name: string): string {
+  const text = member(value, name)
+  return typeof text === 'string' ? text : ''
+}
+
+/** The answer; `undefined` when there was none, or it was an error, which is counted. */
+async function asked(client: Client, path: string, init: RequestInit = {}): Promise<unknown> {
+  const { cluster, seen } = client
+  const first = client.turn++
+  for (const next of cluster.instances.keys()) {
+    const instance = cluster.instances[(first + next) % cluster.instances.length] ?? ''
+    try {
+      const answer = await fetch(instance + path, { ...init, headers: headersOf(cluster), signal: AbortSignal.timeout(10_000) })
+      const content: unknown = await answer.json()
+      if (!answer.ok) return failed(seen, String(answer.status))
+      succeeded(seen)
+      return content
+    } catch (error) {
+      if (textAt(member(error, 'cause'), 'code') !== 'ECONNREFUSED') return failed(seen, 'no answer')
+    }
+  }
+  return failed(seen, 'no instance')
+}
+
+function headersOf({ token }: Cluster): Record<string, string> {
+  return { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' }
+}
+
+function succeeded(seen: Seen): void {
+  const now = performance.now()
+  seen.answered++
+  seen.longestPause = Math.max(seen.longestPause, now - seen.lastSuccess)
+  seen.lastSuccess = now
+}
+
+async function failed(seen: Seen, what: string): Promise<undefined> {
+  seen.failed.set(what, (seen.failed.get(what) ?? 0) + 1)
+  await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+  return undefined
+}
+
+/** After a failure, as clients that retry do. */
+const PAUSE_MS = 20
