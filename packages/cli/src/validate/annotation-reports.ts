@@ -9,7 +9,9 @@ export function junitReport(io: Io): Report {
   return {
     add: (checked) => {
       const { file } = checked.source
-      files.set(file, [...(files.get(file) ?? []), testCase(checked)])
+      const cases = files.get(file)
+      if (cases === undefined) files.set(file, [testCase(checked)])
+      else cases.push(testCase(checked))
       counts.tests++
       counts.failures += Number(!checked.result.valid)
     },

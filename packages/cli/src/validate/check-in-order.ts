@@ -1,12 +1,12 @@
 import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { ResourceLimits } from 'node:worker_threads'
 import { OperationError, type ErrorCode } from 'fhir-ops/errors'
-import type { ValidateResult } from 'fhir-ops/validate'
 import type { EngineOptions } from '../engine.js'
 import type { Source } from '../load/sources.js'
 import { startThread, type Thread } from '../thread.js'
 import type { Asked } from './check-source.js'
-import type { Checked } from './report.js'
+import type { Checked, ResourceResult } from './report.js'
 
 /** What a thread opens and is asked. */
 export interface CheckingOptions {
@@ -16,7 +16,7 @@ export interface CheckingOptions {
 
 /** What a thread answers to a list of resources: their results in order, or why it cannot. */
 export type CheckingAnswer =
-  | { readonly results: readonly ValidateResult[]; readonly error?: never }
+  | { readonly results: readonly ResourceResult[]; readonly error?: never }
   | { readonly error: { readonly code: ErrorCode; readonly message: string } }
 
 /** How resources are validated. */
@@ -31,9 +31,9 @@ export interface Checking {
 /** So many are done before threads are started: each reads the definitions by itself. */
 const ALONE = 500
 const BATCH = 100
-const BATCH_CHARACTERS = 500_000
+const BATCH_CHARACTERS = 250_000
 /** Lists that a thread may have waiting. */
-const AHEAD = 3
+const AHEAD = 2
 
 /**
  * Validates resources, many of them on other threads, and gives the results in the order of the resources. However many there are, only some are in memory.
@@ -50,6 +50,7 @@ export async function* checkInOrder(
   const waiting: Promise<readonly Checked[]>[] = []
   let turn = 0
   const send = (batch: readonly Source[]): void => {
+    if (running.length === 0) keepYoungGenerationSmall()
     if (running.length < threads) running.push(startThread('validate/checking-thread', options, limitsFor(options)))
     const answer = checkedBy(running, turn++, batch)
     // It is awaited later, in the order of the resources: until then a failure is nobody's yet.
@@ -57,7 +58,6 @@ export async function* checkInOrder(
     waiting.push(answer)
   }
   try {
-    if (areMany && threads >= 2) keepYoungGenerationSmall()
     const first = threads < 2 ? Infinity : areMany ? 0 : ALONE
     let count = 0
     for await (const batch of batchesOf(sources, () => (count++ < first ? 1 : BATCH))) {
@@ -71,9 +71,16 @@ export async function* checkInOrder(
   }
 }
 
-/** What this thread reads and reports is soon of no use; but as it outlives a round of cleaning or two, V8 would give it ten times the room, and keep that. */
+/**
+ * What this thread reads and reports is soon of no use; but as it outlives a round of cleaning or two, V8 would give it ten times the room, and keep that. What
+ * the loading of modules got is given back by the only kind of cleaning that does so, which takes about 25 ms.
+ */
 function keepYoungGenerationSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
+  setFlagsFromString('--expose-gc')
+  const clean: unknown = runInNewContext('gc')
+  setFlagsFromString('--no-expose-gc')
+  if (typeof clean === 'function') clean({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
 
 /**

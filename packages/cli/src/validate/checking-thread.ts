@@ -1,10 +1,10 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
-import type { ValidateResult } from 'fhir-ops/validate'
 import { openEngine, type Engine } from '../engine.js'
 import type { Source } from '../load/sources.js'
 import { checkSource } from './check-source.js'
 import type { CheckingOptions, CheckingAnswer } from './check-in-order.js'
+import type { ResourceResult } from './report.js'
 
 /** The thread behind `checkInOrder`: gets lists of resources and answers each by their results. */
 function serve(port: MessagePort, { engine: options, asked }: CheckingOptions): void {
@@ -24,7 +24,7 @@ function serve(port: MessagePort, { engine: options, asked }: CheckingOptions): 
 async function answerTo(sources: readonly Source[], opened: Promise<Engine>, asked: CheckingOptions['asked']): Promise<CheckingAnswer> {
   try {
     const engine = await opened
-    const results: ValidateResult[] = []
+    const results: ResourceResult[] = []
     for (const source of sources) results.push((await checkSource(source, engine, asked)).result)
     return { results }
   } catch (error) {

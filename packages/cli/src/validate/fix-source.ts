@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import type { Finding, JsonPatch, ValidateResult } from 'fhir-ops/validate'
+import type { Finding, JsonPatch } from 'fhir-ops/validate'
 import { OperationError } from 'fhir-ops/errors'
 import { isJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 import { fixText } from './json-text.js'
+import type { ResourceResult } from './report.js'
 
 /** Fixes may bring to light what others can fix. */
 const MAX_ROUNDS = 5
@@ -12,11 +13,11 @@ const MAX_ROUNDS = 5
 export interface Fixed {
   readonly text: string
   readonly diffs: readonly string[]
-  readonly result: ValidateResult
+  readonly result: ResourceResult
 }
 
 /** Applies the fixes of findings, the last first so that positions in lists stay right, and validates again, until there are none. */
-export async function fixAll(text: string, validated: (text: string) => Promise<ValidateResult>): Promise<Fixed> {
+export async function fixAll(text: string, validated: (text: string) => Promise<ResourceResult>): Promise<Fixed> {
   const diffs: string[] = []
   let current = text
   let result = await validated(current)

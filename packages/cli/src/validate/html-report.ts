@@ -16,7 +16,10 @@ export function htmlReport(io: Io): Report {
       counts.resources++
       counts.invalid += Number(!checked.result.valid)
       for (const finding of checked.result.findings) {
-        kinds.set(finding.kind, [...(kinds.get(finding.kind) ?? []), { finding, html: item(checked, finding) }])
+        const shown = { finding, html: item(checked, finding) }
+        const ofKind = kinds.get(finding.kind)
+        if (ofKind === undefined) kinds.set(finding.kind, [shown])
+        else ofKind.push(shown)
       }
     },
     end: () => {
@@ -40,7 +43,7 @@ interface Shown {
 const SEVERITIES: readonly Finding['severity'][] = ['fatal', 'error', 'warning', 'information']
 
 function rank(shown: readonly Shown[]): number {
-  return Math.min(...shown.map(({ finding }) => SEVERITIES.indexOf(finding.severity)))
+  return SEVERITIES.findIndex((severity) => shown.some(({ finding }) => finding.severity === severity))
 }
 
 const HEAD = `<!DOCTYPE html>

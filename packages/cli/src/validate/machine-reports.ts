@@ -4,7 +4,7 @@ import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
 import { isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Log, ReportingDescriptor, Result } from 'sarif'
+import type { ReportingDescriptor, Result, Run } from 'sarif'
 import { version } from '../version.js'
 
 const FILE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-file'
@@ -20,35 +20,34 @@ export function jsonReport(io: Io): Report {
   }
 }
 
+const HEAD =
+  '{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"columnKind":"utf16CodeUnits","results":[\n'
+
 const LEVELS = { fatal: 'error', error: 'error', warning: 'warning', information: 'note' } as const
 
 /**
- * One SARIF 2.1.0 log of all findings, for code hosts and editors. A fix is the property `jsonPatch` of its result.
+ * One SARIF 2.1.0 log of all findings, for code hosts and editors. A fix is the property `jsonPatch` of its result. Results are written as they come, and the
+ * rules that they name behind them: however many there are, they need no memory.
  *
  * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
  */
 export function sarifReport(io: Io): Report {
-  const results: Result[] = []
   const kinds = new Set<string>()
+  let before = HEAD
   return {
     add: ({ source, result }) => {
       for (const finding of result.findings) {
         kinds.add(finding.kind)
-        results.push(resultOf(source, finding))
+        io.out(`${before}${JSON.stringify(resultOf(source, finding))}`)
+        before = ','
       }
     },
-    end: () => io.out(JSON.stringify(logOf(results, kinds), undefined, 2)),
+    end: () => io.out(`${before === HEAD ? HEAD : ''}],"tool":${JSON.stringify(toolOf(kinds))}}]}`),
   }
 }
 
-function logOf(results: Result[], kinds: ReadonlySet<string>): Log {
-  return {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      { tool: { driver: { name: 'fhir-ops', version: version(), rules: [...kinds].map(ruleOf) } }, columnKind: 'utf16CodeUnits', results },
-    ],
-  }
+function toolOf(kinds: ReadonlySet<string>): Run['tool'] {
+  return { driver: { name: 'fhir-ops', version: version(), rules: [...kinds].map(ruleOf) } }
 }
 
 function ruleOf(kind: string): ReportingDescriptor {

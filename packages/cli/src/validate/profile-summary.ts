@@ -1,4 +1,3 @@
-import { isObject, stringAt } from 'fhir-ops/internal/json'
 import { table } from '../text.js'
 import type { Checked } from './report.js'
 
@@ -20,8 +19,8 @@ export interface ProfileSummary {
 export function profileSummary(): ProfileSummary {
   const tallies = new Map<string, Tally>()
   return {
-    add: ({ source, result: { valid, findings } }) => {
-      for (const name of profilesOf(source.text)) {
+    add: ({ result: { valid, findings, profiles } }) => {
+      for (const name of profiles) {
         const tally = tallies.get(name) ?? { resources: 0, invalid: 0, errors: 0, warnings: 0 }
         tally.resources++
         tally.invalid += Number(!valid)
@@ -38,21 +37,5 @@ export function profileSummary(): ProfileSummary {
         ...rows.map(([name, { resources, invalid, errors, warnings }]) => [name, ...[resources, invalid, errors, warnings].map(String)]),
       ])
     },
-  }
-}
-
-function profilesOf(text: string): readonly string[] {
-  const resource = parsed(text)
-  const meta = isObject(resource) ? resource['meta'] : undefined
-  const claimed = isObject(meta) && Array.isArray(meta['profile']) ? meta['profile'].filter((one) => typeof one === 'string') : []
-  if (claimed.length > 0) return claimed
-  return [(isObject(resource) ? stringAt(resource, 'resourceType') : undefined) ?? 'unreadable']
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

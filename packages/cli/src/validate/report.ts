@@ -1,10 +1,16 @@
 import type { ValidateResult } from 'fhir-ops/validate'
 import type { Source } from '../load/sources.js'
 
-/** A resource and what validation said about it; lines are those of the file. */
+/** What validation said about a resource; lines are those of the file. */
+export interface ResourceResult extends ValidateResult {
+  /** The profiles that the resource claims; its type when it claims none, `unreadable` when it has none. */
+  readonly profiles: readonly string[]
+}
+
+/** A resource and what validation said about it. */
 export interface Checked {
   readonly source: Source
-  readonly result: ValidateResult
+  readonly result: ResourceResult
 }
 
 /** Tells what validation said. */

@@ -102,7 +102,16 @@ export function readString(reader: SourceReader): string {
   const whole = text.slice(at + 1, end)
   if (NOT_ITSELF.test(whole)) return readEscaped(reader, quote)
   reader.at = end + 1
-  return whole
+  return whole.length < SHARED ? whole : unshared(quote === QUOTE ? text.slice(at, end + 1) : JSON.stringify(whole))
+}
+
+/** From this length on V8 makes a part of a string that refers to the whole: who keeps a canonical of a resource would keep all its text. */
+const SHARED = 13
+
+/** @param token A JSON string. */
+function unshared(token: string): string {
+  const string: unknown = JSON.parse(token)
+  return String(string)
 }
 
 /** Characters of a string that do not stand for themselves. */
@@ -168,5 +177,5 @@ export function valueOfWord(reader: SourceReader, word: string, offset: number):
     return Number(word)
   }
   reader.repair('value-unquoted', offset, word)
-  return word
+  return unshared(JSON.stringify(word))
 }

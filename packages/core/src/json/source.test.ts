@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { finished } from '../work/index.js'
@@ -65,6 +67,28 @@ describe('readJsonSource', () => {
       }),
       { numRuns: 3000 },
     )
+  })
+
+  test.each([
+    ['in quotes', (name: string) => `"${name}"`],
+    ['in single quotes', (name: string) => `'${name}'`],
+    ['without quotes', (name: string) => name],
+    ['with escapes', (name: string) => `"${name}\\n"`],
+  ])('gives strings %s that do not keep the whole text in memory', (_, written) => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const megabytes = 2
+    const filler = 'x'.repeat(megabytes * 1024 * 1024)
+    collect()
+    const before = process.memoryUsage().heapUsed
+    const kept = Array.from({ length: 20 }, (__, n) => {
+      const text = `{"a": ${written(`canonical-number-${n}`)}, "b": "${n}${filler}"}`
+      const { a } = read(text, { positions: true }).value as { a: string }
+      return a
+    })
+    collect()
+    expect(kept.at(-1)).toContain('canonical-number-19')
+    expect((process.memoryUsage().heapUsed - before) / 1024 / 1024).toBeLessThan(megabytes * 5)
   })
 
   test('keeps a member called __proto__ as a member', () => {
