@@ -14,7 +14,11 @@ import { releaseOf, searchParametersIn, typesIn, type Release, type ReleaseOptio
 export function r4(options: ReleaseOptions = {}): Release {
   const files = packageFiles('r4')
   return releaseOf(
-    { definitions: files.pack(), types: files.json('types.json'), searchParameters: files.json('search-parameters.json') },
+    {
+      definitions: files.pack(),
+      types: files.json('types.json'),
+      searchParameters: () => files.json('search-parameters.json'),
+    },
     options,
   )
 }

@@ -19,6 +19,19 @@ test('the files that a host has read make the release', async () => {
   expect(findings.map(({ expression }) => expression)).toContain('Patient.gender')
 })
 
+test('search parameters may be given by a function, which is asked when something searches, once', () => {
+  let asked = 0
+  const searchParameters = (): unknown => {
+    asked++
+    return json('search-parameters.json')
+  }
+  const { search } = releaseOf({ definitions: file('definitions.pack'), types: json('types.json'), searchParameters })
+  expect(asked).toBe(0)
+  expect(search.parameters.find('Patient', 'birthdate')).toMatchObject({ type: 'date' })
+  expect(search.parameters.of('Observation').length).toBeGreaterThan(30)
+  expect(asked).toBe(1)
+})
+
 test('other files are refused', () => {
   expect(() => releaseOf({ definitions: new Uint8Array(9), types: {}, searchParameters: [] })).toThrow(TypeError)
   expect(() => releaseOf({ definitions: file('definitions.pack'), types: [], searchParameters: [] })).toThrow('types.json')

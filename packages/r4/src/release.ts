@@ -31,7 +31,7 @@ export interface ReleaseFiles {
   readonly definitions: Uint8Array | PackReader
   /** `types.json`, parsed. */
   readonly types: unknown
-  /** `search-parameters.json`, parsed. */
+  /** `search-parameters.json`, parsed, or a function that gives it at the first use. */
   readonly searchParameters: unknown
 }
 
@@ -44,13 +44,19 @@ export function releaseOf(files: ReleaseFiles, options: ReleaseOptions = {}): Re
   checkOptions('r4', SHAPE, options)
   const { base, words } = options
   const types = typesIn(files.types)
-  const parameters = searchParameters(searchParametersIn(files.searchParameters), types, { words })
+  const { searchParameters: rows } = files
+  const table = isReader(rows) ? (): SearchParameterTable => searchParametersIn(rows()) : searchParametersIn(rows)
+  const parameters = searchParameters(table, types, { words })
   return {
     definitions: [packLayer(files.definitions, 'r4', { isRelease: true })],
     search: { parameters, base },
     types,
     indexer: createIndexer(parameters, { base }),
   }
+}
+
+function isReader(value: unknown): value is () => unknown {
+  return typeof value === 'function'
 }
 
 /** The model in `types.json`. @throws {TypeError} for anything else. */

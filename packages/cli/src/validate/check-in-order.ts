@@ -31,7 +31,7 @@ export interface Checking {
 /** So many are done before threads are started: each reads the definitions by itself. */
 const ALONE = 500
 const BATCH = 100
-const BATCH_CHARACTERS = 250_000
+const BATCH_CHARACTERS = 100_000
 /** Lists that a thread may have waiting. */
 const AHEAD = 2
 

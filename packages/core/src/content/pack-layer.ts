@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { definitionKeys, oids } from './definition.js'
 import { definitionOf } from './definition.js'
-import type { ContentLayer, Definition } from './layer.js'
+import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
 
 /** Definitions that stay parsed; each was asked for lately. */
 const KEPT = 500
@@ -34,24 +34,24 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
   const { isRelease } = options
   const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)
   const byType = Map.groupBy(recordsOf(read), ({ head }) => stringAt(head, 'resourceType') ?? '')
-  const placesByType = new Map<string, Places>()
+  const indexes = new Map<string, Places>()
   const kept = new LRUCache<PackedRecord, readonly Definition[]>({ max: KEPT })
   const definitionsOf = (record: PackedRecord): readonly Definition[] => {
     const known = kept.get(record) ?? definitionIn(read, record, { name, isRelease })
     kept.set(record, known)
     return known
   }
-  const placesFor = (type: string, records: readonly PackedRecord[]): Places => {
-    const places = placesByType.get(type) ?? placesOf(records)
-    placesByType.set(type, places)
-    return places
+  // Most processes ask by url only, and for some types.
+  const indexOf = (type: string, by: DefinitionKey): Places | undefined => {
+    const records = byType.get(type)
+    if (records === undefined) return undefined
+    const key = `${type} ${by}`
+    const index = indexes.get(key) ?? placesBy(by, records)
+    indexes.set(key, index)
+    return index
   }
   return {
-    find: (type, by, value) => {
-      const records = byType.get(type)
-      const found = records === undefined ? undefined : placesFor(type, records).get(placeOf(by, value))
-      return Promise.resolve((found ?? []).flatMap(definitionsOf))
-    },
+    find: (type, by, value) => Promise.resolve((indexOf(type, by)?.get(value) ?? []).flatMap(definitionsOf)),
     // What is listed is not kept: nobody asks for all of it again soon.
     all: (type) => Promise.resolve((byType.get(type) ?? []).flatMap((record) => definitionIn(read, record, { name, isRelease }))),
     revision: () => 0,
@@ -69,7 +69,7 @@ const SHAPE: InputShape = inputShape<PackOptions>({ isRelease: FLAG })
 /** Gives the bytes of a pack from an offset up to another. */
 export type PackReader = (start: number, end: number) => Uint8Array
 
-/** The records of a type by key and value. */
+/** The records of a type by the values of a key. */
 type Places = ReadonlyMap<string, readonly PackedRecord[]>
 
 function recordsOf(read: PackReader): readonly PackedRecord[] {
@@ -86,17 +86,22 @@ function recordsOf(read: PackReader): readonly PackedRecord[] {
   })
 }
 
-function placesOf(records: readonly PackedRecord[]): Places {
+function placesBy(by: DefinitionKey, records: readonly PackedRecord[]): Places {
   const places = new Map<string, PackedRecord[]>()
   for (const record of records) {
-    for (const [key, value] of definitionKeys(record.head)) {
-      const place = placeOf(key, value)
-      const found = places.get(place)
-      if (found === undefined) places.set(place, [record])
+    for (const value of valuesOf(record.head, by)) {
+      const found = places.get(value)
+      if (found === undefined) places.set(value, [record])
       else found.push(record)
     }
   }
   return places
+}
+
+function valuesOf(head: JsonObject, by: DefinitionKey): readonly string[] {
+  if (by !== 'url') return definitionKeys(head).flatMap(([key, value]) => (key === by ? [value] : []))
+  const url = stringAt(head, 'url')
+  return url === undefined ? [] : [url]
 }
 
 function definitionIn(
@@ -118,10 +123,6 @@ function definitionIn(
     },
   }
   return [definition]
-}
-
-function placeOf(by: string, value: string): string {
-  return `${by} ${value}`
 }
 
 function text(bytes: Uint8Array): string {

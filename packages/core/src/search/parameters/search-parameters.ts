@@ -20,9 +20,14 @@ const SHAPE: InputShape = inputShape<SearchParametersOptions>({ words: FLAG })
  * `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index. Of two
  * rows for the same code of a type the first counts.
  *
+ * @param table The rows, or what gives them, which is asked at the first use.
  * @param model The types that the expressions speak of.
  */
-export function searchParameters(table: SearchParameterTable, model: TypeModel, options: SearchParametersOptions = {}): SearchParameters {
+export function searchParameters(
+  table: SearchParameterTable | (() => SearchParameterTable),
+  model: TypeModel,
+  options: SearchParametersOptions = {},
+): SearchParameters {
   checkOptions('searchParameters', SHAPE, options)
   // Only at first use, because not every process searches.
   let read: { readonly urls: Urls; readonly rows: readonly SearchParameterRow[] } | undefined
@@ -31,7 +36,7 @@ export function searchParameters(table: SearchParameterTable, model: TypeModel, 
     const known = byType.get(type)
     if (known !== undefined) return known
     if (!isResourceType(type)) return new Map()
-    const { urls, rows } = (read ??= searchableRows(table, options))
+    const { urls, rows } = (read ??= searchableRows(typeof table === 'function' ? table() : table, options))
     const own = rows.filter(({ base }) => base.includes(type) || base.includes('Resource') || base.includes('DomainResource'))
     const made = new Map<string, SearchParameter>()
     for (const row of own) if (!made.has(row.code)) made.set(row.code, parameterOf(row, type, urls))
