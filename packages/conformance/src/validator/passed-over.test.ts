@@ -4,7 +4,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { expect, test } from 'vitest'
 
-const ctx = createContext({ storage: memoryStorage(), ...r4() })
+const ctx = createContext({ storage: memoryStorage(), ...r4(), limits: { maxIssues: 1_000 } })
 
 /** A rule that looks at every element and says nothing: with it nothing can be passed over without a visit. */
 const VISITING: RuleSettings = { 'visits-all': { on: 'Element', severity: 'information', advice: 'None.', check: () => undefined } }
@@ -17,6 +17,28 @@ const RIGHT = {
 }
 
 const quantity = { value: 1, unit: 'kg', system: 'http://unitsofmeasure.org', code: 'kg' }
+
+const BASE = 'http://hl7.org/fhir/StructureDefinition/'
+
+/** Extensions that belong to observations, codes and any element, or to none of these, some of them wrong in themselves. */
+const EXTENSIONS: readonly object[] = [
+  { url: `${BASE}observation-bodyPosition`, valueCodeableConcept: { text: 'a' } },
+  { url: `${BASE}observation-bodyPosition`, valueCodeableConcept: {} },
+  { url: `${BASE}observation-bodyPosition`, valueCode: 'a' },
+  { url: `${BASE}observation-bodyPosition` },
+  { url: `${BASE}observation-bodyPosition|4.0.1`, valueCodeableConcept: { text: 'a' } },
+  { url: `${BASE}ordinalValue`, valueDecimal: 1 },
+  { url: `${BASE}ordinalValue`, valueDecimal: 1, valueString: 'a' },
+  { url: `${BASE}ordinalValue`, valueDecimal: 1, extension: [{ url: 'a', valueString: 'a' }] },
+  { url: `${BASE}data-absent-reason`, valueCode: 'unknown' },
+  { url: `${BASE}data-absent-reason`, valueCode: 'no-such-code' },
+  { url: `${BASE}patient-nationality`, extension: [{ url: 'code', valueCodeableConcept: { text: 'a' } }] },
+  { url: `${BASE}patient-birthPlace`, valueAddress: { city: 'a' } },
+  { url: `${BASE}Observation`, valueString: 'a' },
+  { url: 'http://example.org/unknown', valueString: 'a' },
+  { url: 'relative', valueString: 'a' },
+  { valueString: 'a' },
+]
 
 /** Members of an Observation, each of them a value that is right, nearly right or wrong. */
 const MEMBERS: readonly object[] = [
@@ -65,6 +87,20 @@ const MEMBERS: readonly object[] = [
   { component: [{ code: { text: 'a' } }, { valueString: 'a' }] },
   { component: [{ code: { text: 'a' }, valueString: 'a', valueInteger: 1 }] },
   { referenceRange: [{ text: 'a' }, {}, { low: quantity, high: { ...quantity, code: 'nothing' } }] },
+  {
+    referenceRange: [
+      { low: { ...quantity, comparator: '<' }, high: quantity },
+      { low: { value: 1 }, high: { value: 0 } },
+    ],
+  },
+  { component: [{ code: { text: 'a' }, valueRange: { low: { ...quantity, comparator: '<' }, high: { ...quantity, code: 'g' } } }] },
+  ...EXTENSIONS.flatMap((extension) => [
+    { extension: [extension] },
+    { modifierExtension: [extension] },
+    { method: { text: 'a', extension: [extension] } },
+    { method: { coding: [{ ...quantity, extension: [extension, extension] }] } },
+    { referenceRange: [{ text: 'a', extension: [extension], modifierExtension: [extension] }] },
+  ]),
   { note: [{ text: '<b>bold</b>' }, { authorString: 'a', authorReference: { reference: 'Patient/1' }, text: 'a' }] },
   { meta: { profile: ['relative', 'http://example.org/profile'], tag: [{ code: 'a' }], security: [{ code: 'a' }, { code: 'a' }] } },
   ...[

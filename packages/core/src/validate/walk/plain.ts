@@ -1,17 +1,7 @@
-import { PENDING, type ElementSlot, type FhirNode, type TypeDefinition } from '../../fhirpath/index.js'
+import { PENDING, type FhirNode } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
-import { primitiveCheck } from '../rules/primitive/check-primitive.js'
-import type { ElementRule } from '../run/element-rule.js'
-import {
-  isNested,
-  type Look,
-  type MetTest,
-  type Plan,
-  type PlannedMember,
-  type PossibleLook,
-  type Run,
-  type ValueLook,
-} from '../run/run.js'
+import type { Look, Plan, PlannedMember, PossibleLook, Run } from '../run/run.js'
+import { lookAt } from './look-at.js'
 
 /** Values of one look. What has more is left to the walk, which lets other requests run. */
 const VALUES_OF_A_LOOK = 1_000
@@ -26,13 +16,15 @@ export function createLook(home: FhirNode): Look {
 /**
  * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
  * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when` and `needs`, those on ElementDefinitions by
- * `metTest`. False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
+ * `metTest`. False also where only a visit can decide: identified elements, extensions of primitives,
+ * parts of complex extensions, resources in resources, slices, profiles on types.
  *
- * @param home The node that the member is in.
+ * @param held What the member is in.
  */
-export function isPlainMember(run: Run, home: FhirNode, { plan, holder, member }: HeldMember): boolean {
+export function isPlainMember(run: Run, held: Holder, member: PlannedMember): boolean {
+  const { node, plan, holder } = held
   if (member.look === 'never' || Object.hasOwn(holder, member.slot.siblingName)) return false
-  run.look.home = home
+  run.look.home = node
   run.look.left = VALUES_OF_A_LOOK
   return isPlain(run, plan, holder, member)
 }
@@ -47,11 +39,11 @@ export function isPlainNode(run: Run, { parent, value, extra, slot, index }: Fhi
   return isPlainValue(run, look, value, numberTextIn(run, value, list, index))
 }
 
-interface HeldMember {
-  /** Of what the member is in. */
+/** A node with the object that has its members, and its plan. */
+export interface Holder {
+  readonly node: FhirNode
   readonly plan: Plan
   readonly holder: JsonObject
-  readonly member: PlannedMember
 }
 
 function isPlain(run: Run, plan: Plan, holder: JsonObject, member: PlannedMember): boolean {
@@ -77,6 +69,7 @@ function numberTextIn(run: Run, value: unknown, holder: object, key: string | nu
 function isPlainValue(run: Run, look: PossibleLook, value: unknown, source: string): boolean {
   const { plan, form } = look
   if (--run.look.left <= 0) return false
+  if (look.ofDefinition !== undefined) return isObject(value) && isPlainExtension(run, look.ofDefinition, value)
   if (plan !== undefined) return isObject(value) && isPlainObject(run, look, plan, value)
   if (typeof value === 'object' || !isUnremarkable(run, look, value)) return false
   return !run.checksTypes || form?.(value, source, run.now) === undefined
@@ -86,6 +79,15 @@ function isUnremarkable(run: Run, { whens, demands }: PossibleLook, value: unkno
   if (run.checksTypes) for (const when of whens) if (when(value, run)) return false
   for (const isMet of demands) if (!isMet(value, run)) return false
   return true
+}
+
+/** An extension is looked at by its definition as well. What is inside a complex one is defined with it, and is visited. */
+function isPlainExtension(run: Run, ofDefinition: NonNullable<PossibleLook['ofDefinition']>, extension: JsonObject): boolean {
+  const { url } = extension
+  const definition = typeof url === 'string' && url.includes(':') ? run.definitions.profile(url) : undefined
+  if (definition === undefined || definition === PENDING || definition.type !== 'Extension') return false
+  const look = ofDefinition(run, definition)
+  return look !== 'never' && look.plan !== undefined && isPlainObject(run, look, look.plan, extension)
 }
 
 function isPlainObject(run: Run, look: PossibleLook, plan: Plan, value: JsonObject): boolean {
@@ -111,69 +113,4 @@ function arePlain(run: Run, plan: Plan, holder: JsonObject): boolean {
     hasChoice = true
   }
   return names.length > 0 && required === plan.requiredElements
-}
-
-/** How to look at the values of a member; `undefined` while the definition of their type has yet to be fetched. */
-function lookAt(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember): ValueLook | undefined {
-  const type = run.model.type(slot.type)
-  if (type === undefined || type.kind === 'resource' || type.name === 'Extension' || !rules.every((rule) => allows(rule, slot)))
-    return 'never'
-  const base = isNested(type) ? NO_BASE : run.definitions.baseType(type.name)
-  if (base === PENDING || base === undefined) return undefined
-  const all = base === NO_BASE ? rules : [...rules, base.root]
-  const isPrimitive = type.kind === 'primitive'
-  const whens = whensOf(run, { parent, slot, type, rules: all })
-  const demands = metTests(run, all, type)
-  if (whens === undefined || demands === undefined || (isPrimitive && all.some((rule) => asksForMembers(rule, type)))) return 'never'
-  return {
-    type,
-    min: Math.max(0, ...rules.map(({ min }) => min)),
-    max: Math.min(Infinity, ...rules.map(({ max }) => max)),
-    whens,
-    demands,
-    form: isPrimitive ? primitiveCheck(type.name) : undefined,
-    plan: isPrimitive ? undefined : run.plans.of(type, all),
-  }
-}
-
-/** In the place of the definition of a type for elements whose type has none of its own. */
-const NO_BASE = 'nested'
-
-interface TypedSlot {
-  readonly parent: TypeDefinition
-  readonly slot: ElementSlot
-  readonly type: TypeDefinition
-  readonly rules: readonly ElementRule[]
-}
-
-/** Whether there are further rules inside of a primitive: on its extensions. Its value is no member. */
-function asksForMembers({ required, slices, types }: ElementRule, { elements }: TypeDefinition): boolean {
-  return slices.length > 0 || required.some(({ name }) => elements.has(name)) || types.some(({ profiles }) => profiles.length > 0)
-}
-
-/** `undefined` where a rule looks at every value. */
-function whensOf({ rules: book }: Run, { parent, slot, type, rules }: TypedSlot): PossibleLook['whens'] | undefined {
-  const own = [...book.onType(type.name), ...(book.hasElementRules ? book.onElement(parent.name, slot.name) : [])]
-  if (own.some(({ when, needs }) => when === undefined && needs === undefined)) return undefined
-  return own.flatMap(({ when }) => when?.({ parent, rules }) ?? [])
-}
-
-/** `undefined` where a rule is checked on nodes only. */
-function metTests({ rules: book }: Run, rules: readonly ElementRule[], type: TypeDefinition): readonly MetTest[] | undefined {
-  const tests: MetTest[] = []
-  for (const rule of rules) {
-    for (const name of rule.demands) {
-      const demand = book.demand(name)
-      if (demand === undefined) continue
-      if (demand.metTest === undefined) return undefined
-      tests.push(demand.metTest(rule, type))
-    }
-  }
-  return tests
-}
-
-/** Whether a rule takes the values of a slot as they are: without slices and profiles, of which the value decides. */
-function allows({ isBase, types, slices }: ElementRule, { isChoice, type }: { isChoice: boolean; type: string }): boolean {
-  if (slices.length > 0 || types.some(({ profiles }) => profiles.length > 0)) return false
-  return !isChoice || isBase || types.length === 0 || types.some(({ code }) => code === type)
 }

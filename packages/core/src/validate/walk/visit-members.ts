@@ -10,7 +10,7 @@ import type { ElementNodes } from '../run/nodes.js'
 import type { Plan, PlannedMember, PossibleLook, Run } from '../run/run.js'
 import type { Shape } from '../run/shape.js'
 import { isFlawlessMember } from './flawless.js'
-import { isPlainMember, isPlainNode } from './plain.js'
+import { isPlainMember, isPlainNode, type Holder } from './plain.js'
 
 const UNDERSCORE = 95
 /** A primitive value without id and extensions, which a profile can ask for. */
@@ -27,44 +27,38 @@ export function visitMembers(run: Run, node: FhirNode, plan: Plan): void {
 
 function visitAll(run: Run, node: FhirNode, { holder, plan }: { holder: JsonObject; plan: Plan }): void {
   const shape = run.policy.checks === 'structure' ? run.flawless.shapes.of(node.type.name, plan.rules[0]) : undefined
+  const held: Held = { node, plan, holder, shape }
   let choices: Map<string, ElementSlot> | undefined
   for (const key of Object.keys(holder)) {
     if (run.findings.isFull) return
     const member = plan.member(key) ?? memberBeside(run, node, { plan, holder, key })
     if (member === undefined) continue
     if (member.slot.isChoice) checkOnlyChoice(run, node, { slot: member.slot, choices: (choices ??= new Map()) })
-    visitMember(run, node, { plan, member, holder, shape })
+    if (!isFine(run, held, member)) visitMember(run, held, member)
   }
 }
 
-/** A member with what is said about it. */
-interface RuledMember {
-  readonly plan: Plan
-  readonly member: PlannedMember
-  readonly holder: JsonObject
+/** An object whose members are visited. */
+interface Held extends Holder {
   /** Of the holder, where only the structure is checked. */
   readonly shape: Shape | undefined
 }
 
-function visitMember(run: Run, node: FhirNode, ruled: RuledMember): void {
-  const { holder, member } = ruled
+function visitMember(run: Run, { node, holder }: Held, member: PlannedMember): void {
   const { slot } = member
-  if (isFine(run, node, ruled) || (run.checksTypes && !checkShape(run, node, { slot, holder }))) return
+  if (run.checksTypes && !checkShape(run, node, { slot, holder })) return
   const nodes: FhirNode[] = []
   pushSlot(run.model, node, { slot, into: nodes })
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, member)
 }
 
 /** Whether a quick look shows that there is nothing to report about a member. */
-function isFine(run: Run, parent: FhirNode, ruled: RuledMember): boolean {
-  if (run.policy.checks === 'all') return isPlainMember(run, parent, ruled)
-  const {
-    holder,
-    shape,
-    member: { slot },
-  } = ruled
-  const member = Object.hasOwn(holder, slot.siblingName) ? undefined : shape?.members.get(slot.jsonName)
-  return member !== undefined && isFlawlessMember(run.flawless, holder, member)
+function isFine(run: Run, held: Held, member: PlannedMember): boolean {
+  if (run.policy.checks === 'all') return isPlainMember(run, held, member)
+  const { holder, shape } = held
+  const { siblingName, jsonName } = member.slot
+  const shaped = Object.hasOwn(holder, siblingName) ? undefined : shape?.members.get(jsonName)
+  return shaped !== undefined && isFlawlessMember(run.flawless, holder, shaped)
 }
 
 interface KeyInHolder {
