@@ -12,8 +12,13 @@ const CONSTANTS: ReadonlyMap<string, string> = new Map([
 
 /** A variable by its name without `%`: FHIR's fixed ones, those of the context, and those of `defineVariable()`. */
 export function compileVariable(name: string): Code {
-  const constant = CONSTANTS.get(name) ?? canonicalOf(name)
+  const constant = constantOf(name)
   return constant === undefined ? codeOfItems((scope) => valueOf(name, scope)) : codeOfConstant([constant])
+}
+
+/** The text of one of FHIR's fixed variables; `undefined` for all others. */
+export function constantOf(name: string): string | undefined {
+  return CONSTANTS.get(name) ?? canonicalOf(name)
 }
 
 /** `%vs-name` and `%ext-name` are canonicals of HL7. */

@@ -73,10 +73,11 @@ function isLong(value: unknown): boolean {
 /** Number of values in a value, as far as a limit. */
 function valuesIn(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 1
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
   let count = 1
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+  for (const member of members) {
     if (count >= limit) break
-    count += valuesIn(member, limit - count)
+    count += typeof member === 'object' ? valuesIn(member, limit - count) : 1
   }
   return count
 }

@@ -45,6 +45,10 @@ describe('invariants on JSON', () => {
     ["max = '*' or iif(max != '*', min <= max.toInteger())", 'ElementDefinition', { min: 1, max: '12' }],
     ["iif(max = '*', false, true)", 'ElementDefinition', { max: '1' }],
     ["fullUrl.exists() implies fullUrl.contains('/_history/').not()", 'Bundle.entry', { fullUrl: 'http://example.org/Patient/1' }],
+    ['system.empty() or system = %ucum', 'Quantity', { system: 'http://unitsofmeasure.org' }],
+    ['value.empty() or component.code.where(coding.exists()).empty()', 'Observation', { resourceType: 'Observation', valueInteger: 1 }],
+    ['entry.all(fullUrl.exists())', 'Bundle', { resourceType: 'Bundle' }],
+    ['entry.exists(fullUrl.empty()).not()', 'Bundle', { resourceType: 'Bundle' }],
   ])('%s is surely met by %s %j', (expression, type, value) => {
     expect(both(expression, type, value)).toEqual({ surely: true, evaluated: true })
   })
@@ -71,6 +75,13 @@ describe('invariants on JSON', () => {
     ['code.empty() or system.exists(1, 2)', 'Quantity', {}],
     ['code.empty() or (value = 99999999999)', 'Quantity', {}],
     ['comparator and code.empty()', 'Quantity', { comparator: '<', code: 'a' }],
+    ['system.empty() or system = %ucum', 'Quantity', { system: 'http://example.org' }],
+    ['value.empty() or %none', 'Quantity', { value: 1 }],
+    ['component.code.where(coding.exists()).empty()', 'Observation', { component: [{ code: { coding: [{ code: 'a' }] } }] }],
+    ['component.code.first().exists()', 'Observation', {}],
+    ['entry.all(fullUrl.exists())', 'Bundle', { resourceType: 'Bundle', entry: [{ search: { mode: 'match' } }] }],
+    ['entry.exists(fullUrl.exists())', 'Bundle', { resourceType: 'Bundle' }],
+    ['entry.where(1, 2).empty()', 'Bundle', { resourceType: 'Bundle' }],
   ])('%s is not surely met by %s %j', (expression, type, value) => {
     const { surely, evaluated: result } = both(expression, type, value)
     expect(surely).toBe(false)

@@ -1,5 +1,5 @@
 import { OperationError } from '../../../errors/index.js'
-import { parseFhirPath, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
+import { constantOf, parseFhirPath, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { compileRegex } from '../../../regex/index.js'
 import type { JsonTest } from '../../run/element-rule.js'
@@ -55,6 +55,8 @@ function compileRead(ast: Ast, typed: Typed): Read {
   switch (ast.kind) {
     case 'literal':
       return literalRead(ast.literal, typed)
+    case 'variable':
+      return constantRead(ast.name, typed)
     case 'member':
       return ast.target === undefined ? memberRead(ast.name, typed) : gap(typed)
     case 'call':
@@ -74,6 +76,11 @@ function literalRead(literal: (Ast & { kind: 'literal' })['literal'], typed: Typ
 }
 
 const MAX_INTEGER = 2_147_483_647
+
+function constantRead(name: string, typed: Typed): Read {
+  const constant = constantOf(name)
+  return constant === undefined ? gap(typed) : () => constant
+}
 
 /** What JavaScript compares as FHIRPath does. */
 const COMPARABLE: ReadonlyMap<string | undefined, string> = new Map([
@@ -107,7 +114,7 @@ function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed):
   if (isTrace(name, args)) return compileRead(target, typed)
   const onText = TEXT_TESTS.get(name)
   if (onText !== undefined) return textRead(onText, compileRead(target, typed), args) ?? gap(typed)
-  if (args.length > 0) return gap(typed)
+  if (args.length > 0) return ofNothing(name, target, typed)
   if (name === 'isDistinct') return distinctRead(target, typed)
   if (name === 'not') return negated(compileRead(target, typed))
   if (name === 'hasValue') return valued(target, typed)
@@ -117,6 +124,14 @@ function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed):
   if (name === 'empty') return (value) => readCount(count(value), (number) => number === 0)
   if (name === 'count') return (value) => readCount(count(value), (number) => number)
   return gap(typed)
+}
+
+/** What functions with a criterion say of nothing; of anything else the criterion decides. */
+function ofNothing(name: string, target: Ast, typed: Typed): Read {
+  const open = gap(typed)
+  if (name !== 'all' && name !== 'exists') return open
+  const count = compileCount(target, typed)
+  return (value) => (count(value) === 0 ? name === 'all' : OPEN)
 }
 
 /** `iif`: only the operand that is chosen is looked at. */
@@ -229,8 +244,13 @@ function compileCount(ast: Ast, typed: Typed): Count {
   const names = namesOf(ast)
   if (names !== undefined) return countAt(names, typed)
   gap(typed)
-  return () => undefined
+  const among = ast.kind === 'call' && SELECTIONS.has(ast.name) ? ast.target : undefined
+  const count = among && compileCount(among, typed)
+  return (value) => (count?.(value) === 0 ? 0 : undefined)
 }
+
+/** Functions that find nothing in nothing. */
+const SELECTIONS: ReadonlySet<string> = new Set(['where', 'select', 'ofType', 'first', 'last', 'tail', 'distinct'])
 
 function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: Typed): Read {
   const first = compileRead(left, typed)
