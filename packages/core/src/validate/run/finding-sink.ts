@@ -152,7 +152,16 @@ function stepsBelow({ type }: FhirNode, at: string): string {
 }
 
 function flat(findings: Findings): readonly Finding[] {
-  return findings.flatMap((one) => (Array.isArray(one) ? flat(one) : [one]))
+  const into: Finding[] = []
+  addAll(findings, into)
+  return into
+}
+
+function addAll(findings: Findings, into: Finding[]): void {
+  for (const one of findings) {
+    if (Array.isArray(one)) addAll(one, into)
+    else into.push(one)
+  }
 }
 
 function cut(all: readonly Finding[], limit: number): readonly Finding[] {

@@ -8,6 +8,12 @@ export interface StatedValue {
 
 /** The fixed value, or the pattern, of an ElementDefinition. */
 export function statedIn(element: JsonObject, stem: 'fixed' | 'pattern'): StatedValue | undefined {
-  const name = Object.keys(element).find((key) => key.startsWith(stem) && /^[A-Z]/.test(key.slice(stem.length)))
-  return name === undefined ? undefined : { name, value: element[name] }
+  for (const name of Object.keys(element))
+    if (name.startsWith(stem) && isCapital(name.charCodeAt(stem.length))) return { name, value: element[name] }
+  return undefined
+}
+
+/** `A-Z` */
+function isCapital(code: number): boolean {
+  return code >= 65 && code <= 90
 }

@@ -53,8 +53,13 @@ export function checkMissing(
   required: readonly RequiredMember[],
 ): void {
   for (const { rule, names } of required) {
-    if (!names.some((name) => isThere(holder, name))) checkCount(run, node, { rule, count: 0 })
+    if (!hasOneOf(holder, names)) checkCount(run, node, { rule, count: 0 })
   }
+}
+
+function hasOneOf(holder: JsonObject, names: readonly string[]): boolean {
+  for (const name of names) if (isThere(holder, name)) return true
+  return false
 }
 
 /** An array without items is not there: it is reported itself, and so is what it lacks. */
