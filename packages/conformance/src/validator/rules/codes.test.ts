@@ -331,3 +331,21 @@ test.each<readonly [system: string, said: readonly string[]]>([
   expect(found.map((one) => one.split(' ', 2).join(' '))).toEqual(expect.arrayContaining([...said]))
   expect(found.length > 0).toBe(said.length > 0)
 })
+
+// Unable_to_resolve_system__value_set_has_no_includes_or_expansion, Unable_to_resolve_system__value_set_has_include_with_no_system
+test.each<readonly [what: string, valueSet: JsonObject, isWrong: boolean]>([
+  ['neither includes nor expansion', {}, true],
+  ['no includes', { compose: {} }, true],
+  ['an include without system', { compose: { include: [{}] } }, true],
+  ['an expansion without codes', { expansion: { timestamp: '2020' } }, true],
+  ['the code', { compose: { include: [{ system: 'http://hl7.org/fhir/administrative-gender' }] } }, false],
+  ['another value set', { compose: { include: [{ valueSet: ['http://hl7.org/fhir/ValueSet/administrative-gender'] }] } }, false],
+])('a code bound to a value set that has %s', async (_, members, isWrong) => {
+  const valueSet = { resourceType: 'ValueSet', url: 'http://codes.test/empty', status: 'active', ...members }
+  const profile = profileOn('Patient', 'http://codes.test/p', [
+    { path: 'Patient.gender', binding: { strength: 'required', valueSet: 'http://codes.test/empty' } },
+  ])
+  const patient = { resourceType: 'Patient', meta: { profile: ['http://codes.test/p'] }, gender: 'male' }
+  const said = ['error|code-invalid code-not-in-value-set Patient.gender', 'error|not-found code-system-not-inferred Patient.gender']
+  expect(await issuesOf(patient, [valueSet, profile], /^code-|^value-set/)).toEqual(isWrong ? said : [])
+})

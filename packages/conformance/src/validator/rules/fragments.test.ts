@@ -17,6 +17,14 @@ test.each<readonly [uri: string, said: readonly string[]]>([
   expect(await findingsOf({ resourceType: 'Patient', meta: { source }, name: [{ id: 'name', text: 'x' }] }, [], /^uri-/)).toEqual(said)
 })
 
+test.each<readonly [members: object, said: readonly string[]]>([
+  [{ identifier: [{ system: '#other', value: 'x' }] }, ['warning uri-fragment Patient.identifier[0].system']],
+  [{ photo: [{ contentType: 'image/png', url: '#other' }] }, ['warning uri-fragment Patient.photo[0].url']],
+  [{ photo: [{ contentType: 'image/png', url: '#name' }], name: [{ id: 'name', text: 'x' }] }, []],
+])('a fragment elsewhere than in the source of a resource: %j', async (members, said) => {
+  expect(await findingsOf({ resourceType: 'Patient', ...members }, [], /^uri-/)).toEqual(said)
+})
+
 test('a canonical that leads to nothing contained: TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL', async () => {
   const action = [{ definitionCanonical: '#other' }]
   const activity = { resourceType: 'ActivityDefinition', id: 'other', status: 'draft' }

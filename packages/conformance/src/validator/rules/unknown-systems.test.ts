@@ -15,7 +15,10 @@ const labelled = (system: string): JsonObject => ({
   meta: { security: [{ system, code: 'a' }] },
   code: { text: 'x' },
 })
-const coded = (system: string): JsonObject => ({ resourceType: 'Basic', code: { coding: [{ system, code: 'a' }] } })
+const coded = (system: string, members: JsonObject = {}): JsonObject => ({
+  resourceType: 'Basic',
+  code: { coding: [{ system, code: 'a', ...members }] },
+})
 
 const TAG = 'Basic.meta.tag[0]'
 const FAULT = [`error|code-invalid code-system-unknown ${TAG}`]
@@ -32,6 +35,7 @@ add('that only begins like a known one: Terminology_TX_System_Invalid', FAULT, t
 add('that is a known one without its codes', [], tagged('http://loinc.org'))
 add('that is relative: Terminology_TX_System_Relative', [`error|code-invalid coding-system-form ${TAG}`, ...SILENT], tagged('nowhere'))
 add('in a concept that is bound to nothing', NOT_FOUND, coded('http://hl7.org/fhir/nowhere'))
+add('of which a version is named: UNKNOWN_CODESYSTEM_VERSION_UNK', NOT_FOUND, coded('http://hl7.org/fhir/nowhere', { version: '1' }))
 
 const system = (name: string, members: JsonObject): JsonObject => ({
   resourceType: 'CodeSystem',

@@ -32,6 +32,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
   const { valueSets } = specificationOf(ctx)
   const opened = lazily(() => terminologyScope(kept.kept === undefined ? ctx : lastingContext(ctx), { kept: kept.kept }))
   const listOf = async (definition: ValueSetDefinition): Promise<CodeList | undefined> => {
+    if (isWithoutCodes(definition)) return emptyList(definition)
     const scope = await opened()
     return usable(async () => {
       const plan = await makePlan(scope, definition)
@@ -88,6 +89,36 @@ function isAboutContent(error: unknown): boolean {
   return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
 }
 
+/** True for a value set that says nothing of which codes it has: neither what it includes, by a system or another value set, nor an expansion. */
+function isWithoutCodes({ includes }: ValueSetDefinition): boolean {
+  return includes.every(({ system, imports }) => system === undefined && imports.length === 0)
+}
+
+/** No code is in what has none. */
+function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
+  return {
+    canonical: canonical ?? '',
+    title: titleOf(resource, canonical),
+    has: () => 'out',
+    lists: () => false,
+    fit: () => 'out',
+    notes: () => [],
+    versions: () => ({ known: [], areStated: false }),
+    missingVersions: () => [],
+    displays: () => [],
+    systemsOf: () => [],
+    outdated: () => undefined,
+    members: () => [],
+    suggestions: () => [],
+    lasts: () => true,
+    restsOn: () => false,
+  }
+}
+
+function titleOf(resource: JsonObject, canonical: string | undefined): string {
+  return stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? ''
+}
+
 const KEPT_CODES = 1_000
 const KEPT_NOTES = 50
 
@@ -114,7 +145,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const notes = new Map<string, readonly StatusNote[]>()
   return {
     canonical: canonical ?? '',
-    title: stringAt(resource, 'title') ?? stringAt(resource, 'name') ?? canonical ?? '',
+    title: titleOf(resource, canonical),
     has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : find(given)),
     lists: (code) =>
       includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) === 'in'),

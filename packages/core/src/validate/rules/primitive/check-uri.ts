@@ -13,7 +13,7 @@ const URI_EXAMPLE: FindingDefinition = defineFinding(
 )
 const URI_FRAGMENT: FindingDefinition = defineFinding(
   'uri-fragment',
-  'information',
+  'warning',
   'invalid',
   'Use a fragment that is the id of something in the resource.',
 )
@@ -26,14 +26,14 @@ export const fragmentRule: NodeRule = {
   check: checkFragment,
 }
 
-/** Notes a uri that is a fragment of the resource, where the resource has nothing of that id. A canonical must lead to something contained; an example of R4 has some that do not. */
+/** Reports a uri that is a fragment of the resource, where the resource has nothing of that id. A canonical must lead to something contained; an example of R4 has some that do not. Servers write fragments of their own as the source of a resource. */
 function checkFragment(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string' || !value.startsWith('#') || value === '#') return
   if (anchorsOf(run, containerOf(node)).has(value.slice(1))) return
   run.findings.report(URI_FRAGMENT, node, {
     text: `The fragment ${quoted(value)} does not resolve: nothing in the resource has this id.`,
-    ...(node.type.name === 'canonical' && { severity: 'warning' }),
+    ...(node.parent?.type.name === 'Meta' && node.slot?.name === 'source' && { severity: 'information' }),
   })
 }
 
