@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outsideProject, readmeExample, run, type OutsideProject } from './outside-project.js'
@@ -13,11 +13,39 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
   readme: /^1 \[.*female.*Female.*\]$/s,
   upstream: /^ada ada bob undefined$/,
   sqlite: /^a b c 1 3$/,
+  portable: inLines(
+    'registries German (Region=Austria)',
+    'loinc-rxnorm Red',
+    'snomed sub',
+    'fhir-ops Patient.nmae',
+    'cql true',
+    'handler 201',
+    'mcp 11',
+  ),
+  host: inLines(
+    'bot-sandbox HELLO',
+    'registries Austria',
+    'cross-version true',
+    'cql A',
+    'postgres 1',
+    'testing Lovell',
+    'playground true',
+    'handler 200',
+    'others function function function function function',
+  ),
+}
+/** Those that need no files and no threads. */
+const PORTABLE = ['readme', 'upstream', 'portable'] as const
+/** Those that are for test runners, where other tests use them, and for the command line. */
+const ELSEWHERE = ['@fhir-ops/storage-contract', '@fhir-ops/cli']
+
+function inLines(...lines: readonly string[]): RegExp {
+  return new RegExp(`^${lines.map((line) => line.replaceAll(/[().]/g, '\\$&')).join('\\n')}$`, 'm')
 }
 
 let project: OutsideProject
 beforeAll(() => {
-  project = outsideProject()
+  project = outsideProject({ '@cqframework/cql': '5.3.0', '@electric-sql/pglite': '0.5.16' })
   cpSync(PROGRAMS, project.dir, { recursive: true })
   // Runtimes write objects in their own ways.
   writeFileSync(
@@ -27,10 +55,23 @@ beforeAll(() => {
 })
 afterAll(() => project.remove())
 
+test('every package is used by one of the programs', () => {
+  const programs = readdirSync(PROGRAMS).map((file) => readFileSync(join(PROGRAMS, file), 'utf8'))
+  const used = (name: string): boolean => [...programs, readmeExample()].some((program) => program.includes(`'${name}`))
+  const names = project.packages.map((dir) => String(JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8')).name))
+  expect(names.filter((name) => !used(name)).toSorted()).toEqual(ELSEWHERE.toSorted())
+})
+
+test('the command runs where it is installed', () => {
+  const expanded = ['expand', 'http://hl7.org/fhir/ValueSet/administrative-gender', '--filter', 'fem']
+  expect(run(join(project.dir, 'node_modules/.bin/fhir-ops'), expanded, project.dir)).toContain('Female')
+})
+
 describe.skipIf(tools === undefined)('runtimes with a file system (needs tools of npm)', () => {
   const bin = (path: string): string => tools?.file(path) ?? ''
   const runtimes: readonly { readonly name: string; readonly program: string; readonly args: readonly string[] }[] = [
     { name: 'Node 22.13', program: bin('node/bin/node'), args: [] },
+    { name: 'Node 24', program: process.execPath, args: [] },
     { name: 'Bun', program: bin('bun/bin/bun.exe'), args: ['run'] },
     { name: 'Deno', program: bin('deno/deno'), args: ['run', '--allow-all', '--node-modules-dir=manual', '--no-lock'] },
   ]
@@ -41,14 +82,14 @@ describe.skipIf(tools === undefined)('runtimes with a file system (needs tools o
     },
   )
 
-  test.each(['readme', 'upstream'])('workerd runs %s', (example) => {
+  test.each(PORTABLE)('workerd runs %s', (example) => {
     const written = run('node', [join(TOOLS, 'run-in-workerd.mjs'), join(project.dir, `${example}.js`)], project.dir)
     expect(written.trim()).toMatch(EXPECTED[example] ?? '')
   })
 })
 
 describe.skipIf(browser === undefined)('Chromium (needs Chromium and tools of npm)', () => {
-  test.each(['readme', 'upstream'].flatMap((example) => ['built', 'developed'].map((kind) => ({ example, kind }))))(
+  test.each(PORTABLE.flatMap((example) => ['built', 'developed'].map((kind) => ({ example, kind }))))(
     'runs $example, $kind by Vite',
     ({ example, kind }) => {
       const page = join(project.dir, 'pages', `${example}-${kind}`)

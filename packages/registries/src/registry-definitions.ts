@@ -21,7 +21,8 @@ export function givenBytes(factory: string, file: RegistryFile): Uint8Array | un
  * (`urn:iso:std:iso:3166:-2`) and currencies (`urn:iso:std:iso:4217`). They have no version, as the registries have none.
  *
  * @param file The content of `registries.pack` in place of the package's own.
+ * @throws {TypeError} without `bytes` where there is no file system.
  */
 export function registryDefinitions(file: RegistryFile = {}): ContentLayer {
-  return packLayer(givenBytes('registryDefinitions', file) ?? builtFile('registries.pack'), 'registries')
+  return packLayer(givenBytes('registryDefinitions', file) ?? builtFile('registryDefinitions', 'registries.pack'), 'registries')
 }

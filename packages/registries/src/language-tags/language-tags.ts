@@ -24,10 +24,11 @@ const PROPERTIES: ReadonlyMap<string, PartOf> = new Map<string, PartOf>([
  * `variant`, `extension`, `private-use`) with `exists` and `=`. Lists are those of the value set of common languages.
  *
  * @param file The content of `subtags.json` in place of the package's own.
+ * @throws {TypeError} without `bytes` where there is no file system.
  * @see https://www.rfc-editor.org/rfc/rfc5646
  */
 export function languageTags(file: RegistryFile = {}): ComputedSystem {
-  const registry = registryOf(givenBytes('languageTags', file) ?? builtFile('subtags.json'))
+  const registry = registryOf(givenBytes('languageTags', file) ?? builtFile('languageTags', 'subtags.json'))
   const read = (code: string): LanguageTag | undefined => {
     const tag = readTag(registry, code)
     return typeof tag !== 'string' && isWellWritten(tag, code) ? tag : undefined
