@@ -187,7 +187,14 @@ function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation
     return () => test
   }
   const expression = compiler.compile(stated, scope)
-  return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
+  const declared = listedCodesOf(node, compiler)?.()
+  if (declared === undefined) return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
+  const test = listedCodes(declared, compiler.offset)
+  return (evaluation) => {
+    // For those who look on at what is evaluated.
+    expression(evaluation)
+    return test
+  }
 }
 
 /** The codes of a retrieve by value set, or by codes that the library declares; `undefined` for those of any other expression. */

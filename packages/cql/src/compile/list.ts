@@ -162,6 +162,7 @@ function slice(list: readonly Value[], start: Value, stop: Value): Value {
 /** The values without repetitions by `=`; nulls are one. */
 export function distinctValues(list: readonly Value[], convert: UnitConversion, spend: Spend): readonly Value[] {
   spend(list.length)
+  if (list.length < 2) return list
   const simple = list.every((item) => typeof item === 'string' || typeof item === 'number' || typeof item === 'boolean')
   if (simple) return [...new Set(list)]
   const seen = createValueIndex([], convert, spend)

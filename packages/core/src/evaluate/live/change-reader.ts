@@ -28,9 +28,13 @@ export interface ChangeReader {
 
 /** Up to where changes were read. */
 interface Mark {
-  /** Time of the last version that was read, in milliseconds since 1970. */
+  /** Time of the last version that there is, in milliseconds since 1970. */
   readonly at: number
-  /** The versions at and before it that were read, as far as they are looked at again. */
+  /** When that was found to be the last, by `performance.now`. */
+  readonly foundAt: number
+  /** From when on versions are looked for the next time. */
+  readonly since: number
+  /** The versions from then on that were read. */
   readonly seen: ReadonlySet<string>
 }
 
@@ -42,7 +46,7 @@ const PAGE = 1_000
  * Makes a reader of the versions that a storage keeps. Without history it answers `all` each time.
  *
  * @param settlingMs How long before the last version others are looked for again, in milliseconds: a write is seen some time after the time that it
- *   bears, and clocks of several processes differ.
+ *   bears, and clocks of several processes differ. While nothing is written, the clock of the storage goes on.
  */
 export function createChangeReader({ storage }: Pick<OperationContext, 'storage'>, settlingMs: number): ChangeReader {
   const { history } = storage
@@ -52,19 +56,36 @@ export function createChangeReader({ storage }: Pick<OperationContext, 'storage'
       if (history === undefined) return { subjects: 'all', done: () => {} }
       const types = [...new Set([...read.common, ...read.types, read.subjectType])]
       const before = mark
-      const since = (before?.at ?? (await lastTime(history, types))) - settlingMs
+      const asked = performance.now()
+      const since = before?.since ?? (await lastTime(history, types)) - settlingMs
       const versions = await versionsSince(history, types, since)
-      if (versions === undefined) return { subjects: 'all', done: () => (mark = undefined) }
-      const at = versions.reduce((latest, version) => Math.max(latest, timeOf(version)), before?.at ?? since + settlingMs)
-      const recent = versions.filter((version) => timeOf(version) >= at - settlingMs)
+      const at = Math.max(
+        versions?.reduce((last, one) => Math.max(last, timeOf(one)), 0) ?? (await lastTime(history, types)),
+        before?.at ?? 0,
+      )
       const done = (): void => {
-        mark = { at, seen: new Set(recent.map(keyOf)) }
+        mark = markOf({ at, asked, versions, before }, settlingMs)
       }
-      if (before === undefined) return { subjects: 'all', done }
+      if (before === undefined || versions === undefined) return { subjects: 'all', done }
       const changed = versions.filter((version) => !before.seen.has(keyOf(version)))
       return { subjects: await subjectsOf(history, changed, read), done }
     },
   }
+}
+
+interface Reading extends Pick<Mark, 'at'> {
+  /** When it began. */
+  readonly asked: number
+  /** `undefined` where they were too many. */
+  readonly versions: readonly HistoryItem[] | undefined
+  readonly before: Mark | undefined
+}
+
+/** The clock of the storage goes on while nothing is written: what a reading does not see bears the time of its beginning, or one so shortly before. */
+function markOf({ at, asked, versions = [], before }: Reading, settlingMs: number): Mark {
+  const foundAt = before?.at === at ? before.foundAt : performance.now()
+  const since = at + Math.floor(Math.max(0, asked - foundAt)) - settlingMs
+  return { at, foundAt, since, seen: new Set(versions.filter((version) => timeOf(version) >= since).map(keyOf)) }
 }
 
 /** 0 where nothing was written yet. */

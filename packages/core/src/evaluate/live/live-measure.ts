@@ -12,7 +12,7 @@ export interface LiveMeasureOptions extends EvaluateMeasureOptions {
   readonly maxKeptBytes?: number
   /**
    * Within how many milliseconds after the time that it bears a write can be seen: the longest transaction, and the difference of the clocks of
-   * several processes. Changes of so long before the last evaluation are read again. Default 30,000.
+   * several processes. Changes of so long before the last evaluation are read again; when more than 50,000 are, everybody is evaluated. Default 30,000.
    */
   readonly settlingMs?: number
 }
