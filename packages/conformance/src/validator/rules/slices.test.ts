@@ -147,3 +147,29 @@ test('a slice that says nothing of types has all that the element has', async ()
   const resource = { resourceType: 'Patient', meta: { profile: [`${LOCAL}typed`] }, identifier: [{ value: 'x' }] }
   expect(await findingsOf(resource, [definition], KINDS)).toEqual([])
 })
+
+test.each<readonly [what: string, elements: readonly JsonObject[], said: readonly string[]]>([
+  [
+    'that is required',
+    [{ path: 'Observation.valueQuantity', min: 1 }],
+    ['error too-few Observation', 'error slice-closed Observation.value.ofType(string)'],
+  ],
+  [
+    'that is required in an open slicing',
+    [
+      { path: 'Observation.value[x]', slicing: { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' } },
+      { path: 'Observation.value[x]', sliceName: 'valueQuantity', min: 1, type: [{ code: 'Quantity' }] },
+    ],
+    ['error too-few Observation', 'error slice-closed Observation.value.ofType(string)'],
+  ],
+  ['that may be there', [{ path: 'Observation.valueQuantity' }], []],
+])('a value of another type beside one %s', async (_, elements, said) => {
+  const resource = {
+    resourceType: 'Observation',
+    meta: { profile: [`${LOCAL}chosen`] },
+    status: 'final',
+    code: { text: 'x' },
+    valueString: 'x',
+  }
+  expect(await findingsOf(resource, [profile('chosen', 'Observation', elements)], KINDS)).toEqual(said)
+})

@@ -178,7 +178,7 @@ interface SliceAssignment {
 function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly SliceAssignment[]): void {
   const [leader] = family
   if (leader === undefined) return
-  const closed = family.find(({ slicing }) => slicing.rules === 'closed')
+  const closed = family.find(({ slicing, group }) => slicing.rules === 'closed' || isTaken(slicing, group))
   const { name, profile } = (closed ?? leader).group
   if (closed === undefined && isImplied(leader.slicing)) return
   for (const [index, node] of nodes.entries()) {
@@ -189,6 +189,11 @@ function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly Sl
       profile,
     })
   }
+}
+
+/** A choice has one value: where one of its types is required no other can be there, though the slicing be open. */
+function isTaken(slicing: SlicingRule, { isChoice, slices }: ElementRule): boolean {
+  return isChoice && isImplied(slicing) && slices.some(({ min }) => min > 0)
 }
 
 /** Every choice is sliced by type: nobody need know what is in no slice there. */
