@@ -31,7 +31,7 @@ export interface RowPage<T> {
 
 /** The page of the rows that the query asks for. */
 export function pageOf(table: ResourceTable, rows: Bits, query: Omit<SearchQuery, 'where'>): RowPage<Row> {
-  return pageMadeOf(table, rows, { ...query, itemOf: (row) => ({ row, item: row, bytes: row.text.length }) })
+  return pageMadeOf(table, rows, { ...query, itemOf: (row) => ({ row, item: row, bytes: row.length }) })
 }
 
 /** What a page shows of a row. */
@@ -164,12 +164,12 @@ function itemOf(
   sources: readonly Source[],
 ): { readonly row: Row; readonly item: ScanItem; readonly bytes: number } {
   const referring = new Set<Row>()
-  let bytes = row.text.length
+  let bytes = row.length
   for (const { table, rowsOf } of sources) {
     for (const found of rowsOf.get(number)?.flatMap((one) => table.row(one) ?? []) ?? []) {
       if (referring.has(found)) continue
       referring.add(found)
-      bytes += found.text.length
+      bytes += found.length
       if (bytes > SCAN_ITEM_BYTES) throw scanItemTooLong(row.stored)
     }
   }
@@ -177,6 +177,7 @@ function itemOf(
 }
 
 /** What is parsed of it is not kept with the row: a scan would leave all of a population behind. */
-function fresh({ stored: { type, id, versionId, lastUpdated }, text }: Row): StoredResource {
-  return storedResource({ type, id, versionId, lastUpdated, text })
+function fresh({ stored }: Row): StoredResource {
+  const { type, id, versionId, lastUpdated } = stored
+  return storedResource({ type, id, versionId, lastUpdated, text: '' }, () => stored.text)
 }

@@ -5,8 +5,8 @@ import { createRowOrder, type RowOrder } from './row-order.js'
 
 /** A current resource with what it is found by. */
 export interface Row extends IndexedResource {
-  /** As it was written. */
-  readonly text: string
+  /** Length of the text as it was written. */
+  readonly length: number
   /** `lastUpdated` in milliseconds since 1970. */
   readonly updated: number
 }

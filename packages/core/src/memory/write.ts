@@ -87,9 +87,9 @@ function apply({ tables, versions, log }: MemoryState, { entry, before, after }:
   const table = tableOf(tables, entry.type)
   for (const { type, id } of containedIn(table, entry.id)) tables.get(type)?.delete(id)
   if (entry.op === 'delete' || after.stored === undefined) return table.delete(entry.id)
-  table.put({ stored: after.stored, text: entry.text, entries: entry.entries, updated: after.updated })
+  table.put({ stored: after.stored, length: entry.text.length, entries: entry.entries, updated: after.updated })
   for (const put of containedPuts(entry)) {
-    tableOf(tables, put.type).put({ stored: storedAs(put, after), text: put.text, entries: put.entries, updated: after.updated })
+    tableOf(tables, put.type).put({ stored: storedAs(put, after), length: put.text.length, entries: put.entries, updated: after.updated })
   }
 }
 

@@ -14,21 +14,25 @@ export interface StoredRow {
 }
 
 /**
- * Makes the resource that an adapter returns. The text is stamped and parsed at first use.
+ * Makes the resource that an adapter returns. The text is stamped and parsed at first use; from then on the row's is not kept beside it.
  *
  * @param textOf Makes the whole text of a row that is kept in another form.
  */
 export function storedResource(row: StoredRow, textOf: (row: StoredRow) => string = stampedText): StoredResource {
+  const { type, id, versionId, lastUpdated } = row
   let text: string | undefined
+  let unstamped: StoredRow | undefined = row
   let resource: JsonObject | undefined
   const parsing = sharedWork(() => parsedInPieces(stored.text))
   const stored: StoredResource = {
-    type: row.type,
-    id: row.id,
-    versionId: row.versionId,
-    lastUpdated: row.lastUpdated,
+    type,
+    id,
+    versionId,
+    lastUpdated,
     get text() {
-      text ??= textOf(row)
+      if (unstamped === undefined) return text ?? ''
+      text = textOf(unstamped)
+      unstamped = undefined
       return text
     },
     get resource() {

@@ -1,6 +1,6 @@
 import { formatCanonical, type Definition } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
-import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { cachedWork, longKind, type CachedKind } from '../terminology/index.js'
 import { finished, sharedWork, type Work } from '../work/index.js'
 
@@ -80,7 +80,7 @@ function* groupIndex(group: JsonObject): Work<GroupIndex> {
   const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) =>
     stringAt(group, name),
   )
-  const bySource = yield* mappingsBySource(group)
+  const bySource = yield* elementsBySource(group)
   const byTarget = sharedWork(() => mappingsByTarget(bySource))
   return {
     elements: bySource.size,
@@ -89,7 +89,7 @@ function* groupIndex(group: JsonObject): Work<GroupIndex> {
       fromVersion: sourceVersion,
       to: target,
       toVersion: targetVersion,
-      find: (code) => bySource.get(code) ?? [],
+      find: (code) => mappingsOf(bySource.get(code)),
       codes: () => bySource.keys(),
     },
     backward: {
@@ -107,32 +107,44 @@ function* groupIndex(group: JsonObject): Work<GroupIndex> {
 
 const STEPS = 256
 
-function* mappingsBySource(group: JsonObject): Work<Mappings> {
-  const found = new Map<string, Mapping[]>()
+/** Elements by code. Most codes have one, which takes no list of its own; its targets are listed when it is found. */
+type Elements = ReadonlyMap<string, JsonObject | JsonObject[]>
+
+function* elementsBySource(group: JsonObject): Work<Elements> {
+  const found = new Map<string, JsonObject | JsonObject[]>()
   for (const [i, element] of objectsAt(group, 'element').entries()) {
     if (i % STEPS === 0) yield
-    const mappings = mappingsOf(found, stringAt(element, 'code'))
-    for (const target of objectsAt(element, 'target')) mappings?.push({ element, target })
+    const code = stringAt(element, 'code')
+    if (code === undefined) continue
+    const known = found.get(code)
+    if (known === undefined) found.set(code, element)
+    else if (isObject(known)) found.set(code, [known, element])
+    else known.push(element)
   }
   return found
 }
 
-function* mappingsByTarget(bySource: Mappings): Work<Mappings> {
+function mappingsOf(found: JsonObject | JsonObject[] | undefined): readonly Mapping[] {
+  if (found === undefined) return []
+  return isObject(found) ? mappingsIn(found) : found.flatMap(mappingsIn)
+}
+
+function mappingsIn(element: JsonObject): readonly Mapping[] {
+  return objectsAt(element, 'target').map((target) => ({ element, target }))
+}
+
+function* mappingsByTarget(bySource: Elements): Work<ReadonlyMap<string, readonly Mapping[]>> {
   const found = new Map<string, Mapping[]>()
   let step = 0
-  for (const mappings of bySource.values()) {
-    if (step++ % STEPS === 0) yield
-    for (const mapping of mappings) mappingsOf(found, stringAt(mapping.target, 'code'))?.push(mapping)
+  for (const elements of bySource.values()) {
+    for (const mapping of mappingsOf(elements)) {
+      if (step++ % STEPS === 0) yield
+      const code = stringAt(mapping.target, 'code')
+      if (code === undefined) continue
+      const mappings = found.get(code)
+      if (mappings === undefined) found.set(code, [mapping])
+      else mappings.push(mapping)
+    }
   }
   return found
-}
-
-type Mappings = ReadonlyMap<string, readonly Mapping[]>
-
-/** The list of a code, which may be a new one. */
-function mappingsOf(found: Map<string, Mapping[]>, code: string | undefined): Mapping[] | undefined {
-  if (code === undefined) return undefined
-  const mappings = found.get(code) ?? []
-  found.set(code, mappings)
-  return mappings
 }

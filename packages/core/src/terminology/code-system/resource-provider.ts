@@ -6,7 +6,7 @@ import type { Work } from '../../work/index.js'
 import { conceptIndex } from './concept-index.js'
 import { depthFirst } from './hierarchy.js'
 import { standardsStatusOf, statusReader, propertyCodes, propertyText } from './concept-properties.js'
-import type { ConceptStatus, CodeSystemProvider, ConceptSource, SystemHeader } from '../../code-system/index.js'
+import type { ConceptStatus, CodeSystemProvider, ConceptSource, Hierarchy, SystemHeader } from '../../code-system/index.js'
 
 const STEPS = 256
 
@@ -27,32 +27,55 @@ export function resourceProvider(ctx: OperationContext, definition: Definition):
 /** Makes the provider over a CodeSystem resource. */
 export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
   const header = headerOf(resource)
-  const list = yield* collectConcepts(resource, header.caseSensitive)
+  return providerOver(header, yield* numberedConcepts(resource, header), statusReader(resource))
+}
+
+/** Concepts by number. Nothing that is kept is made where the lists are that they come from: what is made in one function stays in memory together. */
+interface Numbered {
+  readonly concepts: readonly JsonObject[]
+  readonly places: ReadonlyMap<string, number>
+  readonly hierarchy: Hierarchy
+}
+
+function* numberedConcepts(resource: JsonObject, { caseSensitive }: SystemHeader): Work<Numbered> {
+  const list = yield* collectConcepts(resource, caseSensitive)
   const { order, hierarchy } = yield* depthFirst(list.parents)
-  const sources: (readonly ConceptSource[])[] = []
-  const codes: string[] = []
+  const concepts: JsonObject[] = []
   const places = new Map<string, number>()
   for (const old of order) {
     const concept = list.concepts[old] ?? {}
-    const code = stringAt(concept, 'code') ?? ''
-    places.set(list.keyOf(code), sources.length)
-    codes.push(code)
-    sources.push([{ concept }])
-    if (sources.length % STEPS === 0) yield
+    places.set(keyOf(stringAt(concept, 'code') ?? '', caseSensitive), concepts.length)
+    concepts.push(concept)
+    if (concepts.length % STEPS === 0) yield
   }
-  const readStatus = statusReader(resource)
-  const status = (concept: number): ConceptStatus => readStatus(sources[concept]?.[0]?.concept ?? {})
-  const sourcesOf = (concept: number): readonly ConceptSource[] => sources[concept] ?? []
+  return { concepts, places, hierarchy }
+}
+
+function providerOver(
+  header: SystemHeader,
+  { concepts, places, hierarchy }: Numbered,
+  readStatus: (concept: JsonObject) => ConceptStatus,
+): CodeSystemProvider {
+  const status = (concept: number): ConceptStatus => readStatus(concepts[concept] ?? {})
+  const sources = (number: number): readonly ConceptSource[] => {
+    const concept = concepts[number]
+    return concept === undefined ? [] : [{ concept }]
+  }
   return {
     header,
     supplements: [],
-    find: (code) => places.get(list.keyOf(code)),
-    code: (concept) => codes[concept] ?? '',
-    sources: sourcesOf,
+    find: (code) => places.get(keyOf(code, header.caseSensitive)),
+    code: (concept) => stringAt(concepts[concept], 'code') ?? '',
+    sources,
     status,
     hierarchy,
-    index: conceptIndex({ size: codes.length, sources: sourcesOf, status }),
+    index: conceptIndex({ size: concepts.length, sources, status }),
   }
+}
+
+/** What codes are compared by. */
+function keyOf(code: string, caseSensitive: boolean): string {
+  return caseSensitive ? code : code.toLowerCase()
 }
 
 function headerOf(resource: JsonObject): SystemHeader {
@@ -79,13 +102,10 @@ interface ConceptList {
   readonly concepts: readonly JsonObject[]
   /** Of each concept: the places of its parents, by nesting and by the properties `parent` and `child`. */
   readonly parents: readonly (readonly number[])[]
-  /** What codes are compared by. */
-  readonly keyOf: (code: string) => string
 }
 
 /** Lists the concepts of a CodeSystem, each code once; a code that comes again adds a parent only. */
 function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<ConceptList> {
-  const keyOf = caseSensitive ? (code: string) => code : (code: string) => code.toLowerCase()
   const places = new Map<string, number>()
   const concepts: JsonObject[] = []
   const parents: number[][] = []
@@ -94,9 +114,10 @@ function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<Co
     const { concept, parent } = nested
     const code = stringAt(concept, 'code')
     if (code === undefined) continue
-    const place = places.get(keyOf(code)) ?? concepts.length
+    const key = keyOf(code, caseSensitive)
+    const place = places.get(key) ?? concepts.length
     if (place === concepts.length) {
-      places.set(keyOf(code), place)
+      places.set(key, place)
       concepts.push(concept)
       parents.push([])
     }
@@ -104,8 +125,8 @@ function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<Co
     if (concept['concept'] !== undefined) open.push({ list: objectsAt(concept, 'concept'), next: 0, parent: place })
     if (concepts.length % STEPS === 0) yield
   }
-  yield* addNamedParents({ resource, concepts, parents, find: (code) => places.get(keyOf(code)) })
-  return { concepts, parents, keyOf }
+  yield* addNamedParents({ resource, concepts, parents, find: (code) => places.get(keyOf(code, caseSensitive)) })
+  return { concepts, parents }
 }
 
 /** Concepts side by side, and how many of them were visited. */
