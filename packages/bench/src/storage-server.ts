@@ -1,5 +1,5 @@
-// A server process: the handler on node:http over `memory`, `sqlite:FILE` or the URL of a PostgreSQL, its first argument; the
-// second is the time limit of an operation in milliseconds. Prints its port and a token as JSON.
+// A server process: the handler on node:http over `memory`, `sqlite:FILE` or the URL of a PostgreSQL, its
+// argument. Prints its port and a token as JSON.
 import { createServer } from 'node:http'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createHandler } from '@fhir-ops/handler'
@@ -15,13 +15,13 @@ import type { SessionStore, Storage } from 'fhir-ops/storage'
 import pg from 'pg'
 import { announce } from './http/announce.js'
 
-const [place = '', timeLimit = '5000'] = process.argv.slice(2)
+const [place = ''] = process.argv.slice(2)
 const opened = await openedAt(place)
 const { indexer, ...release } = r4()
 const sessions = createSessions({ store: opened.sessions })
 const { token } = await sessions.create({ user: 'bench', scopes: ['system/*.cruds', 'system/Bot.cruds'], ttl: 86_400 })
 const handler = createHandler({
-  context: createContext({ storage: opened.storage, ...release, limits: { operationTimeoutMs: Number(timeLimit) } }),
+  context: createContext({ storage: opened.storage, ...release }),
   sessions,
   bots: createBots({ runtime: openBotSandbox() }),
   indexer,

@@ -14,13 +14,12 @@ export interface ChildServer {
   readonly close: () => Promise<void>
 }
 
-/** Starts one of the server entries, with options for Node, and waits until it listens. */
+/** Starts one of the server entries, and waits until it listens. */
 export async function childServer(
   entry: 'handler-server' | 'bare-server' | 'storage-server',
   args: readonly string[] = [],
-  nodeOptions: readonly string[] = [],
 ): Promise<ChildServer> {
-  const child = spawn(process.execPath, [...nodeOptions, fileURLToPath(new URL(`./${entry}.js`, import.meta.url)), ...args], {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`./${entry}.js`, import.meta.url)), ...args], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   })
   const close = async (): Promise<void> => {

@@ -2,6 +2,7 @@ import autocannon from 'autocannon'
 import { markdownTable } from '../markdown.js'
 import { childServer, type ChildServer } from './child-server.js'
 import { REQUESTS, type BenchRequest } from './requests.js'
+import { sentRequest } from './sent-request.js'
 
 const CONNECTIONS = 8
 /** Until then the engine still compiles: a server that has run for a while is what is measured. */
@@ -88,23 +89,9 @@ async function load(
   server: ChildServer,
   bound: { readonly duration: number } | { readonly amount: number },
 ): Promise<Load> {
-  const { name, path, method, headers, body, varies } = request
-  let count = 0
-  const other = (text: string): string => text.replace(varies ?? '', String(varies?.replace(/\d+/, '')) + String(10_000 + (count % 80_000)))
-  const vary = (sent: autocannon.Request): autocannon.Request => {
-    count += 1
-    return { ...sent, path: other(path), ...(body !== undefined && { body: other(body) }) }
-  }
   const before = await server.cpuTime()
-  const result = await autocannon({
-    url: server.base,
-    connections: CONNECTIONS,
-    ...bound,
-    requests: [
-      { path, method, headers: { ...headers }, ...(body !== undefined && { body }), ...(varies !== undefined && { setupRequest: vary }) },
-    ],
-  })
+  const result = await autocannon({ url: server.base, connections: CONNECTIONS, ...bound, requests: [sentRequest(request)] })
   const used = (await server.cpuTime()) - before
-  if (result.non2xx > 0) throw new Error(`${name}: ${result.non2xx} answers were no success`)
+  if (result.non2xx > 0) throw new Error(`${request.name}: ${result.non2xx} answers were no success`)
   return { micros: used / result['2xx'], perSecond: result.requests.average, p99: result.latency.p99 }
 }

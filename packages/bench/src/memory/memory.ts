@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { testDatabase } from '../../../postgres/test/test-database.js'
-import { childServer, type ChildServer } from '../http/child-server.js'
+import { served, type Served } from './served.js'
 import type { BenchRequest } from '../http/requests.js'
+import { sentRequest } from '../http/sent-request.js'
 import { markdownTable } from '../markdown.js'
 import { CONTENT_REQUESTS, HOSTILE_REQUESTS, WORK_LOAD } from './requests.js'
 
@@ -14,18 +15,14 @@ const HOSTILE_CONNECTIONS = 32
 const SECONDS = 3
 const SAMPLE_MS = 100
 /** How long a server is left alone before what it keeps is read. */
-const REST_MS = 10_000
-/** Of an operation: on a busy machine, writing content of 100,000 codes takes longer than usual. */
-const TIME_LIMIT = '60000'
-/** As `fhir-ops serve` sets it. */
-const MODEST_HEAP = '--heap-growing-percent=50'
+const REST_MS = 20_000
 
-/** Resident memory of a server over each storage: at rest, with content, under the work load, and after requests that are made to take memory. */
+/** Resident memory of `fhir-ops serve` over each storage: at rest, with content, under the work load, and after requests that are made to take memory. */
 export async function memory(): Promise<string> {
   const rows: string[][] = []
   for (const [name, opened] of PLACES) {
     const { place, close } = await opened()
-    const server = await childServer('storage-server', [place, TIME_LIMIT], [MODEST_HEAP])
+    const server = await served(place)
     rows.push([name, ...(await sizesOf(server)).map((size) => size.toFixed(0))])
     await server.close()
     await close()
@@ -37,7 +34,7 @@ export async function memory(): Promise<string> {
 }
 
 interface Place {
-  /** The argument of the server. */
+  /** What `--storage` is. */
   readonly place: string
   readonly close: () => Promise<void>
 }
@@ -60,7 +57,7 @@ async function inPostgres(): Promise<Place> {
   return { place: url, close: () => database.remove() }
 }
 
-async function sizesOf(server: ChildServer): Promise<readonly number[]> {
+async function sizesOf(server: Served): Promise<readonly number[]> {
   await pause(1_000)
   const atRest = await residentMb(server)
   for (const request of CONTENT_REQUESTS) await answered(server, request)
@@ -81,10 +78,10 @@ async function sizesOf(server: ChildServer): Promise<readonly number[]> {
   return [atRest, withContent, underLoad, afterLoad, underHostile, await residentMb(server)]
 }
 
-const ATTEMPTS = 5
+const ATTEMPTS = 40
 
 /** Sends a request, again where a busy machine takes longer than the time limit, as for indexes that are made at first use. */
-async function answered({ base, token }: ChildServer, { path, method, headers, body }: BenchRequest): Promise<void> {
+async function answered({ base, token }: Served, { path, method, headers, body }: BenchRequest): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const answer = await fetch(base + path, { method, headers: { ...headers, authorization: `Bearer ${token}` }, body: body ?? null })
     const text = await answer.text()
@@ -94,15 +91,20 @@ async function answered({ base, token }: ChildServer, { path, method, headers, b
 }
 
 /** Sends a request again and again; hostile ones may be refused. */
-async function load({ base, token }: ChildServer, request: BenchRequest, connections: number): Promise<void> {
-  const { name, path, method, headers, body } = request
-  const sent = { path, method, headers: { ...headers, authorization: `Bearer ${token}` }, ...(body !== undefined && { body }) }
-  const result = await autocannon({ url: base, connections, duration: SECONDS, timeout: 30, requests: [sent] })
-  if (result['5xx'] > 0) console.log(`${name}: ${result['5xx']} of ${result.requests.total} were refused for now`)
+async function load({ base, token }: Served, request: BenchRequest, connections: number): Promise<void> {
+  const headers = { ...request.headers, authorization: `Bearer ${token}` }
+  const result = await autocannon({
+    url: base,
+    connections,
+    duration: SECONDS,
+    timeout: 30,
+    requests: [sentRequest({ ...request, headers })],
+  })
+  if (result['5xx'] > 0) console.log(`${request.name}: ${result['5xx']} of ${result.requests.total} were refused for now`)
 }
 
 /** The most that is resident while the work is done. */
-async function most(server: ChildServer, work: () => Promise<void>): Promise<number> {
+async function most(server: Served, work: () => Promise<void>): Promise<number> {
   let largest = 0
   let isDone = false
   const sampled = (async () => {
@@ -117,7 +119,7 @@ async function most(server: ChildServer, work: () => Promise<void>): Promise<num
   return largest
 }
 
-async function residentMb({ pid }: ChildServer): Promise<number> {
+async function residentMb({ pid }: Served): Promise<number> {
   const kib = /^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kib) / 1_024
 }

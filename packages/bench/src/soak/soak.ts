@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import autocannon from 'autocannon'
-import { childServer, type ChildServer } from '../http/child-server.js'
 import { markdownTable } from '../markdown.js'
+import { served, type Served } from '../memory/served.js'
 import { SOAK_REQUESTS } from './soak-requests.js'
 
 const CONNECTIONS = 8
@@ -12,17 +12,15 @@ const PROBE_SECONDS = 5
 const SAMPLES = 30
 /** What is left out at the beginning: caches fill, and code is compiled. */
 const WARM_UP = 1 / 6
-/** As `fhir-ops serve` sets it. */
-const MODEST_HEAP = '--heap-growing-percent=50'
 
 /**
- * Memory of a server over SQLite at half of the load that it can take. `SOAK_MINUTES` (default 5; the promise is about 30). Fails when
+ * Memory of `fhir-ops serve` over SQLite at half of the load that it can take. `SOAK_MINUTES` (default 5; the promise is about 30). Fails when
  * the last third holds more than a tenth above the third after the warm-up.
  */
 export async function soak(): Promise<string> {
   const minutes = Number(process.env['SOAK_MINUTES'] ?? 5)
   const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-soak-'))
-  const server = await childServer('storage-server', [`sqlite:${join(folder, 'soak.db')}`], [MODEST_HEAP])
+  const server = await served(`sqlite:${join(folder, 'soak.db')}`)
   const most = await load(server, { duration: PROBE_SECONDS })
   const rate = Math.max(1, Math.round(most.requests.average / 2))
   const loaded = load(server, { duration: minutes * 60, overallRate: rate })
@@ -46,12 +44,12 @@ export async function soak(): Promise<string> {
   return markdownTable(['minutes', 'requests/s', 'requests', 'early, resident MB', 'late', 'most'], [cells])
 }
 
-function load({ base, token }: ChildServer, how: { readonly duration: number; readonly overallRate?: number }) {
+function load({ base, token }: Served, how: { readonly duration: number; readonly overallRate?: number }) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/fhir+json' }
   return autocannon({ url: base, headers, connections: CONNECTIONS, requests: [...SOAK_REQUESTS], ...how })
 }
 
-async function residentMb({ pid }: ChildServer, everyMs: number): Promise<readonly number[]> {
+async function residentMb({ pid }: Served, everyMs: number): Promise<readonly number[]> {
   const sizes: number[] = []
   for await (const _tick of setInterval(everyMs)) {
     const kib = /^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]
