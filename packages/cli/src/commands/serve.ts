@@ -1,9 +1,9 @@
-import { setFlagsFromString } from 'node:v8'
 import { Command, Option } from 'commander'
 import type { WriteChecks } from '@fhir-ops/handler'
 import type { Io } from '../io.js'
 import type { DelegationOptions } from '../delegation.js'
 import type { IdentityOptions } from '../identity.js'
+import { keepHeapModest } from '../modest-heap.js'
 import { serve, type RunningServer } from '../serve.js'
 import {
   addressOption,
@@ -41,12 +41,6 @@ interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, Del
   readonly audit?: true
 }
 
-/**
- * V8 lets the heap grow to a multiple of what is in use before it collects, and keeps what it had: after a burst of large requests that is
- * 400 MB, and 200 with a half (docs/performance.md, memory after a burst).
- */
-const MODEST_HEAP = '--heap-growing-percent=50'
-
 /** `fhir-ops serve`. */
 export function serveCommand(io: Io): Command {
   const command = new Command('serve')
@@ -83,7 +77,7 @@ export function serveCommand(io: Io): Command {
   return withOtherServers(command)
     .addHelpText('after', `\nExample:\n  fhir-ops serve --storage sqlite:content.db --load ${SAMPLE_PATH} --dev-token secret`)
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
-      setFlagsFromString(MODEST_HEAP)
+      keepHeapModest()
       const server = await serve({ ...options, open: !auth, clientSecret: process.env['FHIR_OPS_CLIENT_SECRET'] }, io)
       io.out(`listening on ${server.url}`)
       await interrupted()

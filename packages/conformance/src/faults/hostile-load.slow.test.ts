@@ -107,6 +107,15 @@ describe.skipIf(!existsSync('/proc/self/status'))('a server after hostile load (
     process.stdout.write(`hostile load: ${JSON.stringify(before)} before, ${JSON.stringify(after)} after\n`)
     expect(after.residentMb - before.residentMb).toBeLessThan(300)
     expect(after.threads - before.threads).toBeLessThanOrEqual(16)
+    // Left alone, it gives memory back.
+    let least = after.residentMb
+    await expect
+      .poll(async () => {
+        least = Math.min(least, (await server.held()).residentMb)
+        return least - before.residentMb
+      }, PATIENCE)
+      .toBeLessThan(150)
+    process.stdout.write(`hostile load: ${least.toFixed(0)} MB left alone\n`)
   })
 
   it('stops in order under load, and has everything that it acknowledged', async () => {
