@@ -424,3 +424,19 @@ describe('a large resource', () => {
     )
   })
 })
+
+describe('what applies to a resource', () => {
+  it('is told by its type, also where the definitions have none', () => {
+    const [bot, other] = ['Bot', 'Robot'].map((resourceType) => index({ resourceType, name: 'n', project: 'p' }))
+    expect(bot?.map(({ param }) => param)).toEqual(['name', 'project'])
+    expect(other).toEqual([])
+    expect(index({ resourceType: 'Bot', name: 'n', project: 'p' })).toEqual(bot)
+  })
+
+  it('is told by its members again after many others', () => {
+    const patient = { resourceType: 'Patient', gender: 'female', birthDate: '2020' }
+    const before = index(patient)
+    for (let n = 0; n < 2_000; n++) index({ resourceType: 'Patient', [`other${n}`]: n })
+    expect(index(patient)).toEqual(before)
+  })
+})

@@ -7,7 +7,7 @@ import { tupleFields } from '../kinds/composite.js'
 import type { EntryFields } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
 import { containerOf, type Container, type ContainedMember } from './container.js'
-import { createSelector, type Value, type ValuesOf } from './selector.js'
+import { createSelector, type Shape, type Value, type ValuesOf } from './selector.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
 import { checkOptions, inputShape, TEXT, type InputShape } from '../../input/index.js'
 
@@ -29,11 +29,17 @@ const SHAPE: InputShape = inputShape<IndexerOptions>({ base: TEXT })
 export function createIndexer(parameters: SearchParameters, options: IndexerOptions = {}): Indexer {
   checkOptions('createIndexer', SHAPE, options)
   const selector = createSelector(parameters.model, options.base)
+  const parametersIn = new WeakMap<Shape, readonly SearchParameter[]>()
+  const applying = (shape: Shape, type: string): readonly SearchParameter[] => {
+    const known = parametersIn.get(shape) ?? parameters.of(type).filter(({ expression }) => shape.mayFind(expression))
+    parametersIn.set(shape, known)
+    return known
+  }
   function* entriesIn(container: Container, resource: JsonObject): Work<readonly IndexEntry[]> {
-    const valuesOf = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)
+    const { valuesOf, shape } = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)
     const scope: IndexScope = { valuesOf, base: options.base, placeOf: container.placeOf }
     const found: IndexEntry[] = []
-    for (const parameter of parameters.of(stringAt(resource, 'resourceType') ?? '')) {
+    for (const parameter of applying(shape, stringAt(resource, 'resourceType') ?? '')) {
       const values = valuesOf(parameter.expression)
       if (values.length === 0) continue
       for (const entry of yield* entriesOfAll(scope, parameter, values)) found.push(entry)
@@ -124,9 +130,18 @@ function withCode(param: string, fields: readonly EntryFields[]): readonly Index
   return fields.map((entry) => ({ param, ...entry }))
 }
 
+/** So few entries are compared with each other, rather than by keys that are written for them. */
+const FEW = 8
+
 function distinct(entries: readonly IndexEntry[]): readonly IndexEntry[] {
   if (entries.length < 2) return entries
+  if (entries.length <= FEW) return entries.filter((entry, index) => entries.findIndex((other) => isSame(other, entry)) === index)
   return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()]
+}
+
+function isSame(a: IndexEntry, b: IndexEntry): boolean {
+  const isOfText = a.param === b.param && a.system === b.system && a.value === b.value && a.text === b.text
+  return isOfText && a.low === b.low && a.high === b.high
 }
 
 function keyOf({ param, system, value, text, low, high }: IndexEntry): string {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   childSlots,
   compileBranches,
@@ -35,7 +36,20 @@ export type ValuesOf = (expression: string, from?: Item) => readonly Value[]
  */
 export interface Selector {
   /** @param typeOf The type that a fragment (`#m`) leads to. */
-  ofResource(root: FhirNode, typeOf: TypeOf): ValuesOf
+  ofResource(root: FhirNode, typeOf: TypeOf): Selection
+}
+
+/** What expressions find in a resource. */
+export interface Selection {
+  readonly valuesOf: ValuesOf
+  /** The shape of its root. */
+  readonly shape: Shape
+}
+
+/** Which members something has, whatever they hold: most resources of a type have one of few shapes. */
+export interface Shape {
+  /** Whether an expression may find anything. */
+  mayFind(expression: string): boolean
 }
 
 type TypeOf = (fragment: string) => string | undefined
@@ -56,10 +70,21 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
     compiled.set(expression, made)
     return made
   }
-  const find = (expression: string, { item, children }: Place, context: FhirPathContext): readonly Value[] => {
+  const shapes = new LRUCache<string, KnownShape>({ max: MOST_SHAPES })
+  const shapeOf = (item: Item): KnownShape => {
+    const children = isNode(item) ? childSlots(item) : undefined
+    // What the model does not know is of one type, whatever it is.
+    const key = isNode(item) && model.type(item.type.name) !== undefined ? keyOfShape(item, children) : undefined
+    const known = key === undefined ? undefined : shapes.get(key)
+    if (known !== undefined) return known
+    const made = knownShape((expression) => branchesOf(expression).filter((branch) => mayApply(model, branch, children)))
+    if (key !== undefined) shapes.set(key, made)
+    return made
+  }
+  const placeAt = (item: Item): Place => ({ item, shape: shapeOf(item) })
+  const find = (expression: string, { item, shape }: Place, context: FhirPathContext): readonly Value[] => {
     const found: Value[] = []
-    for (const { path, needs } of branchesOf(expression))
-      if (needs === undefined || children === undefined || isAnyMet(model, needs, children)) pushValues(found, path.evaluate(context, item))
+    for (const { path } of shape.branchesOf(expression)) pushValues(found, path.evaluate(context, item))
     return found
   }
   return {
@@ -67,7 +92,7 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
       const context: FhirPathContext = { resource, host: hostOf(typeOf), budget: INDEXING }
       const root = placeAt(resource)
       const places = new Map<Item, FoundBefore>()
-      return (expression, from) => {
+      const valuesOf: ValuesOf = (expression, from) => {
         if (from === undefined) return find(expression, root, context)
         const place = places.get(from) ?? { ...placeAt(from), found: new Map() }
         places.set(from, place)
@@ -75,6 +100,7 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
         place.found.set(expression, found)
         return found
       }
+      return { valuesOf, shape: root.shape }
     },
   }
 }
@@ -85,20 +111,47 @@ interface Branch {
   readonly needs: readonly Need[] | undefined
 }
 
+type Children = ReadonlyMap<string, readonly ElementSlot[]>
+
+/** A shape with the branches that may find something in it. */
+interface KnownShape extends Shape {
+  branchesOf(expression: string): readonly Branch[]
+}
+
+/** Shapes that are remembered: those of a source are few, and somebody may send any. */
+const MOST_SHAPES = 1_000
+
+function knownShape(applying: (expression: string) => readonly Branch[]): KnownShape {
+  const known = new Map<string, readonly Branch[]>()
+  const branchesOf = (expression: string): readonly Branch[] => {
+    const branches = known.get(expression) ?? applying(expression)
+    known.set(expression, branches)
+    return branches
+  }
+  return { branchesOf, mayFind: (expression) => branchesOf(expression).length > 0 }
+}
+
+/** Members by their names in JSON, which name the types of choices, too. */
+function keyOfShape({ type }: FhirNode, children: Children | undefined): string {
+  let key = type.name
+  if (children !== undefined) for (const slots of children.values()) for (const { jsonName } of slots) key += ` ${jsonName}`
+  return key
+}
+
+/** What is no node has no children, and is asked everything. */
+function mayApply(model: TypeModel, { needs }: Branch, children: Children | undefined): boolean {
+  return needs === undefined || children === undefined || isAnyMet(model, needs, children)
+}
+
 /** Where expressions start. */
 interface Place {
   readonly item: Item
-  /** Absent for a value without children. */
-  readonly children: ReadonlyMap<string, readonly ElementSlot[]> | undefined
+  readonly shape: KnownShape
 }
 
 /** Composites ask for the same components of the same values. */
 interface FoundBefore extends Place {
   readonly found: Map<string, readonly Value[]>
-}
-
-function placeAt(item: Item): Place {
-  return { item, children: isNode(item) ? childSlots(item) : undefined }
 }
 
 /** Expressions resolve references only to ask for the target's type, which the reference itself states. */
