@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import {
   childSlots,
   compileBranches,
@@ -70,15 +69,17 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
     compiled.set(expression, made)
     return made
   }
-  const shapes = new LRUCache<string, KnownShape>({ max: MOST_SHAPES })
+  const shapes = new Map<string, KnownShape>()
   const shapeOf = (item: Item): KnownShape => {
     const children = isNode(item) ? childSlots(item) : undefined
-    // What the model does not know is of one type, whatever it is.
-    const key = isNode(item) && model.type(item.type.name) !== undefined ? keyOfShape(item, children) : undefined
-    const known = key === undefined ? undefined : shapes.get(key)
+    const key = isNode(item) ? keyOfShape(item, children) : ''
+    const known = shapes.get(key)
     if (known !== undefined) return known
     const made = knownShape((expression) => branchesOf(expression).filter((branch) => mayApply(model, branch, children)))
-    if (key !== undefined) shapes.set(key, made)
+    // What the model does not know is of one type, whatever it is.
+    if (key.length > LONGEST_SHAPE || (isNode(item) && model.type(item.type.name) === undefined)) return made
+    if (shapes.size === MOST_SHAPES) shapes.clear()
+    shapes.set(key, made)
     return made
   }
   const placeAt = (item: Item): Place => ({ item, shape: shapeOf(item) })
@@ -120,6 +121,7 @@ interface KnownShape extends Shape {
 
 /** Shapes that are remembered: those of a source are few, and somebody may send any. */
 const MOST_SHAPES = 1_000
+const LONGEST_SHAPE = 1_000
 
 function knownShape(applying: (expression: string) => readonly Branch[]): KnownShape {
   const known = new Map<string, readonly Branch[]>()
