@@ -29,7 +29,8 @@ try {
     const shown = await firstResult(page)
     if (shown !== undefined) seconds['first result of the playground'] = shown
   } finally {
-    process.kill(-server.pid, 'SIGTERM')
+    // The whole group: npm does not pass a signal on to what it has started.
+    if (server.pid !== undefined) process.kill(-server.pid, 'SIGTERM')
   }
   for (const [part, value] of Object.entries(seconds)) console.log(`${value.toFixed(1).padStart(6)} s  ${part}`)
   console.log(`on ${availableParallelism()} cores with a load of ${load} before`)

@@ -1,6 +1,8 @@
 import { paced } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
+import { resourceTypes } from 'fhir-ops/internal/storage'
+import { didYouMean, nearest } from 'fhir-ops/internal/text'
 import { isResourceType } from 'fhir-ops/storage'
 import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
@@ -141,6 +143,9 @@ function nothingAt(server: Server, target: Target): OperationError {
 
 function missing([type = '', ...rest]: readonly string[]): string {
   const last = rest.at(-1) ?? type
-  if (!type.startsWith('$') && !isResourceType(type)) return `There is no resource type ${quoted(type)}.`
+  if (!type.startsWith('$') && !isResourceType(type)) {
+    const hint = didYouMean(nearest(type, resourceTypes()))
+    return `There is no resource type ${quoted(type)}.${hint === undefined ? '' : ` ${hint}`}`
+  }
   return last.startsWith('$') ? `There is no operation ${quoted(last)} at this path.` : 'There is nothing at this path.'
 }

@@ -181,8 +181,10 @@ describe('paths', () => {
   })
 
   it.each([
-    ['/Pateint', "There is no resource type 'Pateint'."],
-    ['/Pateint/p/$validate', "There is no resource type 'Pateint'."],
+    ['/Pateint', "There is no resource type 'Pateint'. Did you mean 'Patient'?"],
+    ['/Pateint/p/$validate', "There is no resource type 'Pateint'. Did you mean 'Patient'?"],
+    ['/observation/o', "There is no resource type 'observation'. Did you mean 'Observation'?"],
+    ['/Xyzzyx', "There is no resource type 'Xyzzyx'."],
     ['/ValueSet/$expnd', "There is no operation '$expnd' at this path."],
     ['/$expand', "There is no operation '$expand' at this path."],
     ['/../Patient/p', "There is nothing at this path: FHIR is below '/fhir/R4'."],
