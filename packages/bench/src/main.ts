@@ -14,7 +14,9 @@ import { firstLoads } from './storage/first-load.js'
 import { storages } from './storage/storage.js'
 import { terminology } from './terminology/terminology.js'
 import { hostileResources } from './validate/hostile-resources.js'
+import { java } from './validate/java.js'
 import { validate } from './validate/validate.js'
+import { validateFiles } from './validate/validate-files.js'
 
 const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['in-process', inProcess],
@@ -32,6 +34,8 @@ const BENCHES: ReadonlyMap<string, () => Promise<string>> = new Map([
   ['memory', memory],
   ['soak', soak],
   ['validate', validate],
+  ['validate-files', validateFiles],
+  ['java', java],
 ])
 
 const wanted = process.argv.slice(2)

@@ -31,6 +31,8 @@ export interface Checking {
 const ALONE = 500
 const BATCH = 100
 const BATCH_CHARACTERS = 100_000
+/** A resource of so many is done on this thread: those that validate have little memory, and would end with the process. */
+const LARGE_CHARACTERS = 2_000_000
 /** Lists that a thread may have waiting. */
 const AHEAD = 2
 
@@ -59,8 +61,9 @@ export async function* checkInOrder(
     const first = threads < 2 ? Infinity : areMany ? 0 : ALONE
     let count = 0
     for await (const batch of batchesOf(sources, () => (count++ < first ? 1 : BATCH))) {
-      if (count > first && running.length === 0) await keepYoungGenerationSmall()
-      if (count > first) send(batch)
+      const isForThreads = count > first && batch.every(({ text }) => text.length < LARGE_CHARACTERS)
+      if (isForThreads && running.length === 0) await keepYoungGenerationSmall()
+      if (isForThreads) send(batch)
       else waiting.push(Promise.all(batch.map(alone)))
       if (count <= first || waiting.length >= threads * AHEAD) yield* (await waiting.shift()) ?? []
     }
