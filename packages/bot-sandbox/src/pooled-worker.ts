@@ -1,18 +1,37 @@
 import { OperationError } from 'fhir-ops/errors'
 import { isObject } from 'fhir-ops/internal/json'
-import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
-import { Worker } from 'node:worker_threads'
-import type { CallMessage, DoneMessage, Failure, FromWorker, ReplyMessage, ToWorker } from './protocol.js'
+import type { BotCapabilities } from 'fhir-ops/internal/execute'
+import { aborted, type BotRun } from './bot-run.js'
+import { sharedClaims, takeRunBack } from './claims.js'
+import { givenRuns, MOST_RUNS, type Given } from './given-runs.js'
+import type { CallMessage, Failure, FromWorker, ReplyMessage } from './protocol.js'
 import { timedOut } from './run-state.js'
-import { grantsOf, writeEvent } from './wire.js'
+import { startThread } from './thread.js'
 
-/** A thread that runs one bot at a time. */
+/** A thread that runs one bot after the other. */
 export interface PooledWorker {
-  /** Resolves how the run ended; a thread that does not answer in time is killed. @throws {OperationError} `aborted`. */
-  run(task: BotTask): Promise<Pick<DoneMessage, 'outcome' | 'log'>>
-  /** False when the thread has ended or been killed. */
-  isAlive(): boolean
+  /** How many runs it has been given and has not ended. */
+  load(): number
+  /** How long it has been at its first run, in milliseconds; 0 without one. */
+  busyMs(): number
+  /** Gives it a run, to be done after those that it has. */
+  give(run: BotRun): void
+  /** Takes back the first of those that are not begun, so many at most. */
+  takeBack(most: number): readonly BotRun[]
+  /** Ends a run, with the thread where that has begun it. */
+  abort(run: BotRun): void
+  /** Kills the thread if what it does is over its time limit. */
+  checkTime(): void
+  /** Kills the thread. Resolves when it has ended. */
   close(): Promise<void>
+}
+
+/** Who hears of a thread. */
+export interface WorkerOwner {
+  /** A run has ended: the thread has room for another. */
+  readonly onEnd: () => void
+  /** The thread is gone, and has not begun these. */
+  readonly onGone: (worker: PooledWorker, unbegun: readonly BotRun[]) => void
 }
 
 /** The thread ends a run itself when its time is up; what holds even the engine is killed this much later. */
@@ -20,89 +39,71 @@ const GRACE_MS = 150
 
 const BROKEN: Failure = { code: 'bot-failed', message: 'The bot broke its runtime.' }
 
-/** Starts a thread that has nothing of the process but its own memory: no environment, no arguments, no standard streams. */
-export async function startWorker(): Promise<PooledWorker> {
-  const worker = new Worker(new URL('../dist/worker.js', import.meta.url), {
-    env: {},
-    argv: [],
-    execArgv: [],
-    stdin: true,
-    stdout: true,
-    stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
-  })
-  let alive = true
-  let runs = 0
-  const kill = async () => {
-    alive = false
-    await worker.terminate()
+/** Starts a worker. */
+export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
+  const claims = sharedClaims(MOST_RUNS)
+  const runs = givenRuns(claims, () => thread.unref())
+  const leave = (): void => {
+    if (thread.isEnded()) return
+    void thread.end()
+    onGone(self, runs.asked())
   }
-  worker.on('error', () => {})
-  worker.on('exit', () => (alive = false))
-  await started(worker)
-  // An idle thread keeps no process alive.
-  worker.unref()
-  return {
-    run: (task) => ran({ worker, kill, id: ++runs }, task),
-    isAlive: () => alive,
-    close: kill,
+  /** Ends the thread and the run that it is at, unless that has ended. Another that it has begun since was not seen by anybody: it is for the next thread. */
+  const kill = (run: Given, outcome: Failure): void => {
+    thread.receiveAll()
+    if (!runs.all().includes(run)) return
+    runs.remove(run)
+    run.asked.end({ outcome, log: [] })
+    leave()
   }
+  const onMessage = (message: FromWorker): void => {
+    if (message.type === 'ready') return runs.start()
+    const run = runs.find((one) => one.run === message.run)
+    if (run === undefined) return
+    if (message.type === 'call') return void answered(message, run.asked.task.capabilities).then((reply) => thread.send(reply))
+    runs.remove(run)
+    run.asked.end(message)
+    if (message.isReusable) onEnd()
+    else leave()
+  }
+  const onExit = (): void => {
+    thread.receiveAll()
+    const [first] = runs.all()
+    if (runs.isStarted() && first !== undefined && !takeRunBack(claims, first)) kill(first, BROKEN)
+    if (!runs.isStarted()) for (const asked of runs.takeBack(MOST_RUNS)) asked.fail(notStarted())
+    leave()
+  }
+  const thread = startThread(claims, { onMessage, onExit })
+  const self: PooledWorker = {
+    load: () => runs.all().length,
+    busyMs: () => runs.busyMs(),
+    give(asked) {
+      thread.ref()
+      const { run, slot } = runs.add(asked)
+      thread.send({ type: 'run', run, slot, ...asked.work })
+    },
+    takeBack: (most) => runs.takeBack(most),
+    abort(asked) {
+      const run = runs.find((one) => one.asked === asked)
+      if (run === undefined) return
+      asked.fail(aborted())
+      if (takeRunBack(claims, run)) runs.remove(run)
+      else kill(run, BROKEN)
+    },
+    checkTime() {
+      const late = runs.overdue(GRACE_MS)
+      if (late !== undefined) kill(late, timedOut(late.asked.task.limits))
+    },
+    async close() {
+      leave()
+      await thread.end()
+    },
+  }
+  return self
 }
 
-function started(worker: Worker): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onExit = () => reject(new OperationError('unavailable', 'The runtime of bots does not start.'))
-    worker.once('exit', onExit)
-    worker.once('message', () => {
-      worker.off('exit', onExit)
-      resolve()
-    })
-  })
-}
-
-interface ThreadRun {
-  readonly worker: Worker
-  readonly kill: () => Promise<void>
-  /** Number of the run. */
-  readonly id: number
-}
-
-async function ran({ worker, kill, id }: ThreadRun, task: BotTask): Promise<Pick<DoneMessage, 'outcome' | 'log'>> {
-  const { code, event, capabilities, limits, signal } = task
-  if (signal?.aborted) throw aborted()
-  const ended = Promise.withResolvers<Pick<DoneMessage, 'outcome' | 'log'>>()
-  const killAnd = (end: () => void) => {
-    void kill()
-    end()
-  }
-  const post = (message: ToWorker) => worker.postMessage(message)
-  const onMessage = (message: FromWorker) => {
-    if (message.type === 'ready' || message.run !== id) return
-    if (message.type === 'call') return void answered(message, capabilities).then(post)
-    if (message.isReusable) ended.resolve(message)
-    else killAnd(() => ended.resolve(message))
-  }
-  const onExit = () => ended.resolve({ outcome: BROKEN, log: [] })
-  const onAbort = () => killAnd(() => ended.reject(aborted()))
-  const timer = setTimeout(() => killAnd(() => ended.resolve({ outcome: timedOut(limits), log: [] })), limits.timeoutMs + GRACE_MS)
-  worker.on('message', onMessage)
-  worker.on('exit', onExit)
-  signal?.addEventListener('abort', onAbort)
-  worker.ref()
-  try {
-    post({ type: 'run', run: id, code, event: writeEvent(event), grants: grantsOf(capabilities), limits })
-    return await ended.promise
-  } finally {
-    clearTimeout(timer)
-    worker.unref()
-    worker.off('message', onMessage)
-    worker.off('exit', onExit)
-    signal?.removeEventListener('abort', onAbort)
-  }
-}
-
-function aborted(): OperationError {
-  return new OperationError('aborted', 'The request was cancelled.')
+function notStarted(): OperationError {
+  return new OperationError('unavailable', 'The runtime of bots does not start.')
 }
 
 /** Calls a method that was granted; of other errors than our own, the bot learns nothing. */

@@ -1,11 +1,10 @@
 import type { BotLimits } from 'fhir-ops/execute'
 import type { BotLogLevel } from 'fhir-ops/internal/execute'
+import type { Ticket } from './claims.js'
 
 /** One run, as it is sent to a worker. */
-export interface RunMessage {
+export interface RunMessage extends Ticket {
   readonly type: 'run'
-  /** Number of the run, which no other of the thread has. */
-  readonly run: number
   readonly code: string
   /** JSON text of a `WireEvent`. */
   readonly event: string

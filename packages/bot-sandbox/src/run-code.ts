@@ -8,11 +8,14 @@ export interface RunOptions {
   readonly realm: Realm
   readonly call: CurrentRun['call']
   /** The next answer to a call; `undefined` after that many milliseconds. */
-  readonly nextReply: (waitMs: number) => Promise<ReplyMessage | undefined>
+  readonly nextReply: (waitMs: number) => ReplyMessage | undefined | Promise<ReplyMessage | undefined>
 }
 
+/** What a run needs of its message. */
+type RunInput = Pick<RunMessage, 'code' | 'event' | 'limits'>
+
 /** Runs a bot's code in a realm, and sets the realm back. */
-export async function runCode(message: RunMessage, options: RunOptions): Promise<Omit<DoneMessage, 'type' | 'run'>> {
+export async function runCode(message: RunInput, options: RunOptions): Promise<Omit<DoneMessage, 'type' | 'run'>> {
   const { realm } = options
   const state = createRunState(message.limits)
   realm.begin({ state, call: options.call, outputBytes: message.limits.outputBytes })
@@ -25,7 +28,7 @@ export async function runCode(message: RunMessage, options: RunOptions): Promise
 interface Run {
   readonly realm: Realm
   readonly state: RunState
-  readonly message: RunMessage
+  readonly message: RunInput
   readonly options: RunOptions
 }
 

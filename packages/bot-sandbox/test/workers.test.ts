@@ -47,6 +47,74 @@ test('more bots than threads wait for each other', async () => {
   await sandbox.close()
 })
 
+const ENDLESS = 'export const handler = () => { for (;;); }'
+const QUICK = 'export const handler = (event) => event.input.a'
+
+describe('what a thread was given ahead', () => {
+  test('does not wait for a bot that never ends while another thread is free', async () => {
+    const sandbox = openBotSandbox({ workers: 2 })
+    const caller = new AbortController()
+    const endless = codeOf(runCode(sandbox, ENDLESS, { signal: caller.signal }))
+    const quick = await Promise.all(Array.from({ length: 40 }, (_, a) => runCode(sandbox, QUICK, { event: { input: { a } } })))
+    expect(quick).toEqual(Array.from({ length: 40 }, (_, a) => a))
+    caller.abort()
+    expect(await endless).toBe('aborted')
+    await sandbox.close()
+  })
+
+  test('is done by the next thread when that one is killed', async () => {
+    const sandbox = openBotSandbox({ workers: 1 })
+    const killed = codeOf(runCode(sandbox, UNSTOPPABLE, { limits: { timeoutMs: 100 } }))
+    const behind = Array.from({ length: 12 }, (_, a) => runCode(sandbox, QUICK, { event: { input: { a } } }))
+    expect(await killed).toBe('bot-timeout')
+    expect(await Promise.all(behind)).toEqual(Array.from({ length: 12 }, (_, a) => a))
+    await sandbox.close()
+  })
+
+  test('is not begun when its caller goes, and nothing else ends with it', async () => {
+    const sandbox = openBotSandbox({ workers: 1 })
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const log: string[] = []
+    const read = async () => {
+      begun.resolve()
+      await gate.promise
+      return undefined
+    }
+    const capabilities = { storage: { read, search: async () => [], write: async () => ({}) } }
+    const waits = 'export const handler = async (event, { storage }) => { await storage.read("", ""); return "waited" }'
+    const first = runCode(sandbox, waits, { capabilities })
+    const caller = new AbortController()
+    const cancelled = codeOf(runCode(sandbox, 'export const handler = (event, { log }) => log("begun")', { signal: caller.signal, log }))
+    const last = runCode(sandbox, QUICK)
+    await begun.promise
+    caller.abort()
+    expect(await cancelled).toBe('aborted')
+    gate.resolve()
+    expect([await first, await last, log]).toEqual(['waited', 1, []])
+    await sandbox.close()
+  })
+
+  test('waits no longer than a run may take', async () => {
+    const sandbox = openBotSandbox({ workers: 1 })
+    const caller = new AbortController()
+    const endless = codeOf(runCode(sandbox, ENDLESS, { signal: caller.signal }))
+    expect(await codeOf(runCode(sandbox, QUICK, { limits: { timeoutMs: 100 } }))).toBe('throttled')
+    caller.abort()
+    expect(await endless).toBe('aborted')
+    expect(await runCode(sandbox, QUICK)).toBe(1)
+    await sandbox.close()
+  })
+})
+
+test('a sandbox that closes refuses the thousand that wait, and ends what it has begun', async () => {
+  const sandbox = openBotSandbox({ workers: 2 })
+  const codes = Array.from({ length: 1_000 }, () => codeOf(runCode(sandbox, QUICK)))
+  await sandbox.close()
+  const counted = Object.groupBy(await Promise.all(codes), (code) => code)
+  expect(Object.keys(counted).toSorted()).toEqual(['answered', 'unavailable'])
+  expect(counted['answered']?.length).toBeLessThan(20)
+})
+
 test('eight bots run at once', async () => {
   const sandbox = openBotSandbox({ workers: 8 })
   const met = Promise.withResolvers<void>()

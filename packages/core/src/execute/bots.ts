@@ -105,8 +105,18 @@ export function createBots(options: BotOptions = {}): Bots {
     exposeErrors: options.exposeBotErrors ?? false,
     onLog: options.onLog ?? (() => {}),
     hostLimiter: createLimiter({ ...bounds, concurrency: concurrent }),
-    runtimeLimiter: createLimiter({ ...bounds, concurrency: Math.min(concurrent, options.runtime?.concurrency ?? concurrent) }),
+    runtimeLimiter: createLimiter({ ...bounds, ...runtimeBounds({ concurrent, queue: bounds.queue }, options.runtime) }),
   }
+}
+
+/** What a runtime takes ahead waits there; it is taken only where nothing else keeps the runtime from doing as much as it can. */
+function runtimeBounds(
+  { concurrent, queue }: { readonly concurrent: number; readonly queue: number },
+  runtime: BotRuntime | undefined,
+): { readonly concurrency: number; readonly queue: number } {
+  if (runtime === undefined || concurrent < runtime.concurrency) return { concurrency: concurrent, queue }
+  const ahead = Math.min(runtime.ahead ?? 0, queue)
+  return { concurrency: runtime.concurrency + ahead, queue: queue - ahead }
 }
 
 /** Compiles the schemas of a function of the host now, so that a mistake shows when the process starts. */

@@ -372,6 +372,30 @@ describe('time and turns', () => {
   })
 })
 
+describe('a runtime of stored bots', () => {
+  const started = (options: BotOptions, ahead: number) => {
+    let runs = 0
+    const runtime: BotRuntime = { concurrency: 2, ahead, run: () => (runs++, new Promise(() => {})), close: async () => {} }
+    const { call } = caller({ runtime, maxQueuedBots: 4, ...options })
+    let refused = 0
+    for (let at = 0; at < 10; at++) void call({ bot: { id: 'alone' } }).catch(() => refused++)
+    return vi.waitFor(() => {
+      expect(runs + refused).toBeGreaterThan(4)
+      return { runs: () => runs, refused: () => refused }
+    })
+  }
+
+  test.each<[string, BotOptions, number, readonly [number, number]]>([
+    ['as many as it does, when it takes none ahead', {}, 0, [2, 4]],
+    ['those that it takes ahead, too, which are some of those that may wait', {}, 3, [5, 4]],
+    ['no more ahead than may wait', {}, 100, [6, 4]],
+    ['none ahead where the host lets it do less than it could', { maxConcurrentBots: 1 }, 3, [1, 5]],
+  ])('is given %s', async (_, options, ahead, expected) => {
+    const { runs, refused } = await started(options, ahead)
+    await vi.waitFor(() => expect([runs(), refused()]).toEqual(expected))
+  })
+})
+
 describe('a Bot resource', () => {
   test('is read whole', () => {
     const resource = bot('b', { ...identified('v'), meta: {}, name: 'N', project: 'p', runtime: 'sandbox' })

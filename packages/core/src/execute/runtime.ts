@@ -48,6 +48,8 @@ export type BotLogLevel = 'debug' | 'info' | 'warn' | 'error'
 export interface BotRuntime {
   /** How many runs it does at once. */
   readonly concurrency: number
+  /** How many more it takes at once, so that it goes from one to the next without a wait. Default 0. */
+  readonly ahead?: number
   /**
    * @returns What the code's `handler` gave, rebuilt from data: a string, a JSON value, an `Hl7Message`, a `botResponse` or `undefined`.
    * @throws {OperationError} `bot-failed`, `bot-timeout` or `bot-too-costly`, with the bot's own message in `detail.diagnostics`;

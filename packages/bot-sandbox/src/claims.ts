@@ -1,0 +1,47 @@
+// What host and thread share: a count of what the host has sent, which a thread sleeps on, and a slot for each run that it was given.
+const SENT = 0
+const FIRST_SLOT = 1
+
+/** A run as its thread knows it. */
+export interface Ticket {
+  /** Above 0; no other run of the thread has it. */
+  readonly run: number
+  /** No other run that the thread has now is in it. */
+  readonly slot: number
+}
+
+/** Makes the memory that a host shares with one thread. */
+export function sharedClaims(slots: number): Int32Array {
+  return new Int32Array(new SharedArrayBuffer((FIRST_SLOT + slots) * Int32Array.BYTES_PER_ELEMENT))
+}
+
+/** Offers a run to the thread, before it is sent. */
+export function offerRun(claims: Int32Array, { run, slot }: Ticket): void {
+  Atomics.store(claims, FIRST_SLOT + slot, run)
+}
+
+/** Takes an offer back. False when the thread has begun the run. */
+export function takeRunBack(claims: Int32Array, { run, slot }: Ticket): boolean {
+  return Atomics.compareExchange(claims, FIRST_SLOT + slot, run, 0) === run
+}
+
+/** Claims a run for the thread. False when it was taken back. */
+export function claimRun(claims: Int32Array, { run, slot }: Ticket): boolean {
+  return Atomics.compareExchange(claims, FIRST_SLOT + slot, run, -run) === run
+}
+
+/** Wakes the thread, if it sleeps. */
+export function announceSent(claims: Int32Array): void {
+  Atomics.add(claims, SENT, 1)
+  Atomics.notify(claims, SENT)
+}
+
+/** How much the host has sent. */
+export function sentCount(claims: Int32Array): number {
+  return Atomics.load(claims, SENT)
+}
+
+/** Sleeps until the host has sent more than was `seen`, or for that many milliseconds. */
+export function sleepUntilSent(claims: Int32Array, seen: number, ms: number): void {
+  Atomics.wait(claims, SENT, seen, ms)
+}

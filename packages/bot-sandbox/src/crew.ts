@@ -1,0 +1,79 @@
+import type { BotRun } from './bot-run.js'
+import { MOST_RUNS } from './given-runs.js'
+import { startWorker, type PooledWorker } from './pooled-worker.js'
+
+/** The threads of a runtime. */
+export interface Crew {
+  /** Gives the run to the thread that comes to it first. False when none has room. */
+  give(run: BotRun): boolean
+  /** What threads that are late have not begun. */
+  takeFromLate(): readonly BotRun[]
+  /** Lets threads that have nothing to do take over what others have not begun. */
+  share(): void
+  abort(run: BotRun): void
+  /** Kills threads whose run is over its time limit. */
+  checkTime(): void
+  isBusy(): boolean
+  closeIdle(): Promise<void>
+}
+
+/** Who hears of the threads. */
+export interface CrewOwner {
+  /** A thread has room. */
+  readonly onRoom: () => void
+  /** A thread is gone that has not begun these. */
+  readonly onLeft: (unbegun: readonly BotRun[]) => void
+}
+
+/** A thread that is longer than this at one run is given no more, and what it has not begun is for the others. */
+const LATE_MS = 5
+
+/** Makes the crew of a runtime. Its threads start when there is something to run. */
+export function createCrew(most: number, { onRoom, onLeft }: CrewOwner): Crew {
+  const threads = new Set<PooledWorker>()
+  const start = (): PooledWorker => {
+    const onGone = (thread: PooledWorker, unbegun: readonly BotRun[]): void => {
+      threads.delete(thread)
+      onLeft(unbegun)
+    }
+    const thread = startWorker({ onEnd: onRoom, onGone })
+    threads.add(thread)
+    return thread
+  }
+  const withRoom = (): PooledWorker | undefined => {
+    const [least] = [...threads].filter((thread) => thread.busyMs() < LATE_MS).toSorted(byLoad)
+    if (least?.load() === 0) return least
+    if (threads.size < most) return start()
+    return least !== undefined && least.load() < MOST_RUNS ? least : undefined
+  }
+  return {
+    give(run) {
+      const thread = withRoom()
+      thread?.give(run)
+      return thread !== undefined
+    },
+    takeFromLate: () =>
+      [...threads].flatMap((thread) => (thread.load() > 1 && thread.busyMs() >= LATE_MS ? thread.takeBack(MOST_RUNS) : [])),
+    share() {
+      for (const idle of threads) {
+        const busiest = [...threads].toSorted(byLoad).at(-1)
+        if (idle.load() > 0 || busiest === undefined || busiest.load() < 2) continue
+        for (const run of busiest.takeBack(1)) idle.give(run)
+      }
+    },
+    abort(run) {
+      for (const thread of threads) thread.abort(run)
+    },
+    checkTime() {
+      for (const thread of threads) thread.checkTime()
+    },
+    isBusy: () => [...threads].some((thread) => thread.load() > 0),
+    async closeIdle() {
+      await Promise.all([...threads].filter((thread) => thread.load() === 0).map((thread) => thread.close()))
+    },
+  }
+}
+
+function byLoad(a: PooledWorker, b: PooledWorker): number {
+  return a.load() - b.load()
+}

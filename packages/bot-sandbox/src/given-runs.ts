@@ -1,0 +1,83 @@
+import type { BotRun } from './bot-run.js'
+import { offerRun, takeRunBack, type Ticket } from './claims.js'
+
+/** Most runs that a thread is given. */
+export const MOST_RUNS = 5
+
+/** A run that a thread has been given. */
+export interface Given extends Ticket {
+  readonly asked: BotRun
+}
+
+/** The runs that a thread has been given and has not ended, in the order in which it does them. */
+export interface GivenRuns {
+  all(): readonly Given[]
+  /** The same as they were asked for. */
+  asked(): readonly BotRun[]
+  find(is: (run: Given) => boolean): Given | undefined
+  /** Adds the run at the end, and offers it to the thread. */
+  add(run: BotRun): Given
+  remove(run: Given): void
+  /** Removes the first of those that are not begun, so many at most. */
+  takeBack(most: number): readonly BotRun[]
+  /** The thread has started. */
+  start(): void
+  isStarted(): boolean
+  /** How long the thread has been at the first of them, in milliseconds; 0 without one, and before it has started. */
+  busyMs(): number
+  /** The first of them, when the thread has been at it for longer than its time limit and that many milliseconds. */
+  overdue(graceMs: number): Given | undefined
+}
+
+const MOST_NUMBER = 2 ** 31 - 1
+
+/** Makes the list of a thread. @param onEmpty Called when the last was removed. */
+export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
+  let runs: readonly Given[] = []
+  let numbered = 0
+  let begunAt = 0
+  let isStarted = false
+  const beginNow = (): void => void (begunAt = performance.now())
+  const busyMs = (): number => (isStarted && runs.length > 0 ? performance.now() - begunAt : 0)
+  const freeSlot = (): number => {
+    for (let slot = 0; ; slot++) if (!runs.some((run) => run.slot === slot)) return slot
+  }
+  const remove = (run: Given): void => {
+    if (runs[0] === run) beginNow()
+    runs = runs.filter((one) => one !== run)
+    if (runs.length === 0) onEmpty()
+  }
+  return {
+    all: () => runs,
+    asked: () => runs.map(({ asked }) => asked),
+    find: (is) => runs.find(is),
+    add(asked) {
+      if (runs.length === 0) beginNow()
+      numbered = numbered === MOST_NUMBER ? 1 : numbered + 1
+      const given = { run: numbered, slot: freeSlot(), asked }
+      runs = [...runs, given]
+      offerRun(claims, given)
+      return given
+    },
+    remove,
+    takeBack(most) {
+      const taken: BotRun[] = []
+      for (const run of runs) {
+        if (taken.length === most || !takeRunBack(claims, run)) continue
+        remove(run)
+        taken.push(run.asked)
+      }
+      return taken
+    },
+    start() {
+      isStarted = true
+      beginNow()
+    },
+    isStarted: () => isStarted,
+    busyMs,
+    overdue(graceMs) {
+      const [first] = runs
+      return first !== undefined && busyMs() > first.asked.task.limits.timeoutMs + graceMs ? first : undefined
+    },
+  }
+}

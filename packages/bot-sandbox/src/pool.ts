@@ -1,0 +1,117 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { BotTask } from 'fhir-ops/internal/execute'
+import { aborted, type BotRun, type Ended } from './bot-run.js'
+import { createCrew } from './crew.js'
+import { MOST_RUNS } from './given-runs.js'
+import { grantsOf, writeEvent } from './wire.js'
+
+/** A few threads, and the runs that wait for them. */
+export interface Pool {
+  /** Runs that it takes beyond one for each thread. */
+  readonly ahead: number
+  /** How the run ended. @throws {OperationError} `aborted`, `unavailable`, and `throttled` when its turn does not come within its time limit. */
+  run(task: BotTask): Promise<Ended>
+  /** Takes no more runs, ends those that wait and the threads that are idle; the others end with what they are at. */
+  readonly close: () => Promise<void>
+}
+
+/** How often time limits are looked at while there are runs. */
+const LOOK_MS = 50
+
+/** Makes the pool of a runtime. */
+export function createPool(concurrency: number): Pool {
+  const line = createLine()
+  let asked = 0
+  let isClosed = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const serve = (): void => {
+    line.add(crew.takeFromLate())
+    line.serve((run) => crew.give(run))
+    if (isClosed) void crew.closeIdle()
+    else crew.share()
+  }
+  const crew = createCrew(concurrency, {
+    onRoom: serve,
+    onLeft(unbegun) {
+      line.add(unbegun)
+      serve()
+    },
+  })
+  /** Ends what is over its time, also of waiting for a turn. */
+  const look = (): void => {
+    timer = undefined
+    crew.checkTime()
+    line.add(crew.takeFromLate())
+    const now = performance.now()
+    for (const run of line.take(({ askedAt, task }) => now - askedAt > task.limits.timeoutMs)) run.fail(throttled(run))
+    serve()
+    watch()
+  }
+  const watch = (): void => {
+    if (!line.isEmpty() || crew.isBusy()) timer ??= setTimeout(look, LOOK_MS)
+  }
+  const abort = (run: BotRun): void => {
+    if (line.take((one) => one === run).length > 0) run.fail(aborted())
+    else crew.abort(run)
+  }
+  return {
+    // With them a thread goes on before the host has heard that it could.
+    ahead: concurrency * (MOST_RUNS - 1),
+    async run(task) {
+      if (isClosed) throw closed()
+      if (task.signal?.aborted === true) throw aborted()
+      const { promise, resolve, reject } = Promise.withResolvers<Ended>()
+      const run = { id: asked++, task, work: workOf(task), askedAt: performance.now(), end: resolve, fail: reject }
+      const onAbort = (): void => abort(run)
+      task.signal?.addEventListener('abort', onAbort)
+      line.add([run])
+      serve()
+      watch()
+      return promise.finally(() => task.signal?.removeEventListener('abort', onAbort))
+    },
+    async close() {
+      isClosed = true
+      for (const run of line.take(() => true)) run.fail(closed())
+      await crew.closeIdle()
+    },
+  }
+}
+
+/** Runs that no thread has been given, in the order in which they were asked for. */
+interface Line {
+  isEmpty(): boolean
+  add(runs: readonly BotRun[]): void
+  take(is: (run: BotRun) => boolean): readonly BotRun[]
+  /** Offers the first, as long as it is taken. */
+  serve(give: (run: BotRun) => boolean): void
+}
+
+function createLine(): Line {
+  let runs: readonly BotRun[] = []
+  return {
+    isEmpty: () => runs.length === 0,
+    add(more) {
+      if (more.length > 0) runs = [...runs, ...more].toSorted((a, b) => a.id - b.id)
+    },
+    take(is) {
+      const taken = runs.filter(is)
+      if (taken.length > 0) runs = runs.filter((run) => !taken.includes(run))
+      return taken
+    },
+    serve(give) {
+      while (runs[0] !== undefined && give(runs[0])) runs = runs.slice(1)
+    },
+  }
+}
+
+function workOf({ code, event, capabilities, limits }: BotTask): BotRun['work'] {
+  return { code, event: writeEvent(event), grants: grantsOf(capabilities), limits }
+}
+
+function closed(): OperationError {
+  return new OperationError('unavailable', 'The runtime of bots is closed.')
+}
+
+function throttled({ task }: BotRun): OperationError {
+  return new OperationError('throttled', 'Too many bots are running.', { retryAfterSeconds: Math.ceil(task.limits.timeoutMs / 1000) })
+}

@@ -1,0 +1,71 @@
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
+import { announceSent } from './claims.js'
+import type { FromWorker, ToWorker } from './protocol.js'
+
+/** A thread, and the port that leads to it. */
+export interface Thread {
+  /** Sends a message, and wakes the thread for it; nothing to one that was ended. */
+  send(message: ToWorker): void
+  /** Hands over at once what the thread has sent. */
+  receiveAll(): void
+  /** Keeps the process alive until `unref`. */
+  ref(): void
+  unref(): void
+  isEnded(): boolean
+  /** Kills it. Resolves when it is no more. */
+  end(): Promise<void>
+}
+
+/** Who hears of a thread. */
+export interface ThreadOwner {
+  readonly onMessage: (message: FromWorker) => void
+  /** It has ended by itself. */
+  readonly onExit: () => void
+}
+
+/** Starts a thread that has nothing of the process but its own memory and a port: no environment, no arguments, no standard streams. */
+export function startThread(claims: Int32Array, { onMessage, onExit }: ThreadOwner): Thread {
+  const { port1: port, port2 } = new MessageChannel()
+  const worker = newWorker(port2, claims)
+  let isEnded = false
+  port.on('message', onMessage)
+  // An idle thread keeps no process alive.
+  port.unref()
+  worker.unref()
+  worker.on('error', () => {})
+  worker.on('exit', () => {
+    if (!isEnded) onExit()
+  })
+  return {
+    send(message) {
+      if (isEnded) return
+      port.postMessage(message)
+      announceSent(claims)
+    },
+    receiveAll() {
+      for (let next = receiveMessageOnPort(port); next !== undefined && !isEnded; next = receiveMessageOnPort(port)) onMessage(next.message)
+    },
+    ref: () => port.ref(),
+    unref: () => port.unref(),
+    isEnded: () => isEnded,
+    async end() {
+      isEnded = true
+      port.close()
+      await worker.terminate()
+    },
+  }
+}
+
+function newWorker(port: MessagePort, claims: Int32Array): Worker {
+  return new Worker(new URL('../dist/worker.js', import.meta.url), {
+    workerData: { port, claims },
+    transferList: [port],
+    env: {},
+    argv: [],
+    execArgv: [],
+    stdin: true,
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+  })
+}
