@@ -3,7 +3,7 @@ import type { ElementSlot, FhirNode, FhirPathContext, TypeDefinition, TypeModel,
 import type { Work } from '../../work/index.js'
 import type { Narrative } from '../rules/narrative/read-narrative.js'
 import type { CodeList, Definitions } from './definitions.js'
-import type { ElementRule, Profile } from './element-rule.js'
+import type { ElementRule } from './element-rule.js'
 import type { FindingSink } from './finding-sink.js'
 import type { FindingDefinition } from './finding.js'
 import type { PrimitiveCheck } from './primitive-problem.js'
@@ -135,8 +135,6 @@ export interface BundleIndex {
 export interface LookedAt {
   /** The type of what the value is in. */
   readonly parent: TypeDefinition
-  /** The name of the element there. */
-  readonly element: string
   /** The ElementDefinitions of the value. */
   readonly rules: readonly ElementRule[]
 }
@@ -180,8 +178,7 @@ export type ValueLook = 'never' | PossibleLook
 
 /** What is asked of a value, its JSON alone. */
 export interface PossibleLook {
-  /** All ElementDefinitions of the value. */
-  readonly rules: readonly ElementRule[]
+  readonly type: TypeDefinition
   /** How often the element may be there. */
   readonly min: number
   readonly max: number
@@ -193,8 +190,6 @@ export interface PossibleLook {
   readonly form: PrimitiveCheck | undefined
   /** What is in a complex value. */
   readonly plan: Plan | undefined
-  /** Where the values are extensions: how to look at one with a definition, whose rules it has in addition. */
-  readonly ofDefinition?: (run: Run, definition: Profile) => ValueLook
 }
 
 /** Finds plans, each made once. */

@@ -1,52 +1,28 @@
 import { PENDING, type ElementSlot, type TypeDefinition } from '../../fhirpath/index.js'
 import { primitiveCheck } from '../rules/primitive/check-primitive.js'
-import { TYPE_URL, type ElementRule, type Profile } from '../run/element-rule.js'
+import { TYPE_URL, type ElementRule } from '../run/element-rule.js'
 import { isNested, type MetTest, type Plan, type PlannedMember, type PossibleLook, type Run, type ValueLook } from '../run/run.js'
 
 /** How to look at the values of a member; `undefined` while the definition of their type has yet to be fetched. */
 export function lookAt(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember): ValueLook | undefined {
   const type = run.model.type(slot.type)
-  if (type === undefined || type.kind === 'resource' || !rules.every((rule) => allows(rule, slot))) return 'never'
+  if (type === undefined || type.kind === 'resource' || type.name === 'Extension' || !rules.every((rule) => allows(rule, slot)))
+    return 'never'
   const ofType = rulesOfType(run, type, rules)
   if (typeof ofType !== 'object') return ofType
-  const look = lookBy(run, { parent, slot, type, rules: [...rules, ...ofType] })
-  if (look === 'never') return look
-  const [min, max] = [Math.max(0, ...rules.map((rule) => rule.min)), Math.min(Infinity, ...rules.map((rule) => rule.max))]
-  return {
-    ...look,
-    min,
-    max,
-    ...(type.name === 'Extension' && { ofDefinition: looksByDefinition({ parent, slot, type, rules: look.rules }) }),
-  }
-}
-
-function lookBy(run: Run, typed: TypedSlot): 'never' | PossibleLook {
-  const { type, rules } = typed
+  const all = [...rules, ...ofType]
   const isPrimitive = type.kind === 'primitive'
-  const whens = whensOf(run, typed)
-  const demands = metTests(run, rules, type)
-  if (whens === undefined || demands === undefined || (isPrimitive && rules.some((rule) => asksForMembers(rule, type)))) return 'never'
+  const whens = whensOf(run, { parent, slot, type, rules: all })
+  const demands = metTests(run, all, type)
+  if (whens === undefined || demands === undefined || (isPrimitive && all.some((rule) => asksForMembers(rule, type)))) return 'never'
   return {
-    rules,
-    min: 0,
-    max: Infinity,
+    type,
+    min: Math.max(0, ...rules.map(({ min }) => min)),
+    max: Math.min(Infinity, ...rules.map(({ max }) => max)),
     whens,
     demands,
     form: isPrimitive ? primitiveCheck(type.name) : undefined,
-    plan: isPrimitive ? undefined : run.plans.of(type, rules),
-  }
-}
-
-/** Adds what the definition of an extension says, once for each definition, which is known as long as it does not change. */
-function looksByDefinition(place: TypedSlot): (run: Run, definition: Profile) => ValueLook {
-  const looks = new WeakMap<Profile, ValueLook>()
-  return (run, definition) => {
-    const known = looks.get(definition)
-    if (known !== undefined) return known
-    const { base, root } = definition
-    const look = base === undefined ? lookBy(run, { ...place, rules: [...place.rules, root] }) : 'never'
-    looks.set(definition, look)
-    return look
+    plan: isPrimitive ? undefined : run.plans.of(type, all),
   }
 }
 
@@ -81,7 +57,7 @@ function asksForMembers({ required, slices, types }: ElementRule, { elements }: 
 function whensOf({ rules: book }: Run, { parent, slot, type, rules }: TypedSlot): PossibleLook['whens'] | undefined {
   const own = [...book.onType(type.name), ...(book.hasElementRules ? book.onElement(parent.name, slot.name) : [])]
   if (own.some(({ when, needs }) => when === undefined && needs === undefined)) return undefined
-  return own.flatMap(({ when }) => when?.({ parent, rules, element: slot.name }) ?? [])
+  return own.flatMap(({ when }) => when?.({ parent, rules }) ?? [])
 }
 
 /** `undefined` where a rule is checked on nodes only. */

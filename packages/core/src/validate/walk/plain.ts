@@ -1,4 +1,4 @@
-import { PENDING, type FhirNode } from '../../fhirpath/index.js'
+import type { FhirNode } from '../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import type { Look, Plan, PlannedMember, PossibleLook, Run } from '../run/run.js'
 import { lookAt } from './look-at.js'
@@ -16,8 +16,7 @@ export function createLook(home: FhirNode): Look {
 /**
  * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
  * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when` and `needs`, those on ElementDefinitions by
- * `metTest`. False also where only a visit can decide: identified elements, extensions of primitives,
- * parts of complex extensions, resources in resources, slices, profiles on types.
+ * `metTest`. False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
  *
  * @param held What the member is in.
  */
@@ -69,7 +68,6 @@ function numberTextIn(run: Run, value: unknown, holder: object, key: string | nu
 function isPlainValue(run: Run, look: PossibleLook, value: unknown, source: string): boolean {
   const { plan, form } = look
   if (--run.look.left <= 0) return false
-  if (look.ofDefinition !== undefined) return isObject(value) && isPlainExtension(run, look.ofDefinition, value)
   if (plan !== undefined) return isObject(value) && isPlainObject(run, look, plan, value)
   if (typeof value === 'object' || !isUnremarkable(run, look, value)) return false
   return !run.checksTypes || form?.(value, source, run.now) === undefined
@@ -79,15 +77,6 @@ function isUnremarkable(run: Run, { whens, demands }: PossibleLook, value: unkno
   if (run.checksTypes) for (const when of whens) if (when(value, run)) return false
   for (const isMet of demands) if (!isMet(value, run)) return false
   return true
-}
-
-/** An extension is looked at by its definition as well. What is inside a complex one is defined with it, and is visited. */
-function isPlainExtension(run: Run, ofDefinition: NonNullable<PossibleLook['ofDefinition']>, extension: JsonObject): boolean {
-  const { url } = extension
-  const definition = typeof url === 'string' && url.includes(':') ? run.definitions.profile(url) : undefined
-  if (definition === undefined || definition === PENDING || definition.type !== 'Extension') return false
-  const look = ofDefinition(run, definition)
-  return look !== 'never' && look.plan !== undefined && isPlainObject(run, look, look.plan, extension)
 }
 
 function isPlainObject(run: Run, look: PossibleLook, plan: Plan, value: JsonObject): boolean {

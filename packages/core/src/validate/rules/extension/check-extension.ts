@@ -34,15 +34,7 @@ const EXTENSION_URL_MISSING: FindingDefinition = defineFinding('extension-url-mi
 export const extensionRule: NodeRule = {
   on: ['Extension'],
   finds: [EXTENSION_URL_MISSING, EXTENSION_URL, EXTENSION_UNKNOWN, EXTENSION_RELEASE, EXTENSION_CONTEXT],
-  when: () => (value, run) => !isDefined(run, value),
   check: checkExtension,
-}
-
-/** Whether an extension has a definition that says where it may be used, which is left to `extensionContextRule`. */
-function isDefined(run: Run, value: unknown): boolean {
-  const url = isObject(value) ? stringAt(value, 'url') : undefined
-  const profile = url?.includes(':') === true && !url.includes('|') ? run.definitions.profile(url) : undefined
-  return profile !== undefined && profile !== PENDING && hasContexts(profile)
 }
 
 /** Checks that the url of an extension is one, and that it has a definition. What is inside a complex extension is named by that one's. */

@@ -1,11 +1,11 @@
 import { compareVersions } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
-import { isNode, pathOf, PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
+import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { resourceOf, type LookedAt, type NodeRule, type Run } from '../../run/run.js'
+import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { expressionContext } from '../constraint/expression-context.js'
 import { isInProfile, isProfileUnknown, profileContext } from './profile-context.js'
 
@@ -33,34 +33,7 @@ const EXTENSION_OUTDATED: FindingDefinition = defineFinding(
 export const extensionContextRule: NodeRule = {
   on: ['Extension'],
   finds: [EXTENSION_CONTEXT, EXTENSION_MODIFIER, EXTENSION_OUTDATED],
-  when: openTest,
   check: checkExtensionContext,
-}
-
-/** The test whether the definition of an extension leaves it open if it may be here: it is for other elements than the type around, or asks for more. */
-function openTest({ parent, element }: LookedAt): (value: unknown, run: Run) => boolean {
-  const known = new WeakMap<Profile, boolean>()
-  return (value, run) => {
-    const url = isObject(value) ? stringAt(value, 'url') : undefined
-    const profile = url === undefined ? undefined : run.definitions.profile(url)
-    if (profile === undefined || profile === PENDING || profile.extension === undefined) return true
-    const isOpen = known.get(profile) ?? !isForType(run, parent, { rule: profile.extension, isModifier: element === 'modifierExtension' })
-    known.set(profile, isOpen)
-    return isOpen
-  }
-}
-
-interface Use {
-  readonly rule: ExtensionRule
-  readonly isModifier: boolean
-}
-
-function isForType(run: Run, { name }: TypeDefinition, { rule, isModifier }: Use): boolean {
-  const { outdated, releases, invariants, contexts } = rule
-  if (outdated !== undefined || releases !== undefined || invariants.length > 0 || rule.isModifier !== isModifier) return false
-  if (contexts.some(({ expression }) => profileContext(expression) !== undefined)) return false
-  const names = ['Element', ...typeNames(run, name)]
-  return contexts.some((context) => context.type === 'element' && holdsFor(context) && names.includes(context.expression))
 }
 
 /** Checks that an extension is used where its definition allows, and is a modifier only where it may be one. */
