@@ -9,7 +9,7 @@ import { configureServer } from '@fhir-ops/handler/node'
 import { delegated, httpStorage } from '@fhir-ops/http'
 import { listedSystem } from '@fhir-ops/loinc-rxnorm'
 import { importLoinc, importRxnorm } from '@fhir-ops/loinc-rxnorm/import'
-import { openPostgres } from '@fhir-ops/postgres'
+import { openPostgres, openPostgresToFill } from '@fhir-ops/postgres'
 import { loadR4, r4, releaseOf } from '@fhir-ops/r4'
 import { languageTags, registryDefinitions } from '@fhir-ops/registries'
 import { importSnomed } from '@fhir-ops/snomed/import'
@@ -97,6 +97,7 @@ const TABLE: Readonly<Record<string, Row>> = {
   measureOperations: { make: measureOperations },
   memoryStorage: { make: memoryStorage, before: [[]] },
   openPostgres: { make: openPostgres, before: [{ connect: progress, on: progress, end: progress }] },
+  openPostgresToFill: { make: openPostgresToFill, before: [{ connect: progress, on: progress, end: progress }] },
   openSqlite: { make: openSqlite, before: ['never-opened.db'] },
   openSqliteToFill: { make: openSqliteToFill, before: ['never-opened.db'] },
   packLayer: { make: packLayer, before: [new Uint8Array(), 'x'] },

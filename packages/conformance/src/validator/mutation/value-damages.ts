@@ -130,7 +130,11 @@ const WRONG_FORMS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
 
 function wrongForm(site: Site): readonly Edit[] {
   const wrong = WRONG_FORMS.get(site.node.type.name)
-  return wrong === undefined ? [] : [here(site, wrong)]
+  if (wrong === undefined) return []
+  const edit = here(site, wrong)
+  const isContent = site.node.type.name === 'base64Binary' && site.node.parent?.type.name === 'Attachment'
+  // What cannot be decoded is a fault of the Attachment.
+  return [isContent ? { ...edit, expected: [...edit.expected, site.expression.replace(/\.\w+$/, '')] } : edit]
 }
 
 function decimalPoint(site: Site): readonly Edit[] {
