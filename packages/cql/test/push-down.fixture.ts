@@ -17,6 +17,8 @@ const LEAVES = [
   'exists [Observation: "Weight"]',
   'exists ([Observation: "Weight"] O where (O.value as FHIR.Quantity).value > 50)',
   'exists [Observation: category in "Kinds"]',
+  'exists [Observation: "Nothing"]',
+  'exists ([Observation: "Weight"] O aggregate R starting ({ 1 }): R)',
   'exists [AllergyIntolerance: "Kinds"]',
   "Patient.gender = 'female'",
   "Patient.gender.value = 'male'",
@@ -112,6 +114,7 @@ codesystem "Kind": 'http://x/kind'
 codesystem "Class": 'http://x/class'
 valueset "Kinds": 'http://x/ValueSet/kinds'
 code "Weight": 'b' from "Kind"
+code "Nothing": '' from "Kind"
 code "Ambulatory": 'AMB' from "Class"
 parameter "Measurement Period" Interval<DateTime>
 context Patient

@@ -41,6 +41,19 @@ describe('populations that the search for subjects tells', () => {
     expect(told).toEqual({ read: 2, isWhole: true })
   })
 
+  it.each([
+    ['an empty code, which a search takes for any', '[Encounter: "Nothing"]'],
+    ['a query that gives something of no rows', '([Observation: "Weight"] O aggregate R starting ({ 1 }): R)'],
+  ])('are right where there is %s', async (_, list) => {
+    const criteria = [`exists ${list}`, `not exists ${list}`, 'exists [Encounter]']
+    await expectSameCounts(memoryStorage(), { criteria, people, resources: [visit(0, 'finished')] })
+    await expectSameCounts(memoryStorage(), {
+      criteria: [criteria[1] ?? '', ...criteria.slice(1)],
+      people,
+      resources: [visit(0, 'finished')],
+    })
+  })
+
   it('are counted by age and gender, but of whom these are not known well', async () => {
     const criteria = ['AgeInYearsAt(start of "Measurement Period") >= 18', "Patient.gender = 'female'", 'exists "Finished"']
     const [young, unknown] = [{ birthDate: '2010-05-05' }, { birthDate: '2002' }].map((born) => ({ ...people[0], ...born }))

@@ -81,7 +81,9 @@ async function exists(place: Place, node: ElmNode): Promise<Decision> {
     case 'Query': {
       const [source = {}, ...others] = nodesAt(node, 'source')
       const retrieve = nodeAt(source, 'expression')
-      if (retrieve === undefined || typeOf(retrieve) !== 'Retrieve' || others.length > 0) return UNKNOWN
+      // An aggregate gives its starting value where there are no rows.
+      const isOfRows = others.length === 0 && nodeAt(node, 'aggregate') === undefined
+      if (retrieve === undefined || typeOf(retrieve) !== 'Retrieve' || !isOfRows) return UNKNOWN
       const filter = filterOf(source, nodeAt(node, 'where'))
       const isPlain = PARTS.every((part) => node[part] === undefined || nodesAt(node, part).length === 0)
       return await found(place, retrieve, isPlain ? (filter === undefined ? 0 : conjunctsOf(filter.where).length) : undefined)
@@ -92,7 +94,7 @@ async function exists(place: Place, node: ElmNode): Promise<Decision> {
 }
 
 /** Parts of a query that may leave out rows, make nulls of them, or fail. */
-const PARTS = ['let', 'relationship', 'aggregate', 'return', 'sort']
+const PARTS = ['let', 'relationship', 'return', 'sort']
 
 /**
  * Whether a retrieve finds something that passes the condition of its query: exactly, where search parameters tell all of it; else nothing is known

@@ -36,12 +36,13 @@ function parameterOf({ parameters }: SearchOptions, { type, path, kind }: Search
 
 /**
  * Whether a search by `requirementConditions` finds what has one of the codes in an element, and nothing else: its parameter looks at no other
- * element, and the codes are not too many.
+ * element, and the codes are neither too many nor empty: by an empty one, a search would find all codes of its system.
  */
 export function isExactFilter(search: SearchOptions, type: string, filter: DataRequirementCodeFilter): boolean {
   const parameter = parameterOf(search, { type, path: filter.path, kind: 'token' })
   const isOnly = parameter !== undefined && branchesOf(parameter.expression).length === 1
-  return isOnly && requirementConditions(search, { type, codeFilter: [filter] }).length === 1
+  const areCodes = filter.code?.every(({ code = '' }) => code !== '') ?? true
+  return isOnly && areCodes && requirementConditions(search, { type, codeFilter: [filter] }).length === 1
 }
 
 function branchesOf(expression: string): readonly string[] {
