@@ -59,7 +59,7 @@ describe('an extension with an element of another release', () => {
     [
       'with a part of another type',
       trigger(about, { url: 'type', valueString: 'reflex' }),
-      [`error type-not-allowed ${at('.extension[1]')}`],
+      [`error type-not-allowed ${at('.extension[1].value.ofType(string)')}`],
     ],
     [
       'that refers to another type',
@@ -145,7 +145,7 @@ describe('an extension with an element of another release', () => {
     [
       'of a type that R4 has not, by a part of another type',
       { ...request, extension: [{ url: url('5.0', 'MedicationRequest.reason'), extension: [{ url: 'concept', valueString: 'x' }] }] },
-      ['error type-not-allowed MedicationRequest.extension[0].extension[0]'],
+      ['error type-not-allowed MedicationRequest.extension[0].extension[0].value.ofType(string)'],
     ],
     [
       'for a concept or a reference, as one of them',

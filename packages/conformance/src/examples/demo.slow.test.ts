@@ -23,7 +23,7 @@ beforeAll(async () => {
   let title = ''
   for await (const line of createInterface(server.stdout)) {
     if (line.startsWith('# ')) title = line.slice(2)
-    if (line.startsWith('curl ')) commands.set(title, line)
+    if (/^(curl|printf) /.test(line)) commands.set(title, line)
     if (line.startsWith('listening on ')) break
   }
 })

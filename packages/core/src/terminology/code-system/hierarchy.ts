@@ -54,8 +54,13 @@ function* childrenOf(parents: readonly (readonly number[])[]): Work<readonly (re
 
 function* numbered(parents: readonly (readonly number[])[], children: readonly (readonly number[])[]): Work<Walk> {
   const size = parents.length
-  const walk = { order: new Uint32Array(size), place: new Uint32Array(size).fill(size), end: new Uint32Array(size), many: false, next: 0 }
-  walk.many = parents.some((list) => list.length > 1)
+  const walk: Walk = {
+    order: new Uint32Array(size),
+    place: new Uint32Array(size).fill(size),
+    end: new Uint32Array(size),
+    many: parents.some((list) => list.length > 1),
+    next: 0,
+  }
   for (let root = 0; root < size; root++) if (parents[root]?.length === 0) yield* visit(root, children, walk)
   for (let rest = 0; rest < size; rest++) if (walk.place[rest] === size) yield* visit(rest, children, walk)
   return walk

@@ -56,16 +56,14 @@ function providerOver(
   { concepts, places, hierarchy }: Numbered,
   readStatus: (concept: JsonObject) => ConceptStatus,
 ): CodeSystemProvider {
-  const status = (concept: number): ConceptStatus => readStatus(concepts[concept] ?? {})
-  const sources = (number: number): readonly ConceptSource[] => {
-    const concept = concepts[number]
-    return concept === undefined ? [] : [{ concept }]
-  }
+  const conceptOf = (number: number): JsonObject => concepts[number] ?? {}
+  const status = (number: number): ConceptStatus => readStatus(conceptOf(number))
+  const sources = (number: number): readonly ConceptSource[] => [{ concept: conceptOf(number) }]
   return {
     header,
     supplements: [],
     find: (code) => places.get(keyOf(code, header.caseSensitive)),
-    code: (concept) => stringAt(concepts[concept], 'code') ?? '',
+    code: (number) => stringAt(conceptOf(number), 'code') ?? '',
     sources,
     status,
     hierarchy,
@@ -101,7 +99,7 @@ function headerOf(resource: JsonObject): SystemHeader {
 interface ConceptList {
   readonly concepts: readonly JsonObject[]
   /** Of each concept: the places of its parents, by nesting and by the properties `parent` and `child`. */
-  readonly parents: readonly (readonly number[])[]
+  readonly parents: readonly number[][]
 }
 
 /** Lists the concepts of a CodeSystem, each code once; a code that comes again adds a parent only. */
@@ -125,8 +123,9 @@ function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<Co
     if (concept['concept'] !== undefined) open.push({ list: objectsAt(concept, 'concept'), next: 0, parent: place })
     if (concepts.length % STEPS === 0) yield
   }
-  yield* addNamedParents({ resource, concepts, parents, find: (code) => places.get(keyOf(code, caseSensitive)) })
-  return { concepts, parents }
+  const list = { concepts, parents }
+  yield* addNamedParents(resource, list, (code) => places.get(keyOf(code, caseSensitive)))
+  return list
 }
 
 /** Concepts side by side, and how many of them were visited. */
@@ -150,14 +149,12 @@ function nextOf(open: OpenList[]): Nested | undefined {
   return undefined
 }
 
-interface Named {
-  readonly resource: JsonObject
-  readonly concepts: readonly JsonObject[]
-  readonly parents: readonly number[][]
-  readonly find: (code: string) => number | undefined
-}
-
-function* addNamedParents({ resource, concepts, parents, find }: Named): Work<void> {
+/** Adds the parents that are named by the properties `parent` and `child`. */
+function* addNamedParents(
+  resource: JsonObject,
+  { concepts, parents }: ConceptList,
+  find: (code: string) => number | undefined,
+): Work<void> {
   const parentCodes = propertyCodes(resource, 'parent')
   const childCodes = propertyCodes(resource, 'child')
   for (const [place, concept] of concepts.entries()) {

@@ -14,10 +14,7 @@ export interface Supplement {
 export function supplemented(provider: CodeSystemProvider, supplements: readonly Supplement[]): CodeSystemProvider {
   if (supplements.length === 0) return provider
   const added = addedSources(provider, supplements)
-  const sources = (concept: number): readonly ConceptSource[] => {
-    const more = added.get(concept)
-    return more === undefined ? provider.sources(concept) : [...provider.sources(concept), ...more]
-  }
+  const sources = (concept: number): readonly ConceptSource[] => [...provider.sources(concept), ...(added.get(concept) ?? [])]
   const properties = supplements.flatMap(({ resource }) =>
     objectsAt(resource, 'property').map((item) => [stringAt(item, 'code') ?? '', stringAt(item, 'uri')] as const),
   )
