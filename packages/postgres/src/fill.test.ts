@@ -62,6 +62,18 @@ describe.skipIf(database.url === undefined)('a database that is filled (needs a 
     await next.close()
   })
 
+  it('gets them from a load that goes on where another was cut short, when that is closed', async () => {
+    const cutShort = await openPostgresToFill(schema.pool(), LOSSY)
+    await cutShort.storage.write([basic('one')])
+    const lacking = await indexes()
+    const { storage, close } = await openPostgresToFill(schema.pool(), LOSSY)
+    expect(await indexes()).toEqual(lacking)
+    await storage.write([basic('two')])
+    await close()
+    expect((await indexes()).length).toBe(lacking.length + 5)
+    await cutShort.close()
+  })
+
   it.each([
     ['has', []],
     ['had', [{ op: 'delete', type: 'Basic', id: 'zero' }]],

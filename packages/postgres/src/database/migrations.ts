@@ -138,15 +138,15 @@ export async function migrate(db: Database): Promise<void> {
 /**
  * The same without the indexes by search parameters, where there are no resources yet.
  *
- * @returns Whether they are left out.
+ * @returns Whether they are left out, by this load or by one before it that was cut short.
  */
 export async function migrateToFill(db: Database): Promise<boolean> {
   await migrateTables(db)
-  return db.transaction(async (executor) => {
-    if ((await executor.rows(sql`SELECT 1 FROM fhir_resource LIMIT 1`)).length > 0) return false
+  await db.transaction(async (executor) => {
+    if ((await executor.rows(sql`SELECT 1 FROM fhir_resource LIMIT 1`)).length > 0) return
     for (const name of ENTRY_INDEXES.keys()) await executor.rows({ text: `DROP INDEX IF EXISTS ${name}`, values: [] })
-    return true
   })
+  return !(await isCurrent(db))
 }
 
 /** Makes the indexes that a first load left out. Nobody writes meanwhile. */
