@@ -302,6 +302,16 @@ describe('a code without system', () => {
     const resource = { ...basic({ code }), meta: { profile: ['http://codes.test/p'] } }
     expect(await findingsOf(resource, [codeSystem({}), valueSet(include), profile], /^code-not/)).toEqual(said)
   })
+
+  test.each([
+    ['a', []],
+    ['b', [NOT_IN]],
+  ])('%s, where an imported value set lists a of a code system that is not known', async (code, said) => {
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/bare' } })
+    const imported = { ...valueSet({ ...listed, system: 'http://elsewhere.test' }), url: 'http://codes.test/imported' }
+    const resource = { ...basic({ code }), meta: { profile: ['http://codes.test/p'] } }
+    expect(await findingsOf(resource, [imported, valueSet({ valueSet: [imported.url] }), profile], /^code-not/)).toEqual(said)
+  })
 })
 
 test('text alone is said of each binding that asks for a code, also of a weaker one of the base', async () => {

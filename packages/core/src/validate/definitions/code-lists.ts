@@ -148,7 +148,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     title: titleOf(resource, canonical),
     has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : find(given)),
     lists: (code) =>
-      includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) === 'in'),
+      includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) !== 'out'),
     fit: keptByCode((code, system) => (isQuestionable(code, system) ? 'questionable' : verdicts(code, system) === 'out' ? 'out' : 'fine')),
     notes: (system) => {
       const known = notes.get(system)
