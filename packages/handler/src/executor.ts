@@ -112,10 +112,10 @@ function createWatch(): Watch {
   const jobs = new Set<Watched>()
   let timer: ReturnType<typeof setTimeout> | undefined
   /** When the next look is due. Where the host drops timers together with the request that set them, it does not come. */
-  let due = 0
+  let due = -Infinity
   const look = (): void => {
     const now = performance.now()
-    due = 0
+    due = -Infinity
     for (const job of jobs) if (now >= job.until) job.giveUp(outOfTime())
     if (jobs.size > 0) arm(now)
   }
