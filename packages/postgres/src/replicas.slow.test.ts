@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as after } from 'node:timers/promises'
 import { storageContract } from '@fhir-ops/storage-contract'
 import { writableText, type PutEntry, type SearchQuery } from 'fhir-ops/storage'
 import pg from 'pg'
@@ -87,6 +90,24 @@ describe.skipIf(standby === undefined)('reading from a standby (needs PostgreSQL
     expect(await countedAt(seen, () => storage.count(BY_CODE))).toBe('primary')
     await standby.start()
     await expect.poll(() => countedAt(seen, () => storage.count(BY_CODE)), { timeout: 30_000 }).toEqual('standby')
+  })
+
+  it('makes one read wait, not all, where a standby that was away does not answer', { timeout: 60_000 }, async () => {
+    const silent = createServer().listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => void silent.close())
+    const url = `postgres://fhir@127.0.0.1:${Object(silent.address()).port}/fhir`
+    const { open } = await freshWorld({ connectTimeoutMs: 2_000 }, { ...(standby ?? unreachable()), url })
+    const { storage } = await open()
+    const answered: string[] = []
+    const count = async (name: string): Promise<void> => {
+      expect(await storage.count(BY_CODE)).toBe(0)
+      answered.push(name)
+    }
+    await count('first')
+    await after(1_100)
+    await Promise.all([count('trying'), count('other'), after(20).then(() => count('later'))])
+    expect(answered.at(-1)).toBe('trying')
   })
 
   it('ends where the standby becomes a primary of its own', { timeout: 60_000 }, async () => {

@@ -16,7 +16,7 @@ const AWAY_MS = 1_000
 
 interface Standby {
   readonly db: Database
-  /** On the clock of `performance.now`. */
+  /** On the clock of `performance.now`; 0 when it could be used the last time. */
   awayUntil: number
 }
 
@@ -30,18 +30,22 @@ export function readingFrom(primary: Database, replicas: readonly Database[]): R
   const standbys: readonly Standby[] = replicas.map((db) => ({ db, awayUntil: 0 }))
   const position = shared(() => positionOf(primary))
   let turn = 0
+  const isPresent = ({ awayUntil }: Standby): boolean => awayUntil <= performance.now()
   const next = (): Standby | undefined => {
-    const present = standbys.filter(({ awayUntil }) => awayUntil <= performance.now())
+    const present = standbys.filter(isPresent)
     return present[turn++ % present.length]
   }
   return async (work) => {
+    const wanted = standbys.some(isPresent) ? await position() : undefined
     const standby = next()
-    if (standby === undefined) return work(primary)
-    const wanted = await position()
+    if (wanted === undefined || standby === undefined) return work(primary)
+    // Whether one is back is tried by one read, which may wait as long as a connection may take; the others do not.
+    if (standby.awayUntil > 0) standby.awayUntil = Infinity
     let hasBegun = false
     try {
       return await standby.db.session(async (executor) => {
         await caughtUp(executor, wanted)
+        standby.awayUntil = 0
         hasBegun = true
         return work(executor)
       })
