@@ -79,6 +79,8 @@ export async function* checkInOrder(
  */
 async function keepYoungGenerationSmall(): Promise<void> {
   setFlagsFromString('--semi-space-growth-factor=1')
+  // A Node with restricted permissions, or one without an inspector, cannot be asked.
+  if (!process.features.inspector || 'permission' in process) return
   const { Session } = await import('node:inspector/promises')
   const session = new Session()
   session.connect()
