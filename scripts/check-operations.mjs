@@ -15,7 +15,9 @@ const problems = folders.flatMap((folder) => {
   const page = `docs/operations/${folder === 'evaluate' ? 'evaluate-measure' : folder}.md`
   return [
     ...(entries.has(`./${folder}`) ? [] : [`exports of packages/core/package.json have no ./${folder}`]),
-    ...([`'fhir-ops/${folder}'`, `'fhir-ops/internal/${folder}'`].some((entry) => mounted.includes(entry)) ? [] : [`packages/handler/src/operations.ts does not mount ${folder}`]),
+    ...([`'fhir-ops/${folder}'`, `'fhir-ops/internal/${folder}'`].some((entry) => mounted.includes(entry))
+      ? []
+      : [`packages/handler/src/operations.ts does not mount ${folder}`]),
     ...(existsSync(join(root, page)) ? [] : [`${page} is missing`]),
     ...(readme.includes(page) ? [] : [`README.md does not lead to ${page}`]),
   ]

@@ -100,6 +100,16 @@ describe('$cql', () => {
     expect(json.parameter).toEqual([{ name: 'return', valueInteger: 1 }])
   })
 
+  it('finds by codes that an expression lists', async () => {
+    const listed = "Count([Observation: { Code { system: 'http://loinc.example/s', code: 'glucose' } }])"
+    const { json } = await call(
+      'POST',
+      '$cql',
+      parameters({ name: 'expression', valueString: listed }, { name: 'subject', valueString: 'Patient/p' }),
+    )
+    expect(json.parameter).toEqual([{ name: 'return', valueInteger: 1 }])
+  })
+
   it('evaluates over data that comes with the call', async () => {
     const entry = [{ resource: { resourceType: 'Observation', id: 'x' } }, { resource: { resourceType: 'Observation', id: 'y' } }]
     const { json } = await call(

@@ -230,8 +230,13 @@ function listedRangeOf(node: ElmNode, { references }: Compiler): Value | undefin
 }
 
 function listedCodes(value: Value, offset: number): CodeTest {
-  const wanted = new Set((isList(value) ? value : [value]).flatMap((item) => codeKeys(item, offset)))
+  const wanted = new Set(itemsOf(value).flatMap((item) => codeKeys(item, offset)))
   return (system, code) => wanted.has(`${system ?? ''}|${code}`)
+}
+
+/** The codes that are listed one by one come as a list in a list. */
+function itemsOf(value: Value): readonly Value[] {
+  return isList(value) ? value.flatMap(itemsOf) : [value]
 }
 
 function codeKeys(value: Value, offset: number): readonly string[] {
