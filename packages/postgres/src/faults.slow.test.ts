@@ -24,7 +24,7 @@ function faulty(pool: PostgresPool, fault: Fault): PostgresPool {
       clients.set(client, known)
       return known
     },
-    on: (event, listener) => pool.on(event, listener),
+    on: pool.on.bind(pool),
     end: () => pool.end(),
   }
 }

@@ -39,19 +39,34 @@ const ANSWER_GRACE_MS = 1_000
 export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): Connections {
   const known = new WeakSet<PostgresClient>()
   const queries = createQueries(options.transactionPooling !== true)
-  // What breaks while nobody uses it is replaced by the pool; without a listener the process would end.
-  pool.on('error', () => {})
+  const listen = listenerOf(pool)
   return {
     async take() {
       const client = await inTime(pool, options.connectTimeoutMs)
       const connection = connectionOf(client, queries, options.statementTimeoutMs + ANSWER_GRACE_MS)
       if (known.has(client)) return connection
-      client.on('error', () => {})
+      listen(client)
       await setUp(connection, options)
       known.add(client)
       return connection
     },
   }
+}
+
+/**
+ * Listens to connections, as an error that nobody listens for ends the process. What breaks while nobody uses it is replaced by the pool, what breaks
+ * in use fails its call. Who waits for the promise of a connection comes too late: what ends it may arrive in one piece with what admits it.
+ */
+function listenerOf(pool: PostgresPool): (client: PostgresClient) => void {
+  const heard = new WeakSet<PostgresClient>()
+  const listen = (client: PostgresClient): void => {
+    if (heard.has(client)) return
+    heard.add(client)
+    client.on('error', () => {})
+  }
+  pool.on('error', () => {})
+  pool.on('acquire', listen)
+  return listen
 }
 
 function connectionOf(client: PostgresClient, queries: Queries, timeoutMs: number): Connection {

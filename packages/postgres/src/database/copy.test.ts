@@ -133,7 +133,7 @@ function withoutCopy(pool: PostgresPool): PostgresPool {
       clients.set(client, known)
       return known
     },
-    on: (event, listener) => pool.on(event, listener),
+    on: pool.on.bind(pool),
     end: () => pool.end(),
   }
 }
@@ -155,7 +155,7 @@ function observed(pool: PostgresPool, see: (text: string, end: () => void) => vo
       }
       return client
     },
-    on: (event, listener) => pool.on(event, listener),
+    on: pool.on.bind(pool),
     end: () => pool.end(),
   }
 }

@@ -61,15 +61,18 @@ export function wasOvertaken(error: unknown): boolean {
   return OVERTAKEN.has(codeOf(error) ?? '')
 }
 
-/** Whether the connection can be used again. Errors that the server did not send leave it in an unknown state. */
+/** Whether the connection can be used again. Errors that the server did not send leave it in an unknown state, and some of the server's are its last word. */
 export function connectionSurvives(error: unknown): boolean {
   return error instanceof OperationError || SQLSTATE.test(codeOf(error) ?? '')
 }
 
 const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40001', '40P01', '42710', '42P07'])
 
-/** Class 08 is of lost connections. Node's own codes (`EPIPE`) are as long, but have no digit. */
-const SQLSTATE = /^(?!08)(?=[A-Z]*[0-9])[0-9A-Z]{5}$/
+/**
+ * Class 08 is of lost connections; the server ends the connection with 57P01 to 57P05 (shutdown, crash, start, a database that is dropped, idleness) and
+ * 25P03 to 25P04 (transactions that are idle or last too long). Node's own codes (`EPIPE`) are as long, but have no digit.
+ */
+const SQLSTATE = /^(?!08|57P|25P0[34])(?=[A-Z]*[0-9])[0-9A-Z]{5}$/
 
 function failureOf(error: unknown): Failure {
   const known = BY_CODE.get(codeOf(error) ?? '')

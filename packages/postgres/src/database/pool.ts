@@ -24,6 +24,9 @@ export interface PostgresClient {
 /** The part of a pool that this adapter calls; `Pool` of `pg` fits. Each connection must be a session of its own. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
+  /** Tells of a connection that was lost while nobody used it. */
   on(event: 'error', listener: (error: Error) => void): unknown
+  /** Tells who is handed over next: a connection that is listened to from then on ends no process. Other pools than that of `pg` may tell nothing. */
+  on(event: 'acquire', listener: (client: PostgresClient) => void): unknown
   end(): Promise<unknown>
 }

@@ -115,7 +115,7 @@ function heard(pool: PostgresPool): { readonly pool: PostgresPool; readonly aske
     return client
   }
   return {
-    pool: { connect, on: (event, listener) => pool.on(event, listener), end: () => pool.end() },
+    pool: { connect, on: pool.on.bind(pool), end: () => pool.end() },
     asked: () => queries.flatMap((query) => vi.mocked(query).mock.calls.map(([{ text }]) => text)),
   }
 }
