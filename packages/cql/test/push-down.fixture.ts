@@ -26,6 +26,8 @@ const LEAVES = [
   'AgeInYearsAt(end of "Measurement Period") > 18',
   'AgeInYearsAt(start of "Measurement Period") < 18',
   'AgeInYearsAt(end of "Measurement Period") <= 17',
+  'AgeInYearsAt(start of "Since") >= 18',
+  'AgeInYearsAt(end of "Since") < 18',
   'exists [Patient]',
   '(singleton from ([Observation: "Weight"])) is not null',
 ]
@@ -117,6 +119,7 @@ code "Weight": 'b' from "Kind"
 code "Nothing": '' from "Kind"
 code "Ambulatory": 'AMB' from "Class"
 parameter "Measurement Period" Interval<DateTime>
+parameter "Since" Interval<DateTime>
 context Patient
 define "Finished": [Encounter: "Kinds"] E where E.status = 'finished'
 ${criteria.map((one, index) => `define "Criterion ${index}": ${one}`).join('\n')}`
@@ -160,7 +163,9 @@ export async function expectSameCounts(storage: Storage, { criteria, people, res
 }
 
 async function counts(ctx: OperationContext): Promise<{ readonly groups: unknown; readonly failures: readonly object[] }> {
-  const input = { measure: 'Measure/m', periodStart: '2020', periodEnd: '2020' }
+  const since = { name: 'Since', valuePeriod: { start: '2020', end: '2020-01-01' } }
+  const parameters = { resourceType: 'Parameters', parameter: [since] }
+  const input = { measure: 'Measure/m', periodStart: '2020', periodEnd: '2020', parameters }
   const { groups, failures = [] } = await evaluateMeasure(ctx, input, { languages: await languagesOf() })
   return { groups, failures }
 }

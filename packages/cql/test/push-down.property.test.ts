@@ -62,6 +62,13 @@ describe('populations that the search for subjects tells', () => {
     expect(told).toEqual({ read: 1, isWhole: true })
   })
 
+  it('are read of everybody where the age is asked for at a date that is known to the year only', async () => {
+    const criteria = ['AgeInYearsAt(start of "Since") >= 18', 'not exists [Observation]', 'exists "Finished"']
+    const born = ['2001-06-05', '2002-06-05', '2003-06-05'].map((birthDate) => ({ resourceType: 'Patient', birthDate }))
+    const told = await expectSameCounts(memoryStorage(), { criteria, people: [...people, ...born], resources: [visit(12, 'finished')] })
+    expect(told).toEqual({ read: 15, isWhole: true })
+  })
+
   it('are read of everybody where one of them may fail for anybody', async () => {
     const criteria = ['exists "Finished"', 'exists "Finished"', '(singleton from ([Encounter: "Kinds"])) is not null and exists "Finished"']
     const resources = [visit(0, 'planned'), visit(0, 'planned')]

@@ -5,6 +5,7 @@ import { definitionsNamed } from '../elm/library.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { isExactElement } from '../data/retrieve-search.js'
 import { parameterType } from '../libraries/library.js'
+import { DAY } from '../values/temporal.js'
 import { isInterval, isTemporal, type Value } from '../values/value.js'
 import { allOf, negated, negation, UNKNOWN, type Decision, type Place } from './decision.js'
 
@@ -74,7 +75,7 @@ function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10)
 }
 
-/** The start or end of a period that the request gives. */
+/** The start or end of a period that the request gives, where it is known to the day: an age at any other date is uncertain. */
 function momentOf({ unit, prepared }: Place, node: ElmNode): number | undefined {
   const type = typeOf(node)
   const reference = nodeAt(node, 'operand') ?? nodesAt(node, 'operand')[0]
@@ -83,7 +84,7 @@ function momentOf({ unit, prepared }: Place, node: ElmNode): number | undefined 
   const [def] = textAt(reference, 'libraryName') === undefined ? definitionsNamed(unit.node, 'parameters', name) : []
   const value: Value = def === undefined ? null : (prepared.given(name, parameterType(def)) ?? null)
   const end = isInterval(value) ? (type === 'Start' ? value.low : value.high) : null
-  return isTemporal(end) ? end.low : undefined
+  return isTemporal(end) && end.kind !== 'time' && end.precision >= DAY ? end.low : undefined
 }
 
 const CONVERSIONS: ReadonlySet<string> = new Set(['ToString', 'ToDate', 'ToDateTime'])

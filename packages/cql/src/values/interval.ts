@@ -1,4 +1,4 @@
-import { compare, compareTemporals, less, type Order } from './compare.js'
+import { compare, compareTemporals, isUncertain, less, lessOrEqual, type Order } from './compare.js'
 import { extreme, neighbour, pointTypeOf } from './point.js'
 import type { Precision } from './temporal.js'
 import type { UnitConversion } from './units.js'
@@ -54,13 +54,15 @@ export function pointOrder(convert: UnitConversion, precision: Precision | undef
 }
 
 /** Three-valued `a < b`. */
-export function isBefore(a: Value, b: Value, { order }: PointOrder): boolean | null {
+export function isBefore(a: Value, b: Value, { order, convert }: PointOrder): boolean | null {
+  if (isUncertain(a) || isUncertain(b)) return less(a, b, convert)
   const result = order(a, b)
   return result === null ? null : result < 0
 }
 
 /** Three-valued `a <= b`. */
-export function isAtMost(a: Value, b: Value, { order }: PointOrder): boolean | null {
+export function isAtMost(a: Value, b: Value, { order, convert }: PointOrder): boolean | null {
+  if (isUncertain(a) || isUncertain(b)) return lessOrEqual(a, b, convert)
   const result = order(a, b)
   return result === null ? null : result <= 0
 }

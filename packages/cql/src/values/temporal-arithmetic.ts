@@ -152,9 +152,15 @@ export function between(from: Temporal, to: Temporal, unit: Unit, what: 'duratio
   const at = (value: Temporal, end: 'least' | 'greatest'): Fields | undefined => fieldsAtEnd(value, end, offset)
   const [fromLow, fromHigh, toLow, toHigh] = [at(from, 'least'), at(from, 'greatest'), at(to, 'least'), at(to, 'greatest')]
   if (fromLow === undefined || fromHigh === undefined || toLow === undefined || toHigh === undefined) return undefined
-  const needed = PRECISION_OF_UNIT.get(unit) ?? DAY
+  const needed = precisionNeeded(unit, what)
   if (from.precision >= needed && to.precision >= needed) return twice(count(fromLow, toLow, unit))
   return [count(fromHigh, toLow, unit), count(fromLow, toHigh, unit)]
+}
+
+/** Years, months and weeks are whole at the day on which they end; boundaries of a unit are crossed whatever is known below it. */
+function precisionNeeded(unit: Unit, what: 'duration' | 'difference'): Precision {
+  const own = PRECISION_OF_UNIT.get(unit) ?? DAY
+  return what === 'duration' && own < DAY ? DAY : own
 }
 
 function fieldsAtEnd(value: Temporal, end: 'least' | 'greatest', offset: number | undefined): Fields | undefined {
