@@ -16,8 +16,9 @@ import {
 import { countBits } from '../bits/index.js'
 import { createVersionLog, historyOf } from './history.js'
 import { checkIndexed, matchingRows } from './matches.js'
-import { pageOf, scanPage } from './page.js'
+import { pageOf } from './page.js'
 import type { ResourceTable } from './resource-table.js'
+import { createScan } from './scan.js'
 import { applyWrites, type MemoryState } from './write.js'
 
 /** Options of `memoryStorage`. */
@@ -58,6 +59,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     applyWrites(state, [put])
     if (options.indexer === undefined) unindexed.add(put.type)
   }
+  const scan = createScan()
   let closed = false
   const open = (): MemoryState => {
     if (closed) throw new OperationError('storage-unavailable', 'The storage is closed.')
@@ -74,7 +76,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
     async scan(query) {
       checkScan(query)
       checkIndexed(query, unindexed)
-      return scanPage(open().tables, query)
+      return scan(open(), query)
     },
     async count(query) {
       checkQuery(query)

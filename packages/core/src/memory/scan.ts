@@ -1,0 +1,101 @@
+import {
+  scanItemTooLong,
+  SCAN_ITEM_BYTES,
+  SCAN_PAGE_BYTES,
+  storedResource,
+  type Referring,
+  type ScanItem,
+  type ScanPage,
+  type ScanQuery,
+  type StoredResource,
+} from '../storage/index.js'
+import { matchingRows } from './matches.js'
+import { pageMadeOf, type PageItem } from './page.js'
+import type { ResourceTable, Row } from './resource-table.js'
+import type { MemoryState } from './write.js'
+
+/** A page ends by its bytes, not by its rows. */
+const SCAN_PAGE = 10_000
+
+/**
+ * Gives pages of scans, in the order of ids. What refers to the population is found once for all pages that have the same `referring`, as those of
+ * one scan do, and again after a write.
+ */
+export function createScan(): (state: MemoryState, query: ScanQuery) => ScanPage {
+  const found = new WeakMap<readonly Referring[], Found>()
+  const referrersOf = (state: MemoryState, type: string, referring: readonly Referring[]): readonly Referrers[] => {
+    const known = found.get(referring)
+    if (known?.type === type && known.writes === state.writes) return known.referrers
+    const referrers = referring.flatMap((one) => findReferrers(state, type, one) ?? [])
+    found.set(referring, { type, writes: state.writes, referrers })
+    return referrers
+  }
+  return (state, { referring = [], limit = SCAN_PAGE, maxBytes = SCAN_PAGE_BYTES, ...query }) => {
+    const table = state.tables.get(query.type)
+    const rows = matchingRows(state.tables, query)
+    if (table === undefined || rows === undefined) return { items: [] }
+    const referrers = referrersOf(state, query.type, referring)
+    return pageMadeOf(table, rows, { ...query, limit, maxBytes, itemOf: (row, number) => itemOf(row, number, referrers) })
+  }
+}
+
+interface Found {
+  /** That is referred to. */
+  readonly type: string
+  /** `writes` of the state when they were found. */
+  readonly writes: number
+  readonly referrers: readonly Referrers[]
+}
+
+/** Which rows of a table refer to each row of the population. */
+interface Referrers {
+  readonly table: ResourceTable
+  /** Where in `sources` those of each row begin; the next one's place is their end. */
+  readonly starts: Uint32Array
+  /** A row comes twice where it refers by two parameters. */
+  readonly sources: Uint32Array
+}
+
+function findReferrers({ tables }: MemoryState, type: string, { params, ...query }: Referring): Referrers | undefined {
+  const [table, targets] = [tables.get(query.type), tables.get(type)]
+  const rows = matchingRows(tables, query)
+  if (table === undefined || targets === undefined || rows === undefined) return undefined
+  const links = params.flatMap((param) => table.param(param)?.links({ system: type, targets }) ?? [])
+  const starts = new Uint32Array(targets.size() + 1)
+  for (const link of links) link.visit(rows, (_, target) => add(starts, target + 1, 1))
+  for (let target = 1; target < starts.length; target++) add(starts, target, starts[target - 1] ?? 0)
+  const sources = new Uint32Array(starts.at(-1) ?? 0)
+  const ends = starts.slice()
+  for (const link of links) {
+    link.visit(rows, (source, target) => {
+      sources[ends[target] ?? 0] = source
+      add(ends, target, 1)
+    })
+  }
+  return { table, starts, sources }
+}
+
+function add(numbers: Uint32Array, at: number, number: number): void {
+  numbers[at] = (numbers[at] ?? 0) + number
+}
+
+function itemOf(row: Row, number: number, referrers: readonly Referrers[]): PageItem<ScanItem> {
+  const referring = new Set<Row>()
+  let bytes = row.length
+  for (const { table, starts, sources } of referrers) {
+    for (const source of sources.subarray(starts[number], starts[number + 1])) {
+      const found = table.row(source)
+      if (found === undefined || referring.has(found)) continue
+      referring.add(found)
+      bytes += found.length
+      if (bytes > SCAN_ITEM_BYTES) throw scanItemTooLong(row.stored)
+    }
+  }
+  return { item: { stored: fresh(row), referring: Array.from(referring, fresh) }, bytes }
+}
+
+/** What is parsed of it is not kept with the row: a scan would leave all of a population behind. */
+function fresh({ stored }: Row): StoredResource {
+  const { type, id, versionId, lastUpdated } = stored
+  return storedResource({ type, id, versionId, lastUpdated, text: '' }, () => stored.text)
+}
