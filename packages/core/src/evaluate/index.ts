@@ -48,7 +48,7 @@ export type { Stratum, StratumValue } from './stratum.js'
 export type { Subject } from './subject.js'
 export type { Tally } from './tally.js'
 export { membershipsOf, type Membership } from './membership.js'
-export { patientConditions } from './languages/x-fhir-query/criterion-query.js'
+export { patientConditions, singlePatient } from './languages/x-fhir-query/criterion-query.js'
 export {
   dataRequirements,
   toLibrary,

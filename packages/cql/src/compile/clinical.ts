@@ -5,7 +5,7 @@ import { propertyOf, systemValueOf } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
 import { literalText } from '../values/text.js'
-import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, RetrieveRequest, Scope } from './compiler.js'
+import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 
@@ -142,16 +142,18 @@ function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: C
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),
   }
-  const asked: RetrieveRequest = {
-    ...request,
-    listedCodes: listedCodesOf(node, compiler),
-    listedRange: listedRangeOf(node, compiler),
-    narrowing: filter === undefined ? [] : narrowingOf(filter, compiler.references),
-    codes: undefined,
-    dateRange: null,
-    ...(context !== undefined && { context: null }),
-  }
-  compiler.onRetrieve(asked, node)
+  compiler.onRetrieve(
+    {
+      ...request,
+      listedCodes: listedCodesOf(node, compiler),
+      listedRange: listedRangeOf(node, compiler),
+      narrowing: filter === undefined ? [] : narrowingOf(filter, compiler.references),
+      codes: undefined,
+      dateRange: null,
+      ...(context !== undefined && { context: null }),
+    },
+    node,
+  )
   return (evaluation) => {
     const found = evaluation.retrieve({
       ...request,

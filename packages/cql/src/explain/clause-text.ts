@@ -36,7 +36,7 @@ export function clauseTexts({ libraries }: ElmDefinitions): ClauseTexts {
 const HEAD = /^\s{0,9}(?:define (?:"[^"]{0,200}"|\w{1,200}):|where|such that)\s{1,9}/
 
 /** A text of one line, and no longer than what is shown. */
-export function cut(text: string, most = MAX_TEXT): string {
+export function cut(text: string, most: number = MAX_TEXT): string {
   const line = text
     .slice(0, most * 4)
     .replaceAll(/\s{1,200}/g, ' ')

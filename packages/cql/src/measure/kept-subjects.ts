@@ -40,10 +40,11 @@ export async function refreshOf(ctx: OperationContext, { scope, prepared }: Meas
   if (scope.kept === undefined || scope.individual === true || scope.subject?.type === 'Patient') return undefined
   const kept = keptFor(scope.kept, scope.subjectType)
   const isOwn = (type: string): boolean => ctx.search !== undefined && subjectParameter(ctx.search, type, scope.subjectType) !== undefined
-  const common = prepared.requests.filter(({ type, unfiltered, context }) => unfiltered || context !== undefined || !isOwn(type))
+  const requests = prepared.requests()
+  const common = requests.filter(({ type, unfiltered, context }) => unfiltered || context !== undefined || !isOwn(type))
   const { subjects, done } = await scope.kept.changes.touched({
     subjectType: scope.subjectType,
-    types: prepared.requests.map(({ type }) => type),
+    types: requests.map(({ type }) => type),
     common: common.map(({ type }) => type).filter((type) => type !== scope.subjectType),
   })
   const ids = subjects === 'all' ? 'all' : new Set([...subjects, ...kept.unsettled])

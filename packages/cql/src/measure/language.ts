@@ -1,6 +1,6 @@
 import type { Condition } from 'fhir-ops/storage'
 import type { CriteriaLanguage, GroupPlan, Scope } from 'fhir-ops/evaluate'
-import { patientConditions, type MeasureCounts, type SubjectFailure } from 'fhir-ops/internal/evaluate'
+import { patientConditions, singlePatient, type MeasureCounts, type SubjectFailure } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
@@ -177,12 +177,7 @@ async function addEvaluated(
 /** How many subjects there are. */
 async function subjectCount(ctx: OperationContext, { scope, groups }: MeasureWork): Promise<number> {
   if (groups.length === 0) return 0
-  return singleSubject(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
-}
-
-/** The one whom the report is about; `undefined` where subjects are searched. */
-function singleSubject({ subject, practitioner }: Scope): Scope['subject'] {
-  return subject?.type === 'Patient' && practitioner === undefined ? subject : undefined
+  return singlePatient(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
 }
 
 /** Who is searched. */
@@ -198,12 +193,12 @@ async function* subjects(
   { ids, left }: Pick<Population, 'ids'> & Pick<Watched, 'left'>,
 ): AsyncGenerator<SubjectRecords, void, undefined> {
   if (groups.length === 0 || left === undefined) return
-  const subject = singleSubject(scope)
+  const subject = singlePatient(scope)
   // The report of one subject says what was read, and coverage what conditions gave: not only of what they may let pass.
   const requests =
     scope.individual === true || scope.coverage === true
-      ? prepared.requests.map((request) => ({ ...request, narrowing: [] }))
-      : prepared.requests
+      ? prepared.requests().map((request) => ({ ...request, narrowing: [] }))
+      : prepared.requests()
   if (subject === undefined) {
     const among = left === 'all' ? {} : { among: left }
     return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests, ids, ...among })

@@ -39,9 +39,9 @@ export interface Prepared {
   readonly expressions: ReadonlyMap<string, CompiledExpression>
   readonly terminology: Terminology
   /** What is retrieved, as far as criteria were compiled. */
-  readonly requests: readonly RetrieveRequest[]
-  /** The same by the nodes that ask. */
-  readonly requestOf: ReadonlyMap<ElmNode, RetrieveRequest>
+  requests(): readonly RetrieveRequest[]
+  /** What a node retrieves. */
+  requestOf(node: ElmNode): RetrieveRequest | undefined
   readonly model: TypeModel
   readonly convert: UnitConversion
   readonly offset: number
@@ -128,8 +128,7 @@ export async function prepare(
   const valueOf = (name: string, type: string | undefined): Value | undefined =>
     name === PERIOD ? periodOf(scope, offset, type) : given.get(name)
   const build = (trace?: NodeTrace): Prepared => {
-    const requests: RetrieveRequest[] = []
-    const requestOf = new Map<ElmNode, RetrieveRequest>()
+    const requests = new Map<ElmNode, RetrieveRequest>()
     const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
       compileLibrary(elm, {
         model,
@@ -139,8 +138,7 @@ export async function prepare(
         parameters: valueOf,
         terminology,
         onRetrieve: (request, node) => {
-          requests.push(request)
-          requestOf.set(node, request)
+          requests.set(node, request)
         },
         trace,
       })
@@ -154,8 +152,8 @@ export async function prepare(
       library,
       expressions: new Map(named),
       terminology,
-      requests,
-      requestOf,
+      requests: () => [...requests.values()],
+      requestOf: (node) => requests.get(node),
       model,
       convert,
       offset,

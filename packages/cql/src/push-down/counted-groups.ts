@@ -1,13 +1,13 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
-import type { Membership } from 'fhir-ops/internal/evaluate'
+import { singlePatient, type Membership } from 'fhir-ops/internal/evaluate'
 import { parseSearch } from 'fhir-ops/search'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { narrowed, type Population } from '../data/population.js'
 import type { MeasureWork } from '../measure/contribution.js'
 import { decisionOf } from './criterion.js'
-import { allOf, anyOf, isOfNobody, negated, type Decision } from './decision.js'
+import { allOf, anyOf, isOfNobody, negated, type Deciding, type Decision } from './decision.js'
 
 /** Groups, and of whom their populations consist. */
 export interface CountedGroups {
@@ -26,13 +26,14 @@ const FEW = 4
  * @returns Who is left to evaluate; `undefined` when that is nobody, `all` when nothing was counted.
  */
 export async function addCounted(ctx: OperationContext, work: MeasureWork, asked: CountedGroups): Promise<Condition | 'all' | undefined> {
-  if (!isCountable(ctx, work, asked.scope)) return 'all'
+  const { search } = ctx
+  if (search === undefined || !isCountable(ctx, work, asked.scope)) return 'all'
   try {
-    const { left, counts, text } = (await counted(ctx, work, asked)) ?? {}
-    if (counts === undefined) return 'all'
-    for (const [index, own] of counts.entries()) work.groups[index]?.total.addCounts(own)
-    if (text !== undefined) ctx.explain?.step({ kind: 'criterion', outcome: 'chosen', text })
-    return left
+    const found = await counted({ ctx, search }, work, asked)
+    if (found === undefined) return 'all'
+    for (const [index, own] of found.counts.entries()) work.groups[index]?.total.addCounts(own)
+    ctx.explain?.step({ kind: 'criterion', outcome: 'chosen', text: found.text })
+    return found.left
   } catch (error) {
     // What a storage does not count in its time, or by these parameters, is evaluated.
     if (error instanceof OperationError && NOT_COUNTED.has(error.code)) return 'all'
@@ -50,13 +51,11 @@ interface Counted {
 }
 
 async function counted(
-  ctx: OperationContext,
+  { ctx, search }: Pick<Deciding, 'ctx' | 'search'>,
   { groups: compiled, prepared }: MeasureWork,
-  asked: CountedGroups,
+  { scope, groups, population }: CountedGroups,
 ): Promise<Counted | undefined> {
-  const { search, storage } = ctx
-  if (search === undefined) return undefined
-  const { scope, groups, population } = asked
+  const { storage } = ctx
   const decisions: (readonly Decision[])[] = []
   for (const { populations } of groups) {
     const own: Decision[] = []
@@ -73,23 +72,20 @@ async function counted(
   if (left * FEW > all) return undefined
   const known = rest === undefined ? everybody : narrowed(everybody, negated(rest))
   const counts: (readonly number[])[] = []
-  for (const [
-    index,
-    {
-      compiled: { memberships },
-    },
-  ] of compiled.entries())
+  for (const [index, group] of compiled.entries()) {
+    const { memberships } = group.compiled
     counts.push(await countsOf(storage, known, { memberships, decisions: decisions[index] ?? [] }))
+  }
   const text = `Searches decide all criteria of ${all - left} of ${all} subjects, who were counted by them; the others were evaluated.`
   return { left: rest, counts, text }
 }
 
 /** Only numbers of subjects are asked for, and the storage counts without reading. */
-function isCountable({ storage, search }: OperationContext, { groups, supplements }: MeasureWork, scope: Scope): boolean {
-  const { kept, individual, listed, coverage, subject, practitioner } = scope
-  if (search === undefined || !storage.capabilities.counts || storage.scan === undefined) return false
+function isCountable({ storage }: OperationContext, { groups, supplements }: MeasureWork, scope: Scope): boolean {
+  const { kept, individual, listed, coverage } = scope
+  if (!storage.capabilities.counts || storage.scan === undefined) return false
   if (kept !== undefined || individual === true || listed === true || coverage === true || supplements.length > 0) return false
-  if (groups.length === 0 || (subject?.type === 'Patient' && practitioner === undefined)) return false
+  if (groups.length === 0 || singlePatient(scope) !== undefined) return false
   return groups.every(
     ({ compiled: { memberships, populations, stratifiers } }) =>
       stratifiers.length === 0 &&

@@ -103,7 +103,7 @@ const PARTS = ['let', 'relationship', 'return', 'sort']
  * @param conjuncts How many conditions the query has; `undefined` where it has more than conditions.
  */
 async function found(place: Place, node: ElmNode, conjuncts: number | undefined): Promise<Decision> {
-  const request = place.prepared.requestOf.get(node)
+  const request = place.prepared.requestOf(node)
   const condition = request === undefined ? undefined : await referredBy(place, request)
   if (request === undefined || condition === undefined) return UNKNOWN
   const { search, prepared } = place

@@ -83,6 +83,11 @@ export function patientConditions({ subject, practitioner }: Pick<Scope, 'practi
   return conditions
 }
 
+/** The patient who is the only subject of a scope; `undefined` where subjects are searched. */
+export function singlePatient({ subject, practitioner }: Pick<Scope, 'practitioner' | 'subject'>): Scope['subject'] {
+  return subject?.type === 'Patient' && practitioner === undefined ? subject : undefined
+}
+
 /** A condition on patients as one on resources of a type that refers to them. @throws {OperationError} `search-invalid` for a type that does not. */
 export function ofPatients(options: SearchOptions, type: string, [name, value]: Parameter): Parameter {
   if (type === 'Patient') return [name, value]

@@ -5,7 +5,7 @@ import { allMatches } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
 import type { Tally } from '../../tally.js'
 import type { Scope } from '../language.js'
-import { namesPatient, PATIENT_VARIABLES, patientConditions, searchOptions, subjectParameter } from './criterion-query.js'
+import { namesPatient, PATIENT_VARIABLES, patientConditions, searchOptions, singlePatient, subjectParameter } from './criterion-query.js'
 
 const PAGE = 500
 
@@ -59,8 +59,8 @@ export function perPatientTally(ctx: OperationContext, scope: Scope): (tallyIn: 
 }
 
 async function patientIds(ctx: OperationContext, scope: Scope): Promise<readonly string[]> {
-  const { subject, practitioner } = scope
-  if (subject?.type === 'Patient' && practitioner === undefined) return [subject.id]
+  const patient = singlePatient(scope)
+  if (patient !== undefined) return [patient.id]
   ctx.authorize?.('search', 'Patient')
   const { query } = await parseSearch('Patient', patientConditions(scope), searchOptions(ctx))
   const { maxExpansion } = ctx.limits
