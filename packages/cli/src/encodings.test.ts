@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from './program.js'
 
@@ -13,7 +14,18 @@ beforeAll(() => {
   for (const name of ['wide.json', 'wide.ndjson', 'wide.cql', 'wide.js']) writeFileSync(file(name), `\u{FEFF}${MULLER}`, 'utf16le')
   writeFileSync(file('latin1.json'), MULLER, 'latin1')
   writeFileSync(file('latin1.ndjson'), MULLER, 'latin1')
+  for (const name of ['packed.json', 'packed.ndjson', 'packed.cql', 'packed.js']) writeFileSync(file(name), gzipSync(MULLER))
+  writeFileSync(file('zstd.json'), zstdCompressSync(MULLER))
+  for (const [name, start] of Object.entries(STARTS)) writeFileSync(file(name), Buffer.from(start, 'latin1'))
 })
+/** Files of other kinds, by how they begin. */
+const STARTS = {
+  'zip.json': 'PK\u0003\u0004\u0014',
+  'bzip2.json': 'BZh91AY&SY',
+  'xz.json': '\u00FD7zXZ\0',
+  'database.json': 'SQLite format 3\0\u0010',
+  'document.json': '%PDF-1.4\n',
+}
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const OTHER = 'latin1'
@@ -39,4 +51,27 @@ test.each<[args: readonly string[], name: string]>([
     ? `${file(name)} is not UTF-8: line 2 has a byte of another encoding.`
     : 'is in UTF-16; UTF-8 is expected.'
   expect([await run([...args, file(name)], io), said.join('\n')]).toEqual([1, expect.stringContaining(wanted)])
+})
+
+const UNPACK = 'unpack it first'
+test.each<[args: readonly string[], name: string, wanted: string]>([
+  [['validate'], 'packed.json', `is compressed with gzip: name it ${file('packed.json.gz')}, or ${UNPACK}`],
+  [['load', '--storage', DATABASE], 'packed.json', 'is compressed with gzip: name it'],
+  [['load', '--storage', DATABASE], 'packed.ndjson', `is compressed with gzip: name it ${file('packed.ndjson.gz')}, or`],
+  [['expand', 'http://hl7.org/fhir/ValueSet/administrative-gender', '--load'], 'packed.json', 'is compressed with gzip'],
+  [['snapshot'], 'packed.json', 'is compressed with gzip'],
+  [['cql'], 'packed.cql', `is compressed with gzip: ${UNPACK} (\`gunzip\`)`],
+  [['bot', 'run'], 'packed.js', `is compressed with gzip: ${UNPACK}`],
+  [['execute', 'none', '--input'], 'packed.json', 'is compressed with gzip'],
+  [['submit-data', '--storage', DATABASE], 'packed.json', 'is compressed with gzip'],
+  [['validate'], 'zip.json', `is a ZIP archive: ${UNPACK}`],
+  [['validate'], 'bzip2.json', 'is compressed with bzip2'],
+  [['validate'], 'xz.json', 'is compressed with xz'],
+  [['validate'], 'zstd.json', 'is compressed with Zstandard'],
+  [['load', '--storage', DATABASE], 'database.json', 'is a SQLite database: name it as `--storage sqlite:FILE`'],
+  [['validate'], 'document.json', 'is a PDF document'],
+])('%j says what %s is', async (args, name, wanted) => {
+  const said: string[] = []
+  const io = { out: () => {}, err: (line: string) => void said.push(line), stdin: async () => '' }
+  expect([await run([...args, file(name)], io), said.join('\n')]).toEqual([1, expect.stringContaining(`${file(name)} ${wanted}`)])
 })

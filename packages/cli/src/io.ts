@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
+import { refusePacked } from './packed-bytes.js'
 import type { Engine } from './storage.js'
 
 /** What can stand at the end of a line, each a whole word, and the part of it that is there. */
@@ -10,7 +11,7 @@ export type Completer = (line: string) => Promise<readonly [words: readonly stri
 export interface Io {
   readonly out: (line: string) => void
   readonly err: (line: string) => void
-  /** Standard input to its end. @throws {OperationError} `body-invalid` where it is not UTF-8. */
+  /** Standard input to its end. @throws {OperationError} `body-invalid` where it is packed, or not UTF-8. */
   readonly stdin: () => Promise<string>
   /** Standard input line by line, with a prompt and completion on a terminal. */
   readonly lines?: (completer: Completer) => AsyncIterable<string>
@@ -48,7 +49,9 @@ function terminalIo(): Io {
     async stdin() {
       const chunks: Buffer[] = []
       for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
-      return decodeUtf8(Buffer.concat(chunks), 'Standard input')
+      const bytes = Buffer.concat(chunks)
+      refusePacked(bytes, 'Standard input')
+      return decodeUtf8(bytes, 'Standard input')
     },
   }
 }

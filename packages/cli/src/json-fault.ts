@@ -19,11 +19,22 @@ export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   const problem = fault ?? repairs[0]
   if (problem === undefined) return undefined
   const { line, column } = placeIn(text, problem.offset)
-  return {
-    line: line + firstLine - 1,
-    column,
-    text: problem.token === '' ? 'unexpected end of the text' : `unexpected ${JSON.stringify(problem.token.slice(0, MAX_SHOWN))}`,
-  }
+  return { line: line + firstLine - 1, column, text: otherContent(text, problem.offset) ?? unexpected(problem.token) }
+}
+
+function unexpected(token: string): string {
+  return token === '' ? 'unexpected end of the text' : `unexpected ${JSON.stringify(token.slice(0, MAX_SHOWN))}`
+}
+
+/** What a text is that was not meant as one of JSON, or not as a single one. */
+function otherContent(text: string, offset: number): string | undefined {
+  if (text.trim() === '') return 'it is empty'
+  if (offset === text.indexOf('<') && text.slice(0, offset).trim() === '') return 'it is XML or HTML, of which nothing is read'
+  const before = text.slice(0, offset).trim()
+  if (!before.endsWith('}') || !isJson(before)) return undefined
+  return text.charAt(offset) === '{'
+    ? 'another resource follows the first; a file with one on each line is named .ndjson, others are a Bundle'
+    : 'something follows the end of the resource'
 }
 
 /** Whether a text is JSON as its specification has it. */

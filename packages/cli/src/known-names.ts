@@ -35,12 +35,33 @@ export async function hintAbout(error: unknown, ctx: OperationContext, type: str
   const [, name = ''] = /'([^']{1,1000})'/.exec(error.message) ?? []
   if (BY_ID.has(type)) return didYouMean(nearest(name.replace(`${type}/`, ''), await knownNames(ctx, type)))
   const [url = ''] = name.split('|')
-  if (!url.includes(':')) return undefined
+  const published = PUBLISHED.find((system) => [system.url, system.short].includes(url.toLowerCase()))
+  if (published !== undefined) return notImported(published, url)
+  if (!url.includes(':')) return NAMED_BY_CANONICAL
   const names = await Promise.all(CANONICAL_TYPES.map(async (one) => ({ type: one, urls: await knownNames(ctx, one) })))
   const owner = names.find(({ urls }) => urls.includes(url))
   if (owner !== undefined) return `'${url}' is the canonical of a ${owner.type}.`
   return didYouMean(names.flatMap(({ urls }) => nearestCanonicals(url, urls)).slice(0, 1))
 }
+
+/** Code systems that are imported from what their publishers give, with a word that people name them by. */
+const PUBLISHED = [
+  { url: 'http://snomed.info/sct', short: 'snomed', name: 'SNOMED CT', call: 'import snomed RELEASE.zip' },
+  { url: 'http://loinc.org', short: 'loinc', name: 'LOINC', call: 'import loinc LOINC.zip --release VERSION' },
+  {
+    url: 'http://www.nlm.nih.gov/research/umls/rxnorm',
+    short: 'rxnorm',
+    name: 'RxNorm',
+    call: 'import rxnorm RXNORM.zip --release VERSION',
+  },
+] as const
+
+function notImported({ url, name, call }: (typeof PUBLISHED)[number], given: string): string {
+  const canonical = given === url ? '' : `The canonical of ${name} is '${url}'. `
+  return `${canonical}${name} comes from its publisher, and is imported by \`fhir-ops ${call} --storage sqlite:FILE\`.`
+}
+
+const NAMED_BY_CANONICAL = "Definitions are named by their canonical, such as 'http://hl7.org/fhir/ValueSet/administrative-gender'."
 
 /** Those of which the last part is near: canonicals are long, and mostly differ at their end. */
 function nearestCanonicals(url: string, canonicals: readonly string[]): readonly string[] {

@@ -56,8 +56,12 @@ export async function openStorage({
   if (database !== undefined) return openPostgresUrl(database, { toFill })
   const upstream = option.replace(/^http:(?=https?:)/, '')
   if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, callerToken }))
-  // The value is not repeated: it may have a password.
-  throw new OperationError('parameter-value', `--storage must be memory, sqlite:FILE, postgres:URL, or http:URL without user and query.`)
+  // Only a name of a file is repeated: another value may have a password.
+  const meant = /^[\w./-]+\.(?:db|sqlite3?)$/.test(option) ? ` Did you mean sqlite:${option}?` : ''
+  throw new OperationError(
+    'parameter-value',
+    `--storage must be memory, sqlite:FILE, postgres:URL, or http:URL without user and query.${meant}`,
+  )
 }
 
 /** The file in `sqlite:FILE`, for what works with no other storage. @throws {OperationError} `parameter-value` when it is not there. */
@@ -78,12 +82,12 @@ export function sqliteFile(option: string): string | undefined {
   return option.startsWith('sqlite:') && option.length > 'sqlite:'.length ? option.slice('sqlite:'.length) : undefined
 }
 
-/** Works with a file, and names it where that fails: the storage does not, since its messages also reach callers over HTTP. */
-export async function named<T>(file: string, work: () => Promise<T>): Promise<T> {
+/** Works with a file or a database, and names it where that fails: the storage does not, since its messages also reach callers over HTTP. */
+export async function named<T>(place: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof OperationError ? new OperationError(cause.code, `${file}: ${cause.message}`, { cause }) : cause
+    throw cause instanceof OperationError ? new OperationError(cause.code, `${place}: ${cause.message}`, { cause }) : cause
   }
 }
 
@@ -101,11 +105,17 @@ export function postgresUrl(option: string): string | undefined {
 async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boolean }): Promise<PostgresDatabase> {
   const pool = new pg.Pool({ connectionString: url })
   try {
-    return await (toFill ? openPostgresToFill(pool) : openPostgres(pool))
+    return await named(placeOf(url), () => (toFill ? openPostgresToFill(pool) : openPostgres(pool)))
   } catch (error) {
     await pool.end()
     throw error
   }
+}
+
+/** Host and database of a URL, without user and password. */
+function placeOf(url: string): string {
+  const { host = '', pathname = '' } = URL.parse(url) ?? {}
+  return `postgres://${host}${pathname}`
 }
 
 /** Whether a text is an http or https address without user, query and fragment, so that paths can be put behind it. */

@@ -190,6 +190,21 @@ describe('what a command answers to in particular', () => {
       1,
       'is the canonical of a ValueSet.',
     ],
+    [
+      'a code of SNOMED CT, which is not imported',
+      ['lookup', '44054006', '--system', 'http://snomed.info/sct'],
+      1,
+      'SNOMED CT comes from its publisher, and is imported by `fhir-ops import snomed',
+    ],
+    ['a code system by a short name', ['lookup', '2160-0', '--system', 'loinc'], 1, "The canonical of LOINC is 'http://loinc.org'."],
+    ['a value set by its id', ['expand', 'administrative-gender'], 1, 'Definitions are named by their canonical'],
+    ['a file as storage', ['load', file('patient.json'), '--storage', file('b.db')], 2, `Did you mean sqlite:${file('b.db')}?`],
+    [
+      'a database that is not there',
+      ['load', file('patient.json'), '--storage', 'postgres://me:secret@127.0.0.1:1/clinic'],
+      1,
+      'error: postgres://127.0.0.1:1/clinic: The database cannot be reached.',
+    ],
     ['a misspelt measure', ['evaluate', 'heart-rate-cout', ...PERIOD, ...CONTENT], 1, "Did you mean 'heart-rate-count'?"],
     ['a measure of another type', ['collect-data', 'Patient/x', ...PERIOD], 2, 'Patient/x is not a Measure id.'],
     [

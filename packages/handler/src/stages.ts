@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
+import type { Operation } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
 import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
@@ -136,16 +137,32 @@ function isBelowFhir({ mount }: Server, { segments }: Target): boolean {
 function nothingAt(server: Server, target: Target): OperationError {
   const base = [...server.mount, ...FHIR_SEGMENTS]
   const problem = isBelowFhir(server, target)
-    ? missing(target.segments.slice(base.length))
+    ? missing(server, target.segments.slice(base.length))
     : `There is nothing at this path: FHIR is below '/${base.join('/')}'.`
   return new OperationError('not-found', problem)
 }
 
-function missing([type = '', ...rest]: readonly string[]): string {
+function missing({ operations }: Server, segments: readonly string[]): string {
+  const [type = '', ...rest] = segments
   const last = rest.at(-1) ?? type
+  if (segments.includes('')) return 'There is nothing at this path: it has an empty part (//).'
   if (!type.startsWith('$') && !isResourceType(type)) {
-    const hint = didYouMean(nearest(type, resourceTypes()))
-    return `There is no resource type ${quoted(type)}.${hint === undefined ? '' : ` ${hint}`}`
+    return hinted(`There is no resource type ${quoted(type)}.`, didYouMean(nearest(type, resourceTypes())))
   }
-  return last.startsWith('$') ? `There is no operation ${quoted(last)} at this path.` : 'There is nothing at this path.'
+  if (!last.startsWith('$')) return 'There is nothing at this path.'
+  const elsewhere = operations.find(({ name }) => name === last)
+  if (elsewhere !== undefined) return `There is no operation ${quoted(last)} at this path, but at ${quoted(pathOf(elsewhere))}.`
+  const names = operations.map(({ name }) => name)
+  return hinted(`There is no operation ${quoted(last)} at this path.`, didYouMean(nearest(last, names)))
+}
+
+/** Where an operation is, below the FHIR base. */
+function pathOf({ name, types, levels }: Operation): string {
+  const type = types === 'any' ? '[type]' : (types[0] ?? '[type]')
+  if (levels.includes('type')) return `${type}/${name}`
+  return levels.includes('system') ? name : `${type}/[id]/${name}`
+}
+
+function hinted(text: string, hint: string | undefined): string {
+  return hint === undefined ? text : `${text} ${hint}`
 }

@@ -8,7 +8,7 @@ import { openEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { hintAbout, withHint } from '../known-names.js'
 import { faultIn } from '../json-fault.js'
-import { fileBytes } from '../read-file.js'
+import { unpackedBytes } from '../read-file.js'
 import { loadOption, storageOption, wholeNumber } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -63,7 +63,7 @@ export interface BotRun {
 
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
 export async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
-  const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await fileBytes(options.input)
+  const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(options.input)
   const { input, contentType } = readBotInput(options.contentType, bytes, (text) => parseJson(text, options.input ?? 'stdin'))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()

@@ -159,6 +159,24 @@ describe('what is read of a FHIR package', () => {
     await rm(at('b.ndjson'))
   })
 
+  test.each<[name: string, text: string, refused: readonly [place: string, reason: string]]>([
+    ['x.json', '<Patient xmlns="http://hl7.org/fhir"/>', ['x.json:1:1', 'it is XML or HTML, of which nothing is read.']],
+    ['e.json', ' \n', ['e.json:2:1', 'it is empty.']],
+    [
+      'n.json',
+      '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","id":"b"}\n',
+      ['n.json:2:1', 'is named .ndjson, others are a Bundle.'],
+    ],
+    ['c.json', '{"resourceType":"Patient","id":"a"}]', ['c.json:1:36', 'something follows the end of the resource.']],
+    ['l.json', '{"resourceType":"patient","id":"a"}', ['l.json', "'patient' is not a resource type of FHIR R4. Did you mean 'Patient'?"]],
+    ['r5.json', '{"resourceType":"ActorDefinition","id":"a"}', ['r5.json', 'Resources of other releases of FHIR cannot be loaded.']],
+  ])('what is in a file that holds something else: %s', async (name, text, [place, reason]) => {
+    await writeFile(at(name), text)
+    const { summary } = await loaded(at(name))
+    expect([summary.loaded, summary.refused]).toEqual([0, [{ place, reason: expect.stringContaining(reason) }]])
+    await rm(at(name))
+  })
+
   test('nothing of an archive that is damaged, but an error that names it', async () => {
     await writeFile(at('p.tgz'), 'no archive')
     await expect(loaded(at('p.tgz'))).rejects.toMatchObject({ code: 'body-invalid', message: expect.stringContaining('p.tgz') })

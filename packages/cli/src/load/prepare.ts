@@ -1,7 +1,9 @@
-import { OperationError } from 'fhir-ops/errors'
+import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { readBot } from 'fhir-ops/internal/execute'
 import { readStrictJson, stringAt } from 'fhir-ops/internal/json'
-import { putResource, type Indexer, type PutEntry } from 'fhir-ops/storage'
+import { didYouMean, nearest } from 'fhir-ops/internal/text'
+import { resourceTypes } from 'fhir-ops/internal/storage'
+import { isResourceType, putResource, type Indexer, type PutEntry } from 'fhir-ops/storage'
 import { finished } from 'fhir-ops/internal/work'
 import { faultIn } from '../json-fault.js'
 import type { Source } from './sources.js'
@@ -51,9 +53,16 @@ function addressIn({ text, id: otherId }: Source): { readonly type: string; read
   const resource = finished(readStrictJson(text, LIMITS))
   const type = stringAt(resource, 'resourceType')
   if (type === undefined) throw new OperationError('resource-invalid', 'This is not a FHIR resource: it has no resourceType.')
+  if (!isResourceType(type)) throw noSuchType(type)
   const id = otherId ?? stringAt(resource, 'id')
   if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it cannot be stored.`)
   // Code that callers may run. One of a package, where everything has a url, is none: packages bring no code.
   if (type === 'Bot') readBot({ ...resource, id })
   return { type, id }
+}
+
+/** @param type What a resource says of itself, of any length. */
+function noSuchType(type: string): OperationError {
+  const hint = didYouMean(nearest(type, resourceTypes())) ?? 'Resources of other releases of FHIR cannot be loaded.'
+  return new OperationError('resource-invalid', `${quoted(type)} is not a resource type of FHIR R4. ${hint}`)
 }

@@ -9,6 +9,7 @@ import { type FhirPackage, readPackage } from 'fhir-ops/packages'
 import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
+import { refusePacked, refusingPacked } from '../packed-bytes.js'
 
 /** What a definition is in its package. */
 export interface PackagePlace extends Omit<PackageFile, 'name' | 'text'> {
@@ -57,8 +58,8 @@ export async function filesIn(paths: readonly string[]): Promise<readonly Source
 
 /**
  * The resources of a file or of all files below a folder, in the order of names.
- * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` hold one resource each; of a FHIR package (`.tgz`) come the
- * definitions.
+ * `.ndjson` and `.ndjson.gz` are streamed line by line; `.json` and `.json.gz` hold one resource each; of a FHIR package (`.tgz`, `.tar.gz`)
+ * come the definitions.
  */
 export async function* sourcesIn(path: string): AsyncGenerator<Source> {
   for (const file of await filesBelow(path)) {
@@ -71,7 +72,7 @@ export async function* sourcesIn(path: string): AsyncGenerator<Source> {
 }
 
 async function* sourcesOf(file: string): AsyncGenerator<Source> {
-  if (file.endsWith('.tgz')) yield* definitionsIn(file)
+  if (/\.(?:tgz|tar\.gz)$/.test(file)) yield* definitionsIn(file)
   else if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
   else yield { text: await textOf(file), place: basename(file), file, line: 1 }
 }
@@ -128,7 +129,7 @@ async function* linesOf(file: string): AsyncGenerator<Source> {
   const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
   bytes.on('error', (error) => input.destroy(error))
   let line = 0
-  for await (const text of linesIn(decodingUtf8(input, file), file)) {
+  for await (const text of linesIn(decodingUtf8(refusingPacked(input, file, `${file}.gz`), file), file)) {
     line += 1
     if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}`, file, line, readBytes: bytes.bytesRead }
   }
@@ -151,8 +152,10 @@ async function packageAt(file: string): Promise<FhirPackage> {
 }
 
 async function textOf(file: string): Promise<string> {
-  const bytes = await readFile(file)
-  return decodeUtf8(file.endsWith('.gz') ? await inflate(bytes) : bytes, file)
+  const read = await readFile(file)
+  const bytes = file.endsWith('.gz') ? await inflate(read) : read
+  refusePacked(bytes, file, /json$/.test(file) ? `${file}.gz` : undefined)
+  return decodeUtf8(bytes, file)
 }
 
 /** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is not a JSON object. */

@@ -1,0 +1,46 @@
+import { OperationError } from 'fhir-ops/errors'
+
+/** What files of text are at times taken for: their formats, by the bytes that such a file begins with. */
+const FORMATS: readonly (readonly [format: string, start: readonly number[], advice: string])[] = [
+  ['compressed with gzip', [0x1f, 0x8b], 'unpack it first (`gunzip`)'],
+  ['a ZIP archive', [0x50, 0x4b, 0x03, 0x04], 'unpack it first (`unzip`)'],
+  ['compressed with bzip2', [0x42, 0x5a, 0x68], 'unpack it first (`bunzip2`)'],
+  ['compressed with xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a], 'unpack it first (`unxz`)'],
+  ['compressed with Zstandard', [0x28, 0xb5, 0x2f, 0xfd], 'unpack it first (`unzstd`)'],
+  ['a 7-Zip archive', [0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c], 'unpack it first (`7z x`)'],
+  ['a SQLite database', [...new TextEncoder().encode('SQLite format 3\0')], 'name it as `--storage sqlite:FILE`'],
+  ['a PDF document', [...new TextEncoder().encode('%PDF-')], 'text in JSON is expected'],
+]
+
+/** Enough bytes to tell. */
+const HEAD = 16
+
+/**
+ * Refuses bytes that are no text but a packed file or a document, which would else be called text in a wrong encoding.
+ *
+ * @param name What the bytes are of, for the message.
+ * @param gzipName Name under which a file that is compressed with gzip is read; absent where none is.
+ * @throws {OperationError} `body-invalid`, with the format and what to do.
+ */
+export function refusePacked(bytes: Uint8Array, name: string, gzipName?: string): void {
+  const head = bytes.subarray(0, HEAD)
+  const found = FORMATS.find(([, start]) => start.every((byte, index) => head[index] === byte))
+  if (found === undefined) return
+  const [format, start, advice] = found
+  const renamed = gzipName !== undefined && start === FORMATS[0]?.[1] ? `name it ${gzipName}, or ${advice}` : advice
+  throw new OperationError('body-invalid', `${name} is ${format}: ${renamed}.`)
+}
+
+/** As `refusePacked`, of bytes that come in pieces, which are handed on. */
+export async function* refusingPacked(
+  pieces: AsyncIterable<Uint8Array>,
+  name: string,
+  gzipName?: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let isFirst = true
+  for await (const piece of pieces) {
+    if (isFirst) refusePacked(piece, name, gzipName)
+    isFirst = false
+    yield piece
+  }
+}
