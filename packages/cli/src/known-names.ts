@@ -35,7 +35,7 @@ export async function hintAbout(error: unknown, ctx: OperationContext, type: str
   const [, name = ''] = /'([^']{1,1000})'/.exec(error.message) ?? []
   if (BY_ID.has(type)) return didYouMean(nearest(name.replace(`${type}/`, ''), await knownNames(ctx, type)))
   const [url = ''] = name.split('|')
-  const published = PUBLISHED.find((system) => [system.url, system.short].includes(url.toLowerCase()))
+  const published = PUBLISHED.find((system) => system.url === url || system.short === url.toLowerCase())
   if (published !== undefined) return notImported(published, url)
   if (!url.includes(':')) return NAMED_BY_CANONICAL
   const names = await Promise.all(CANONICAL_TYPES.map(async (one) => ({ type: one, urls: await knownNames(ctx, one) })))

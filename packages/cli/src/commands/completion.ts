@@ -15,80 +15,101 @@ export function completionCommand(io: Io, commands: () => readonly Command[]): C
     .action((shell: (typeof SHELLS)[number]) => io.out(scriptFor(shell, commands())))
 }
 
+/** A word that can follow, and what it is. */
+interface Offered {
+  readonly word: string
+  readonly description: string
+}
+
 /** What can follow on the words of a command. */
 interface Completed {
   /** The words so far: `fhir-ops`, `fhir-ops token`. */
   readonly words: string
-  readonly commands: readonly Command[]
-  /** Long names of options. */
+  /** Commands, or what the first argument can be; where there are none, the names of files. */
+  readonly offered: readonly Offered[]
+  /** Long names of options, offered to who has typed a hyphen. */
   readonly options: readonly string[]
 }
 
 function scriptFor(shell: (typeof SHELLS)[number], commands: readonly Command[]): string {
-  const all = completedIn({ words: 'fhir-ops', commands })
+  const named = commands.map(offeredOf)
+  const all: readonly Completed[] = [
+    { words: 'fhir-ops', offered: [...named, { word: 'help', description: 'Help about a command.' }], options: ['--help', '--version'] },
+    { words: 'fhir-ops help', offered: named, options: [] },
+    ...commands.flatMap((command) => completedIn('fhir-ops', command)),
+  ]
   if (shell === 'bash') return bash(all)
   return shell === 'zsh' ? zsh(all) : fish(all)
 }
 
-function completedIn({ words, commands }: { readonly words: string; readonly commands: readonly Command[] }): readonly Completed[] {
-  const inner = commands.flatMap((command) => {
-    const below = completedIn({ words: `${words} ${command.name()}`, commands: command.commands })
-    const options = command.options.flatMap(({ long }) => long ?? [])
-    return below.map((one, index) => (index === 0 ? { ...one, options: [...options, '--help'] } : one))
-  })
-  return [{ words, commands, options: ['--help', '--version'] }, ...inner]
+function completedIn(before: string, command: Command): readonly Completed[] {
+  const words = `${before} ${command.name()}`
+  const choices = (command.registeredArguments[0]?.argChoices ?? []).map((word) => ({ word, description: '' }))
+  const options = [...command.options.flatMap(({ long }) => long ?? []), '--help']
+  return [
+    { words, offered: [...command.commands.map(offeredOf), ...choices], options },
+    ...command.commands.flatMap((inner) => completedIn(words, inner)),
+  ]
+}
+
+function offeredOf(command: Command): Offered {
+  return { word: command.name(), description: command.description() }
 }
 
 /** What follows on each command, as patterns of the words before; the longest first. */
-function patterns(all: readonly Completed[], line: (completed: Completed, words: string) => string): string {
-  const longest = all.toSorted((a, b) => b.words.split(' ').length - a.words.split(' ').length)
-  return longest.map((completed) => line(completed, completed.words.replace(/^fhir-ops ?/, ''))).join('\n')
-}
-
-function wordsOf({ commands, options }: Completed): string {
-  return [...commands.map((command) => command.name()), ...options].join(' ')
+function patterns(all: readonly Completed[], open: string, close: string): string {
+  const listed = (name: string, words: readonly string[]): string => `${name}=${open}${words.join(' ')}${close}`
+  return all
+    .toSorted((a, b) => b.words.split(' ').length - a.words.split(' ').length)
+    .map(({ words, offered, options }) => {
+      const before = words.replace(/^fhir-ops ?/, '')
+      const names = offered.map(({ word }) => word)
+      return `    "${before === '' ? '' : `${before} `}"*) ${listed('offered', names)} ${listed('options', options)} ;;`
+    })
+    .join('\n')
 }
 
 function bash(all: readonly Completed[]): string {
-  const cases = patterns(all, (completed, words) => `    "${words === '' ? '' : `${words} `}"*) words="${wordsOf(completed)}" ;;`)
   return `# bash completion of fhir-ops
 _fhir_ops() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[*]:1:COMP_CWORD-1} " words
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[*]:1:COMP_CWORD-1} " offered options
   [ "$before" = " " ] && before=""
   case "$before" in
-${cases}
+${patterns(all, '"', '"')}
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ $current == -* ]] && offered="$options"
+  [[ -n $offered ]] && compopt +o default
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }
 complete -o default -F _fhir_ops fhir-ops`
 }
 
+/** In a folder of `$fpath` the file is the body of the function that is called first; else it is read by `source`. */
 function zsh(all: readonly Completed[]): string {
-  const cases = patterns(all, (completed, words) => `    "${words === '' ? '' : `${words} `}"*) options=(${wordsOf(completed)}) ;;`)
   return `#compdef fhir-ops
 _fhir_ops() {
-  local -a options
+  local -a offered options
   local before="\${words[2,CURRENT-1]} "
   [[ $before == " " ]] && before=""
   case "$before" in
-${cases}
+${patterns(all, '(', ')')}
   esac
-  compadd -- $options
-  _files
+  [[ $PREFIX == -* ]] && offered=($options)
+  if (( $#offered )); then compadd -- $offered; else _files; fi
 }
-compdef _fhir_ops fhir-ops`
+if [[ $funcstack[1] == _fhir-ops ]]; then _fhir_ops; else compdef _fhir_ops fhir-ops; fi`
 }
 
 function fish(all: readonly Completed[]): string {
-  const lines = all.flatMap(({ words, commands, options }) => {
-    const before = words.split(' ').slice(1)
-    const condition =
-      before.length === 0 ? '__fish_use_subcommand' : before.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ')
+  const lines = all.flatMap(({ words, offered, options }) => {
+    const seen = words.split(' ').slice(1)
+    const here = seen.length === 0 ? '__fish_use_subcommand' : seen.map((word) => `__fish_seen_subcommand_from ${word}`).join('; and ')
+    const next = offered.map(({ word }) => word).join(' ')
+    const before = seen.length === 0 || next === '' ? here : `${here}; and not __fish_seen_subcommand_from ${next}`
     return [
-      ...commands.map(
-        (command) => `complete -c fhir-ops -n '${condition}' -a ${command.name()} -d '${quotedForFish(command.description())}'`,
-      ),
-      ...options.map((option) => `complete -c fhir-ops -n '${condition}' -l ${option.slice(2)}`),
+      ...(next === '' ? [] : [`complete -c fhir-ops -n '${before}' -f`]),
+      ...offered.map(({ word, description }) => `complete -c fhir-ops -n '${before}' -a ${word} -d '${quotedForFish(description)}'`),
+      ...options.map((option) => `complete -c fhir-ops -n '${here}' -l ${option.slice(2)}`),
     ]
   })
   return ['# fish completion of fhir-ops', ...lines].join('\n')
