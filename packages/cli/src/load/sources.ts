@@ -154,7 +154,7 @@ async function packageAt(file: string): Promise<FhirPackage> {
 async function textOf(file: string): Promise<string> {
   const read = await readFile(file)
   const bytes = file.endsWith('.gz') ? await inflate(read) : read
-  refusePacked(bytes, file, /json$/.test(file) ? `${file}.gz` : undefined)
+  refusePacked(bytes, file, file.endsWith('json') ? `${file}.gz` : undefined)
   return decodeUtf8(bytes, file)
 }
 
