@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { emptyAnswer, finished } from '../http/answer.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
@@ -63,11 +63,14 @@ function refuseUnreadable(error: Error, socket: Socket): void {
     ]),
     'GET',
   )
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...headers.map((header) => header.join(': '))]
+  const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`, ...headers.map((header) => header.join(': '))]
   socket.end(`${lines.join('\r\n')}\r\n\r\n`, () => socket.destroy())
 }
 
-function statusOf(error: Error): number | undefined {
+/** Written out: to import `node:http` makes Node load HTTP/2 and its client, too, and whoever makes the server has imported it or has not. */
+const REASONS = { 400: 'Bad Request', 413: 'Payload Too Large', 431: 'Request Header Fields Too Large' } as const
+
+function statusOf(error: Error): keyof typeof REASONS | undefined {
   const code = 'code' in error ? error.code : undefined
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT' || code === 'ECONNRESET') return undefined
   if (code === 'HPE_HEADER_OVERFLOW') return 431

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { builtFile } from '../../../test/built.js'
+
+/** Prints the files that importing a module loads, with their bytes. */
+const LOADED = `
+  import { readFileSync } from 'node:fs'
+  import { registerHooks } from 'node:module'
+  import { fileURLToPath } from 'node:url'
+  const loaded = []
+  registerHooks({
+    load(url, context, next) {
+      if (url.startsWith('file:')) loaded.push([url, readFileSync(fileURLToPath(url), 'utf8')])
+      return next(url, context)
+    },
+  })
+  const before = process.moduleLoadList.length
+  await import(process.argv[1])
+  const ofNode = process.moduleLoadList.slice(before)
+  process.stdout.write(JSON.stringify({ modules: loaded.length, bytes: loaded.reduce((sum, [, text]) => sum + text.length, 0), ofNode, names: loaded.map(([url]) => url) }))`
+
+interface Loaded {
+  readonly modules: number
+  readonly bytes: number
+  readonly ofNode: readonly string[]
+  readonly names: readonly string[]
+}
+
+async function loadedBy(entry: string): Promise<Loaded> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', LOADED, entry])
+  const loaded: Loaded = JSON.parse(stdout)
+  return loaded
+}
+
+test('importing the handler loads neither an engine that few calls need nor the libraries for tokens of others', async () => {
+  const { modules, bytes, names, ofNode } = await loadedBy(builtFile('packages/handler/dist/index.js'))
+  expect(modules).toBeLessThanOrEqual(100)
+  expect(bytes).toBeLessThanOrEqual(1_250_000)
+  expect(names.filter((name) => /\/jose\/.*(?:verify|jwks)/.test(name))).toEqual([])
+  expect(ofNode).not.toContain('NativeModule crypto')
+})
+
+test('importing what serves a handler in node:http loads neither HTTP/2 nor a client', async () => {
+  const { modules, ofNode } = await loadedBy(builtFile('packages/handler/dist/node/index.js'))
+  expect(modules).toBeLessThanOrEqual(12)
+  expect(ofNode.filter((name) => /http2|undici/.test(name))).toEqual([])
+})
