@@ -219,12 +219,12 @@ describe.skipIf(database.url === undefined)('a server that is not as it should b
     })
   })
 
-  it('is refused when a newer version of the adapter wrote the database', async () => {
+  it('is refused when a newer version of the adapter wrote the database that does not serve this one', async () => {
     await withSchema(async (schema) => {
       await (await openPostgres(schema.pool(), { allowLossyCommits: true })).close()
       const pool = schema.pool()
       const client = await pool.connect()
-      await client.query({ text: 'UPDATE fhir_schema SET version = 1000', values: [], query_timeout: 0 })
+      await client.query({ text: 'UPDATE fhir_schema SET version = 1000, least_version = 1000', values: [], query_timeout: 0 })
       client.release()
       await expect(openPostgres(pool, { allowLossyCommits: true })).rejects.toMatchObject({ code: 'storage-damaged' })
       await pool.end()

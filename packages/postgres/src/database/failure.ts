@@ -61,6 +61,11 @@ export function wasOvertaken(error: unknown): boolean {
   return OVERTAKEN.has(codeOf(error) ?? '')
 }
 
+/** Whether a lock was not to be had within `lock_timeout`, as an error of the server or as what was made of it. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error instanceof OperationError ? error.cause : error) === '55P03'
+}
+
 /** Whether the connection can be used again. Errors that the server did not send leave it in an unknown state, and some of the server's are its last word. */
 export function connectionSurvives(error: unknown): boolean {
   return error instanceof OperationError || SQLSTATE.test(codeOf(error) ?? '')

@@ -1,5 +1,7 @@
+import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import type { Database, Executor } from './database.js'
+import { isLockTimeout } from './failure.js'
 import { numberAt } from './row.js'
 import { sql, type Sql } from './sql.js'
 
@@ -19,9 +21,16 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
   ['fhir_entry_long', LONG],
 ])
 
+/** What is done in one transaction. */
+export type Step = readonly Sql[]
+
 /**
  * The schema, forward only: `fhir_schema` holds the number of steps that the database has seen. A step that was released is never
  * edited, and can be run again after it was cut short.
+ *
+ * Processes of the version before go on serving while a step is made and after it. So a step adds what they need not know: tables, indexes, columns with
+ * a default or without NOT NULL. What they cannot serve any more, such as a column that goes, is a later release's step, whose last statement is
+ * `servesFrom` with its number: processes that know less are refused from then on.
  *
  * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising.
  * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
@@ -33,7 +42,7 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
  *
  * Keys are made of what callers give: there is no sequence, so that a distributed engine needs no point in common.
  */
-const MIGRATIONS: readonly (readonly Sql[])[] = [
+export const MIGRATIONS: readonly Step[] = [
   [
     sql`CREATE TABLE IF NOT EXISTS fhir_resource (
       type text COLLATE "C" NOT NULL,
@@ -121,17 +130,23 @@ const MIGRATIONS: readonly (readonly Sql[])[] = [
     sql`CREATE TABLE IF NOT EXISTS fhir_used_key (key text COLLATE "C" PRIMARY KEY, until bigint NOT NULL)`,
     sql`CREATE INDEX IF NOT EXISTS fhir_used_key_until ON fhir_used_key (until)`,
   ],
+  [sql`ALTER TABLE fhir_schema ADD COLUMN IF NOT EXISTS least_version integer NOT NULL DEFAULT 0`],
 ]
+
+/** The end of a step that processes with fewer steps than this cannot serve. */
+export function servesFrom(version: number): Sql {
+  return sql`UPDATE fhir_schema SET least_version = ${version}`
+}
 
 /**
  * Brings the database to the newest schema, with all indexes. Of several processes one does each step while the others wait; when it dies, the next
- * one goes on.
+ * one goes on. A database of a newer version that serves this one is left as it is.
  *
- * @throws {OperationError} `storage-damaged` when a newer version of this adapter was here.
+ * @throws {OperationError} `storage-damaged` when a newer version of this adapter was here that does not serve this one.
  */
-export async function migrate(db: Database): Promise<void> {
-  if (await isCurrent(db)) return
-  await migrateTables(db)
+export async function migrate(db: Database, steps: readonly Step[] = MIGRATIONS): Promise<void> {
+  if (await isCurrent(db, steps)) return
+  await migrateTables(db, steps)
   await makeIndexes(db)
 }
 
@@ -141,58 +156,86 @@ export async function migrate(db: Database): Promise<void> {
  * @returns Whether they are left out, by this load or by one before it that was cut short.
  */
 export async function migrateToFill(db: Database): Promise<boolean> {
-  await migrateTables(db)
+  await migrateTables(db, MIGRATIONS)
   await db.transaction(async (executor) => {
     if ((await executor.rows(sql`SELECT 1 FROM fhir_resource LIMIT 1`)).length > 0) return
+    if ((await versionOf(executor, MIGRATIONS.length)) > MIGRATIONS.length) return
     for (const name of ENTRY_INDEXES.keys()) await executor.rows({ text: `DROP INDEX IF EXISTS ${name}`, values: [] })
   })
-  return !(await isCurrent(db))
+  return !(await isCurrent(db, MIGRATIONS))
 }
 
 /** Makes the indexes that a first load left out. Nobody writes meanwhile. */
 export async function makeIndexes(db: Database): Promise<void> {
-  await db.transaction(async (executor) => {
-    await executor.rows(sql`SELECT version FROM fhir_schema FOR UPDATE`)
-    await executor.rows(sql`SET LOCAL statement_timeout = 0`)
+  await inTurn(db, async (executor) => {
     await executor.rows(sql`SET LOCAL maintenance_work_mem = '256MB'`)
     for (const statement of ENTRY_INDEXES.values()) await executor.rows({ ...statement, timeoutMs: STEP_TIMEOUT_MS })
   })
 }
 
-async function migrateTables(db: Database): Promise<void> {
+async function migrateTables(db: Database, steps: readonly Step[]): Promise<void> {
   await db.transaction(async (executor) => {
     await executor.rows(sql`CREATE TABLE IF NOT EXISTS fhir_schema (one integer PRIMARY KEY, version integer NOT NULL)`)
     await executor.rows(sql`INSERT INTO fhir_schema (one, version) VALUES (1, 0) ON CONFLICT DO NOTHING`)
   })
-  for (let done = false; !done;) done = await db.transaction(nextStep)
+  for (let done = false; !done;) done = await inTurn(db, async (executor) => nextStep(executor, steps))
 }
 
 /** Two reads, as most processes find nothing to do, and some may not change the schema. */
-async function isCurrent(db: Database): Promise<boolean> {
+async function isCurrent(db: Database, steps: readonly Step[]): Promise<boolean> {
   const [table] = await db.rows(sql`SELECT to_regclass('fhir_schema') IS NOT NULL AS exists,
     (SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
       WHERE i.indrelid = to_regclass('fhir_entry') AND c.relname = ANY (${[...ENTRY_INDEXES.keys()]})) AS indexes`)
   if (table?.['exists'] !== true) return false
-  return (await versionOf(db, sql``)) === MIGRATIONS.length && numberAt(table, 'indexes') === ENTRY_INDEXES.size
+  const version = await versionOf(db, steps.length)
+  // A newer version may have other indexes.
+  return version > steps.length || (version === steps.length && numberAt(table, 'indexes') === ENTRY_INDEXES.size)
 }
 
-/** The index of a large database takes minutes. */
+/** The index of a large database takes minutes, and so does waiting for the process that makes it. */
 const STEP_TIMEOUT_MS = 24 * 3_600_000
 
+/** How long a lock on a table is waited for at once: everybody else who wants the table waits behind. */
+const LOCK_WAIT_MS = 500
+/** How long the others are then left alone. */
+const LOCK_PAUSE_MS = 500
+
+/**
+ * Runs what changes the schema, while no other process does. Where somebody works on a table for long, such as a backup, it tries again and again rather
+ * than keep those who serve waiting.
+ */
+async function inTurn<T>(db: Database, work: (executor: Executor) => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await db.transaction(async (executor) => {
+        await executor.rows(sql`SET LOCAL statement_timeout = 0`)
+        await executor.rows({ ...sql`SELECT 1 FROM fhir_schema FOR UPDATE`, timeoutMs: STEP_TIMEOUT_MS })
+        await executor.rows({ text: `SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`, values: [] })
+        return work(executor)
+      })
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error
+      await after(LOCK_PAUSE_MS)
+    }
+  }
+}
+
 /** True when nothing is left to do. */
-async function nextStep(executor: Executor): Promise<boolean> {
-  const version = await versionOf(executor, sql`FOR UPDATE`)
-  const step = MIGRATIONS[version]
+async function nextStep(executor: Executor, steps: readonly Step[]): Promise<boolean> {
+  const version = await versionOf(executor, steps.length)
+  const step = steps[version]
   if (step === undefined) return true
-  await executor.rows(sql`SET LOCAL statement_timeout = 0`)
   for (const statement of step) await executor.rows({ ...statement, timeoutMs: STEP_TIMEOUT_MS })
   await executor.rows(sql`UPDATE fhir_schema SET version = ${version + 1}`)
   return false
 }
 
-async function versionOf(executor: Executor, lock: Sql): Promise<number> {
-  const [row] = await executor.rows(sql`SELECT version FROM fhir_schema ${lock}`)
+/** @throws {OperationError} `storage-damaged` when the database is of a newer version that does not serve those who know this one. */
+async function versionOf(executor: Executor, known: number): Promise<number> {
+  const [row] = await executor.rows(sql`SELECT version FROM fhir_schema`)
   const version = row === undefined ? 0 : numberAt(row, 'version')
-  if (version <= MIGRATIONS.length) return version
-  throw new OperationError('storage-damaged', 'The database was written by a newer version of this adapter.')
+  if (version <= known) return version
+  const [newer = {}] = await executor.rows(sql`SELECT least_version FROM fhir_schema`)
+  if (numberAt(newer, 'least_version') <= known) return version
+  throw new OperationError('storage-damaged', 'The database was written by a newer version of this adapter, which does not serve this one.')
 }

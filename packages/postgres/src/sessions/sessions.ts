@@ -23,7 +23,9 @@ export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): Sessi
     session: async (loginId) => first('session', sql`SELECT ${COLUMNS} FROM fhir_session WHERE login_id = ${loginId}`),
     sessionByDigest: async (digest) => first('digest', sql`SELECT ${COLUMNS} FROM fhir_session WHERE digest = ${digest}`),
     async knownByDigest(digest) {
-      const read = sql`SELECT s.*, u.claims, u.state AS user_state, u.epoch, u.epoch_raised_at
+      // By name: a column that a newer version adds would make the prepared statement fail.
+      const read = sql`SELECT s.login_id, s.digest, s.sub, s.state, s.last_used_at, s.created_at, s.expires_at, s.fixed,
+          u.claims, u.state AS user_state, u.epoch, u.epoch_raised_at
         FROM fhir_session s LEFT JOIN fhir_user u ON u.sub = s.sub WHERE s.digest = ${digest}`
       const [row] = await db.rows(prepared('known', read))
       if (row === undefined) return undefined
