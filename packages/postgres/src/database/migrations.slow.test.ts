@@ -48,7 +48,11 @@ describe.skipIf(database.url === undefined)('a schema that is changed while proc
   const upgrade = async (steps: readonly Step[], statementTimeoutMs = 5_000): Promise<void> => {
     const pool = schema.pool()
     const db = databaseOver(pool, connectionsOf(pool, { ...LIMITS, statementTimeoutMs }))
-    await migrate(db, steps).finally(() => db.close())
+    try {
+      await migrate(db, steps)
+    } finally {
+      await db.close()
+    }
   }
 
   it('fails no call of the version before, whose statements are prepared, and loses nothing', LONG, async () => {
@@ -115,7 +119,9 @@ describe.skipIf(database.url === undefined)('a schema that is changed while proc
   async function run(statement: string): Promise<pg.QueryResult> {
     const client = new pg.Client({ connectionString: schema.url })
     await client.connect()
-    return client.query(statement).finally(() => client.end())
+    const result = await client.query(statement)
+    await client.end()
+    return result
   }
 })
 
