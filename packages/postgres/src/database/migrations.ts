@@ -12,6 +12,9 @@ const VALUES = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_value ON fhir_entry 
 const TEXTS = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_text ON fhir_entry (type, param, text, id, system) WHERE text IS NOT NULL`
 const LONG = sql`CREATE INDEX IF NOT EXISTS fhir_entry_long ON fhir_entry (type, param) WHERE whole_value IS NOT NULL OR whole_text IS NOT NULL`
 
+/** What resources have several entries of: where none has, entries are counted and nothing is told apart. */
+const AGAIN = sql`CREATE INDEX IF NOT EXISTS fhir_entry_again ON fhir_entry (type, param, n) WHERE n > 0`
+
 /** The indexes by search parameters, by name, of the newest schema. A first load leaves them out until it ends. */
 const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
   ['fhir_entry_range', RANGES],
@@ -19,6 +22,7 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
   ['fhir_entry_by_value', VALUES],
   ['fhir_entry_by_text', TEXTS],
   ['fhir_entry_long', LONG],
+  ['fhir_entry_again', AGAIN],
 ])
 
 /** What is done in one transaction. */
@@ -131,6 +135,7 @@ export const MIGRATIONS: readonly Step[] = [
     sql`CREATE INDEX IF NOT EXISTS fhir_used_key_until ON fhir_used_key (until)`,
   ],
   [sql`ALTER TABLE fhir_schema ADD COLUMN IF NOT EXISTS least_version integer NOT NULL DEFAULT 0`],
+  [AGAIN],
 ]
 
 /** The end of a step that processes with fewer steps than this cannot serve. */

@@ -3,7 +3,7 @@ import type { Insertion } from '../database/insert.js'
 import { sql } from '../database/sql.js'
 import type { Change } from './write-plan.js'
 
-/** An index entry of a changed resource, and its number among them. */
+/** An index entry of a changed resource, and its number among those of the same parameter, from 0. */
 export interface EntryRow {
   readonly change: Change
   readonly n: number
@@ -35,7 +35,12 @@ export const ENTRIES: Insertion<EntryRow> = {
 
 /** The rows of the entries of a changed resource. */
 export function entryRows(change: Change): readonly EntryRow[] {
-  return change.entries.map((entry, n) => ({ change, n, entry }))
+  const numbers = new Map<string, number>()
+  return change.entries.map((entry) => {
+    const n = numbers.get(entry.param) ?? 0
+    numbers.set(entry.param, n + 1)
+    return { change, n, entry }
+  })
 }
 
 /**
