@@ -15,7 +15,7 @@ export {
   type Limits,
 } from './context.js'
 export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'
-export { checkpoint, createPace, paced, pacedText, type Pace, type PaceOptions } from './pace.js'
+export { checkpoint, createPace, paced, pacedResource, pacedText, type Pace, type PaceOptions } from './pace.js'
 export { createScheduler, type Scheduler, type ThreadUse, type Waiter } from './scheduler.js'
 export {
   checkReasonAndDay,

@@ -1,12 +1,12 @@
 import { OperationError } from '../../errors/index.js'
-import { allMatches, isResourceType, type Indexer, type SearchQuery, type Storage, type StoredResource } from '../../storage/index.js'
+import { allMatches, isResourceType, type IndexEntry, type SearchQuery, type Storage, type StoredResource } from '../../storage/index.js'
 import type { Include } from './includes.js'
 
 /** Where included resources come from. */
 export interface IncludeScope {
   readonly storage: Pick<Storage, 'search'>
-  /** Tells the references of a resource. */
-  readonly indexer: Indexer
+  /** What searches find a resource by, its references among it. Asked once for each resource that includes start from. */
+  readonly entriesOf: (resource: StoredResource) => readonly IndexEntry[] | Promise<readonly IndexEntry[]>
   /** Resources that are not shown are not gone on from, either. */
   readonly shows: (resource: StoredResource) => boolean | Promise<boolean>
   /** Most resources beside the matches. */
@@ -73,8 +73,9 @@ interface Round {
 }
 
 async function* reached(scope: IncludeScope, { includes, from, left }: Round): AsyncGenerator<StoredResource, void, undefined> {
+  const references = await referencesIn(scope, includes, from)
   for (const include of includes) {
-    const queries = include.direction === 'include' ? queriesForward(scope, include, from) : queriesBackward(include, from)
+    const queries = include.direction === 'include' ? queriesForward(references, include) : queriesBackward(include, from)
     for (const query of queries) {
       scope.check?.()
       yield* allMatches(scope.storage, { ...query, limit: PAGE, ...(left() < Infinity && { maxBytes: left() }) })
@@ -84,17 +85,40 @@ async function* reached(scope: IncludeScope, { includes, from, left }: Round): A
 
 const PAGE = 500
 
-function queriesForward(
-  { indexer }: IncludeScope,
-  { source, params, target }: Include,
+/** What a resource refers to, by which parameter. */
+interface FoundReference {
+  /** Type of the resource that refers. */
+  readonly source: string
+  readonly param: string
+  readonly type: string
+  readonly id: string
+}
+
+/** The references that any of the includes may go along. To index a resource may take long, so that it is done once for all includes together. */
+async function referencesIn(
+  scope: IncludeScope,
+  includes: readonly Include[],
   from: readonly StoredResource[],
-): readonly SearchQuery[] {
-  const entries = from.filter(({ type }) => type === source).flatMap(({ resource }) => indexer(resource))
-  const references = entries.flatMap(({ param, system, value }) => {
-    const isAsked = params.includes(param) && (target === undefined || system === target)
-    return isAsked && system !== undefined && isResourceType(system) && value !== undefined ? [{ type: system, id: value }] : []
+): Promise<readonly FoundReference[]> {
+  const forward = includes.filter(({ direction }) => direction === 'include')
+  const sources = new Set(forward.map(({ source }) => source))
+  const params = new Set(forward.flatMap((include) => include.params))
+  const found: FoundReference[] = []
+  for (const resource of from.filter(({ type }) => sources.has(type))) {
+    scope.check?.()
+    for (const { param, system, value } of await scope.entriesOf(resource)) {
+      if (!params.has(param) || system === undefined || !isResourceType(system) || value === undefined) continue
+      found.push({ source: resource.type, param, type: system, id: value })
+    }
+  }
+  return found
+}
+
+function queriesForward(references: readonly FoundReference[], include: Include): readonly SearchQuery[] {
+  const asked = references.filter(({ source, param, type }) => {
+    return source === include.source && include.params.includes(param) && (include.target ?? type) === type
   })
-  return idsByType(references).map(([type, ids]) => ({ type, where: { kind: 'id', ids }, parameters: [['_id', ids.join(',')]] }))
+  return idsByType(asked).map(([type, ids]) => ({ type, where: { kind: 'id', ids }, parameters: [['_id', ids.join(',')]] }))
 }
 
 function queriesBackward({ source, params, target }: Include, from: readonly StoredResource[]): readonly SearchQuery[] {

@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { publishedSearchParameters, publishedTypes } from '../../../test/r4-definitions.js'
 import { OperationError } from '../../errors/index.js'
 import { memoryStorage } from '../../memory/index.js'
+import type { IndexEntry, StoredResource } from '../../storage/index.js'
 import { createIndexer, includedResources, parseSearch, searchParameters, type SearchPair } from '../index.js'
 
 const parameters = searchParameters(publishedSearchParameters(), publishedTypes())
 const indexer = createIndexer(parameters)
+
+const entriesOf = ({ resource }: StoredResource): readonly IndexEntry[] => indexer(resource)
 
 const reference = (to: string): object => ({ reference: to })
 const storage = memoryStorage(
@@ -36,7 +39,7 @@ async function found(type: string, query: string, limit = 100): Promise<string> 
   const { query: parsed, includes = [] } = await parseSearch(type, pairsOf(query), { parameters, includes: true })
   const { items } = await storage.search(parsed)
   const shows = ({ id }: { readonly id: string }): boolean => id !== 'v'
-  const included = await includedResources({ storage, indexer, shows, limit }, items, includes)
+  const included = await includedResources({ storage, entriesOf, shows, limit }, items, includes)
   return included.map((resource) => `${resource.type}/${resource.id}`).join(' ')
 }
 
@@ -85,8 +88,22 @@ describe('included resources', () => {
     const check = (): void => {
       if (++questions > 2) throw new OperationError('aborted', 'The request was cancelled.')
     }
-    const work = includedResources({ storage, indexer, shows: () => true, limit: 100, check }, items, includes)
+    const work = includedResources({ storage, entriesOf, shows: () => true, limit: 100, check }, items, includes)
     await expect(work).rejects.toMatchObject({ code: 'aborted' })
+  })
+
+  it('are looked for with one look at each resource, however many includes start from it', async () => {
+    const query = '_id=a,b&_include=Patient:link&_include=Patient:organization&_include=*&_include:iterate=Organization:partof'
+    const { query: parsed, includes = [] } = await parseSearch('Patient', pairsOf(query), { parameters, includes: true })
+    const { items } = await storage.search(parsed)
+    const asked: string[] = []
+    const noting = async (resource: StoredResource): Promise<readonly IndexEntry[]> => {
+      asked.push(resource.id)
+      return entriesOf(resource)
+    }
+    const included = await includedResources({ storage, entriesOf: noting, shows: () => true, limit: 100 }, items, includes)
+    expect(included.map(({ id }) => id)).toEqual(['low', 'd', 'middle', 'top'])
+    expect(asked).toEqual(['a', 'b', 'low', 'middle', 'top'])
   })
 
   it('come once, however many lead to them', async () => {

@@ -1,7 +1,7 @@
 import { hierarchyOf, includedResources, searchTypesOf, type Include, type ParsedSeveral } from 'fhir-ops/internal/search'
 import type { SearchOptions, SearchPair } from 'fhir-ops/search'
-import { checkpoint, createPace } from 'fhir-ops/internal/context'
-import { allMatches, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
+import { createPace, pacedResource } from 'fhir-ops/internal/context'
+import { allMatches, type IndexEntry, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { OperationError } from 'fhir-ops/errors'
 import { authorize } from '../../auth/caller.js'
 import { parseForm } from '../../http/target.js'
@@ -73,7 +73,12 @@ export function includedIn(
   const shows = async (found: StoredResource): Promise<boolean> =>
     caller.decide('read', found.type, found.id) === 'allow' && (await isReached({ ctx, caller }, found))
   const maxBytes = items.reduce((left, item) => left - textLength(item), ctx.limits.maxAnswerBytes)
-  const scope = { storage: ctx.storage, indexer, shows, limit: MAX_INCLUDED, maxBytes, check: () => checkpoint(ctx) }
+  const pace = createPace(ctx)
+  const entriesOf = async (found: StoredResource): Promise<readonly IndexEntry[]> => {
+    const resource = await pacedResource(found, ctx.scheduler)
+    return indexer.work === undefined ? indexer(resource) : pace.run(indexer.work(resource))
+  }
+  const scope = { storage: ctx.storage, entriesOf, shows, limit: MAX_INCLUDED, maxBytes, check: () => pace.check() }
   return includedResources(scope, items, includes)
 }
 
