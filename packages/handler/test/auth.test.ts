@@ -184,6 +184,16 @@ describe('before a token is accepted', () => {
     expect(await next()).toMatch(/^HTTP\/1.1 400 /)
     socket.destroy()
   })
+
+  it('a body that says it is too long is refused before it is asked for', async () => {
+    const socket = connect(running.port, '127.0.0.1')
+    const head = `POST /fhir/R4/Patient HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${running.token}\r\nContent-Type: application/json`
+    socket.write(`${head}\r\nContent-Length: 999999999\r\nExpect: 100-continue\r\n\r\n`)
+    const answer = await new Promise<string>((resolve) => socket.once('data', (data) => resolve(String(data))))
+    socket.destroy()
+    expect(answer).toMatch(/^HTTP\/1.1 413 /)
+    expect(answer).toMatch(/connection: close/i)
+  })
 })
 
 describe('audit', () => {
