@@ -23,7 +23,7 @@ export function answerFinder(): AnswerFinder {
     const kept = exchange.ctx.content.kept?.()
     // A revision that has to be waited for would be asked for twice by each request that finds nothing.
     isQuick = kept !== undefined && !(kept instanceof Promise)
-    return kept === undefined || kept instanceof Promise ? undefined : place(answersIn(kept), questionOf(exchange))
+    return kept === undefined || kept instanceof Promise ? undefined : place(answersIn(kept), exchange)
   }
 }
 
@@ -35,13 +35,22 @@ function isShared({ route, whole, caller, params, bytes, request }: Exchange): b
 /** Reads every byte as one character, so that no two bodies are the same text. */
 const BYTES = new TextDecoder('latin1')
 
-/** All that the answer follows from beside the definitions. */
-function questionOf({ request, caller, bytes }: Exchange): string {
+/** All that the answer follows from beside the definitions and the body. */
+function headOf({ request, caller }: Exchange): string {
   const header = (name: string): string => request.header(name) ?? ''
   const headers = `${header('accept-language')}\n${header('prefer')}\n${header('x-too-costly-threshold')}`
-  const body = bytes === undefined ? '' : BYTES.decode(bytes)
-  return `${request.method} ${request.target}\n${headers}\n${caller.principal?.scopes.join(' ') ?? ''}\n\n${body}`
+  return `${request.method} ${request.target}\n${headers}\n${caller.principal?.scopes.join(' ') ?? ''}\n\n`
 }
+
+/** A number for a question, which few others have. To make its text takes longer. */
+function hashOf(head: string, bytes: Uint8Array = NOTHING): number {
+  let hash = 0
+  for (let at = 0; at < head.length; at++) hash = (Math.imul(hash, 31) + head.charCodeAt(at)) | 0
+  for (let at = 0; at < bytes.length; at++) hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0
+  return hash
+}
+
+const NOTHING = new Uint8Array()
 
 const SLOTS = 4_096
 
@@ -50,14 +59,12 @@ class Answers extends LRUCache<string, Answer> {
   /** Hashes of questions that were asked, each in its slot until another takes it. */
   readonly #asked = new Int32Array(SLOTS)
 
-  /** True from the second time on: to keep what nobody asks again costs more than a tenth of answering it. */
-  isAskedAgain(question: string): boolean {
-    let hash = 0
-    for (let at = 0; at < question.length; at++) hash = (Math.imul(hash, 31) + question.charCodeAt(at)) | 0
-    const slot = hash & (SLOTS - 1)
-    const isKnown = this.#asked[slot] === hash
-    this.#asked[slot] = hash
-    return isKnown
+  wasAsked(hash: number): boolean {
+    return this.#asked[hash & (SLOTS - 1)] === hash
+  }
+
+  noteAsked(hash: number): void {
+    this.#asked[hash & (SLOTS - 1)] = hash
   }
 }
 
@@ -71,12 +78,18 @@ function answersIn(kept: Kept): Answers {
 
 const NAME = 'answers of a handler'
 
-function place(answers: Answers, question: string): KeptAnswer {
+/** Looks for an answer, and keeps it, from the second time on: to do so for what nobody asks again costs more than a tenth of answering it. */
+function place(answers: Answers, exchange: Exchange): KeptAnswer {
+  const { bytes } = exchange
+  const head = headOf(exchange)
+  const hash = hashOf(head, bytes)
+  const question = answers.wasAsked(hash) ? head + (bytes === undefined ? '' : BYTES.decode(bytes)) : undefined
   return {
-    answer: answers.get(question),
+    answer: question === undefined ? undefined : answers.get(question),
     keep(answer) {
-      const isKept = answer.status === 200 && answer.body !== undefined && answer.body.length <= LONGEST_ANSWER
-      if (isKept && answers.isAskedAgain(question)) answers.set(question, answer)
+      if (answer.status !== 200 || answer.body === undefined || answer.body.length > LONGEST_ANSWER) return
+      if (question === undefined) answers.noteAsked(hash)
+      else answers.set(question, answer)
     },
   }
 }
