@@ -39,6 +39,11 @@ describe('the fullUrl of an entry', () => {
   test.each<[string, JsonObject, readonly string[]]>([
     ['is needed', bundle('collection', [{ resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
     [
+      'has no white space',
+      bundle('collection', [{ fullUrl: 'http://a.org/x y', resource: patient('a') }]),
+      ['error bundle-full-url Bundle.entry[0]'],
+    ],
+    [
       'is needed by relative references',
       bundle('collection', [{ resource: patient('a', { managingOrganization: { reference: 'Organization/o' } }) }]),
       ['error bundle-full-url Bundle.entry[0]', 'error bundle-reference-missing Bundle.entry[0].resource.managingOrganization'],
@@ -327,4 +332,16 @@ test('what a document or message refers to beside is noted, each once: Bundle_BU
     'error|not-found bundle-reference-missing Bundle.entry[0].resource.focus[0]',
   ])
   expect(await issuesOf(bundle('collection', [refers('a')]), [], /^bundle-reference/)).toEqual([])
+})
+
+test.each([
+  ['urn:uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', true],
+  ['http://b.org/fhir/Organization/o', true],
+  ['http://b.org/fhir/Organization/other', false],
+  ['Organization/o', false],
+])('what may be meant for an entry of answers and histories is noted: Bundle_BUNDLE_Not_Local, %s', async (reference, isNoted) => {
+  const entry = [at(patient('a', { managingOrganization: { reference } })), at({ resourceType: 'Organization', id: 'o', name: 'x' })]
+  const said = isNoted ? ['warning bundle-reference-open Bundle.entry[0].resource.managingOrganization'] : []
+  for (const type of ['history', 'batch-response', 'transaction-response', 'collection'])
+    expect(await findingsOf(bundle(type, entry), [], /^bundle-reference/)).toEqual(said)
 })

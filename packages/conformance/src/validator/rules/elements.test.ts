@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
+import { validate } from 'fhir-ops/validate'
+import { r4 } from '@fhir-ops/r4'
 import { findingsOf } from './findings-of.js'
 
+const ctx = createContext({ storage: memoryStorage(), ...r4() })
 const patient = (members: JsonObject): JsonObject => ({ resourceType: 'Patient', ...members })
 const managed = (managingOrganization: JsonObject): JsonObject => patient({ managingOrganization })
 const REFERENCE = 'reference Patient.managingOrganization'
@@ -127,5 +132,58 @@ test('an empty array is reported, and that what it should hold is not there', as
   expect(await findingsOf({ resourceType: 'OperationOutcome', issue: [] }, [], /^(empty-array|too-few)$/)).toEqual([
     'error too-few OperationOutcome',
     'error empty-array OperationOutcome.issue',
+  ])
+})
+
+test('what is contained is referred to from elsewhere, or refers to what contains it: CONTAINED_ORPHAN_DOM3', async () => {
+  const contained = (id: string, reference: string): JsonObject => ({
+    resourceType: 'Patient',
+    id,
+    link: [{ other: { reference }, type: 'refer' }],
+  })
+  const said = (...all: readonly JsonObject[]): Promise<readonly string[]> => findingsOf(patient({ contained: all }), [], /^contained/)
+  expect(await said(contained('a', '#a'))).toEqual(['error contained Patient.contained[0]'])
+  expect(await said(contained('a', '#'))).toEqual([])
+  expect(await said(contained('a', '#b'), contained('b', '#a'))).toEqual([])
+  expect(await said(contained('a', '#b'), contained('b', '#b'))).toEqual(['error contained Patient.contained[0]'])
+})
+
+test('what is contained and no object is reported as that alone', async () => {
+  expect(await findingsOf(patient({ contained: [1] }), [], /./)).toEqual(['error object-expected Patient.contained[0]'])
+})
+
+test.each<[string, JsonObject, string]>([
+  ['no object', patient({ _birthDate: 1 }), 'object-expected Patient.birthDate'],
+  ['null', patient({ _birthDate: null }), 'null-not-allowed Patient.birthDate'],
+  ['a list', patient({ _birthDate: [{ id: 'a' }] }), 'array-not-allowed Patient.birthDate'],
+  ['no list', patient({ name: [{ _given: { id: 'a' } }] }), 'array-expected Patient.name[0].given'],
+  ['beside a choice', patient({ _deceasedBoolean: 1 }), 'object-expected Patient.deceased.ofType(boolean)'],
+])('what is beside a primitive value is named by the element: %s', async (_, resource, said) => {
+  expect(await findingsOf(resource, [], /-(expected|not-allowed)$/)).toEqual([`error ${said}`])
+})
+
+test('the line of what is beside a primitive value that is absent is its own', async () => {
+  const { findings } = await validate(ctx, { resource: '{"resourceType":"Patient",\n"_birthDate":1}', places: true })
+  expect(findings.map(({ line }) => line)).toEqual([2])
+})
+
+test.each([
+  ['oid:1.2.3', ['error identifier Patient.identifier[0]']],
+  ['uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', ['error identifier Patient.identifier[0]']],
+  ['urn:oid:1.2.3', []],
+])('a URN without its scheme is no absolute system: %s', async (system, said) => {
+  expect(await findingsOf(patient({ identifier: [{ system, value: 'x' }] }), [], /^identifier/)).toEqual(said)
+})
+
+test('the type of a reference is a name, as a URL is one of a logical model', async () => {
+  const typed = (type: string): JsonObject => managed({ reference: 'Organization/o', type })
+  expect(await findingsOf(typed('http://hl7.org/fhir/StructureDefinition/Organization'), [], /^reference/)).toEqual([`error ${REFERENCE}`])
+  expect(await findingsOf(typed('http://a.org/Organization'), [], /^reference/)).toEqual([`error ${REFERENCE}`])
+  expect(await findingsOf(typed('Organization'), [], /^reference/)).toEqual([])
+})
+
+test('a claim that is not absolute is reported once', async () => {
+  expect(await findingsOf(patient({ active: true, meta: { profile: ['Patient'] } }), [], /./)).toEqual([
+    'error uri-form Patient.meta.profile[0]',
   ])
 })

@@ -146,3 +146,30 @@ test.each([
   const resource = { resourceType: 'Patient', extension: [{ url, valueAddress: { city: 'Rome' } }] }
   expect(await findingsOf(resource, [], /^extension-u/)).toEqual(said)
 })
+
+test('the url of a definition of something else is not one of an extension', async () => {
+  const resource = { resourceType: 'Patient', extension: [{ url: `${BASE}Patient`, valueString: 'x' }] }
+  expect(await findingsOf(resource, [], /^extension-/)).toEqual(['error extension-unknown Patient.extension[0]'])
+})
+
+const inContext = (type: string, expression: string, members: JsonObject = {}): JsonObject => ({
+  ...definition('Patient'),
+  context: [{ type, expression }],
+  ...members,
+})
+
+test.each<readonly [what: string, definition: JsonObject]>([
+  ['a context', inContext('fhirpath', 'Patient.name.where(')],
+  ['an invariant of a context', inContext('element', 'Patient', { contextInvariant: ['name.where('] })],
+])('%s that cannot be evaluated allows nothing', async (_, one) => {
+  expect(await findingsOf(patient, [one], /^extension-/)).toEqual(['error extension-context Patient'])
+})
+
+test.each([
+  ['Observation.value[x]', []],
+  ['Observation.valueQuantity', []],
+  ['Observation.valueString', ['error extension-context Observation.value.ofType(Quantity)']],
+])('the context of a choice by the name that it has in JSON: %s', async (expression, said) => {
+  const observation = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, valueQuantity: { value: 1, extension } }
+  expect(await findingsOf(observation, [definition(expression)], /^extension-/)).toEqual(said)
+})

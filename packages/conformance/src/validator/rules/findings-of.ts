@@ -1,4 +1,4 @@
-import { createContext, forRequest } from 'fhir-ops/context'
+import { createContext, forRequest, type ValidationPolicy } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type Finding } from 'fhir-ops/validate'
@@ -11,8 +11,10 @@ export async function findingsOf(
   resource: JsonObject | string,
   definitions: readonly JsonObject[],
   kinds: RegExp,
+  policy?: ValidationPolicy,
 ): Promise<readonly string[]> {
   const { findings } = await validate(forRequest(ctx, { resources: definitions }), {
+    ...policy,
     resource: typeof resource === 'string' ? resource : JSON.stringify(resource),
   })
   return findings.filter(({ kind }) => kinds.test(kind)).map(shown)

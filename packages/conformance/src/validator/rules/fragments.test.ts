@@ -33,3 +33,15 @@ test('a canonical that leads to nothing contained: TYPE_SPECIFIC_CHECKS_DT_URL_I
   ])
   expect(await findingsOf({ resourceType: 'PlanDefinition', status: 'draft', contained: [activity], action }, [], /^uri-/)).toEqual([])
 })
+
+test('a form without the value set of its answers, and a response without its form, cannot be used: TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL', async () => {
+  const item = [{ linkId: 'a', type: 'choice', answerValueSet: '#other' }]
+  const form = { resourceType: 'Questionnaire', id: 'form', status: 'draft', item }
+  const response = { resourceType: 'QuestionnaireResponse', status: 'completed', questionnaire: '#form' }
+  expect(await findingsOf(form, [], /^uri-/)).toEqual(['error uri-fragment Questionnaire.item[0].answerValueSet'])
+  expect(await findingsOf({ ...form, contained: [{ resourceType: 'ValueSet', id: 'other', status: 'draft' }] }, [], /^uri-/)).toEqual([])
+  expect(await findingsOf(response, [], /^uri-/)).toEqual(['error uri-fragment QuestionnaireResponse.questionnaire'])
+  expect(await findingsOf({ ...response, contained: [form] }, [], /^uri-/)).toEqual([
+    'warning uri-fragment QuestionnaireResponse.contained[0].item[0].answerValueSet',
+  ])
+})

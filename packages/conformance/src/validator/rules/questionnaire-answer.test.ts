@@ -214,3 +214,23 @@ describe('the answer to a question', () => {
     expect(said).toEqual([`warning value-set-unknown ${at}${place}`])
   })
 })
+
+describe('the answer to a choice', () => {
+  const gender = 'http://hl7.org/fhir/administrative-gender'
+  const bound = { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }
+  const to = (reference: string): JsonObject => ({ valueReference: { reference } })
+  const WRONG_TYPE = ['error answer-type QuestionnaireResponse.item[0].answer[0].value.ofType(Reference)']
+  test.each<readonly [JsonObject, JsonObject, readonly string[]]>([
+    [question('choice'), to('Patient/a'), WRONG_TYPE],
+    [question('open-choice', { answerOption: [{ valueString: 'x' }] }), to('Patient/a'), WRONG_TYPE],
+    [question('choice', { answerOption: [to('Patient/a')] }), to('Patient/a'), []],
+    [
+      question('choice', bound),
+      { valueCoding: { system: gender, display: 'Male' } },
+      ['error answer-code QuestionnaireResponse.item[0].answer[0]'],
+    ],
+    [question('choice', bound), { valueCoding: { system: gender, code: 'male' } }, []],
+  ])('%j: %j', async (item, answer, said) => {
+    expect(await findingsOf(response([answered(answer)]), [form([item])], /^answer-/)).toEqual(said)
+  })
+})

@@ -9,6 +9,15 @@ describe('the items of a response', () => {
     ['are in the questionnaire', [question('string')], [{ linkId: 'x' }], ['error link-id-unknown QuestionnaireResponse']],
     ['stand where the questionnaire has them', [group], [answered({ valueString: 'a' })], ['error link-id-place QuestionnaireResponse']],
     [
+      'stand where the questionnaire has them, also in answers',
+      [
+        { linkId: 'p', type: 'string' },
+        { linkId: 'o', type: 'string', item: [question('string')] },
+      ],
+      [{ linkId: 'p', answer: [{ valueString: 'a', item: [answered({ valueString: 'b' })] }] }],
+      ['error link-id-place QuestionnaireResponse.item[0]'],
+    ],
+    [
       'stand in order',
       [
         { linkId: 'a', type: 'display' },
@@ -178,7 +187,7 @@ describe('a condition', () => {
     const within = { linkId: 'i', type: 'string', required: true, enableWhen: [{ question: 'q', operator: '=', answerBoolean: true }] }
     const items = [question('boolean', { item: [within] })]
     expect(await findingsOf(response([answered({ valueBoolean: true })]), [form(items)], KINDS)).toEqual([
-      'error answer-missing QuestionnaireResponse.item[0].answer[0]',
+      'error answer-missing QuestionnaireResponse.item[0]',
     ])
     expect(await findingsOf(response([answered({ valueBoolean: false })]), [form(items)], KINDS)).toEqual([])
   })
@@ -221,5 +230,22 @@ describe('the questionnaire of a response', () => {
       'warning questionnaire-period QuestionnaireResponse.authored',
     ])
     expect(await findingsOf(response([], { authored: '2021-06-01' }), [old], KINDS)).toEqual([])
+  })
+})
+
+describe('the items in an answer', () => {
+  const inner = (linkId: string, members: JsonObject = {}): JsonObject => ({ linkId, type: 'string', ...members })
+  const asked = form([question('string', { item: [inner('a'), inner('b', { required: true })] })])
+  const one = (linkId: string): JsonObject => ({ linkId, answer: [{ valueString: 'x' }] })
+  test.each<[string, readonly JsonObject[], string]>([
+    ['are in the questionnaire', [one('b'), one('x')], 'link-id-unknown'],
+    ['have a linkId', [one('b'), { answer: [{ valueString: 'x' }] }], 'link-id-unknown'],
+    ['stand in order', [one('b'), one('a')], 'link-id-place'],
+    ['occur once', [one('b'), one('b')], 'item-repeated'],
+    ['are there when required', [one('a')], 'answer-missing'],
+  ])('%s, else it is said of the item that is answered', async (_, item, kind) => {
+    expect(await findingsOf(response([answered({ valueString: 'y', item })]), [asked], KINDS)).toEqual([
+      `error ${kind} QuestionnaireResponse.item[0]`,
+    ])
   })
 })

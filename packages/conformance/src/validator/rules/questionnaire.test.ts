@@ -105,7 +105,8 @@ describe('a question with a choice', () => {
     [question('choice', calculated), {}, []],
     [question('choice'), { derivedFrom: ['http://a.org/Questionnaire/general'] }, []],
     [question('string'), {}, []],
-  ])('%j has something to choose from, %j', async (item, members, said) => {
-    expect(await findingsOf(form([item], members), [], /^questionnaire-options/)).toEqual(said)
+  ])('%j has something to choose from as a best practice, %j', async (item, members, said) => {
+    expect(await findingsOf(form([item], members), [], /^questionnaire-options/)).toEqual([])
+    expect(await findingsOf(form([item], members), [], /^questionnaire-options/, { bestPractice: 'warning' })).toEqual(said)
   })
 })

@@ -25,6 +25,8 @@ export const ATTACHMENT: FindingDefinition = defineFinding(
 
 const URIS = 'urn:ietf:rfc:3986'
 /** Where UUIDs are defined: no system of identifiers. */
+/** Written without the scheme that makes a URI of it. */
+const BARE_URN = /^(?:oid|uuid):/
 const UUIDS = 'https://tools.ietf.org/html/rfc4122'
 
 const UUID = /^(?:urn:uuid:|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)/i
@@ -40,7 +42,7 @@ export const identifierRule: NodeRule = {
 function isUsual(identifier: JsonObject): boolean {
   const [system, value = ''] = [stringAt(identifier, 'system'), stringAt(identifier, 'value')]
   if (system === undefined) return true
-  return isAbsoluteUri(system) && system !== UUIDS && (system !== URIS || isAbsoluteUri(value))
+  return isAbsoluteUri(system) && !BARE_URN.test(system) && system !== UUIDS && (system !== URIS || isAbsoluteUri(value))
 }
 
 /**
@@ -51,7 +53,7 @@ function isUsual(identifier: JsonObject): boolean {
 function checkIdentifier(run: Run, node: FhirNode): void {
   const [system, value] = [textOf(node, 'system'), textOf(node, 'value')]
   if (system === undefined) return
-  if (!isAbsoluteUri(system))
+  if (!isAbsoluteUri(system) || BARE_URN.test(system))
     run.findings.report(IDENTIFIER, node, { text: `Identifier.system must be an absolute reference, not ${quoted(system)}.` })
   if (value === undefined) return
   if (system === URIS && !isAbsoluteUri(value))

@@ -66,16 +66,28 @@ function checkContained(run: Run, node: FhirNode): void {
   const contained: FhirNode[] = []
   pushChildren(run.model, node, { name: 'contained', into: contained })
   if (contained.length === 0) return
-  const meant = containedReferences(node.value)
+  const { contained: _, ...outside } = isObject(node.value) ? node.value : {}
+  const sources = [containedReferences(outside), ...contained.map(({ value }) => containedReferences(value))]
+  const uses = usesIn(sources)
   const seen = new Set<string>()
   for (const [index, { value }] of contained.entries()) {
-    const id = isObject(value) ? stringAt(value, 'id') : undefined
-    const text = problemOf(id, { seen, isMeant: id !== undefined && (meant.has(id) || containedReferences(value).has('')) })
+    if (!isObject(value)) continue
+    const id = stringAt(value, 'id')
+    const own = sources[index + 1]
+    const isMeant = own?.has('') === true || (id !== undefined && (uses.get(id) ?? 0) > Number(own?.has(id)))
+    const text = problemOf(id, { seen, isMeant })
     const isRepeated = id !== undefined && seen.has(id)
     if (text !== undefined)
       run.findings.report(CONTAINED, node, { text, at: `contained[${index}]`, ...(isRepeated && { code: 'duplicate' }) })
     if (id !== undefined) seen.add(id)
   }
+}
+
+/** In how many of the sources each id is. What refers to itself alone is not referred to from elsewhere. */
+function usesIn(sources: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>()
+  for (const ids of sources) for (const id of ids) uses.set(id, (uses.get(id) ?? 0) + 1)
+  return uses
 }
 
 function problemOf(id: string | undefined, { seen, isMeant }: { seen: ReadonlySet<string>; isMeant: boolean }): string | undefined {

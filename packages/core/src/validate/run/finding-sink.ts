@@ -195,7 +195,7 @@ export function positionsIn({ text, start, positions }: JsonSource): Positions {
     let holder: unknown = node.value
     for (const step of at.split(/[.[\]]+/).filter((part) => part !== '')) {
       const key = Array.isArray(holder) ? Number(step) : step
-      offset = offsetIn(holder, key) ?? offset
+      offset = offsetIn(holder, key) ?? offsetIn(holder, `_${step}`) ?? offset
       holder = Array.isArray(holder) ? holder[Number(step)] : isObject(holder) && Object.hasOwn(holder, step) ? holder[step] : undefined
     }
     return offset

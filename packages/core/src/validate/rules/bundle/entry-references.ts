@@ -108,8 +108,7 @@ function checkLink(check: BundleCheck, entry: BundleEntry, { link, isNeeded }: L
   if (other !== undefined) run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text: other, code: 'required' })
   const [elsewhere] = entriesFor(run, node, target)
   if (elsewhere !== undefined) return checkVersion(check, entry, { link, found: elsewhere })
-  const warning = warningOn(check, target)
-  if (warning !== undefined) run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text: warning })
+  reportOpen(check, node, target)
   if (!isNeeded) noteElsewhere(check, target)
 }
 
@@ -156,14 +155,24 @@ const SEARCH = /^[A-Z][A-Za-z]{1,63}\?/
 /** In what is executed a reference may be conditional: the server searches for what it means. */
 const IS_EXECUTED: ReadonlySet<string> = new Set(['transaction', 'batch'])
 
-/** Checks only that relative references have their form: for Bundles in which they need not lead to an entry. */
+/** Checks that relative references have their form, and notes those that may be meant for an entry: for Bundles in which they need not lead to one. */
 export function checkReferenceForms(check: BundleCheck): void {
   for (const entry of check.index.entries) {
     for (const { target, path, isReference } of check.linksOf(entry)) {
-      const fault = isReference && entry.fullUrl !== undefined ? formFault(check, entry, target) : undefined
-      if (fault !== undefined) check.run.findings.report(BUNDLE_REFERENCE_MISSING, nodeAlong(check.run, entry.resource, path).node, fault)
+      if (!isReference || target.startsWith('#')) continue
+      const { node } = nodeAlong(check.run, entry.resource, path)
+      const fault = entry.fullUrl === undefined ? undefined : formFault(check, entry, target)
+      if (fault !== undefined) check.run.findings.report(BUNDLE_REFERENCE_MISSING, node, fault)
+      else if (targetsOf(entry, target, check.index).length === 0) reportOpen(check, node, target)
     }
   }
+}
+
+/** Notes a reference that leads to no entry, where it cannot lead elsewhere or an entry has its type and id. */
+function reportOpen(check: BundleCheck, node: FhirNode, target: string): void {
+  if (entriesFor(check.run, node, target).length > 0) return
+  const text = warningOn(check, target)
+  if (text !== undefined) check.run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text })
 }
 
 /** A relative reference beside URNs means the entry whose URN has its id, which must be of its type. */

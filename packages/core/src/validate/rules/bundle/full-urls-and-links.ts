@@ -59,7 +59,7 @@ const RESTFUL = /^https?:\/\/.+\/([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/
 
 function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry, bundleType: string): string | undefined {
   if (fullUrl === undefined) return MAY_LACK_FULL_URL.has(bundleType) ? undefined : 'The entry must have a fullUrl.'
-  if (!isAbsoluteUri(fullUrl)) return `The fullUrl must be an absolute URL, not ${quoted(fullUrl)}.`
+  if (!isAbsoluteUri(fullUrl) || /\s/.test(fullUrl)) return `The fullUrl must be an absolute URL, not ${quoted(fullUrl)}.`
   const type = RESTFUL.exec(fullUrl)?.[1]
   if (type === undefined || model.type(type)?.kind !== 'resource') return undefined
   const id = textOf(resource, 'id')

@@ -56,6 +56,11 @@ function checkAbsolute(run: Run, node: FhirNode, url: string): void {
   const profile = run.definitions.profile(url)
   const element = extensionElement(url)
   if (element !== undefined && !hasContexts(profile)) return checkOtherRelease(run, node, { url, element })
+  if (profile !== undefined && profile !== PENDING && profile.type !== 'Extension') {
+    const text = `The url of an extension must be that of the definition of one: ${quoted(url)} defines a ${profile.type}.`
+    run.findings.report(EXTENSION_UNKNOWN, node, { text })
+    return
+  }
   const severity = profile === undefined ? unknownSeverity(url, run.policy.extensionDomains) : undefined
   if (severity === undefined) return
   run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })

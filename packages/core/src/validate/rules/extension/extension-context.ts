@@ -1,5 +1,5 @@
 import { compareVersions } from '../../../content/index.js'
-import { quoted } from '../../../errors/index.js'
+import { OperationError, quoted } from '../../../errors/index.js'
 import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
@@ -117,7 +117,7 @@ function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { context
 function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { invariants } }: Definition): void {
   if (parent === undefined) return
   for (const expression of invariants) {
-    const holds = run.definitions.expression(expression).test(expressionContext(run, parent), parent)
+    const holds = evaluated(() => run.definitions.expression(expression).test(expressionContext(run, parent), parent))
     if (holds === true || holds === PENDING) continue
     run.findings.report(EXTENSION_CONTEXT, parent, {
       text: `The extension ${quoted(profile.url)} is not allowed at this point: the context invariant ${quoted(expression)} is not met.`,
@@ -139,8 +139,18 @@ const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
 function isIn(run: Run, parent: FhirNode, { type, expression }: ExtensionContext): boolean {
   if (type === 'element') return isElement(run, parent, expression)
   if (type === 'extension') return isWithin(parent, expression) || (parent.parent !== undefined && isWithin(parent.parent, expression))
-  const found = run.definitions.expression(expression).evaluate(expressionContext(run, parent), resourceOf(parent))
-  return found === PENDING || found.some((item) => isNode(item) && pathOf(item) === pathOf(parent))
+  const found = evaluated(() => run.definitions.expression(expression).evaluate(expressionContext(run, parent), resourceOf(parent)))
+  return found === PENDING || found?.some((item) => isNode(item) && pathOf(item) === pathOf(parent)) === true
+}
+
+/** What an expression of a definition gives; `undefined` where it cannot be evaluated, so that it allows nothing, as an invariant that cannot be evaluated is not met. */
+function evaluated<T>(evaluate: () => T): T | undefined {
+  try {
+    return evaluate()
+  } catch (error) {
+    if (error instanceof OperationError) return undefined
+    throw error
+  }
 }
 
 /** An extension on an extension may also be on its value. */
@@ -174,7 +184,10 @@ export function namesAround(run: Run, node: FhirNode): readonly string[] {
   const steps: string[] = []
   for (let current = node; current.parent !== undefined && current.slot !== undefined; current = current.parent) {
     steps.unshift(current.slot.name)
-    for (const type of typeNames(run, current.parent.type.name)) names.add([type, ...steps].join('.'))
+    for (const type of typeNames(run, current.parent.type.name)) {
+      names.add([type, ...steps].join('.'))
+      if (current.slot.isChoice) names.add([type, current.slot.jsonName, ...steps.slice(1)].join('.'))
+    }
   }
   return [...names]
 }

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import type { Run, NodeRule } from '../../run/run.js'
+import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
 import { containerOf } from '../reference/resolve-locally.js'
 
@@ -33,8 +33,15 @@ function checkFragment(run: Run, node: FhirNode): void {
   if (anchorsOf(run, containerOf(node)).has(value.slice(1))) return
   run.findings.report(URI_FRAGMENT, node, {
     text: `The fragment ${quoted(value)} does not resolve: nothing in the resource has this id.`,
+    ...(isForm(node) && { severity: 'error' }),
     ...(node.parent?.type.name === 'Meta' && node.slot?.name === 'source' && { severity: 'information' }),
   })
+}
+
+/** The value set of a question, and the form of a response: without them nothing can be answered. */
+function isForm(node: FhirNode): boolean {
+  const name = node.slot?.name
+  return (name === 'answerValueSet' || name === 'questionnaire') && resourceOf(node).slot?.name !== 'contained'
 }
 
 const URI_INCORRECT: FindingDefinition = defineFinding('uri-incorrect', 'warning', 'informational', 'Use the url that replaced it.')

@@ -6,6 +6,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
 
 /** A profile that is claimed or required and not loaded, so that nothing is checked against it. */
 export const PROFILE_UNKNOWN: FindingDefinition = defineFinding(
@@ -78,6 +79,8 @@ function claimed(run: Run, node: FhirNode, { claim, index }: { claim: string; in
     })
     return []
   }
+  // One that is not absolute is reported as such.
+  if (profile === undefined && !isAbsoluteUri(claim)) return []
   if (profile === undefined) {
     run.findings.report(PROFILE_UNKNOWN, node, {
       text: `The profile ${quoted(claim)} could not be found and has not been checked.`,

@@ -122,7 +122,10 @@ function valueSetOf({ run, form }: ResponseCheck, canonical: string): CodeList |
 function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list }: { coding: JsonObject; list: CodeList }): void {
   const code = stringAt(coding, 'code')
   const system = stringAt(coding, 'system')
-  if (code === undefined) return
+  if (code === undefined) {
+    say(check, valued, { finding: ANSWER_CODE, text: `A coding without code is not in the value set ${quoted(list.title)} of the item.` })
+    return
+  }
   if (system === undefined) {
     say(check, valued, {
       finding: ANSWER_CODE,

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
-import { isObject, isString, stringAt, type JsonObject } from '../../../json/index.js'
+import { isObject, isString, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -40,7 +40,7 @@ export const ANSWER_FINDINGS: readonly FindingDefinition[] = [
   ANSWER_CODE,
 ]
 
-const CHOICES = ['Coding', 'date', 'time', 'integer', 'string', 'Reference']
+const CHOICES = ['Coding', 'date', 'time', 'integer', 'string']
 
 /** The types that the answers to a type of item have. What is not listed is not checked. */
 const TYPES: ReadonlyMap<string, readonly string[]> = new Map([
@@ -74,8 +74,11 @@ export function checkAnswer(check: ResponseCheck, answer: Answer, item: FormItem
 }
 
 /** The types that answers to an item can have; `undefined` where nothing is said of them. */
-export function answerTypes({ type }: FormItem): readonly string[] | undefined {
-  return TYPES.get(type)
+export function answerTypes({ type, json }: FormItem): readonly string[] | undefined {
+  const types = TYPES.get(type)
+  return types === CHOICES && objectsAt(json, 'answerOption').some((option) => option['valueReference'] !== undefined)
+    ? [...types, 'Reference']
+    : types
 }
 
 /** What is wrong with the type of an answer, or of an initial value, to an item. */

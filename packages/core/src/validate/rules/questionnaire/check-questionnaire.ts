@@ -135,15 +135,17 @@ const IN_CONDITIONS: ReadonlyMap<string, string> = new Map([['uri', 'string']])
 /** Options that are made while the form is filled in. */
 const OPTIONS_BY_EXPRESSION = /\/sdc-questionnaire-(?:answerExpression|candidateExpression|lookupQuestionnaire)$/
 
-/** A question with a choice needs something to choose from; an open one can be answered by a text. A derived form has the options of what it derives from. */
+/** Advises to give a question with a choice something to choose from, which R4 does not demand. A derived form has the options of what it derives from. */
 function checkChoice(run: Run, node: FhirNode, { type, json }: FormItem): void {
+  const { bestPractice } = run.policy
+  if (bestPractice === 'off') return
   if ((type !== 'choice' && type !== 'open-choice') || json['answerOption'] !== undefined || json['answerValueSet'] !== undefined) return
   if (json['_answerValueSet'] !== undefined || objectsAt(json, 'extension').some(({ url }) => OPTIONS_BY_EXPRESSION.test(String(url))))
     return
   if (isObject(run.root.value) && run.root.value['derivedFrom'] !== undefined) return
   run.findings.report(QUESTIONNAIRE_OPTIONS, node, {
     text: `A question of type ${quoted(type)} needs options (answerOption) or a value set of them (answerValueSet).`,
-    ...(type === 'open-choice' && { severity: 'information' }),
+    severity: type === 'open-choice' ? 'information' : bestPractice,
   })
 }
 

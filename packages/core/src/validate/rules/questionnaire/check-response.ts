@@ -294,6 +294,8 @@ interface ItemReport {
   readonly code?: Finding['code']
 }
 
-function report({ run, form }: ResponseCheck, finding: FindingDefinition, { at, ...rest }: ItemReport): void {
-  run.findings.report(finding, at.node, { ...rest, profile: form.canonical })
+/** What is wrong with the items in an answer is said of the item that has the answer. */
+function report({ run, form }: ResponseCheck, finding: FindingDefinition, { at: { node }, ...rest }: ItemReport): void {
+  const place = node.slot?.name === 'answer' ? (node.parent ?? node) : node
+  run.findings.report(finding, place, { ...rest, profile: form.canonical })
 }

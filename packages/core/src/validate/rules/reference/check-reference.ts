@@ -85,11 +85,12 @@ function checkUnresolvable(run: Run, node: FhirNode): void {
   run.findings.report(REFERENCE, node, { text, severity: 'warning' })
 }
 
-/** Checks the type that a Reference states: it must be that of the target, and be allowed. An absolute one is that of a logical model. */
+/** Checks the type that a Reference states: it must be that of the target, and be allowed. An absolute one is that of a logical model, not of a resource. */
 function checkStatedType(run: Run, node: FhirNode, { reference, rules }: { reference: string; rules: readonly ElementRule[] }): void {
   const stated = textOf(node, 'type')
-  if (stated === undefined || stated.includes(':')) return
   const say = (text: string): void => run.findings.report(REFERENCE, node, { text })
+  if (stated === undefined) return
+  if (stated.includes(':')) return say(`The type ${quoted(stated)} of the reference must be the name of a type of resource, not a URL.`)
   const type = resolveLocally(run, node, reference)?.type.name ?? typeIn(run, reference)
   if (type !== undefined && stated !== type)
     say(`The type ${quoted(stated)} of the reference does not match the type ${type} of the target.`)

@@ -80,7 +80,8 @@ export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): 
 function checkExtra(run: Run, node: FhirNode, { extra, at }: { extra: unknown; at: string }): boolean {
   if (extra === undefined || isObject(extra)) return true
   if (Array.isArray(extra) && extra.every((item) => item === null || isObject(item))) return true
-  run.findings.report(OBJECT_EXPECTED, node, { text: `The property '${at}' can only contain objects with an id or extensions.`, at })
+  const text = `The property '${at}' can only contain objects with an id or extensions.`
+  run.findings.report(OBJECT_EXPECTED, node, { text, at: at.slice(1) })
   return false
 }
 
@@ -101,7 +102,7 @@ export function memberProblem({ isCollection }: ElementSlot, value: unknown): Fi
 function checkOne(run: Run, node: FhirNode, { slot, value, at }: { slot: ElementSlot; value: unknown; at: string }): boolean {
   const problem = value === undefined ? undefined : memberProblem(slot, value)
   if (problem === undefined) return true
-  run.findings.report(problem, node, { ...memberReport(node, problem, { value, at }), at })
+  run.findings.report(problem, node, { ...memberReport(node, problem, { value, at }), at: slot.jsonName })
   return false
 }
 
