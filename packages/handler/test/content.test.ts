@@ -58,8 +58,9 @@ describe('content', () => {
     const body = { resourceType: 'Patient', id: 'v' }
     await put('/Patient/v', body)
     const statuses = []
-    for (const match of ['W/"2"', '"x"', 'x', 'W/"1"']) statuses.push((await put('/Patient/v', body, { 'if-match': match })).status)
-    expect(statuses).toEqual([412, 412, 412, 200])
+    for (const match of ['W/"2"', '"x"', 'x', '2', 'W/"1"', '2'])
+      statuses.push((await put('/Patient/v', body, { 'if-match': match })).status)
+    expect(statuses).toEqual([412, 412, 412, 412, 200, 200])
     expect((await put('/Patient/v', body, { 'if-none-match': '*' })).status).toBe(412)
   })
 
@@ -67,6 +68,8 @@ describe('content', () => {
     ['put', 'any version', '*', 200],
     ['delete', 'any version', ' * ', 204],
     ['put', 'one of several', '"7", W/"1"', 200],
+    ['delete', 'a version without quotes', '1', 204],
+    ['put', 'another without quotes', '7', 412],
     ['put', 'none of several', '"7", W/"8"', 412],
   ])('is %s only if there is %s: If-Match: %s', async (method, what, match, status) => {
     const changed = (id: string): Promise<Reply> =>

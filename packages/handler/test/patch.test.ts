@@ -21,6 +21,8 @@ describe('a patch and versions', () => {
   it.each([
     [{ 'if-match': 'W/"1"' }, 200],
     [{ 'if-match': '"1"' }, 200],
+    [{ 'if-match': '1' }, 200],
+    [{ 'if-match': '2' }, 412],
     [{ 'if-match': '*' }, 200],
     [{ 'if-match': 'W/"7", W/"1"' }, 200],
     [{ 'if-match': 'W/"2"' }, 412],

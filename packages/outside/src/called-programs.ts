@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,7 +15,7 @@ export type CallingProgram = (fhirBase: string, token: string) => Promise<readon
 /** HAPI's generic client in Java; `undefined` without Java, Maven or a connection. */
 export function hapiClient(): CallingProgram | undefined {
   const lib = join(FETCHED, 'hapi')
-  if (!existsSync(join(lib, '.complete'))) {
+  if (!existsSync(join(lib, COMPLETE))) {
     const args = [
       '--batch-mode',
       '--quiet',
@@ -25,37 +25,63 @@ export function hapiClient(): CallingProgram | undefined {
       `-DoutputDirectory=${lib}`,
     ]
     if (!succeeds('java', ['-version']) || !succeeds('mvn', args)) return undefined
-    writeFileSync(join(lib, '.complete'), '')
+    writeFileSync(join(lib, COMPLETE), '')
   }
   return calling('java', ['-cp', join(lib, '*'), join(CLIENTS, 'hapi/Client.java')])
 }
 
-/** fhirpy in Python; `undefined` without Python or a connection. */
-export function fhirpyClient(): CallingProgram | undefined {
-  const folder = join(FETCHED, 'fhirpy')
+/** Programs in Python, one for each client of `clients/python`; `undefined` without Python or a connection. */
+export function pythonClients(): ((client: string) => CallingProgram) | undefined {
+  const folder = join(FETCHED, 'python')
   const python = join(folder, 'bin/python')
-  if (!existsSync(join(folder, '.complete'))) {
+  const requirements = join(CLIENTS, 'python/requirements.txt')
+  const wanted = readFileSync(requirements, 'utf8')
+  if (!isFetched(folder, wanted)) {
     mkdirSync(FETCHED, { recursive: true })
     const isInstalled =
-      succeeds('python3', ['-m', 'venv', folder]) &&
-      succeeds(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', join(CLIENTS, 'fhirpy/requirements.txt')])
+      succeeds('python3', ['-m', 'venv', '--clear', folder]) &&
+      succeeds(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements])
     if (!isInstalled) return undefined
-    writeFileSync(join(folder, '.complete'), '')
+    writeFileSync(join(folder, COMPLETE), wanted)
   }
-  return calling(python, [join(CLIENTS, 'fhirpy/client.py')])
+  return (client) => calling(python, [join(CLIENTS, `python/call_${client}.py`)])
+}
+
+/** Clients of the web and libraries for FHIR, of npm; `undefined` without a connection. */
+export function webClients(): CallingProgram | undefined {
+  const folder = join(FETCHED, 'web')
+  const wanted = readFileSync(join(CLIENTS, 'web/package-lock.json'), 'utf8')
+  if (!isFetched(folder, wanted)) {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(CLIENTS, 'web', file), join(folder, file))
+    if (!succeeds('npm', ['ci', '--prefix', folder, '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'])) return undefined
+    writeFileSync(join(folder, COMPLETE), wanted)
+  }
+  // Libraries are looked up from where the program is.
+  copyFileSync(join(CLIENTS, 'web/call.mjs'), join(folder, 'call.mjs'))
+  return calling(process.execPath, [join(folder, 'call.mjs')])
+}
+
+/** What was fetched, once all of it was there. */
+const COMPLETE = '.complete'
+
+function isFetched(folder: string, wanted: string): boolean {
+  const file = join(folder, COMPLETE)
+  return existsSync(file) && readFileSync(file, 'utf8') === wanted
 }
 
 /** The built files of LHC-Forms; `undefined` without a connection. Its package is unpacked alone: what it names as its dependencies is in the files. */
 export function lhcForms(): string | undefined {
   const folder = join(FETCHED, 'lforms')
-  if (!existsSync(join(folder, '.complete'))) {
+  if (!existsSync(join(folder, COMPLETE))) {
     mkdirSync(folder, { recursive: true })
     const name = readFileSync(join(CLIENTS, 'lforms/package.txt'), 'utf8').trim()
-    const isFetched =
+    const isUnpacked =
       succeeds('npm', ['pack', name, '--silent', '--pack-destination', folder]) &&
       succeeds('tar', ['-xzf', join(folder, `${name.replace('@', '-')}.tgz`), '-C', folder])
-    if (!isFetched) return undefined
-    writeFileSync(join(folder, '.complete'), '')
+    if (!isUnpacked) return undefined
+    writeFileSync(join(folder, COMPLETE), '')
   }
   return join(folder, 'package/dist/lforms')
 }

@@ -10,11 +10,8 @@ import { calledServer } from '../../handler/test/called-server.js'
 import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handler/test/client-page.js'
 import { type RunningServer } from '../../handler/test/running-server.js'
 import { chromium, CHROMIUM_ARGS } from '../../../test/chromium.js'
-import { fhirpyClient, hapiClient, lhcForms, medplumCli } from './called-programs.js'
+import { lhcForms, medplumCli } from './called-programs.js'
 import { installedTools, TOOLS } from './tools.js'
-
-/** A call, what it gives, and what is said of it where that is more than that it works. */
-type Expected = readonly [call: string, answer: string | RegExp, result?: string]
 
 let running: RunningServer
 let folder = ''
@@ -27,99 +24,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const rowsOf = (expected: readonly Expected[]): readonly CallRow[] => expected.map(([call, , result = 'works']) => ({ call, result }))
-
 /** What was called, to be written to the page when all have been. */
 const called: { readonly client: string; readonly version: string; readonly rows: readonly CallRow[] }[] = []
 
 const versionIn = (file: string, pattern: RegExp): string =>
   pattern.exec(readFileSync(join(import.meta.dirname, '..', file), 'utf8'))?.[1] ?? ''
-
-const HAPI: readonly Expected[] = [
-  ['capabilities()', '4.0.1'],
-  ['create()', 'true'],
-  ['create().conditional()', 'true'],
-  ['read()', 'Made'],
-  ['read() of a version', '1'],
-  ['update()', '2'],
-  ['update().conditional()', 'true'],
-  ['patch()', 'false'],
-  ['patch() with FHIRPath Patch', 'true'],
-  ['search()', '1'],
-  ['search().usingStyle(POST)', '1'],
-  ['search().count(1), loadPage().next()', '1'],
-  ['search().byUrl()', '2'],
-  ['history().onInstance()', '5'],
-  ['transaction()', '201'],
-  ['validate()', 'information'],
-  ['operation() $expand', '2'],
-  ['operation() $expand, useHttpGet()', '2'],
-  ['operation() $translate', 'true'],
-  ['create() of a Binary', 'Binary'],
-  ['delete()', 'done'],
-  ['read() of what is deleted', 'ResourceGoneException'],
-  ['update() of another version', 'PreconditionFailedException'],
-  ['create() of what is not valid', 'UnprocessableEntityException'],
-  ['a wrong token', 'AuthenticationException'],
-]
-
-const FHIRPY: readonly Expected[] = [
-  ['resource.save() of a new one', 'True'],
-  ['resource.save() of one that is there', '2'],
-  [
-    'resource.patch()',
-    /must be a JSON Patch/,
-    "refused: a part of a resource as a patch is not R4's; `execute(method='patch')` sends a JSON Patch",
-  ],
-  ["execute(method='patch')", 'False'],
-  ['reference().to_resource()', 'Lovell'],
-  ['resources().get()', 'Lovell'],
-  ['resources().search().first()', 'p'],
-  ['resources().search().fetch()', '1'],
-  ['resources().limit(1).fetch_all()', 'True'],
-  ['resources().count()', /_totalMethod/, "refused: `_totalMethod` is not R4's; `search(_summary='count').fetch_raw()` has the total"],
-  ["resources().search(_summary='count').fetch_raw()", '1'],
-  ['resources().include().fetch_raw()', '2'],
-  ['get_or_create()', /If-None-Exist/, 'refused: R4 has the criteria of a create in a header, not in the URL'],
-  ['resource.is_valid()', 'True'],
-  ['resource.is_valid() of what is not', 'False'],
-  ["resource.execute('$expand')", '2'],
-  ["execute('ConceptMap/$translate')", 'True'],
-  ['AsyncFHIRClient, async for', "['p']"],
-  ['resource.delete()', 'done'],
-  ['reference().to_resource() of what is deleted', 'ResourceNotFound'],
-  ['an unknown search parameter', 'OperationOutcome'],
-  ['a wrong token', 'AuthorizationError'],
-]
-
-const programs = [
-  {
-    name: "HAPI's generic client",
-    needs: 'Java and Maven',
-    program: hapiClient(),
-    expected: HAPI,
-    version: versionIn('clients/hapi/pom.xml', /<version>(\d+\.\d+\.\d+)/),
-  },
-  {
-    name: 'fhirpy',
-    needs: 'Python',
-    program: fhirpyClient(),
-    expected: FHIRPY,
-    version: versionIn('clients/fhirpy/requirements.txt', /==(.*)/),
-  },
-]
-
-describe.each(programs)('$name (needs $needs, and its libraries)', ({ name, program, expected, version }) => {
-  test.skipIf(program === undefined)('gets what it asks for', async () => {
-    const answers = new Map(await program?.(`${running.base}/fhir/R4`, running.token))
-    expect([...answers.keys()]).toEqual(expected.map(([call]) => call))
-    for (const [call, answer] of expected) {
-      if (typeof answer === 'string') expect(answers.get(call), call).toBe(answer)
-      else expect(answers.get(call), call).toMatch(answer)
-    }
-    called.push({ client: name, version, rows: rowsOf(expected) })
-  })
-})
 
 const medplum = medplumCli()
 interface Command {

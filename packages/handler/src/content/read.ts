@@ -120,7 +120,7 @@ function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResour
   return since !== undefined && Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= Date.parse(since)
 }
 
-/** Whether `If-Match` or `If-None-Match` names this version, or any by `*`; weak and strong tags are alike. */
+/** Whether `If-Match` or `If-None-Match` names this version, or any by `*`; weak and strong tags are alike, and clients send versions without quotes. */
 export function namesVersion(tags: string, versionId: string): boolean {
-  return tags.split(',').some((tag) => ['*', `"${versionId}"`].includes(tag.trim().replace(/^W\//, '')))
+  return tags.split(',').some((tag) => ['*', versionId, `"${versionId}"`].includes(tag.trim().replace(/^W\//, '')))
 }

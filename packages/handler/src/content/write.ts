@@ -165,13 +165,13 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
 
 /**
  * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by
- * `If-None-Match: *`. A malformed one matches no version.
+ * `If-None-Match: *`. A version without quotes is taken, as clients send it; what is malformed matches none.
  */
 async function expectedVersion({ request, ctx }: Exchange, { type, id }: Named): Promise<string | null | undefined> {
   const tags = request.header('if-match')
   if (tags === undefined) return request.header('if-none-match')?.trim() === '*' ? null : undefined
-  const only = /^\s*(?:W\/)?"([^"]*)"\s*$/.exec(tags)?.[1]
-  if (only !== undefined) return only
+  const only = /^\s*(?:(?:W\/)?"([^"]*)"|(\d+))\s*$/.exec(tags)
+  if (only !== null) return only[1] ?? only[2] ?? ''
   const current = await ctx.storage.read(type, id)
   return current !== undefined && namesVersion(tags, current.versionId) ? current.versionId : ''
 }

@@ -1,32 +1,13 @@
-"""Calls a server as Python programs do; writes a line `call<TAB>answer` for each call."""
+"""Calls a server with fhirpy; writes a line `call<TAB>answer` for each call."""
 
 import asyncio
-import sys
 
 from fhirpy import AsyncFHIRClient, SyncFHIRClient
 from fhirpy.base.exceptions import AuthorizationError, InvalidResponse, OperationOutcome, ResourceNotFound
 
-BASE, TOKEN = sys.argv[1], sys.argv[2]
+from told import BASE, TOKEN, refused, told
+
 client = SyncFHIRClient(BASE, authorization=f"Bearer {TOKEN}")
-
-
-def told(call, run):
-    try:
-        answer = run()
-    except Exception as error:  # What the client raises is what the test compares.
-        answer = f"{type(error).__name__}: {error}".replace("\n", " ")
-    print(f"{call}\t{answer}")
-
-
-def refused(expected, run):
-    def checked():
-        try:
-            run()
-        except expected as error:
-            return type(error).__name__
-        return "answered"
-
-    return checked
 
 
 def patient(family):
