@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
-import { expect, test } from 'vitest'
-import { progressOn } from './progress.js'
+import { expect, test, vi } from 'vitest'
+import { progressOn, tellingProgress, type TellProgress } from './progress.js'
 
 function told({ isColoured = false, draws = true } = {}) {
   const lines: string[] = []
@@ -49,4 +49,41 @@ test('where no terminal is, lines are written, every five seconds', () => {
   after(1_000, 30)
   progress.end()
   expect(lines).toEqual(['… loading: 10 resources, 10/s', '… loading: 30 resources, 5/s'])
+})
+
+test('of work that counts nothing the time is told on a terminal, what it says once it does, and nothing after its end', async () => {
+  vi.useFakeTimers()
+  const lines: string[] = []
+  const io = { out: () => {}, err: () => {}, stdin: async () => '', draw: (line: string) => void lines.push(line) }
+  let tell: TellProgress = () => {}
+  let end = (_: string): void => {}
+  const work = tellingProgress(io, 'expand', (told) => {
+    tell = told
+    return new Promise<string>((resolve) => (end = resolve))
+  })
+  await vi.advanceTimersByTimeAsync(900)
+  expect(lines).toEqual([])
+  await vi.advanceTimersByTimeAsync(200)
+  tell({ note: '200 rows, 50 %', share: 0.5 })
+  await vi.advanceTimersByTimeAsync(200)
+  end('done')
+  expect(await work).toBe('done')
+  await vi.advanceTimersByTimeAsync(5_000)
+  vi.useRealTimers()
+  expect([lines[0], ...lines.slice(-2)]).toEqual([
+    `${'─'.repeat(24)} expand: 1 second`,
+    `${'━'.repeat(12)}${'─'.repeat(12)} expand: 200 rows, 50 %`,
+    '',
+  ])
+})
+
+test('where no terminal is, nothing is written of work that counts nothing', async () => {
+  vi.useFakeTimers()
+  const said: string[] = []
+  const io = { out: () => {}, err: (line: string) => void said.push(line), stdin: async () => '' }
+  const work = tellingProgress(io, 'expand', () => new Promise<void>((resolve) => setTimeout(resolve, 60_000)))
+  await vi.advanceTimersByTimeAsync(60_000)
+  await work
+  vi.useRealTimers()
+  expect(said).toEqual([])
 })

@@ -6,9 +6,12 @@ import { counted } from './text.js'
 export interface ProgressState {
   /** What is being done, such as `loading`. */
   readonly doing: string
-  readonly done: number
+  /** Absent where nothing is counted. */
+  readonly done?: number
   /** What is counted, in the singular. */
-  readonly thing: string
+  readonly thing?: string
+  /** What the work itself says of how far it is, in place of a count. */
+  readonly note?: string
   /** How much of the whole is done, from 0 to 1, where that is known. */
   readonly share?: number | undefined
 }
@@ -47,7 +50,31 @@ export function progressOn(io: Io, now: () => number = () => performance.now()):
   }
 }
 
-function textOf({ doing, done, thing, share = 0 }: ProgressState, seconds: number): string {
+/** What is counted, from the first time that it is told; absent where only time can be told. */
+export type TellProgress = (state: Omit<ProgressState, 'doing'>) => void
+
+/**
+ * Does a piece of work, and tells how far it is: what it says itself, and before that, on a terminal, for how long it has been done. The bar is
+ * taken away at its end.
+ */
+export async function tellingProgress<T>(io: Io, doing: string, work: (tell: TellProgress) => Promise<T>): Promise<T> {
+  const progress = progressOn(io)
+  let state: ProgressState = { doing }
+  const timer = io.draw === undefined ? undefined : setInterval(() => progress.show(state), DRAWN_MS)
+  try {
+    return await work((next) => {
+      state = { doing, ...next }
+      progress.show(state)
+    })
+  } finally {
+    clearInterval(timer)
+    progress.end()
+  }
+}
+
+function textOf({ doing, done, thing = '', note, share = 0 }: ProgressState, seconds: number): string {
+  if (note !== undefined) return `${doing}: ${note}`
+  if (done === undefined) return `${doing}: ${counted(Math.floor(seconds), 'second')}`
   return [
     `${doing}: ${counted(done, thing)}`,
     ...(share === 0 ? [] : [`${Math.floor(share * 100)} %`]),

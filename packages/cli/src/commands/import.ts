@@ -9,6 +9,7 @@ import { importLoinc, importRxnorm } from '@fhir-ops/loinc-rxnorm/import'
 import { importSnomed, type SnomedImportOptions } from '@fhir-ops/snomed/import'
 import type { WorkOptions } from '@fhir-ops/releases'
 import type { Io } from '../io.js'
+import { tellingProgress, type TellProgress } from '../progress.js'
 import { repeated } from './options.js'
 
 interface TargetOptions {
@@ -117,9 +118,13 @@ interface Import {
   readonly run: (target: Target, work: WorkOptions) => Promise<StoredSystem>
 }
 
-/** Rows that were read are drawn in one place on a terminal; what is said of files and parts stays. */
-function importProgress({ draw, err }: Io): (message: string) => void {
-  return (message) => (draw !== undefined && message.startsWith('… ') ? draw(message) : err(message))
+/** Rows that were read are told beside the bar on a terminal; what is said of files and parts stays. */
+function importProgress({ draw, err }: Io, tell: TellProgress): (message: string) => void {
+  return (message) => {
+    const [, note, percent] = /^… (.*?(?:, (\d+) %.*)?)$/.exec(message) ?? []
+    if (draw === undefined || note === undefined) err(message)
+    else tell({ note, share: percent === undefined ? undefined : Number(percent) / 100 })
+  }
 }
 
 /** Opens the storage for an import, and says which version it came to. */
@@ -128,8 +133,9 @@ async function importInto({ system, run }: Import, options: TargetOptions, io: I
   try {
     if (concepts === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE or postgres:URL.')
     const { work = `${sqliteFile(options.storage) ?? 'fhir-ops'}-import-${system}` } = options
-    const { version } = await run({ storage, concepts }, { work, progress: importProgress(io) })
-    io.draw?.('')
+    const { version } = await tellingProgress(io, `importing ${system}`, (tell) =>
+      run({ storage, concepts }, { work, progress: importProgress(io, tell) }),
+    )
     io.out(version)
   } finally {
     await close()

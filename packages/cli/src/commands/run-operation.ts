@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { forRequest, type OperationContext } from 'fhir-ops/context'
+import { forRequest, type OperationContext, type Progress } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { EXPLANATION } from 'fhir-ops/internal/explain'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
@@ -10,6 +10,7 @@ import { openEngine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { hintAbout, withHint } from '../known-names.js'
+import { tellingProgress, type TellProgress } from '../progress.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -83,13 +84,20 @@ async function answered<T>(
 ): Promise<T> {
   const engine = await openEngine(options, io)
   const { type = '', id } = call
+  const request: OperationRequest = { type, id, method: 'GET', parameters: parametersOfCall(call), strict: true }
   try {
-    return await run(forRequest(engine.ctx, {}), { type, id, method: 'GET', parameters: parametersOfCall(call), strict: true })
+    return await tellingProgress(io, call.operation.name.slice(1), (tell) =>
+      run(forRequest(engine.ctx, { onProgress: (progress) => tell(stateOf(progress)) }), request),
+    )
   } catch (error) {
     throw withHint(error, await hintAbout(error, engine.ctx, type))
   } finally {
     await engine.close()
   }
+}
+
+function stateOf({ done, total, of }: Progress): Parameters<TellProgress>[0] {
+  return { done, thing: of.replace(/s$/, ''), share: total === undefined ? undefined : done / total }
 }
 
 function parametersOfCall({ values, codings = {} }: OperationCall): readonly Parameter[] {

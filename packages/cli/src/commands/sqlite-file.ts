@@ -7,6 +7,7 @@ import { backupSqlite, checkSqlite } from '@fhir-ops/sqlite'
 import { existingSqliteFile, named } from '../storage.js'
 import type { Io } from '../io.js'
 import { Exit } from '../exit.js'
+import { tellingProgress } from '../progress.js'
 
 /** `fhir-ops backup`. */
 export function backupCommand(io: Io): Command {
@@ -21,7 +22,7 @@ export function backupCommand(io: Io): Command {
 async function backUp(storage: string, copy: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
   await checkReplaceable(copy)
-  await named(file, () => backupSqlite(file, copy))
+  await tellingProgress(io, 'copying', () => named(file, () => backupSqlite(file, copy)))
   io.err(`copied ${file} to ${copy}`)
 }
 
