@@ -33,7 +33,7 @@ function terminalIo(): Io {
   const draw = (line: string): void => {
     if (isDrawn) process.stderr.write('\r\u001B[K')
     isDrawn = line !== ''
-    if (isDrawn) process.stderr.write(fitting(line, process.stderr.columns - 1))
+    if (isDrawn) process.stderr.write(fitting(line, columnsOf(process.stderr) - 1))
   }
   const written = (stream: NodeJS.WriteStream, line: string): void => {
     draw('')
@@ -58,6 +58,11 @@ function terminalIo(): Io {
 
 function showsColours(stream: NodeJS.WriteStream): boolean {
   return stream.isTTY && stream.hasColors() && process.env['NO_COLOR'] === undefined
+}
+
+/** A terminal of a container may not know how wide it is, and says 0. */
+function columnsOf({ columns }: Pick<NodeJS.WriteStream, 'columns'>): number {
+  return columns > 0 ? columns : 80
 }
 
 /** A line that wraps could not be taken away. */

@@ -56,17 +56,17 @@ test('of work that counts nothing the time is told on a terminal, what it says o
   const lines: string[] = []
   const io = { out: () => {}, err: () => {}, stdin: async () => '', draw: (line: string) => void lines.push(line) }
   let tell: TellProgress = () => {}
-  let end = (_: string): void => {}
+  const { promise, resolve } = Promise.withResolvers<string>()
   const work = tellingProgress(io, 'expand', (told) => {
     tell = told
-    return new Promise<string>((resolve) => (end = resolve))
+    return promise
   })
   await vi.advanceTimersByTimeAsync(900)
   expect(lines).toEqual([])
   await vi.advanceTimersByTimeAsync(200)
   tell({ note: '200 rows, 50 %', share: 0.5 })
   await vi.advanceTimersByTimeAsync(200)
-  end('done')
+  resolve('done')
   expect(await work).toBe('done')
   await vi.advanceTimersByTimeAsync(5_000)
   vi.useRealTimers()

@@ -82,7 +82,9 @@ function whyOf({ criteria, source, ...explanation }: Explanation): Pick<Tab, 'no
 
 function refusal(answer: Answer, { input, runWith, store }: PictureHost): HTMLElement {
   const issues = issuesIn(answer.json) ?? []
-  const text = answer.status === 401 ? 'The server wants an access token: put it in above.' : 'The operation was refused.'
+  // What refuses before the service does, such as a limit of the server on headers, says no more than its status.
+  const refused = issues.length > 0 ? 'The operation was refused.' : `The operation was refused: HTTP ${answer.status}, without a reason.`
+  const text = answer.status === 401 ? 'The server wants an access token: put it in above.' : refused
   const nearest = explanationIn(answer.json)?.nearest ?? []
   const take = 'code' in input.fields ? (code: string): void => runWith({ code }) : undefined
   return element(

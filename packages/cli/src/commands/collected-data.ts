@@ -15,7 +15,7 @@ import { fileText } from '../read-file.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 import { table } from '../text.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
-import { idOf, operationNamed, parametersAt, printAnswer } from './run-operation.js'
+import { idOf, operationNamed, parametersAt, PATIENCE_MS, printAnswer } from './run-operation.js'
 
 interface CollectOptions {
   readonly storage: string
@@ -52,7 +52,7 @@ export function collectDataCommand(io: Io): Command {
 
 async function collect(measure: string, options: CollectOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, lastReceivedOn } = options
-  const translator = openWorkerTranslator({ model: r4TypeModel() })
+  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
   const call = {
     operation: operationNamed('$collect-data', measureOperations({ languages: [cqlLanguage({ translator })] })),
     type: 'Measure',

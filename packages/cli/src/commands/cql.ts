@@ -15,6 +15,8 @@ import { readResource, readResources } from '../read-resource.js'
 import { table } from '../text.js'
 import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
+import { tellingProgress } from '../progress.js'
+import { PATIENCE_MS } from './run-operation.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface CqlOptions extends ClausesOptions {
@@ -30,9 +32,6 @@ interface CqlOptions extends ClausesOptions {
 
 /** Where libraries of files are, for each other's `include`. */
 const FOLDER = 'urn:fhir-ops:folder'
-
-/** Nobody else waits: who called it may end it. */
-const PATIENCE_MS = 86_400_000
 
 const EXAMPLES = `
 Example:
@@ -66,7 +65,7 @@ async function runCql(file: string | undefined, options: CqlOptions, io: Io): Pr
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
   try {
-    const result = await evaluated(engine.ctx, file, { options, translator })
+    const result = await tellingProgress(io, 'cql', () => evaluated(engine.ctx, file, { options, translator }))
     for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
     await tellExplanation(result.explanation, options, io)
     await tellCoverage(result.explanation?.source, options, io)

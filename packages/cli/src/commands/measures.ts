@@ -18,7 +18,7 @@ import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
-import { idOf, operationNamed, printAnswer } from './run-operation.js'
+import { idOf, operationNamed, PATIENCE_MS, printAnswer } from './run-operation.js'
 import { table } from '../text.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -64,9 +64,6 @@ export function evaluateCommand(io: Io): Command {
     .action((measure: string, options: EvaluateOptions) => evaluate(measure, options, io))
 }
 
-/** Nobody else waits: who called it may end it. */
-const PATIENCE_MS = 86_400_000
-
 async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, reportType } = options
   if (options.watch) return await watch(measure, options, io)
@@ -87,7 +84,7 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
   }
   const { json, storage, load } = options
   try {
-    await printAnswer(call, { ...(json && { json }), storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io, (report) => {
+    await printAnswer(call, { ...(json && { json }), storage, load }, io, (report) => {
       printCounts(report, io)
     })
     await tellExplanation(told.result?.explanation, options, io)
@@ -188,7 +185,7 @@ export function dataRequirementsCommand(io: Io): Command {
 async function printRequirements(resource: string, options: DataRequirementsOptions, io: Io): Promise<void> {
   const type = resource.startsWith('Library/') ? 'Library' : 'Measure'
   const { periodStart, periodEnd } = options
-  const translator = openWorkerTranslator({ model: r4TypeModel() })
+  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
   const call = {
     operation: operationNamed('$data-requirements', measureOperations({ languages: [cqlLanguage({ translator })] }), type),
     type,

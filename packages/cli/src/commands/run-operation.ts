@@ -31,6 +31,9 @@ export function operationCommand(name: string, example: string): Command {
     .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${example} --load ${SAMPLE_PATH}`)
 }
 
+/** How long an operation of a command may take: nobody else waits, and who called it may end it. */
+export const PATIENCE_MS = 86_400_000
+
 /** A call of one operation from the command line. */
 export interface OperationCall {
   readonly operation: Operation
@@ -82,7 +85,7 @@ async function answered<T>(
   io: Io,
   run: (ctx: OperationContext, request: OperationRequest) => Promise<T>,
 ): Promise<T> {
-  const engine = await openEngine(options, io)
+  const engine = await openEngine({ limits: { operationTimeoutMs: PATIENCE_MS }, ...options }, io)
   const { type = '', id } = call
   const request: OperationRequest = { type, id, method: 'GET', parameters: parametersOfCall(call), strict: true }
   try {

@@ -3,15 +3,28 @@ import { isObject, objectAt, objectsAt, type JsonObject } from 'fhir-ops/interna
 /**
  * The resources of a text: one resource, those of a Bundle, or those of a list. Empty for an empty text.
  *
- * @throws {SyntaxError} for what is no JSON; {TypeError} for JSON that is no resource.
+ * @throws {SyntaxError} for what is no JSON; {TypeError} for XML, and for JSON that is no resource.
  */
 export function resourcesIn(text: string): readonly (JsonObject & { readonly resourceType: string })[] {
   if (text.trim() === '') return []
-  const value: unknown = JSON.parse(text)
-  return partsOf(value).map((part, index) => {
+  const parts = partsOf(jsonOf(text))
+  return parts.map((part, index) => {
     if (isResource(part)) return part
-    throw new TypeError(`Part ${index + 1} has no resourceType.`)
+    throw new TypeError(
+      `${parts.length === 1 ? 'The text' : `Part ${index + 1}`} has no resourceType: FHIR resources in JSON are expected.`,
+    )
   })
+}
+
+/** The value of a text. @throws {TypeError} for XML; {SyntaxError} for what else is no JSON. */
+export function jsonOf(text: string): unknown {
+  checkNoXml(text)
+  return JSON.parse(text)
+}
+
+/** @throws {TypeError} for a text that is XML or HTML. */
+export function checkNoXml(text: string): void {
+  if (/^\s*</.test(text)) throw new TypeError('This is XML or HTML: FHIR resources in JSON are expected.')
 }
 
 function partsOf(value: unknown): readonly unknown[] {

@@ -1,5 +1,6 @@
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { element } from '../dom/element.js'
+import { jsonOf } from '../fhir/resources.js'
 import { table } from '../pictures/table.js'
 import { verdict } from '../pictures/verdict.js'
 import weightProfile from '../samples/weight-profile.json?raw'
@@ -20,7 +21,7 @@ export const snapshotPage: OperationPage = {
   ],
   samples: [{ id: 'weight', title: 'An Observation that must have a quantity', fields: {}, texts: { [PROFILE]: weightProfile } }],
   call(input) {
-    const resource: unknown = JSON.parse(textOf(input, PROFILE))
+    const resource = jsonOf(textOf(input, PROFILE))
     const parameters = { resourceType: 'Parameters', parameter: [{ name: PROFILE, resource }] }
     const text = JSON.stringify(parameters, null, 1)
     return { method: 'POST', path: '/StructureDefinition/$snapshot', body: { type: 'application/fhir+json', text } }

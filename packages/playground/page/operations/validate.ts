@@ -1,6 +1,7 @@
 import { isObject, stringAt } from 'fhir-ops/internal/json'
 import { button, element } from '../dom/element.js'
 import { isError, issuesIn, type Issue } from '../fhir/outcome.js'
+import { checkNoXml } from '../fhir/resources.js'
 import { findingsPicture } from '../pictures/findings.js'
 import { verdict } from '../pictures/verdict.js'
 import broken from '../samples/broken.json?raw'
@@ -82,9 +83,10 @@ function templateOf(text: string): string {
 
 /** The type that the text states, also where it is no JSON yet. @throws {TypeError} without one. */
 function typeIn(text: string): string {
+  checkNoXml(text)
   const [, type] = /["']?resourceType["']?\s*:\s*["']([A-Za-z]+)["']/.exec(text) ?? []
   const found = type ?? typeOfJson(text)
-  if (found === undefined) throw new TypeError('The text names no resourceType.')
+  if (found === undefined) throw new TypeError('The text names no resourceType, such as "resourceType": "Patient".')
   return found
 }
 
