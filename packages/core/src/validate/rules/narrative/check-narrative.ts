@@ -8,7 +8,8 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type DemandRule, type NodeRule } from '../../run/run.js'
 import { INVARIANT } from '../constraint/invariant.js'
 import { containerOf } from '../reference/resolve-locally.js'
-import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './read-narrative.js'
+import { isPlainNarrative } from './plain-narrative.js'
+import { isUnremarkable, narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './read-narrative.js'
 
 const NARRATIVE_SECTIONS: FindingDefinition = defineFinding(
   'narrative-sections',
@@ -60,12 +61,10 @@ export const narrativeRule: NodeRule = {
 
 /** Whether there is nothing to report about a narrative, and no link in it to follow. One that was read is kept for the visit. */
 function isUsual(run: Run, xhtml: string): boolean {
-  const narrative = readNarrative(xhtml)
-  const isRight = narrative.problems.length + narrative.misplaced.length === 0 && !narrative.hasForeignMarkup && narrative.hasContent
-  const hasLinks = narrative.fragments.length + narrative.sources.length + narrative.unusualLinks.length > 0
-  const isPlain = !narrative.hasSpaceAttribute && narrative.sections.length === 0 && !narrative.ids.values().some((count) => count > 1)
   const isSilent = ownLanguage(run.look.home) === undefined
-  if (isRight && !hasLinks && isPlain && isSilent) return true
+  if (isSilent && isPlainNarrative(xhtml)) return true
+  const narrative = readNarrative(xhtml)
+  if (isSilent && isUnremarkable(narrative)) return true
   run.indexes.narratives.set(xhtml, narrative)
   return false
 }

@@ -5,7 +5,8 @@ import { contentProblem, elementNamed, elementProblems, type MarkupElement } fro
 import { linkProblem, schemeOf } from './links.js'
 import { emptyToken, readToken, type XhtmlAttribute, type XhtmlToken } from './xhtml-tokens.js'
 
-const NAMESPACE = 'http://www.w3.org/1999/xhtml'
+/** The namespace of XHTML. */
+export const NAMESPACE = 'http://www.w3.org/1999/xhtml'
 const LINKS: ReadonlySet<string> = new Set(['href', 'src', 'cite', 'longdesc', 'usemap'])
 const ACTIVE_SCHEMES: ReadonlySet<string> = new Set(['javascript', 'vbscript'])
 /** Schemes that name something, and lead nowhere. */
@@ -14,6 +15,11 @@ const KNOWN_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto', '
 
 /** Characters that are read in one go. */
 const PIECE = 20_000
+
+/** True for an attribute that leads somewhere. */
+export function isLinkAttribute(name: string): boolean {
+  return LINKS.has(name)
+}
 
 /** The attributes `lang` and `xml:lang` of an element. */
 export interface NarrativeLanguage {
@@ -47,6 +53,14 @@ export interface Narrative {
   readonly hasContent: boolean
   /** True when there are elements or attributes that narratives do not have. */
   readonly hasForeignMarkup: boolean
+}
+
+/** Whether there is nothing to report about a narrative, nothing in it to follow, and no language of a part of it. */
+export function isUnremarkable(narrative: Narrative): boolean {
+  const isRight = narrative.problems.length + narrative.misplaced.length === 0 && !narrative.hasForeignMarkup && narrative.hasContent
+  const hasLinks = narrative.fragments.length + narrative.sources.length + narrative.unusualLinks.length > 0
+  const isPlain = !narrative.hasSpaceAttribute && narrative.sections.length === 0 && !narrative.ids.values().some((count) => count > 1)
+  return isRight && !hasLinks && isPlain
 }
 
 /** An opening tag. */
@@ -237,7 +251,7 @@ function readAttribute(reading: Reading, element: string, { name, value }: Xhtml
   if (name === 'style' && isLoadingStyle(unescaped(value))) problems.add('A style in the narrative loads external content.')
   if (name === 'xmlns' && value !== NAMESPACE && reading.open.length > 0)
     problems.add(`The element '${quotedName(element)}' must be in the namespace ${NAMESPACE}.`)
-  if (LINKS.has(name)) readLink(reading, { element, name, link: unescaped(value) })
+  if (isLinkAttribute(name)) readLink(reading, { element, name, link: unescaped(value) })
 }
 
 /** An element has an id, and a link a name, which may be the same. */

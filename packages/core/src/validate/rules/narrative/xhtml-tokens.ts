@@ -162,7 +162,7 @@ function readAttributes(text: string, start: number, into: XhtmlAttribute[]): nu
 }
 
 /** The place of the quote that ends the value that begins with one; `undefined` where there is a `<` before, or none. */
-function quoteEnd(text: string, open: number): number | undefined {
+export function quoteEnd(text: string, open: number): number | undefined {
   const quote = text.charCodeAt(open)
   if (quote !== QUOTE && quote !== APOSTROPHE) return undefined
   for (let at = open + 1; at < text.length; at++) {
@@ -174,7 +174,7 @@ function quoteEnd(text: string, open: number): number | undefined {
 }
 
 /** The place behind white space. */
-function spaceEnd(text: string, at: number): number {
+export function spaceEnd(text: string, at: number): number {
   let end = at
   while (isSpace(text.charCodeAt(end))) end++
   return end
@@ -189,7 +189,7 @@ function isSpace(code: number): boolean {
 }
 
 /** The name that begins at a place, `''` when none does: by character, because there are two of them for every element. Bench `validate`. */
-function nameAt(text: string, at: number): string {
+export function nameAt(text: string, at: number): string {
   let hash = text.charCodeAt(at)
   if (!isNameStart(hash)) return ''
   let end = at + 1
@@ -201,15 +201,17 @@ function nameAt(text: string, at: number): string {
 const HASH_FACTOR = 31
 const HASH_BITS = 1023
 
-function hashOf(name: string): number {
-  let hash = name.charCodeAt(0)
-  for (let at = 1; at < name.length; at++) hash = (hash * HASH_FACTOR + name.charCodeAt(at)) & HASH_BITS
-  return hash
+/** A number below 1024 for the name that begins at a place. */
+export function hashOf(text: string, start: number): number {
+  let hash = text.charCodeAt(start)
+  let at = start + 1
+  for (let code = text.charCodeAt(at); isNamePart(code); code = text.charCodeAt(++at)) hash = (hash * HASH_FACTOR + code) & HASH_BITS
+  return hash & HASH_BITS
 }
 
 /** The names that narratives are made of, by hash, so that nearly all that is read is one of these strings, which tables find by identity. */
 const USUAL_NAMES: (string | undefined)[] = Array.from({ length: HASH_BITS + 1 }, () => undefined)
-for (const name of [...ELEMENTS, ...ATTRIBUTES]) USUAL_NAMES[hashOf(name)] = name
+for (const name of [...ELEMENTS, ...ATTRIBUTES]) USUAL_NAMES[hashOf(name, 0)] = name
 
 /** `A-Z a-z _ :` */
 function isNameStart(code: number): boolean {

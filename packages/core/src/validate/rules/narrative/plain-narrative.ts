@@ -1,0 +1,155 @@
+import { ELEMENTS, isAllowedAttribute, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
+import { contentProblem, elementNamed, elementProblems, type MarkupElement } from './element-places.js'
+import { isLinkAttribute, NAMESPACE } from './read-narrative.js'
+import { hashOf, nameAt, quoteEnd, spaceEnd } from './xhtml-tokens.js'
+
+/** What is read so far of a narrative. */
+interface PlainReading {
+  readonly xhtml: string
+  /** The next character. */
+  at: number
+  readonly open: MarkupElement[]
+  /** How many of those that are open are paragraphs, and how many take text and what is within a line only. */
+  paragraphs: number
+  phrasing: number
+  hasContent: boolean
+  isInNamespace: boolean
+  /** Values of `id` and of `a name`. */
+  anchors: Set<string> | undefined
+}
+
+const [CLOSING, EQUALS, SLASH, OPENING] = [62, 61, 47, 60]
+const SPACE = 32
+
+/** The elements that narrative may have. */
+const ELEMENTS_BY_HASH: (MarkupElement | undefined)[] = []
+for (const name of ELEMENTS) ELEMENTS_BY_HASH[hashOf(name, 0)] = elementNamed(name)
+
+/**
+ * Whether a narrative has nothing to report, nothing to follow and no language, seen in one pass that keeps nothing: nearly all narratives are of that
+ * form, and a resource is half narrative (bench `validate`). False also for what only `readNarrative` can say.
+ */
+export function isPlainNarrative(text: string): boolean {
+  const xhtml = text.trim()
+  if (xhtml.charCodeAt(0) !== OPENING || unknownEntity(xhtml) !== undefined) return false
+  const flags = { hasContent: false, isInNamespace: false }
+  const reading: PlainReading = { xhtml, at: 0, open: [], paragraphs: 0, phrasing: 0, ...flags, anchors: undefined }
+  do {
+    const isRead = xhtml.charCodeAt(reading.at + 1) === SLASH ? readClosing(reading) : readOpening(reading)
+    if (!isRead || !readText(reading)) return false
+  } while (reading.open.length > 0)
+  return reading.at === xhtml.length && reading.hasContent && reading.isInNamespace
+}
+
+/** Reads up to the next tag. False for text that is out of place, and where no tag follows but that of the whole is open. */
+function readText(reading: PlainReading): boolean {
+  const { xhtml, open } = reading
+  if (open.length === 0) return true
+  let { at } = reading
+  let isBlank = true
+  for (let code = xhtml.charCodeAt(at); code !== OPENING; code = xhtml.charCodeAt(++at)) {
+    if (code > SPACE) isBlank = false
+    else if (at >= xhtml.length) return false
+  }
+  if (at > reading.at && contentProblem(open.at(-1), isBlank) !== undefined) return false
+  if (!isBlank) reading.hasContent = true
+  reading.at = at
+  return true
+}
+
+function readClosing(reading: PlainReading): boolean {
+  const { xhtml, at } = reading
+  const element = reading.open.pop()
+  if (element === undefined || !isNameAt(xhtml, at + 2, element.name)) return false
+  const end = at + 2 + element.name.length
+  if (xhtml.charCodeAt(end) !== CLOSING) return false
+  if (element.isPhrasing) reading.phrasing--
+  if (element.name === 'p') reading.paragraphs--
+  reading.at = end + 1
+  return true
+}
+
+function isNameAt(xhtml: string, start: number, name: string): boolean {
+  for (let at = 0; at < name.length; at++) if (xhtml.charCodeAt(start + at) !== name.charCodeAt(at)) return false
+  return true
+}
+
+function readOpening(reading: PlainReading): boolean {
+  const { xhtml, at, open } = reading
+  const element = ELEMENTS_BY_HASH[hashOf(xhtml, at + 1)]
+  if (element === undefined || !isNameAt(xhtml, at + 1, element.name) || !isInPlace(reading, element)) return false
+  reading.at = at + 1 + element.name.length
+  if (xhtml.charCodeAt(reading.at) !== CLOSING && !readAttributes(reading, element)) return false
+  const closed = xhtml.charCodeAt(reading.at) === SLASH
+  reading.at += closed ? 2 : 1
+  if (xhtml.charCodeAt(reading.at - 1) !== CLOSING) return false
+  if (element.name === 'img') reading.hasContent = true
+  if (closed) return true
+  open.push(element)
+  if (element.isPhrasing) reading.phrasing++
+  if (element.name === 'p') reading.paragraphs++
+  return true
+}
+
+/** The outermost element is a `div`; others are where HTML has them. */
+function isInPlace({ open, phrasing, paragraphs }: PlainReading, element: MarkupElement): boolean {
+  const parent = open.at(-1)
+  if (parent === undefined) return element.name === 'div'
+  if (element.endsParagraph && paragraphs > 0) return false
+  const isNested = element.isNotNested && open.includes(element)
+  return elementProblems(element, { parent, isNested, isInPhrasing: phrasing > 0 }).length === 0
+}
+
+/** Reads what follows the name of a tag, up to its end. */
+function readAttributes(reading: PlainReading, element: MarkupElement): boolean {
+  const { xhtml } = reading
+  const names: string[] = []
+  for (;;) {
+    const start = spaceEnd(xhtml, reading.at)
+    const code = xhtml.charCodeAt(start)
+    const isFirst = start > reading.at
+    reading.at = start
+    if (code === CLOSING || code === SLASH) return true
+    const name = isFirst ? nameAt(xhtml, start) : ''
+    const quote = start + name.length + 1
+    const end = quoteEnd(xhtml, quote)
+    if (name === '' || names.includes(name) || xhtml.charCodeAt(quote - 1) !== EQUALS || end === undefined) return false
+    names.push(name)
+    reading.at = end + 1
+    if (!isPlainAttribute(reading, element, { name, value: xhtml.slice(quote + 1, end) })) return false
+  }
+}
+
+/** Links as most are: relative ones, and those of a usual scheme; a fragment alone is something to follow. */
+const PLAIN_LINK = /^(?:(?:https?|mailto|tel):[\w/.?=%~+,;@:#-]+|[\w/.?=%~+,;@-][\w/.?=%~+,;@#-]*)$/
+
+function isPlainAttribute(
+  reading: PlainReading,
+  { name: element }: MarkupElement,
+  { name, value }: { name: string; value: string },
+): boolean {
+  switch (name) {
+    case 'class':
+      return true
+    case 'xmlns':
+      if (reading.open.length === 0) reading.isInNamespace = true
+      return value === NAMESPACE
+    case 'style':
+      return !isLoadingStyle(unescaped(value))
+    case 'id':
+    case 'name':
+      return isNewAnchor(reading, value) && isAllowedAttribute(element, name)
+    case 'lang':
+    case 'xml:lang':
+      return reading.open.length === 0
+    case 'xml:space':
+      return false
+    default:
+      return isAllowedAttribute(element, name) && (!isLinkAttribute(name) || PLAIN_LINK.test(value))
+  }
+}
+
+function isNewAnchor(reading: PlainReading, anchor: string): boolean {
+  const anchors = (reading.anchors ??= new Set())
+  return anchors.size < anchors.add(anchor).size
+}
