@@ -6,7 +6,7 @@ import { openEngine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import { comparisonWith, declaredErrors } from '../ig/declared-results.js'
 import { findDependencies, foundPackage, type FoundPackage } from '../ig/find-dependencies.js'
-import { resourcesOf } from '../ig/guide-files.js'
+import { countResourceFiles, resourcesOf } from '../ig/guide-files.js'
 import type { Io } from '../io.js'
 import { dependencyNote } from '../load/report.js'
 import type { Source } from '../load/sources.js'
@@ -59,6 +59,7 @@ async function validateGuide(path: string, options: IgOptions, io: Io): Promise<
     const threads = Number(options.jobs ?? availableParallelism())
     const report = REPORTS[options.format](io)
     const comparison = comparisonWith(await declaredErrors(own.folder))
+    const count = await countResourceFiles(own.folder)
     const progress = progressOn(io)
     let [done, invalid] = [0, 0]
     const alone = (source: Source): Promise<Checked> => checkSource(source, engine, asked)
@@ -66,7 +67,7 @@ async function validateGuide(path: string, options: IgOptions, io: Io): Promise<
       report.add(checked)
       comparison.add(checked)
       invalid += Number(!checked.result.valid)
-      progress.show({ doing: 'validating', done: ++done, thing: 'resource' })
+      progress.show({ doing: 'validating', done: ++done, thing: 'resource', share: done / count })
     }
     progress.end()
     report.end()

@@ -85,9 +85,24 @@ export async function manifestOf({ path, files }: PackageFolder): Promise<Packag
   throw new OperationError('body-invalid', `${path} is not a FHIR package: it has no package.json.`)
 }
 
+/** How many files of a package may be resources, by their names alone. */
+export async function countResourceFiles({ files }: PackageFolder): Promise<number> {
+  let count = 0
+  // None is wanted, so that all are passed over.
+  await files((name) => {
+    if (isResourceFile(name)) count++
+    return false
+  }).next()
+  return count
+}
+
+function isResourceFile(name: string): boolean {
+  return RESOURCE.test(name) && !NO_RESOURCES.has(name)
+}
+
 /** The resources of a package: definitions and examples, as they are written. What is JSON and no resource, such as a schema, is passed over. */
 export async function* resourcesOf({ path, files }: PackageFolder): AsyncGenerator<Source> {
-  for await (const { name, text } of files((file) => RESOURCE.test(file) && !NO_RESOURCES.has(file)))
+  for await (const { name, text } of files(isResourceFile))
     if (mayBeResource(text)) yield { text, place: `${basename(path)} ${name}`, file: `${path} ${name}`, line: 1 }
 }
 

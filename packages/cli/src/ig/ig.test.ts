@@ -2,8 +2,17 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Io } from '../io.js'
 import { run } from '../program.js'
+import type * as progress from '../progress.js'
+
+/** The clock of the bar, which goes on by a second at each look, so that four resources take long enough for one. */
+vi.mock('../progress.js', async (original) => {
+  const { progressOn } = await original<typeof progress>()
+  let time = 0
+  return { progressOn: (io: Io) => progressOn(io, () => (time += 1_000)) }
+})
 
 const BASE = 'http://guide.test/StructureDefinition'
 const manifest = (name: string, more: object = {}): object => ({ name, version: '1.0.0', fhirVersions: ['4.0.1'], ...more })
@@ -109,6 +118,15 @@ test.each([
   const { status, out } = await checked(at('unpacked/guide'), option, at(path))
   expect(errorsIn(out)).toEqual(['unpacked/guide example/Patient-open.json too-few', 'unpacked/guide example/Patient-wrong.json too-few'])
   expect(status).toBe(1)
+})
+
+test.each(['archives/guide.test-1.0.0.tgz', 'unpacked/guide'])('on a terminal a bar shows how much of %s is validated', async (path) => {
+  const drawn: string[] = []
+  const io = { out: () => {}, err: () => {}, stdin: () => Promise.resolve(''), draw: (line: string) => void drawn.push(line) }
+  await run(['ig', at(path), '--jobs', '1'], io)
+  const bars = drawn.filter((line) => line.includes('validating: '))
+  expect(bars.at(-1)).toMatch(/^━{19}─{5} validating: 4 resources, 80 %, \d+\/s, about \d+ seconds? left$/)
+  expect(drawn.at(-1)).toBe('')
 })
 
 test('what rests on a package that is missing is said to be unchecked', async () => {
