@@ -64,7 +64,17 @@ export function typeDefinition({ slots: partial, ...parts }: TypeParts): TypeDef
 
 /** Completes a slot. */
 export function elementSlot(parts: SlotParts): ElementSlot {
-  return { ...parts, siblingName: `_${parts.jsonName}` }
+  const [name, jsonName] = [memberName(parts.name), memberName(parts.jsonName)]
+  return { ...parts, name, jsonName, siblingName: memberName(`_${jsonName}`) }
+}
+
+/**
+ * The same text as the engine has it that is the name of a member of an object. With a text that was put together, each look into an object
+ * would first search this one: bench `validate`.
+ */
+function memberName(text: string): string {
+  const [name = text] = Object.keys({ [text]: true })
+  return name
 }
 
 /** The type of what no model describes: navigation follows JSON names, values convert by their JSON type. */

@@ -88,7 +88,7 @@ export function pushSlot(model: TypeModel, parent: FhirNode, { slot, into }: { s
     pushList(model, { parent, slot, into }, { values: listOf(value), extras: listOf(extra) })
     return
   }
-  const type = concreteType(model, slot, value)
+  const type = concreteType(model, typeOf(model, slot), value)
   into.push({ kind: 'node', value, extra: isObject(extra) ? extra : undefined, type, slot, parent, index: slot.isCollection ? 0 : -1 })
 }
 
@@ -105,10 +105,11 @@ interface Lists {
 
 function pushList(model: TypeModel, { parent, slot, into }: Place, { values, extras }: Lists): void {
   const length = Math.max(values.length, extras.length)
+  const declared = typeOf(model, slot)
   for (let index = 0; index < length; index++) {
     const value = values[index] ?? undefined
     const extra = extras[index]
-    const type = concreteType(model, slot, value)
+    const type = concreteType(model, declared, value)
     into.push({ kind: 'node', value, extra: isObject(extra) ? extra : undefined, type, slot, parent, index })
   }
 }
@@ -119,10 +120,12 @@ function listOf(json: unknown): readonly unknown[] {
 
 const NO_LIST: readonly unknown[] = []
 
+function typeOf(model: TypeModel, slot: ElementSlot): TypeDefinition {
+  return model.type(slot.type) ?? ANY_TYPE
+}
+
 /** A resource states its own type; everything else has the type of its slot. */
-function concreteType(model: TypeModel, slot: ElementSlot, value: unknown): TypeDefinition {
-  const type = model.type(slot.type)
-  if (type === undefined) return ANY_TYPE
+function concreteType(model: TypeModel, type: TypeDefinition, value: unknown): TypeDefinition {
   if (type.kind !== 'resource' || !isObject(value)) return type
   return model.type(stringAt(value, 'resourceType') ?? '') ?? type
 }

@@ -11,9 +11,9 @@ export function isString(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** The member's text, `undefined` when it is absent or no string. Only own members count. */
+/** The member's text, `undefined` when it is absent or no string. What JSON objects inherit are functions and no texts. */
 export function stringAt(object: JsonObject | undefined, name: string): string | undefined {
-  const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
+  const value = object?.[name]
   return typeof value === 'string' ? value : undefined
 }
 

@@ -52,7 +52,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
   })
   return {
     valueSet: keptOrFetched(questions, kept.valueSets, find),
-    baseValueSet: (canonical) => (valueSets.has(canonical) ? valueSets.get(canonical) : fetchBase(canonical)),
+    baseValueSet: (canonical) => valueSets.get(canonical) ?? (valueSets.has(canonical) ? undefined : fetchBase(canonical)),
     givenValueSet: answers(questions, (resource: JsonObject) => listOf(readValueSet(resource))),
     codeSystem: keptOrFetched(questions, kept.codeSystems, async (canonical) => {
       const { url, version } = canonicalOf(canonical)

@@ -150,8 +150,8 @@ function collect(value: unknown, ids: Set<string>): void {
     if (value.startsWith('<div') && value.includes('#')) collectLinks(value, ids)
     return
   }
-  if (typeof value !== 'object' || value === null) return
-  for (const member of Object.values(value)) collect(member, ids)
+  if (Array.isArray(value)) for (const item of value) collect(item, ids)
+  else if (isObject(value)) for (const name in value) if (Object.hasOwn(value, name)) collect(value[name], ids)
 }
 
 function collectLinks(xhtml: string, ids: Set<string>): void {

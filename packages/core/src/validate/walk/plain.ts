@@ -21,8 +21,8 @@ export function createLook(home: FhirNode): Look {
  * @param held What the member is in.
  */
 export function isPlainMember(run: Run, held: Holder, member: PlannedMember): boolean {
-  const { node, plan, holder } = held
-  if (member.look === 'never' || Object.hasOwn(holder, member.slot.siblingName)) return false
+  const { node, plan, holder, hasSiblings } = held
+  if (member.look === 'never' || (hasSiblings && Object.hasOwn(holder, member.slot.siblingName))) return false
   run.look.home = node
   run.look.left = VALUES_OF_A_LOOK
   return isPlain(run, plan, holder, member)
@@ -43,6 +43,8 @@ export interface Holder {
   readonly node: FhirNode
   readonly plan: Plan
   readonly holder: JsonObject
+  /** True where it has members beside primitive values. */
+  readonly hasSiblings: boolean
 }
 
 function isPlain(run: Run, plan: Plan, holder: JsonObject, member: PlannedMember): boolean {

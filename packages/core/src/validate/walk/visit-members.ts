@@ -27,9 +27,10 @@ export function visitMembers(run: Run, node: FhirNode, plan: Plan): void {
 
 function visitAll(run: Run, node: FhirNode, { holder, plan }: { holder: JsonObject; plan: Plan }): void {
   const shape = run.policy.checks === 'structure' ? run.flawless.shapes.of(node.type.name, plan.rules[0]) : undefined
-  const held: Held = { node, plan, holder, shape }
+  const keys = Object.keys(holder)
+  const held: Held = { node, plan, holder, shape, hasSiblings: keys.some(isSibling) }
   let choices: Map<string, ElementSlot> | undefined
-  for (const key of Object.keys(holder)) {
+  for (const key of keys) {
     if (run.findings.isFull) return
     const member = plan.member(key) ?? memberBeside(run, node, { plan, holder, key })
     if (member === undefined) continue
@@ -52,12 +53,17 @@ function visitMember(run: Run, { node, holder }: Held, member: PlannedMember): v
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, member)
 }
 
+/** The name of what is beside a primitive value. */
+function isSibling(key: string): boolean {
+  return key.charCodeAt(0) === UNDERSCORE
+}
+
 /** Whether a quick look shows that there is nothing to report about a member. */
 function isFine(run: Run, held: Held, member: PlannedMember): boolean {
   if (run.policy.checks === 'all') return isPlainMember(run, held, member)
-  const { holder, shape } = held
+  const { holder, shape, hasSiblings } = held
   const { siblingName, jsonName } = member.slot
-  const shaped = Object.hasOwn(holder, siblingName) ? undefined : shape?.members.get(jsonName)
+  const shaped = hasSiblings && Object.hasOwn(holder, siblingName) ? undefined : shape?.members.get(jsonName)
   return shaped !== undefined && isFlawlessMember(run.flawless, holder, shaped)
 }
 
@@ -70,7 +76,7 @@ interface KeyInHolder {
 /** The member that a key `_name` is about; `undefined` for what is unknown, and where the `name` is there too and is visited with it. */
 function memberBeside(run: Run, node: FhirNode, { plan, holder, key }: KeyInHolder): PlannedMember | undefined {
   if (key === 'resourceType' && node.type.kind === 'resource') return undefined
-  if (key.charCodeAt(0) === UNDERSCORE) {
+  if (isSibling(key)) {
     const name = key.slice(1)
     const sibling = plan.member(name)
     if (sibling !== undefined && run.model.type(sibling.slot.type)?.kind === 'primitive')

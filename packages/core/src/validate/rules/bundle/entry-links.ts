@@ -26,22 +26,31 @@ export interface EntryLink {
 /** Everything in an entry's resource that may lead to another entry. */
 export function linksIn(run: Run, { resource }: BundleEntry, { byFullUrl }: BundleIndex): readonly EntryLink[] {
   const links: EntryLink[] = []
-  collect(resource.value, [])
+  /** To the value that is looked at; it is copied only for links. */
+  const path: (string | number)[] = []
+  collect(resource.value)
   return links
 
-  function collect(value: unknown, path: JsonPath): void {
+  function collect(value: unknown): void {
     run.scheduler.step()
-    if (typeof value === 'string') collectText(value, path)
-    else if (Array.isArray(value)) value.forEach((item, index) => collect(item, [...path, index]))
-    else if (isObject(value)) for (const [name, member] of Object.entries(value)) collect(member, [...path, name])
+    if (typeof value === 'string') collectText(value)
+    else if (Array.isArray(value)) for (let index = 0; index < value.length; index++) collectAt(index, value[index])
+    else if (isObject(value)) for (const name in value) if (Object.hasOwn(value, name)) collectAt(name, value[name])
   }
 
-  function collectText(text: string, path: JsonPath): void {
+  function collectAt(step: string | number, value: unknown): void {
+    path.push(step)
+    collect(value)
+    path.pop()
+  }
+
+  function collectText(text: string): void {
     const name = path.at(-1)
     if (name === 'reference' && path.length > 1) links.push({ target: text, path: path.slice(0, -1), isReference: true })
     else if (name === 'div')
-      for (const [, target = ''] of text.matchAll(/(?:href|src)="([^"]{1,2000})"/g)) links.push({ target, path, isReference: false })
-    else if (byFullUrl.has(withoutFragment(text))) links.push({ target: text, path, isReference: false })
+      for (const [, target = ''] of text.matchAll(/(?:href|src)="([^"]{1,2000})"/g))
+        links.push({ target, path: [...path], isReference: false })
+    else if (byFullUrl.has(withoutFragment(text))) links.push({ target: text, path: [...path], isReference: false })
   }
 }
 

@@ -72,12 +72,11 @@ function isLong(value: unknown): boolean {
 
 /** Number of values in a value, as far as a limit. */
 function valuesIn(value: unknown, limit: number): number {
-  if (typeof value !== 'object' || value === null) return 1
-  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
   let count = 1
-  for (const member of members) {
-    if (count >= limit) break
-    count += typeof member === 'object' ? valuesIn(member, limit - count) : 1
+  if (Array.isArray(value))
+    for (let index = 0; index < value.length && count < limit; index++) count += valuesIn(value[index], limit - count)
+  else if (isObject(value)) {
+    for (const name in value) if (count < limit && Object.hasOwn(value, name)) count += valuesIn(value[name], limit - count)
   }
   return count
 }

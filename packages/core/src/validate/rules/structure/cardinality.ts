@@ -64,7 +64,7 @@ function hasOneOf(holder: JsonObject, names: readonly string[]): boolean {
 
 /** An array without items is not there: it is reported itself, and so is what it lacks. */
 function isThere(holder: JsonObject, name: string): boolean {
-  if (!Object.hasOwn(holder, name)) return false
   const value = holder[name]
+  if (value === undefined || typeof value === 'function') return Object.hasOwn(holder, name)
   return !Array.isArray(value) || value.length > 0
 }

@@ -86,7 +86,8 @@ function checkExtra(run: Run, node: FhirNode, { extra, at }: { extra: unknown; a
 }
 
 function own(holder: JsonObject, name: string): unknown {
-  return Object.hasOwn(holder, name) ? holder[name] : undefined
+  const value = holder[name]
+  return typeof value !== 'function' || Object.hasOwn(holder, name) ? value : undefined
 }
 
 /**
