@@ -8,8 +8,8 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { resourceOf, type Run, type DemandRule, type NodeRule } from '../../run/run.js'
 import { INVARIANT } from '../constraint/invariant.js'
 import { containerOf } from '../reference/resolve-locally.js'
-import { isPlainNarrative } from './plain-narrative.js'
-import { isUnremarkable, narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './read-narrative.js'
+import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
+import { narrativeWork, readNarrative, type Narrative, type NarrativeLanguage } from './read-narrative.js'
 
 const NARRATIVE_SECTIONS: FindingDefinition = defineFinding(
   'narrative-sections',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isPlainNarrative } from './plain-narrative.js'
-import { isUnremarkable, readNarrative } from './read-narrative.js'
+import { isPlainNarrative, isUnremarkable } from './plain-narrative.js'
+import { readNarrative } from './read-narrative.js'
 
 const div = (content: string): string => `<div xmlns="http://www.w3.org/1999/xhtml">${content}</div>`
 

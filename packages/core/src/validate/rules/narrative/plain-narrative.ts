@@ -1,6 +1,6 @@
 import { ELEMENTS, isAllowedAttribute, isLoadingStyle, unescaped, unknownEntity } from './allowed-markup.js'
 import { contentProblem, elementNamed, elementProblems, type MarkupElement } from './element-places.js'
-import { isLinkAttribute, NAMESPACE } from './read-narrative.js'
+import { isLinkAttribute, NAMESPACE, type Narrative } from './read-narrative.js'
 import { hashOf, nameAt, quoteEnd, spaceEnd } from './xhtml-tokens.js'
 
 /** What is read so far of a narrative. */
@@ -152,4 +152,12 @@ function isPlainAttribute(
 function isNewAnchor(reading: PlainReading, anchor: string): boolean {
   const anchors = (reading.anchors ??= new Set())
   return anchors.size < anchors.add(anchor).size
+}
+
+/** The same of a narrative that was read: whether there is nothing to report, nothing to follow, and no language of a part of it. */
+export function isUnremarkable(narrative: Narrative): boolean {
+  const isRight = narrative.problems.length + narrative.misplaced.length === 0 && !narrative.hasForeignMarkup && narrative.hasContent
+  const hasLinks = narrative.fragments.length + narrative.sources.length + narrative.unusualLinks.length > 0
+  const isPlain = !narrative.hasSpaceAttribute && narrative.sections.length === 0 && !narrative.ids.values().some((count) => count > 1)
+  return isRight && !hasLinks && isPlain
 }

@@ -55,14 +55,6 @@ export interface Narrative {
   readonly hasForeignMarkup: boolean
 }
 
-/** Whether there is nothing to report about a narrative, nothing in it to follow, and no language of a part of it. */
-export function isUnremarkable(narrative: Narrative): boolean {
-  const isRight = narrative.problems.length + narrative.misplaced.length === 0 && !narrative.hasForeignMarkup && narrative.hasContent
-  const hasLinks = narrative.fragments.length + narrative.sources.length + narrative.unusualLinks.length > 0
-  const isPlain = !narrative.hasSpaceAttribute && narrative.sections.length === 0 && !narrative.ids.values().some((count) => count > 1)
-  return isRight && !hasLinks && isPlain
-}
-
 /** An opening tag. */
 type OpenTag = Readonly<Pick<XhtmlToken, 'name' | 'attributes' | 'closed'>>
 
