@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,29 +8,32 @@ import { served, type Served } from './served.js'
 import type { BenchRequest } from '../http/requests.js'
 import { sentRequest } from '../http/sent-request.js'
 import { markdownTable } from '../markdown.js'
+import { PART_HEADS, partCells, type MemoryParts } from './parts.js'
 import { CONTENT_REQUESTS, HOSTILE_REQUESTS, WORK_LOAD } from './requests.js'
 
 const CONNECTIONS = 8
 const HOSTILE_CONNECTIONS = 32
-const SECONDS = 3
+const SECONDS = 1
 const SAMPLE_MS = 100
-/** How long a server is left alone before what it keeps is read. */
-const REST_MS = 20_000
+/** How long a server is left alone before what it keeps is read: longer than `serve` waits until it gives memory back. */
+const REST_MS = 14_000
 
-/** Resident memory of `fhir-ops serve` over each storage: at rest, with content, under the work load, and after requests that are made to take memory. */
+/**
+ * Memory of `fhir-ops serve` over each storage, and what it is made of: at rest, with content, under the work load, and after requests that are made to take memory.
+ * `MEMORY_STORAGES` names the storages (default all, with commas), `MEMORY_CHECKOUT` the folder of another checkout whose server is measured.
+ */
 export async function memory(): Promise<string> {
-  const rows: string[][] = []
+  const rows: (readonly string[])[] = []
+  const storages = process.env['MEMORY_STORAGES']?.split(',')
   for (const [name, opened] of PLACES) {
+    if (storages?.includes(name) === false) continue
     const { place, close } = await opened()
     const server = await served(place)
-    rows.push([name, ...(await sizesOf(server)).map((size) => size.toFixed(0))])
+    for (const [when, parts] of await sizesOf(server)) rows.push([`${name}, ${when}`, ...partCells(parts)])
     await server.close()
     await close()
   }
-  return markdownTable(
-    ['resident MB', 'at rest', 'with content', 'work load, most', 'after it', 'hostile requests, most', 'after them'],
-    rows,
-  )
+  return markdownTable(['storage', ...PART_HEADS], rows)
 }
 
 interface Place {
@@ -41,8 +44,8 @@ interface Place {
 
 const PLACES: ReadonlyMap<string, () => Promise<Place>> = new Map([
   ['memory', async () => ({ place: 'memory', close: async () => {} })],
-  ['SQLite', inFile],
-  ['PostgreSQL', inPostgres],
+  ['sqlite', inFile],
+  ['postgres', inPostgres],
 ])
 
 async function inFile(): Promise<Place> {
@@ -57,25 +60,28 @@ async function inPostgres(): Promise<Place> {
   return { place: url, close: () => database.remove() }
 }
 
-async function sizesOf(server: Served): Promise<readonly number[]> {
+async function sizesOf(server: Served): Promise<ReadonlyMap<string, MemoryParts>> {
+  const sizes = new Map<string, MemoryParts>()
   await pause(1_000)
-  const atRest = await residentMb(server)
+  sizes.set('at rest', await server.parts())
   for (const request of CONTENT_REQUESTS) await answered(server, request)
   await pause(REST_MS)
-  const withContent = await residentMb(server)
-  const underLoad = await most(server, async () => {
+  sizes.set('with content', await server.parts())
+  const workLoad = async (): Promise<void> => {
     for (const request of WORK_LOAD) {
       await answered(server, request)
       await load(server, request, CONNECTIONS)
     }
-  })
+  }
+  sizes.set('work load, most', await most(server, workLoad))
   await pause(REST_MS)
-  const afterLoad = await residentMb(server)
-  const underHostile = await most(server, async () => {
+  sizes.set('after it', await server.parts())
+  const hostile = async (): Promise<void> => {
     for (const request of HOSTILE_REQUESTS) await load(server, request, HOSTILE_CONNECTIONS)
-  })
+  }
+  sizes.set('hostile requests, most', await most(server, hostile))
   await pause(REST_MS)
-  return [atRest, withContent, underLoad, afterLoad, underHostile, await residentMb(server)]
+  return sizes.set('after them', await server.parts())
 }
 
 const ATTEMPTS = 40
@@ -103,13 +109,14 @@ async function load({ base, token }: Served, request: BenchRequest, connections:
   if (result['5xx'] > 0) console.log(`${request.name}: ${result['5xx']} of ${result.requests.total} were refused for now`)
 }
 
-/** The most that is resident while the work is done. */
-async function most(server: Served, work: () => Promise<void>): Promise<number> {
-  let largest = 0
+/** What there is when most is resident while the work is done. */
+async function most(server: Served, work: () => Promise<void>): Promise<MemoryParts> {
+  let largest = await server.parts()
   let isDone = false
   const sampled = (async () => {
     while (!isDone) {
-      largest = Math.max(largest, await residentMb(server))
+      const parts = await server.parts()
+      if (parts.resident > largest.resident) largest = parts
       await pause(SAMPLE_MS)
     }
   })()
@@ -117,9 +124,4 @@ async function most(server: Served, work: () => Promise<void>): Promise<number> 
   isDone = true
   await sampled
   return largest
-}
-
-async function residentMb({ pid }: Served): Promise<number> {
-  const kib = /^VmRSS:\s+(\d+)/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return Number(kib) / 1_024
 }

@@ -1,0 +1,41 @@
+// Imported by a server process: tells the bench, when asked, what its memory is made of.
+import { readFileSync } from 'node:fs'
+import { getHeapSpaceStatistics } from 'node:v8'
+import type { Worker } from 'node:worker_threads'
+import type { MemoryParts } from './memory/parts.js'
+
+const LOOK_MS = 200
+
+/** Bytes of each other thread, as last heard: one that is ended while it is asked never answers. */
+const threads = new Map<Worker, number>()
+
+process.on('worker', (worker) => {
+  const ask = async (): Promise<void> => {
+    const { total_heap_size: heap, external_memory: external } = await worker.getHeapStatistics()
+    if (threads.has(worker)) threads.set(worker, heap + external)
+  }
+  threads.set(worker, 0)
+  const looking = setInterval(() => void ask().catch(() => {}), LOOK_MS).unref()
+  worker.on('exit', () => {
+    clearInterval(looking)
+    threads.delete(worker)
+  })
+})
+
+process.on('message', () => process.send?.(parts()))
+process.channel?.unref()
+
+function parts(): MemoryParts {
+  const { rss: resident, heapTotal: heap, heapUsed: used, external } = process.memoryUsage()
+  const kib = /^RssFile:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+  return {
+    resident,
+    heap,
+    young: getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.physical_space_size ?? 0,
+    used,
+    external,
+    threads: [...threads.values()].reduce((sum, bytes) => sum + bytes, 0),
+    threadCount: threads.size,
+    files: Number(kib) * 1024,
+  }
+}
