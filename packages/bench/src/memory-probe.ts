@@ -1,5 +1,6 @@
 // Imported by a server process: tells the bench, when asked, what its memory is made of.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { getHeapSpaceStatistics } from 'node:v8'
 import type { Worker } from 'node:worker_threads'
 import type { MemoryParts } from './memory/parts.js'
@@ -22,8 +23,13 @@ process.on('worker', (worker) => {
   })
 })
 
-process.on('message', () => process.send?.(parts()))
-process.channel?.unref()
+// No channel to the parent: with one `serve` starts in another way.
+const answering = createServer((_, response) => response.end(JSON.stringify(parts())))
+answering.listen(0, '127.0.0.1', () => {
+  const address = answering.address()
+  if (typeof address === 'object' && address !== null) writeSync(1, `parts at ${address.port}\n`)
+})
+answering.unref()
 
 function parts(): MemoryParts {
   const { rss: resident, heapTotal: heap, heapUsed: used, external } = process.memoryUsage()

@@ -1,6 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { existsSync } from 'node:fs'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { describe, expect, test } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -20,4 +22,47 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     const { status, stderr } = spawnSync('sh', call, { encoding: 'utf8' })
     expect([status, stderr]).toEqual([1, expect.stringMatching(/error: cannot write to standard output \(ENOSPC\)\.\n$/)])
   })
+
+  describe.skipIf(process.platform !== 'linux' || process.execve === undefined)(
+    'serve starts with an allocator that gives memory back',
+    () => {
+      test('in the process that was started, which ends as it is told', async () => {
+        const { environment, status } = await served({})
+        expect(environment).toEqual(expect.arrayContaining(['MALLOC_MMAP_THRESHOLD_=1048576', 'MALLOC_TRIM_THRESHOLD_=2097152']))
+        expect(status).toBe(0)
+      })
+
+      test.each([{ MALLOC_TRIM_THRESHOLD_: '4096' }, { GLIBC_TUNABLES: 'glibc.malloc.arena_max=2' }])(
+        'but not in place of %o',
+        async (own) => {
+          const { environment } = await served(own)
+          expect(environment.filter((setting) => /^(MALLOC_|GLIBC_)/.test(setting))).toEqual(
+            Object.entries(own).map(([name, value]) => `${name}=${value}`),
+          )
+        },
+      )
+
+      test('nor where Node must not start programs', async () => {
+        const { environment } = await served({}, ['--permission', '--allow-fs-read=*', '--allow-worker', '--allow-addons'])
+        expect(environment.filter((setting) => setting.startsWith('MALLOC_'))).toEqual([])
+      })
+    },
+  )
 })
+
+/** Starts the server, reads the environment of its process, and stops it. */
+async function served(
+  env: NodeJS.ProcessEnv,
+  flags: readonly string[] = [],
+): Promise<{ readonly environment: readonly string[]; readonly status: unknown }> {
+  const { PATH } = process.env
+  const child = spawn(process.execPath, [...flags, MAIN, 'serve', '--port', '0', '--no-auth'], {
+    env: { PATH, ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  for await (const line of createInterface(child.stdout)) if (line.startsWith('listening on ')) break
+  const environment = readFileSync(`/proc/${child.pid}/environ`, 'utf8').split('\0')
+  child.kill('SIGTERM')
+  const [status] = await once(child, 'exit')
+  return { environment, status }
+}

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
+import { startWithModestAllocator } from './modest-allocator.js'
 import { runtimeProblem } from './runtime-problem.js'
+
+if (process.argv[2] === 'serve') startWithModestAllocator()
 
 // A reader such as `head` that has seen enough is not a failure, and there is nobody left to write to.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -9,6 +9,7 @@ import { readParts, type MemoryParts } from './parts.js'
 export interface Served {
   readonly base: string
   readonly token: string
+  readonly pid: number | undefined
   readonly parts: () => Promise<MemoryParts>
   readonly close: () => Promise<void>
 }
@@ -24,20 +25,19 @@ const PROBE = new URL('./memory-probe.js', import.meta.url).href
 /** Starts `fhir-ops serve` over a storage, of this checkout or of that in `MEMORY_CHECKOUT`, and waits until it listens. */
 export async function served(storage: string): Promise<Served> {
   const args = ['--import', PROBE, CLI, 'serve', '--storage', storage, '--port', '0', '--dev-token', TOKEN]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const close = async (): Promise<void> => {
     child.kill('SIGKILL')
     await once(child, 'exit')
   }
-  const parts = async (): Promise<MemoryParts> => {
-    child.send('parts')
-    const [answer]: readonly unknown[] = await once(child, 'message')
-    return readParts(answer)
-  }
-  if (child.stdout === null) throw new Error('The server has no output')
+  const told = new Map<string, string>()
   for await (const line of createInterface(child.stdout)) {
-    const base = /^listening on (\S+)/.exec(line)?.[1]
-    if (base !== undefined) return { base, token: TOKEN, parts, close }
+    const [, name = '', value = ''] = /^(listening on|parts at) (\S+)/.exec(line) ?? []
+    told.set(name, value)
+    const [base, probe] = [told.get('listening on'), told.get('parts at')]
+    if (base === undefined || probe === undefined) continue
+    const parts = async (): Promise<MemoryParts> => readParts(await (await fetch(`http://127.0.0.1:${probe}`)).json())
+    return { base, token: TOKEN, pid: child.pid, parts, close }
   }
   throw new Error('The server ended before it listened')
 }

@@ -79,8 +79,10 @@ export function serveCommand(io: Io): Command {
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
       keepHeapModest()
       const server = await serve({ ...options, open: !auth, clientSecret: process.env['FHIR_OPS_CLIENT_SECRET'] }, io)
+      // Heard from now on: who starts a server may end it as soon as it says that it listens.
+      const end = interrupted()
       io.out(`listening on ${server.url}`)
-      await interrupted()
+      await end
       await stop(server, io)
     })
 }

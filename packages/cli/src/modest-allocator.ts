@@ -1,0 +1,22 @@
+/**
+ * From 1 MB on a block of the C library's allocator is mapped by itself, so that the system has it back when it is freed; of what is smaller at most
+ * 2 MB stay free at the end of each of its areas. By itself it keeps blocks of up to 32 MB once it has freed one, and 64 MB at the end of each area,
+ * of which every thread may have one: what a server has once held for large bodies and answers it would hold for ever.
+ */
+const SETTINGS = { MALLOC_MMAP_THRESHOLD_: String(1024 * 1024), MALLOC_TRIM_THRESHOLD_: String(2 * 1024 * 1024) }
+
+/**
+ * Starts the command that is being run again, in the same process, with an allocator that gives back what large requests have taken: it reads its settings only
+ * when a program starts. Does nothing where one of them is set already, by the operator or by this; on other systems than Linux; before Node 22.15; where
+ * Node must not start programs; and for a parent that talks to this process, as the channel would be closed.
+ */
+export function startWithModestAllocator(): void {
+  const { platform, execve, permission, env, execPath, execArgv, argv } = process
+  if (platform !== 'linux' || execve === undefined || process.send !== undefined) return
+  if (permission?.has('child') === false || isAllocatorSet(env)) return
+  execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, ...SETTINGS })
+}
+
+function isAllocatorSet(env: NodeJS.ProcessEnv): boolean {
+  return Object.keys(SETTINGS).some((name) => env[name] !== undefined) || (env['GLIBC_TUNABLES']?.includes('glibc.malloc.') ?? false)
+}
