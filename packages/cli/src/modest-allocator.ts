@@ -11,10 +11,10 @@ const SETTINGS = { MALLOC_MMAP_THRESHOLD_: String(1024 * 1024), MALLOC_TRIM_THRE
  * Node must not start programs; and for a parent that talks to this process, as the channel would be closed.
  */
 export function startWithModestAllocator(): void {
-  const { platform, execve, permission, env, execPath, execArgv, argv } = process
-  if (platform !== 'linux' || execve === undefined || process.send !== undefined) return
+  const { platform, permission, env, execPath, execArgv, argv } = process
+  if (platform !== 'linux' || process.execve === undefined || process.send !== undefined) return
   if (permission?.has('child') === false || isAllocatorSet(env)) return
-  execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, ...SETTINGS })
+  process.execve(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, ...SETTINGS })
 }
 
 function isAllocatorSet(env: NodeJS.ProcessEnv): boolean {
