@@ -44,6 +44,13 @@ export const library = (text: string): Json => ({
   type: { text: 'logic' },
   content: [{ contentType: 'text/cql', data: btoa(text) }],
 })
+/** The library as ELM, which is not translated for every evaluation. */
+export async function translatedLibrary(text: string): Promise<Json> {
+  translator ??= createTranslator({ model: types })
+  const { elm, problems } = await (await translator).translate(text)
+  expect(problems).toEqual([])
+  return { ...library(text), content: [{ contentType: 'application/elm+json', data: btoa(JSON.stringify(elm)) }] }
+}
 /** The value set of the library, with these codes. */
 export const valueSet = (codes: readonly string[]): Json => ({
   resourceType: 'ValueSet',

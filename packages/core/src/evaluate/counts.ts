@@ -122,14 +122,21 @@ export interface CountedSupplement extends SupplementValues {
 /** Counts the groups of each part, in their languages; those of one part and language are counted together. */
 export async function countsOf(
   ctx: OperationContext,
-  parts: readonly Part[],
+  parts: readonly LanguagePart[],
   { scope, keptFor }: { readonly scope: Omit<Scope, 'measure'>; readonly keptFor?: ((part: number) => KeptResults) | undefined },
 ): Promise<Counts> {
-  const all: PartCounts[] = []
-  for (const [at, { measure, language, groups, supplements }] of parts.flatMap(partsByLanguage).entries()) {
-    const counts = await language.evaluator(ctx, { ...scope, measure, supplements, kept: keptFor?.(at) })(groups)
-    all.push({ measure, groups, supplements, counts })
-  }
+  const all: MeasureCounts[] = []
+  for (const [at, { measure, language, groups, supplements }] of parts.entries())
+    all.push(await language.evaluator(ctx, { ...scope, measure, supplements, kept: keptFor?.(at) })(groups))
+  return togetherCounted(parts, all)
+}
+
+/** What was counted for each part, together. */
+export function togetherCounted(parts: readonly LanguagePart[], counted: readonly MeasureCounts[]): Counts {
+  const all = parts.flatMap((part, at) => {
+    const counts = counted[at]
+    return counts === undefined ? [] : [{ ...part, counts }]
+  })
   const failures = all.flatMap(({ counts }) => counts.failures ?? []).map((failure) => [failure.subject, failure] as const)
   return {
     groups: new Map(all.flatMap(({ groups, counts }) => groups.map((group, at) => [group, counts.groups[at] ?? NO_COUNTS] as const))),
@@ -143,13 +150,6 @@ export async function countsOf(
     failures: [...new Map(failures).values()],
     coverage: togetherCovered(all.flatMap(({ counts }) => counts.coverage ?? [])),
   }
-}
-
-interface PartCounts {
-  readonly measure: JsonObject
-  readonly groups: readonly GroupPlan[]
-  readonly supplements: readonly Supplement[]
-  readonly counts: MeasureCounts
 }
 
 /** What a group counted that has no criteria. */

@@ -1,13 +1,13 @@
 import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { checkInput, checkOptions, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
+import { checkInput, checkOptions, FLAG, inputShape, needed, OBJECT, oneOf, TEXT, type InputShape } from '../input/index.js'
 import { LANGUAGES } from './language-option.js'
 import { compositeGroup } from './composite/composite-score.js'
-import { compositeOf, isComposite } from './composite/composite-plan.js'
-import { countsOf, partsOf } from './counts.js'
+import { compositeOf, isComposite, type Composite } from './composite/composite-plan.js'
+import { countsOf, partsByLanguage, partsOf, type Counts, type LanguagePart } from './counts.js'
 import { findMeasure } from './find-measure.js'
-import { CRITERIA_LANGUAGES, type CriteriaLanguage, type KeptResults } from './languages/index.js'
-import { planOf } from './measure-plan.js'
+import { CRITERIA_LANGUAGES, type CriteriaLanguage, type KeptResults, type Scope } from './languages/index.js'
+import { planOf, type GroupPlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
 import { resultOf, type EvaluateMeasureResult } from './result.js'
 import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
@@ -51,7 +51,8 @@ export interface EvaluateMeasureOptions {
   readonly languages?: readonly CriteriaLanguage[]
 }
 
-const EVALUATE_OPTIONS = inputShape<EvaluateMeasureOptions>({ languages: LANGUAGES })
+/** Shape of `EvaluateMeasureOptions`. */
+export const EVALUATE_OPTIONS: InputShape = inputShape<EvaluateMeasureOptions>({ languages: LANGUAGES })
 
 /**
  * Counts the populations of a Measure. Nothing is stored.
@@ -87,6 +88,24 @@ export function evaluateOver(
 }
 
 async function evaluated(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateOverOptions): Promise<EvaluateMeasureResult> {
+  const run = await runOf(ctx, input, options)
+  return await reportedRun(ctx, run, await countsOf(ctx, run.parts, { scope: run.scope, keptFor: options.keptFor }))
+}
+
+/** An evaluation that is about to begin: all that is known before anybody is counted. */
+export interface MeasureRun {
+  readonly measure: JsonObject
+  readonly composite: Composite | undefined
+  /** What each language is asked. */
+  readonly parts: readonly LanguagePart[]
+  /** Of a composite measure: its components, then its other groups. */
+  readonly plans: readonly GroupPlan[]
+  readonly scope: Omit<Scope, 'measure'>
+  readonly type: EvaluateMeasureResult['type']
+}
+
+/** Finds the Measure and all that its evaluation takes. @throws {OperationError} as `evaluateMeasure`. */
+export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, options: EvaluateMeasureOptions): Promise<MeasureRun> {
   checkInput(ctx, input, EVALUATE_INPUT)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
@@ -109,8 +128,16 @@ async function evaluated(ctx: OperationContext, input: EvaluateMeasureInput, opt
     parameters: isObject(input.parameters) ? input.parameters : undefined,
   }
   await library?.evaluator(ctx, { ...scope, measure })([])
-  const counts = await countsOf(ctx, parts, { scope, keptFor: options.keptFor })
   const plans = composite === undefined ? plan.groups : [...composite.components.map(({ group }) => group), ...composite.others]
+  return { measure, composite, parts: parts.flatMap(partsByLanguage), plans, scope, type }
+}
+
+/** The result of a run, from what was counted. */
+export async function reportedRun(
+  ctx: OperationContext,
+  { measure, composite, plans, scope, type }: MeasureRun,
+  counts: Counts,
+): Promise<EvaluateMeasureResult> {
   const composed =
     composite === undefined || counts.failures.length > 0
       ? undefined

@@ -16,3 +16,5 @@ export {
 export { measureOperations } from './measure-operations.js'
 export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
+export { evaluateMeasurePart, mergeMeasureParts, type MeasurePart } from './parts/measure-part.js'
+export type { SubjectsPart } from './parts/subjects-part.js'

@@ -1,5 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { createPace } from 'fhir-ops/internal/context'
+import { isInPart, type SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { parseSearch, type SearchOptions } from 'fhir-ops/search'
 import { scanResources, type Condition, type Referring, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { RetrieveRequest } from '../compile/compiler.js'
@@ -18,7 +20,7 @@ export interface Population {
   /** Only these of them, by id. */
   readonly ids: ReadonlySet<string> | 'all'
   /** Only those who meet this too. */
-  readonly among?: Condition
+  readonly among?: Condition | undefined
 }
 
 /** One subject with its records. */
@@ -39,11 +41,7 @@ export async function* populationRecords(
   options: RetrieverOptions,
   { type, conditions, requests, ids, among }: Population,
 ): AsyncGenerator<SubjectRecords, void, undefined> {
-  const { search } = ctx
-  if (search === undefined) throw new OperationError('not-supported', 'Subjects are found by search parameters, which are not loaded.')
-  ctx.authorize?.('search', type)
-  const { query: everybody } = await parseSearch(type, conditions, search)
-  const query = among === undefined ? everybody : narrowed(everybody, among)
+  const { search, query } = await searchFor(ctx, { type, conditions, among })
   const referring = await retrievePlans(ctx, search, { model: options.model, type, requests })
   const recordsOf = storedRecords(ctx, options)
   for (const part of partsOf(query, ids))
@@ -53,6 +51,42 @@ export async function* populationRecords(
       const read = readResources(referring, found, options).set(type, () => [subject])
       yield { id: stored.id, subject, records: recordsOf(subject, read) }
     }
+}
+
+/** Who is asked for, as a search. */
+async function searchFor(
+  ctx: OperationContext,
+  { type, conditions, among }: Pick<Population, 'among' | 'conditions' | 'type'>,
+): Promise<{ readonly search: SearchOptions; readonly query: SearchQuery }> {
+  const { search } = ctx
+  if (search === undefined) throw new OperationError('not-supported', 'Subjects are found by search parameters, which are not loaded.')
+  ctx.authorize?.('search', type)
+  const { query } = await parseSearch(type, conditions, search)
+  return { search, query: among === undefined ? query : narrowed(query, among) }
+}
+
+const NAMED_AT_ONCE = 2_000
+
+/**
+ * The ids of the subjects that are in a part; nothing else is read of them.
+ *
+ * @throws {OperationError} as `populationRecords`.
+ */
+export async function idsInPart(
+  ctx: OperationContext,
+  population: Pick<Population, 'among' | 'conditions' | 'type'>,
+  part: SubjectsPart,
+): Promise<ReadonlySet<string>> {
+  const { query } = await searchFor(ctx, population)
+  const pace = createPace(ctx)
+  const ids = new Set<string>()
+  for await (const { stored } of scanResources(ctx.storage, { ...query, limit: NAMED_AT_ONCE })) {
+    pace.check()
+    const turn = pace.step()
+    if (turn !== undefined) await turn
+    if (isInPart(stored.id, part)) ids.add(stored.id)
+  }
+  return ids
 }
 
 /** The subjects of a query who meet a condition too. */

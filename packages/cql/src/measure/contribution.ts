@@ -1,19 +1,18 @@
-import type { StratumValue } from 'fhir-ops/internal/evaluate'
+import type { StratumValue, GroupTotal, SubjectResult } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import type { Scope } from 'fhir-ops/evaluate'
 import type { SubjectRecords } from '../data/population.js'
 import { createEvaluation } from '../libraries/evaluate.js'
-import type { GroupTotal, SubjectResult } from './groups.js'
 import { referenceOf } from './items.js'
 import type { Prepared } from './prepare.js'
 import { subjectResult, type CompiledGroup } from './subject-result.js'
-import type { SupplementTotal } from './supplements.js'
+import type { EvaluatedSupplement } from './supplements.js'
 
 /** Everything of a Measure, ready to add up subjects. */
 export interface MeasureWork {
   readonly scope: Scope
   readonly groups: readonly { readonly compiled: CompiledGroup; readonly total: GroupTotal; readonly initial: readonly number[] }[]
-  readonly supplements: readonly SupplementTotal[]
+  readonly supplements: readonly EvaluatedSupplement[]
   readonly prepared: Prepared
 }
 

@@ -1,8 +1,7 @@
-import type { KeptResults } from 'fhir-ops/internal/evaluate'
+import type { KeptResults, SubjectResult } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import { subjectParameter } from '../data/records.js'
 import type { Contribution, MeasureWork, TimedContribution } from './contribution.js'
-import type { SubjectResult } from './groups.js'
 
 /** A subject with what it contributes. */
 export type KeptSubject = readonly [id: string, contribution: Contribution]

@@ -1,11 +1,19 @@
 import type { Condition } from 'fhir-ops/storage'
 import type { CriteriaLanguage, GroupPlan, Scope } from 'fhir-ops/evaluate'
-import { patientConditions, singlePatient, type MeasureCounts, type SubjectFailure } from 'fhir-ops/internal/evaluate'
+import {
+  groupTotal,
+  patientConditions,
+  singlePatient,
+  type MeasureCounts,
+  type MeasureSums,
+  type SubjectFailure,
+  type SubjectResult,
+} from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
-import { populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
+import { idsInPart, populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
 import { readSubject, storedRecords } from '../data/records.js'
 import { addCounted } from '../push-down/counted-groups.js'
 import { clauseCounter } from '../explain/coverage.js'
@@ -13,13 +21,12 @@ import { elmDefinitions } from '../explain/elm-libraries.js'
 import { explainMeasure } from '../explain/explain-measure.js'
 import { compiledCriterion } from './criterion.js'
 import { addAlike, addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
-import { groupTotal, type SubjectResult } from './groups.js'
 import { keptSubjects, refreshOf, type Refresh } from './kept-subjects.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { loadedLibraries, prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
 import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
 import { compileGroup } from './subject-result.js'
-import { supplementTotal } from './supplements.js'
+import { evaluatedSupplement } from './supplements.js'
 
 const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
   translator: having('a translator', ['translate']),
@@ -50,6 +57,7 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
     names: NAMES,
     valueNames: NAMES,
     supplements: true,
+    divides: true,
     evaluator: (ctx, scope) => async (groups) => {
       const maxSteps = options.maxSteps ?? MAX_STEPS
       const plain = await prepare(ctx, { scope, groups }, options)
@@ -62,7 +70,9 @@ export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage 
         counter?.endSubject()
         if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
       }
-      const left = await addCounted(ctx, work, { scope, groups, population: populationOf(scope) })
+      // Every part counts by the same searches; the first one reports it.
+      const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(groups, scope, prepared)
+      const left = await addCounted(ctx, searched, { scope, groups, population: populationOf(scope) })
       const counts = await countsOf(ctx, work, {
         maxSteps,
         left,
@@ -87,7 +97,7 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
       return { compiled, total: groupTotal(group, compiled.memberships, scope.listed === true), initial }
     }),
     supplements: (scope.supplements ?? []).map((supplement) =>
-      supplementTotal(compiledCriterion(supplement, prepared), { prepared, individual: scope.individual === true }),
+      evaluatedSupplement(compiledCriterion(supplement, prepared), { prepared, individual: scope.individual === true }),
     ),
   }
 }
@@ -113,8 +123,18 @@ async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, le
   return {
     groups: groups.map(({ total }) => total.counts()),
     supplements: supplements.map((total) => total.values()),
+    ...(scope.part !== undefined && { sums: sumsOf(work, left) }),
     ...(scope.individual === true && { evaluatedResources: [...read] }),
     failures,
+  }
+}
+
+/** What the subjects of a part come to. */
+function sumsOf({ groups, supplements }: MeasureWork, left: Watched['left']): MeasureSums {
+  return {
+    groups: groups.map(({ total }) => total.sum()),
+    supplements: supplements.map((total) => total.sum()),
+    searched: left === undefined ? 'all' : left === 'all' ? 'none' : JSON.stringify(left),
   }
 }
 
@@ -161,9 +181,10 @@ async function addEvaluated(
     }
   }
   const pace = createPace(ctx)
-  const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work)
+  const ids = (await partIds(ctx, work, left)) ?? refresh?.ids ?? 'all'
+  const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work, ids)
   let done = 0
-  for await (const subject of subjects(ctx, work, { ids: refresh?.ids ?? 'all', left })) {
+  for await (const subject of subjects(ctx, work, { ids, left })) {
     pace.check()
     await pace.step()
     ctx.onProgress?.({ done: done++, total, of: 'subjects' })
@@ -174,9 +195,20 @@ async function addEvaluated(
   return failures
 }
 
+/** The subjects of the part that is evaluated; `undefined` where all are. */
+async function partIds(
+  ctx: OperationContext,
+  { scope, groups }: MeasureWork,
+  left: Watched['left'],
+): Promise<Population['ids'] | undefined> {
+  if (scope.part === undefined || groups.length === 0 || left === undefined) return undefined
+  return await idsInPart(ctx, { ...populationOf(scope), ...(left !== 'all' && { among: left }) }, scope.part)
+}
+
 /** How many subjects there are. */
-async function subjectCount(ctx: OperationContext, { scope, groups }: MeasureWork): Promise<number> {
+async function subjectCount(ctx: OperationContext, { scope, groups }: MeasureWork, ids: Population['ids']): Promise<number> {
   if (groups.length === 0) return 0
+  if (scope.part !== undefined && ids !== 'all') return ids.size
   return singlePatient(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
 }
 

@@ -1,35 +1,28 @@
-import type { StratumValue, SupplementValues } from 'fhir-ops/internal/evaluate'
+import { supplementTotal, type StratumValue, type SumOfValue, type SupplementValues } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { literalText } from '../values/text.js'
 import { isFhir, isList } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
-import { compareText } from './groups.js'
 import type { Prepared } from './prepare.js'
 import { referenceOf } from './items.js'
 import { stratumValueOf } from './values.js'
 
-/** Adds up supplemental data, or a risk adjustment factor, of subjects, in whatever order they come. */
-export interface SupplementTotal {
+/** Supplemental data, or a risk adjustment factor, whose values for subjects are added up. */
+export interface EvaluatedSupplement {
   /** The values of one subject, by their JSON. */
   valuesOf(evaluation: Evaluation): ReadonlyMap<string, StratumValue>
   add(subject: string, values: ReadonlyMap<string, StratumValue>): void
+  sum(): readonly SumOfValue[]
   values(): SupplementValues
 }
 
-interface Counted {
-  readonly value: StratumValue
-  count: number
-  /** The first subject that has it, by id. */
-  first: string
-}
-
 /** Begins the total of one of the Measure's supplements. Null is nobody's value; what a subject has twice counts once; resources are named for a single subject. */
-export function supplementTotal(
+export function evaluatedSupplement(
   criterion: CompiledCriterion,
   { prepared, individual }: { readonly prepared: Prepared; readonly individual: boolean },
-): SupplementTotal {
+): EvaluatedSupplement {
   const { model, offset } = prepared
-  const counts = new Map<string, Counted>()
+  const total = supplementTotal()
   const resources = new Set<string>()
   return {
     valuesOf: (evaluation) => {
@@ -44,19 +37,8 @@ export function supplementTotal(
       }
       return own
     },
-    add: (subject, own) => {
-      for (const [key, made] of own) {
-        const known = counts.get(key) ?? { value: made, count: 0, first: subject }
-        known.count++
-        if (subject < known.first) known.first = subject
-        counts.set(key, known)
-      }
-    },
-    values: () => ({
-      values: [...counts.values()]
-        .toSorted((one, other) => compareText(one.first, other.first))
-        .map(({ value, count }) => ({ value, count })),
-      resources: [...resources],
-    }),
+    add: (subject, values) => total.add(subject, values),
+    sum: () => total.sum(),
+    values: () => ({ values: total.values(), resources: [...resources] }),
   }
 }

@@ -59,8 +59,18 @@ interface Scanned {
 
 function scannedSql({ type, where, after }: ScanQuery, limit: number): Sql {
   const behind = after === undefined ? sql`1` : sql`r.id > ${readCursor(after, {}).id}`
+  const [named, others] = byIds(where)
   return sql`SELECT r.key, r.id, octet_length(r.text) FROM resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${behind}
-    AND in_time() AND ${meets(type, where, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
+    AND ${named} AND in_time() AND ${meets(type, others, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
+}
+
+/** Ids that a condition names are looked up in the index by which the scan goes, instead of asking each resource of the type. */
+function byIds(where: Condition): readonly [named: Sql, others: Condition] {
+  const all = conjuncts(where)
+  const ids = all.flatMap((condition) => (condition.kind === 'id' ? [condition.ids] : []))
+  const named = ids.map((list) => sql`r.id IN (SELECT value FROM json_each(${JSON.stringify(list)}))`)
+  const others = all.filter((condition) => condition.kind !== 'id')
+  return [joined([sql`1`, ...named], ' AND '), { kind: 'and', conditions: others }]
 }
 
 function scannedOf([key, id, bytes]: Row): Scanned {

@@ -4,10 +4,12 @@ import type { Coverage } from '../../explain/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { ChangeReader } from '../live/change-reader.js'
 import type { GroupPlan, Supplement } from '../measure-plan.js'
+import type { SubjectsPart } from '../parts/subjects-part.js'
 import type { Period } from '../period.js'
 import type { Stratum, StratumValue } from '../stratum.js'
 import type { Subject } from '../subject.js'
 import type { Tally } from '../tally.js'
+import type { MeasureSums } from '../totals/sums.js'
 
 /** Results of subjects that a language may keep from one evaluation of a Measure to the next, under this object. */
 export interface KeptResults {
@@ -40,6 +42,8 @@ export interface Scope {
   readonly supplements?: readonly Supplement[] | undefined
   /** Where results of subjects are kept; each evaluation is whole when absent. A language that keeps none counts as always. */
   readonly kept?: KeptResults | undefined
+  /** Which of the subjects are evaluated; all when absent. Only a language that `divides` is given one. */
+  readonly part?: SubjectsPart | undefined
 }
 
 /** What a language gives for the groups of a Measure that are written in it. */
@@ -54,6 +58,8 @@ export interface MeasureCounts {
   readonly failures?: readonly SubjectFailure[] | undefined
   /** What the clauses of libraries were, where `scope.coverage` asks for it. */
   readonly coverage?: Coverage | undefined
+  /** What the subjects of `scope.part` come to, to which that of the others can be added. */
+  readonly sums?: MeasureSums | undefined
 }
 
 /** What supplemental data or a risk adjustment factor is, for all subjects. */
@@ -114,6 +120,8 @@ export interface CriteriaLanguage {
   readonly valueNames?: readonly string[]
   /** Whether it evaluates supplemental data and supporting evidence, and takes parameters. Default false. */
   readonly supplements?: boolean
+  /** Whether it can evaluate a part of the subjects. Default false: then the first part of a run counts for all. */
+  readonly divides?: boolean
   /**
    * Begins one evaluation. The function that it gives counts the groups that are in this language.
    *

@@ -1,8 +1,11 @@
 import type { Extension } from 'fhir/r4.js'
-import type { GroupCounts, GroupPlan } from 'fhir-ops/evaluate'
-import { OperationError } from 'fhir-ops/errors'
-import type { Membership, Population, Stratum, StratumValue, Tally } from 'fhir-ops/internal/evaluate'
-import { quoted } from 'fhir-ops/internal/errors'
+import { OperationError, quoted } from '../../errors/index.js'
+import type { GroupCounts } from '../languages/index.js'
+import type { GroupPlan, Population } from '../measure-plan.js'
+import type { Membership } from '../membership.js'
+import type { Stratum, StratumValue } from '../stratum.js'
+import type { Tally } from '../tally.js'
+import { compareText, isBefore, type FirstSubject, type GroupSum, type SumOfPart, type SumOfStratum } from './sums.js'
 
 /** What one subject contributes to a group. */
 export interface SubjectResult {
@@ -41,14 +44,17 @@ export interface GroupTotal {
   add(subject: string, result: SubjectResult): void
   /** Adds subjects of whom nothing is known but how many belong to each population. */
   addCounts(counts: readonly number[]): void
+  /** Adds what other subjects come to. */
+  addSum(sum: GroupSum): void
+  /** What was added so far. Evidence, which only the report of one subject has, is left out. */
+  sum(): GroupSum
   counts(): GroupCounts
 }
 
 interface OpenStratum {
   readonly values: readonly StratumValue[] | undefined
   readonly part: Part
-  /** The first subject in it by id, and its place among the strata of that subject, by which strata are sorted. */
-  first: { readonly subject: string; readonly place: number }
+  first: FirstSubject
 }
 
 /** Begins the totals of a group. */
@@ -65,18 +71,31 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
     for (const [index, all] of observations.entries())
       part.observations[index]?.push(...all.filter(({ member }) => isIn(member)).map(({ value }) => value))
   }
+  const stratum = (index: number, { key, values, first }: Pick<SumOfStratum, 'first' | 'key' | 'values'>): Part => {
+    const known = strata[index]?.get(key) ?? { values, part: emptyPart(group), first }
+    if (isBefore(first, known.first)) known.first = first
+    strata[index]?.set(key, known)
+    return known.part
+  }
   return {
     add: (subject, result) => {
       evidence = result.evidence
       addTo(whole, result, () => true)
       for (const [index, divided] of result.strata.entries())
         [...divided].forEach(([key, { values, isIn }], place) => {
-          const known = strata[index]?.get(key) ?? { values, part: emptyPart(group), first: { subject, place } }
-          if (subject < known.first.subject) known.first = { subject, place }
-          strata[index]?.set(key, known)
-          addTo(known.part, result, isIn)
+          addTo(stratum(index, { key, values, first: { subject, place } }), result, isIn)
         })
     },
+    addSum: (sum) => {
+      addPart(whole, sum)
+      for (const [index, divided] of sum.strata.entries()) for (const one of divided) addPart(stratum(index, one), one)
+    },
+    sum: () => ({
+      ...sumOf(whole, listed),
+      strata: strata.map((known) =>
+        Array.from(known, ([key, { values, part, first }]) => ({ key, values, first, ...sumOf(part, listed) })),
+      ),
+    }),
     addCounts: (counts) => {
       for (const [index, count] of counts.entries()) whole.counts[index] = (whole.counts[index] ?? 0) + count
     },
@@ -97,13 +116,18 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   }
 }
 
-function bySubject({ first: one }: OpenStratum, { first: other }: OpenStratum): number {
-  return compareText(one.subject, other.subject) || one.place - other.place
+function addPart(part: Part, { counts, members = [], observations }: SumOfPart): void {
+  for (const [index, count] of counts.entries()) part.counts[index] = (part.counts[index] ?? 0) + count
+  for (const [index, all] of members.entries()) part.members[index] = [...(part.members[index] ?? []), ...all]
+  for (const [index, all] of observations.entries()) part.observations[index] = [...(part.observations[index] ?? []), ...all]
 }
 
-/** The order of texts by code units, which is the same everywhere. */
-export function compareText(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0
+function sumOf({ counts, members, observations }: Part, listed: boolean): SumOfPart {
+  return { counts, ...(listed && { members }), observations }
+}
+
+function bySubject({ first: one }: OpenStratum, { first: other }: OpenStratum): number {
+  return compareText(one.subject, other.subject) || one.place - other.place
 }
 
 function emptyPart({ populations }: GroupPlan): Part {
@@ -133,7 +157,7 @@ function scoreOf(group: GroupPlan, memberships: readonly Membership[], { observa
 
 const AGGREGATES: Readonly<Record<string, (values: readonly number[]) => number | undefined>> = {
   count: (values) => values.length,
-  sum: sumOf,
+  sum: totalOf,
   average: averageOf,
   mean: averageOf,
   median: medianOf,
@@ -158,12 +182,12 @@ function aggregateOf({ aggregateMethod = 'count', place, path }: Population): (v
   })
 }
 
-function sumOf(values: readonly number[]): number {
+function totalOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0)
 }
 
 function averageOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : sumOf(values) / values.length
+  return values.length === 0 ? undefined : totalOf(values) / values.length
 }
 
 function leastOf(values: readonly number[]): number | undefined {

@@ -1,0 +1,141 @@
+import { createPace, type OperationContext } from '../../context/index.js'
+import { OperationError } from '../../errors/index.js'
+import { checkOptions } from '../../input/index.js'
+import { togetherCounted, type LanguagePart } from '../counts.js'
+import {
+  EVALUATE_OPTIONS,
+  reportedRun,
+  runOf,
+  type EvaluateMeasureInput,
+  type EvaluateMeasureOptions,
+  type MeasureRun,
+} from '../evaluate-measure.js'
+import { canonicalOfMeasure } from '../find-measure.js'
+import type { MeasureCounts } from '../languages/index.js'
+import { membershipsOf } from '../membership.js'
+import type { EvaluateMeasureResult } from '../result.js'
+import { groupTotal } from '../totals/group-total.js'
+import { compareText, type MeasureSums } from '../totals/sums.js'
+import { supplementTotal } from '../totals/supplement-total.js'
+import { checkedParts, type MeasurePart } from './read-part.js'
+import { checkPart, hashOf, type SubjectsPart } from './subjects-part.js'
+
+export type { MeasurePart } from './read-part.js'
+
+/**
+ * Evaluates one part of the subjects of a Measure. Parts can be evaluated in threads, processes or on machines of their own, which exchange them as JSON, and
+ * `mergeMeasureParts` makes of all of them what `evaluateMeasure` gives. Who is in a part is decided by the subject's id alone. Criteria in CQL
+ * are divided; FHIR searches are counted by the storage, for the first part.
+ *
+ * @param part `{ part: 1, of: 4 }`: the first of four.
+ * @returns Plain data, with references to subjects where lists are asked for, and observations.
+ * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for a part that does not exist; `parameter-unsupported` for the report of one
+ *   patient, and with `coverage` and `explain`.
+ */
+export async function evaluateMeasurePart(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput,
+  part: SubjectsPart,
+  options: EvaluateMeasureOptions = {},
+): Promise<MeasurePart> {
+  checkOptions('evaluateMeasurePart', EVALUATE_OPTIONS, options)
+  checkPart(part)
+  const run = await runOf(ctx, input, options)
+  checkDivisible(input, run)
+  const counts: MeasurePart['counts'][number][] = []
+  for (const { language, groups, measure, supplements } of run.parts) {
+    const isOurs = language.divides === true || part.part === 1
+    const scope = { ...run.scope, measure, supplements, ...(language.divides === true && { part }) }
+    counts.push(isOurs ? countsIn(await language.evaluator(ctx, scope)(groups)) : null)
+  }
+  return { format: 'measure-part', run: nameOf(run), part: part.part, of: part.of, counts }
+}
+
+function checkDivisible({ coverage, explain }: EvaluateMeasureInput, { scope }: MeasureRun): void {
+  const of = coverage === true ? 'coverage' : explain === true ? 'explain' : scope.subject?.type === 'Patient' ? 'subject' : undefined
+  if (of === undefined) return
+  const message = of === 'subject' ? 'The report of one patient has no parts.' : `'${of}' needs an evaluation that is not divided.`
+  throw new OperationError('parameter-unsupported', message, { expression: [of] })
+}
+
+function countsIn({ groups, supplements, failures = [], sums }: MeasureCounts): MeasurePart['counts'][number] {
+  return sums === undefined ? { groups, ...(supplements !== undefined && { supplements }), failures } : { sums, failures }
+}
+
+/** Names what is evaluated, so that parts of other evaluations are not merged. */
+function nameOf({ measure, composite, scope: { period, subject, practitioner, parameters }, type }: MeasureRun): string {
+  const components = (composite?.components ?? []).map((component) => component.measure)
+  const all = JSON.stringify([measure, components, subject, practitioner, parameters])
+  return `${canonicalOfMeasure(measure)}, ${period.start} to ${period.end}, ${type} (${hashOf(all).toString(16)})`
+}
+
+/**
+ * The result of a Measure, from all of its parts: what `evaluateMeasure` gives of the same data. The storage is asked for the Measure only.
+ *
+ * @param input That of the parts.
+ * @param parts All of them, in any order, also as they come from `JSON.parse`.
+ * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for what is no part, is of another evaluation, missing or given twice, and for parts that saw
+ *   data so different that they do not fit.
+ */
+export async function mergeMeasureParts(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput,
+  parts: readonly MeasurePart[],
+  options: EvaluateMeasureOptions = {},
+): Promise<EvaluateMeasureResult> {
+  checkOptions('mergeMeasureParts', EVALUATE_OPTIONS, options)
+  const run = await runOf(ctx, input, options)
+  const all = checkedParts(parts, { name: nameOf(run), languages: run.parts.length })
+  const pace = createPace(ctx)
+  const counted: MeasureCounts[] = []
+  for (const [at, one] of run.parts.entries()) {
+    await pace.step()
+    counted.push(merged(one, { run, counts: all.flatMap(({ counts }) => counts[at] ?? []) }))
+  }
+  return await reportedRun(ctx, run, togetherCounted(run.parts, counted))
+}
+
+/** How many failures a result names. */
+const MAX_FAILURES = 20
+
+interface Merging {
+  readonly run: MeasureRun
+  readonly counts: readonly NonNullable<MeasurePart['counts'][number]>[]
+}
+
+function merged({ groups, supplements }: LanguagePart, { run, counts }: Merging): MeasureCounts {
+  const failures = counts
+    .flatMap((one) => one.failures)
+    .toSorted((one, other) => compareText(one.subject, other.subject))
+    .slice(0, MAX_FAILURES)
+  const sums = counts.flatMap((one) => one.sums ?? [])
+  const [whole] = counts
+  if (sums.length === 0) return { groups: whole?.groups ?? [], supplements: whole?.supplements, failures }
+  checkSums(sums, { groups: groups.length, supplements: supplements.length })
+  return {
+    groups: groups.map((group, at) => {
+      const total = groupTotal(group, membershipsOf(group, 'allowed'), run.scope.listed === true)
+      for (const sum of sums) if (sum.groups[at] !== undefined) total.addSum(sum.groups[at])
+      return total.counts()
+    }),
+    supplements: supplements.map((_, at) => {
+      const total = supplementTotal()
+      for (const sum of sums) total.addSum(sum.supplements[at] ?? [])
+      return { values: total.values(), resources: [] }
+    }),
+    failures,
+  }
+}
+
+function checkSums(sums: readonly MeasureSums[], expected: { readonly groups: number; readonly supplements: number }): void {
+  const fits = sums.every(({ groups, supplements }) => groups.length === expected.groups && supplements.length === expected.supplements)
+  const areAlike = new Set(sums.map(({ searched }) => searched)).size === 1
+  if (fits && areAlike) return
+  throw new OperationError(
+    'parameter-value',
+    'The parts do not fit together: what they read was changed between them. Evaluate them again.',
+    {
+      expression: ['parts'],
+    },
+  )
+}

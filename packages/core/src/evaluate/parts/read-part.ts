@@ -1,0 +1,165 @@
+import { OperationError } from '../../errors/index.js'
+import { isObject, isString } from '../../json/index.js'
+import type { GroupCounts, SubjectFailure, SupplementValues } from '../languages/index.js'
+import type { Stratum, StratumValue } from '../stratum.js'
+import type { Tally } from '../tally.js'
+import type { GroupSum, MeasureSums, SumOfPart, SumOfStratum, SumOfValue } from '../totals/sums.js'
+import { checkPart, type SubjectsPart } from './subjects-part.js'
+
+/** What one part of the subjects of a Measure comes to: plain data. Made by `evaluateMeasurePart`, for `mergeMeasureParts`; what is in it may change with any version. */
+export interface MeasurePart extends SubjectsPart {
+  readonly format: 'measure-part'
+  /** Names what was evaluated. */
+  readonly run: string
+  /** What each criteria language counted; null where the first part counts for all. */
+  readonly counts: readonly (CountsOfPart | null)[]
+}
+
+/** Sums of a language that divides, or the whole counts of one that does not. */
+interface CountsOfPart {
+  readonly sums?: MeasureSums
+  readonly groups?: readonly GroupCounts[]
+  readonly supplements?: readonly SupplementValues[] | undefined
+  readonly failures: readonly SubjectFailure[]
+}
+
+/**
+ * All parts of an evaluation.
+ *
+ * @throws {OperationError} `parameter-value` for what is no part, is of another evaluation, missing or given twice.
+ */
+export function checkedParts(
+  given: readonly unknown[],
+  { name, languages }: { readonly name: string; readonly languages: number },
+): readonly MeasurePart[] {
+  const parts = given.map((one, index) => {
+    if (!isMeasurePart(one) || one.counts.length !== languages) throw refused(`parts[${index}] is not what evaluateMeasurePart returns.`)
+    checkPart(one)
+    if (one.run !== name) throw refused(`Part ${one.part} is of another evaluation: of ${one.run}, not of ${name}.`)
+    return one
+  })
+  const of = parts[0]?.of ?? 1
+  const odd = parts.find((one) => one.of !== of)
+  if (odd !== undefined) throw refused(`Part ${odd.part} is one of ${odd.of}, another one of ${of}.`)
+  for (let part = 1; part <= of; part++) {
+    const found = parts.filter((one) => one.part === part).length
+    if (found !== 1) throw refused(`Part ${part} of ${of} is ${found === 0 ? 'missing' : 'given twice'}.`)
+  }
+  return parts
+}
+
+function refused(message: string): OperationError {
+  return new OperationError('parameter-value', message, { expression: ['parts'] })
+}
+
+function isMeasurePart(value: unknown): value is MeasurePart {
+  return (
+    isObject(value) &&
+    value['format'] === 'measure-part' &&
+    isString(value['run']) &&
+    isNumber(value['part']) &&
+    isNumber(value['of']) &&
+    isListOf(value['counts'], (one): one is CountsOfPart | null => one === null || isCounts(one))
+  )
+}
+
+function isCounts(value: unknown): value is CountsOfPart {
+  if (!isObject(value)) return false
+  const { sums, groups, supplements } = value
+  return (
+    isListOf(value['failures'], isFailure) &&
+    (sums === undefined ? isListOf(groups, isGroupCounts) : isSums(sums)) &&
+    (supplements === undefined || isListOf(supplements, isSupplement))
+  )
+}
+
+function isSums(value: unknown): value is MeasureSums {
+  return (
+    isObject(value) &&
+    isString(value['searched']) &&
+    isListOf(value['groups'], isGroupSum) &&
+    isListOf(value['supplements'], (one) => isListOf(one, isSumOfValue))
+  )
+}
+
+function isGroupSum(value: unknown): value is GroupSum {
+  return isSumOfPart(value) && 'strata' in value && isListOf(value.strata, (one) => isListOf(one, isSumOfStratum))
+}
+
+function isSumOfPart(value: unknown): value is SumOfPart {
+  return (
+    isObject(value) &&
+    isListOf(value['counts'], isNumber) &&
+    (value['members'] === undefined || isListOf(value['members'], isTexts)) &&
+    isListOf(value['observations'], (one) => isListOf(one, isNumber))
+  )
+}
+
+function isSumOfStratum(value: unknown): value is SumOfStratum {
+  return (
+    isSumOfPart(value) &&
+    'key' in value &&
+    isString(value.key) &&
+    'first' in value &&
+    isFirst(value.first) &&
+    (!('values' in value) || isValues(value.values))
+  )
+}
+
+function isSumOfValue(value: unknown): value is SumOfValue {
+  return isObject(value) && isString(value['key']) && isNumber(value['count']) && isFirst(value['first']) && isStratumValue(value['value'])
+}
+
+function isFirst(value: unknown): boolean {
+  return isObject(value) && isString(value['subject']) && isNumber(value['place'])
+}
+
+function isGroupCounts(value: unknown): value is GroupCounts {
+  return (
+    isObject(value) &&
+    isListOf(value['populations'], isTally) &&
+    isListOf(value['strata'], (one) => isListOf(one, isStratum)) &&
+    isScore(value['score'])
+  )
+}
+
+function isStratum(value: unknown): value is Stratum {
+  return isObject(value) && isValues(value['values']) && isListOf(value['populations'], isTally) && isScore(value['score'])
+}
+
+function isTally(value: unknown): value is Tally {
+  return isObject(value) && isNumber(value['count']) && (value['members'] === undefined || isTexts(value['members']))
+}
+
+function isSupplement(value: unknown): value is SupplementValues {
+  const isOne = (one: unknown): boolean => isObject(one) && isNumber(one['count']) && isStratumValue(one['value'])
+  return isObject(value) && isTexts(value['resources']) && isListOf(value['values'], isOne)
+}
+
+function isFailure(value: unknown): value is SubjectFailure {
+  return isObject(value) && isString(value['subject']) && isString(value['message'])
+}
+
+function isValues(value: unknown): boolean {
+  return value === undefined || isListOf(value, isStratumValue)
+}
+
+function isStratumValue(value: unknown): value is StratumValue {
+  return isObject(value) && isObject(value['concept']) && (value['quantity'] === undefined || isObject(value['quantity']))
+}
+
+function isScore(value: unknown): boolean {
+  return value === undefined || isNumber(value)
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return isListOf(value, isString)
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+function isListOf(value: unknown, is: (one: unknown) => boolean): value is readonly unknown[] {
+  return Array.isArray(value) && value.every((one) => is(one))
+}

@@ -1,0 +1,38 @@
+import type { SupplementValues } from '../languages/index.js'
+import type { StratumValue } from '../stratum.js'
+import { compareText, isBefore, type SumOfValue } from './sums.js'
+
+/** Adds up supplemental data, or a risk adjustment factor, of subjects, in whatever order they come. */
+export interface SupplementTotal {
+  /** Adds the values of a subject, by what tells them apart. */
+  add(subject: string, values: ReadonlyMap<string, StratumValue>): void
+  /** Adds what other subjects have. */
+  addSum(sum: readonly SumOfValue[]): void
+  /** What was added so far. */
+  sum(): readonly SumOfValue[]
+  values(): SupplementValues['values']
+}
+
+/** Begins the total of one of the Measure's supplements. */
+export function supplementTotal(): SupplementTotal {
+  const values = new Map<string, SumOfValue>()
+  const addOne = ({ key, value, count, first }: SumOfValue): void => {
+    const known = values.get(key)
+    const earlier = known === undefined || isBefore(first, known.first) ? first : known.first
+    values.set(key, { key, value: known?.value ?? value, count: (known?.count ?? 0) + count, first: earlier })
+  }
+  return {
+    add: (subject, own) => {
+      let place = 0
+      for (const [key, value] of own) addOne({ key, value, count: 1, first: { subject, place: place++ } })
+    },
+    addSum: (sum) => {
+      for (const one of sum) addOne(one)
+    },
+    sum: () => [...values.values()],
+    values: () =>
+      [...values.values()]
+        .toSorted((one, other) => compareText(one.first.subject, other.first.subject) || one.first.place - other.first.place)
+        .map(({ value, count }) => ({ value, count })),
+  }
+}
