@@ -44,6 +44,8 @@ describe('broken stored maps give no match', () => {
     [[{ source: SYSTEM, element: [{ code: 'a' }] }]],
     [[{ source: SYSTEM, element: [{ code: 'a', target: null }] }]],
     [[{ source: SYSTEM, element: [{ code: 'a', target: [null] }] }]],
+    [[{ source: SYSTEM, element: [{ code: 'a', target: [{}] }] }]],
+    [[{ source: SYSTEM, element: [{ code: 'a', target: [{ code: 5, display: 'five' }] }] }]],
     [[{ source: SYSTEM, element: [{ code: ['a'], target: [{ code: 'x' }] }] }]],
     [[{ source: 5, target: 5, element: [{ code: 5, target: [{ code: 5 }] }], unmapped: null }]],
   ])('%j', async (group) => {

@@ -129,8 +129,12 @@ function mappingsOf(found: JsonObject | JsonObject[] | undefined): readonly Mapp
   return isObject(found) ? mappingsIn(found) : found.flatMap(mappingsIn)
 }
 
+/** A target with neither code nor equivalence says nothing. */
 function mappingsIn(element: JsonObject): readonly Mapping[] {
-  return objectsAt(element, 'target').map((target) => ({ element, target }))
+  const targets = objectsAt(element, 'target').filter(
+    (target) => (stringAt(target, 'code') ?? stringAt(target, 'equivalence')) !== undefined,
+  )
+  return targets.map((target) => ({ element, target }))
 }
 
 function* mappingsByTarget(bySource: Elements): Work<ReadonlyMap<string, readonly Mapping[]>> {
