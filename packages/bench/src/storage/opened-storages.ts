@@ -6,6 +6,7 @@ import type { Storage } from 'fhir-ops/storage'
 import { openPostgres } from '@fhir-ops/postgres'
 import { openSqlite } from '@fhir-ops/sqlite'
 import pg from 'pg'
+import { useOf } from '../child-process-use.js'
 import { testDatabase, type TestSchema } from '../../../postgres/test/test-database.js'
 
 /** An empty storage of a bench. */
@@ -13,6 +14,10 @@ export interface OpenedStorage {
   readonly storage: Storage
   /** Bytes that its content takes, in memory or on disk. */
   readonly bytes: () => Promise<number>
+  /** Processor time of its server so far, where it has one. */
+  readonly serverMs?: () => number
+  /** Does what the server does by itself some time after a load, so that what is measured does not depend on when. */
+  readonly settle?: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -65,10 +70,24 @@ export async function benchDatabase(): Promise<{ readonly schema: TestSchema; re
 
 async function openedPostgres(): Promise<OpenedStorage> {
   const { schema, remove } = await benchDatabase()
-  const opened = await openPostgres(schema.pool())
+  const pool = schema.pool()
+  // Connections that are not in use end after a while.
+  const used = new Map<number, number>()
+  pool.on('acquire', (client) => {
+    const pid = Number(Reflect.get(client, 'processID'))
+    used.set(pid, used.get(pid) ?? 0)
+  })
+  const opened = await openPostgres(pool)
   return {
     storage: opened.storage,
     bytes: async () => (schema.url === undefined ? Number.NaN : sizeOf(schema.url)),
+    serverMs() {
+      for (const pid of used.keys()) used.set(pid, useOf(pid)?.processorMs ?? used.get(pid) ?? 0)
+      return used.values().reduce((sum, ms) => sum + ms, 0)
+    },
+    async settle() {
+      if (schema.url !== undefined) await asked(schema.url, 'VACUUM (ANALYZE)')
+    },
     async close() {
       await opened.close()
       await remove()
@@ -77,9 +96,14 @@ async function openedPostgres(): Promise<OpenedStorage> {
 }
 
 async function sizeOf(url: string): Promise<number> {
+  const [row] = await asked(url, 'SELECT pg_database_size(current_database()) AS bytes')
+  return Number(Reflect.get(Object(row), 'bytes'))
+}
+
+async function asked(url: string, statement: string): Promise<readonly unknown[]> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  const { rows } = await client.query<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes')
+  const { rows } = await client.query(statement)
   await client.end()
-  return Number(rows[0]?.bytes)
+  return rows
 }

@@ -12,7 +12,8 @@ import { STORAGES, type OpenedStorage } from './opened-storages.js'
 
 /**
  * How fast storages are filled and asked, as they grow: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the
- * storages (default all). Each grows from size to size; what was measured last is printed on standard error at once.
+ * storages (default all). Each grows from size to size; what was measured last is printed on standard error at once. Processor time, which other
+ * processes lengthen less than the time of the clock, is that of this process and, behind `+`, that of the database's, of which a load has some in others, too.
  */
 export async function storages(): Promise<string> {
   const sizes = (process.env['BENCH_SIZES'] ?? '10000,100000').split(',').map(Number)
@@ -28,9 +29,9 @@ export async function storages(): Promise<string> {
     asked.push(...grown.asked)
     await opened.close()
   }
-  const columns = sizes.map((size) => `${size.toLocaleString('en')}, p50 / p99 ms`)
+  const columns = sizes.map((size) => `${size.toLocaleString('en')}: p50 / p99 ms, processor ms`)
   return [
-    markdownTable(['storage', 'resources', 'loaded, resources/s', 'bytes a resource'], filled),
+    markdownTable(['storage', 'resources', 'loaded, resources/s', 'processor µs a resource', 'bytes a resource'], filled),
     markdownTable(['storage', 'call', ...columns], asked),
   ].join('\n\n')
 }
@@ -53,13 +54,16 @@ async function growing(
   await opened.storage.write([putResource({ type: 'Measure', id: 'bench', source: MEASURE }, indexer)])
   for (const next of sizes) {
     const start = performance.now()
+    const used = usedBy(opened)
     await fill(opened.storage, indexer, { from: size, to: next, resourceOf: clinicalResource })
     const perSecond = ((next - size) * 1_000) / (performance.now() - start)
+    const each = used((next - size) / 1_000, 0)
     size = next
-    filled.push([name, size.toLocaleString('en'), perSecond.toFixed(0), ((await opened.bytes()) / size).toFixed(0)])
+    filled.push([name, size.toLocaleString('en'), perSecond.toFixed(0), each, ((await opened.bytes()) / size).toFixed(0)])
     process.stderr.write(`${filled.at(-1)?.join(' ')}\n`)
+    await opened.settle?.()
     for (const call of callsOver(ctx, { patients: size / PER_PATIENT, draws: drawsFrom(size) })) {
-      asked.set(call.name, [...(asked.get(call.name) ?? []), await timing(call)])
+      asked.set(call.name, [...(asked.get(call.name) ?? []), await timing(call, opened)])
       process.stderr.write(`${name} ${call.name}: ${asked.get(call.name)?.at(-1)}\n`)
     }
   }
@@ -67,13 +71,30 @@ async function growing(
 }
 
 /** A call that the storage gives up has its error instead. */
-async function timing({ run }: Call): Promise<string> {
+async function timing({ run }: Call, opened: OpenedStorage): Promise<string> {
+  const used = usedBy(opened)
+  let calls = 0
+  const counted = async (): Promise<unknown> => {
+    calls++
+    return run()
+  }
   try {
-    const { p50, p99 } = await timed(run)
-    return `${milliseconds(p50)} / ${milliseconds(p99)}`
+    const { p50, p99 } = await timed(counted)
+    return `${milliseconds(p50)} / ${milliseconds(p99)}, ${used(calls, 2)}`
   } catch (error) {
     if (error instanceof OperationError) return error.code
     throw error
+  }
+}
+
+/** Processor time from now on of so many, each, in milliseconds: of this process and of the database's. */
+function usedBy({ serverMs }: OpenedStorage): (calls: number, digits: number) => string {
+  const own = process.cpuUsage()
+  const server = serverMs?.()
+  return (calls, digits) => {
+    const { user, system } = process.cpuUsage(own)
+    const times = [(user + system) / 1_000, ...(server === undefined || serverMs === undefined ? [] : [serverMs() - server])]
+    return times.map((ms) => (ms / calls).toFixed(digits)).join(' + ')
   }
 }
 

@@ -16,8 +16,10 @@ export interface InTurn extends Page {
   readonly few: number
 }
 
-/** With more matches than this times `few` a page is looked for in the order of the first sort key, where it then comes soon. */
+/** With more matches than this times `few` it is worth going further for a page in the order of the first sort key than putting them in order. */
 const MANY = 10
+/** Of fewer matches, as many times fewer rows are gone through first: where the page is not among them, that took this share of the time to sort. */
+const SHARE = 4
 /** So many times `few` rows are gone through first: what matches may all be far off, such as those of a year long ago, the latest first. */
 const NEAR = 5
 /** With more matches than this times `few` to put them in order takes longer than to go on. */
@@ -39,7 +41,7 @@ export async function rowsAlongIds(
 
 /**
  * A page along an index that has the order of the first sort key, and behind its end among the resources without that key. `undefined`
- * where few match, or none nearby and not too many to sort them, or the index does not have the whole order.
+ * where few match, or too few nearby and not too many to sort them, or the index does not have the whole order.
  */
 export async function rowsInTurn(
   db: Executor,
@@ -118,17 +120,19 @@ interface Outlook {
 
 /** What there is to know before an index is gone along. */
 async function outlook(db: Executor, query: SearchQuery, { first, ordered, position, few }: Asked): Promise<Outlook> {
-  const more = few * MANY
+  const more = Math.max(0, few * MANY)
   const { key, all, direction } = ordered
+  const reach = sql`SELECT CASE WHEN count > ${more} THEN ${near(few)} ELSE count / ${SHARE} END FROM counted`
   // Where everything matches, what is near does.
   const edge =
     conjuncts(query.where).length === 0
       ? sql`NULL`
-      : sql`SELECT ${key}::text FROM ${all} AND ${boundSql(query, ordered, position)} ORDER BY ${key} ${direction} LIMIT 1 OFFSET ${near(few)}`
+      : sql`SELECT ${key}::text FROM ${all} AND ${boundSql(query, ordered, position)} ORDER BY ${key} ${direction} LIMIT 1 OFFSET (${reach})`
   const [row] = await db.rows(
-    sql`SELECT (${countUpTo(query, more)}) AS count, EXISTS (${longTexts(query.type, first)}) AS long, (${edge}) AS edge`,
+    sql`WITH counted AS MATERIALIZED (${countUpTo(query, more)})
+      SELECT (SELECT count FROM counted) AS count, EXISTS (${longTexts(query.type, first)}) AS long, (${edge}) AS edge`,
   )
-  const isWorthwhile = numberAt(row ?? {}, 'count') > more && row?.['long'] === false
+  const isWorthwhile = numberAt(row ?? {}, 'count') > few && row?.['long'] === false
   return { isWorthwhile, ...(typeof row?.['edge'] === 'string' && { edge: row['edge'] }) }
 }
 
