@@ -12,7 +12,7 @@ const VALUES = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_value ON fhir_entry 
 const TEXTS = sql`CREATE INDEX IF NOT EXISTS fhir_entry_by_text ON fhir_entry (type, param, text, id, system) WHERE text IS NOT NULL`
 const LONG = sql`CREATE INDEX IF NOT EXISTS fhir_entry_long ON fhir_entry (type, param) WHERE whole_value IS NOT NULL OR whole_text IS NOT NULL`
 
-/** What resources have several entries of: where none has, entries are counted and nothing is told apart. */
+/** What resources have several entries of: where none has, entries are counted as they are. */
 const AGAIN = sql`CREATE INDEX IF NOT EXISTS fhir_entry_again ON fhir_entry (type, param, n) WHERE n > 0`
 
 /** The indexes by search parameters, by name, of the newest schema. A first load leaves them out until it ends. */

@@ -75,7 +75,7 @@ export async function countMatches(db: Executor, query: SearchQuery, few: number
   return numberAt(row ?? {}, 'count')
 }
 
-/** To tell ids apart takes longer than to count them, and is not needed where no resource has several entries of the parameter. */
+/** To remove repeated ids takes longer than to count them, and is not needed where no resource has several entries of the parameter. */
 function countOfSet(query: SearchQuery): Sql {
   const tests = entryTests(query.where)
   if (tests === undefined) return countOf(distinctIds(query))
