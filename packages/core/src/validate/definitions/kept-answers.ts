@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { ContentView, Kept } from '../../content/index.js'
 import type { Cache, OperationContext } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
@@ -9,8 +10,8 @@ import type { Shape } from '../run/shape.js'
 import type { Fetched, FetchedStore } from './answers.js'
 
 const NAME = 'validation'
-/** Answers of a kind that are kept at least, those that were asked for last; at most twice as many. */
-const KEPT = 500
+/** Answers of a kind that are kept, those that were asked for last. */
+const KEPT = 1_000
 
 /** Answers that hold for one validation after another for as long as no definition changes. A class, so that they can be recognised. */
 class KeptAnswers {
@@ -26,7 +27,7 @@ class KeptAnswers {
   readonly codeSystems: FetchedStore<SystemFamily>
 
   constructor(place: Kept | undefined) {
-    const store = <T>(): FetchedStore<T> => (place === undefined ? NOTHING : recentAnswers())
+    const store = <T>(): FetchedStore<T> => (place === undefined ? NOTHING : new LRUCache<string, Fetched<T>>({ max: KEPT }))
     this.kept = place
     this.profiles = store()
     this.definitions = store()
@@ -41,29 +42,6 @@ class KeptAnswers {
 
 /** For answers that are of one validation only, which knows them itself. */
 const NOTHING: FetchedStore<never> = { get: () => undefined, set: () => undefined }
-
-/** Two maps, of which the older is dropped when the newer is full: a look costs less than in a list of what was used last. Bench `validate`. */
-function recentAnswers<T>(): FetchedStore<T> {
-  let newer = new Map<string, Fetched<T>>()
-  let older = newer
-  const set = (key: string, answer: Fetched<T>): void => {
-    if (newer.size >= KEPT) {
-      older = newer
-      newer = new Map()
-    }
-    newer.set(key, answer)
-  }
-  return {
-    get: (key) => {
-      const found = newer.get(key)
-      if (found !== undefined) return found
-      const before = older.get(key)
-      if (before !== undefined) set(key, before)
-      return before
-    },
-    set,
-  }
-}
 
 /** Code systems that become those of a single request, and what is made of them, are looked up again. */
 function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): FetchedStore<T> {
