@@ -50,11 +50,11 @@ export function progressOn(io: Io, now: () => number = () => performance.now()):
   }
 }
 
-/** What is counted, from the first time that it is told; absent where only time can be told. */
+/** Says how far a piece of work is. */
 export type TellProgress = (state: Omit<ProgressState, 'doing'>) => void
 
 /**
- * Does a piece of work, and tells how far it is: what it says itself, and before that, on a terminal, for how long it has been done. The bar is
+ * Does a piece of work, and shows how far it is: what it says itself, and before that, on a terminal, for how long it has been done. The bar is
  * taken away at its end.
  */
 export async function tellingProgress<T>(io: Io, doing: string, work: (tell: TellProgress) => Promise<T>): Promise<T> {

@@ -234,6 +234,16 @@ describe('a web-standard request', () => {
     expect((await handler(new Request('http://x/oauth2/logout', { method: 'POST', headers, body, duplex: 'half' }))).status).toBe(status)
   })
 
+  it.each([
+    ['the request of Node', { method: 'GET', url: '/base/fhir/R4/Patient', headers: { host: 'a.example' } }],
+    ['an address', 'http://a.example/base/fhir/R4/Patient'],
+    ['nothing', undefined],
+  ])('is not %s', async (_name, given) => {
+    const handler: (request: never) => Promise<Response> = handlerAt('http://a.example/base')
+    const called = Reflect.apply(handler, undefined, [given])
+    await expect(called).rejects.toThrow(/^The handler takes a web-standard Request\. toNodeListener /)
+  })
+
   it('with two Authorization headers is 400, since Headers joins them', async () => {
     const headers = new Headers({ authorization: `Bearer ${token}` })
     headers.append('authorization', `Bearer ${token}`)

@@ -118,12 +118,15 @@ interface Import {
   readonly run: (target: Target, work: WorkOptions) => Promise<StoredSystem>
 }
 
-/** Rows that were read are told beside the bar on a terminal; what is said of files and parts stays. */
+/** What messages about rows begin with. */
+const ROWS = '… '
+
+/** Rows that were read are shown beside the bar on a terminal; messages about files and parts stay. */
 function importProgress({ draw, err }: Io, tell: TellProgress): (message: string) => void {
   return (message) => {
-    const [, note, percent] = /^… (.*?(?:, (\d+) %.*)?)$/.exec(message) ?? []
-    if (draw === undefined || note === undefined) err(message)
-    else tell({ note, share: percent === undefined ? undefined : Number(percent) / 100 })
+    if (draw === undefined || !message.startsWith(ROWS)) return err(message)
+    const percent = /(\d{1,3}) %/.exec(message)?.[1]
+    tell({ note: message.slice(ROWS.length), share: percent === undefined ? undefined : Number(percent) / 100 })
   }
 }
 

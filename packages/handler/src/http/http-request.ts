@@ -37,8 +37,19 @@ export function linesOf({ rawHeaders = [] }: Pick<Connection, 'rawHeaders'>, hea
   return lines
 }
 
-/** Wraps a web-standard request. */
+/** By what is used of one: there is more than one class of that name. */
+function isWebRequest(given: unknown): boolean {
+  if (typeof given !== 'object' || given === null || !('url' in given && 'headers' in given)) return false
+  const { url, headers } = given
+  return typeof url === 'string' && typeof headers === 'object' && headers !== null && 'get' in headers
+}
+
+/** Wraps a web-standard request. @throws {TypeError} for anything else, such as the request of Node that Express gives. */
 export function fromWebRequest(request: Request): HttpRequest {
+  if (!isWebRequest(request))
+    throw new TypeError(
+      'The handler takes a web-standard Request. toNodeListener of @fhir-ops/handler/node makes a listener for Node and Express of it.',
+    )
   // A fragment is for the caller and is not sent.
   const [url = ''] = request.url.split('#', 1)
   const path = url.indexOf('/', url.indexOf('://') + 3)
