@@ -40,6 +40,6 @@ describe.skipIf(schema.url === undefined)('commands over PostgreSQL (needs a Pos
     const err: string[] = []
     const io = { out: () => {}, err: (line: string) => err.push(line), stdin: async () => '' }
     expect(await run(['token', 'list', '--storage', 'postgres://u@127.0.0.1:1/d'], io)).toBe(1)
-    expect(err).toEqual(['error: The database cannot be reached. [storage-unavailable]'])
+    expect(err).toEqual(['error: postgres://127.0.0.1:1/d: The database cannot be reached. [storage-unavailable]'])
   })
 })
