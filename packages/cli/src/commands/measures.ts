@@ -16,13 +16,14 @@ import type { Operation } from 'fhir-ops/operation'
 import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
+import { divisionOptions, evaluateDivided, type DivisionOptions } from './divided-measures.js'
 import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
 import { jsonOption, loadOption, storageOption } from './options.js'
 import { idOf, operationNamed, PATIENCE_MS, printAnswer } from './run-operation.js'
 import { table } from '../text.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
-interface EvaluateOptions extends ClausesOptions {
+interface EvaluateOptions extends ClausesOptions, DivisionOptions {
   readonly storage: string
   readonly load: readonly string[]
   readonly periodStart: string
@@ -37,7 +38,7 @@ interface EvaluateOptions extends ClausesOptions {
 /** `fhir-ops evaluate`. */
 export function evaluateCommand(io: Io): Command {
   const { explain, coverage } = clausesOptions()
-  return new Command('evaluate')
+  const command = new Command('evaluate')
     .alias('evaluate-measure')
     .description('Count the populations of a Measure over a period. Criteria are FHIR searches, CQL or FHIRPath.')
     .argument('<measure>', 'id of the Measure')
@@ -62,11 +63,15 @@ export function evaluateCommand(io: Io): Command {
     .addOption(jsonOption())
     .addHelpText('after', `\nExample:\n  fhir-ops evaluate heart-rate-count --period-start 2026 --period-end 2026 --load ${SAMPLE_PATH}`)
     .action((measure: string, options: EvaluateOptions) => evaluate(measure, options, io))
+  for (const option of divisionOptions()) command.addOption(option)
+  return command
 }
 
 async function evaluate(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, reportType } = options
   if (options.watch) return await watch(measure, options, io)
+  if (options.threads !== undefined || options.part !== undefined || options.merge !== undefined)
+    return await printDivided(measure, options, io)
   checkFiles(options)
   const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
   const languages = [cqlLanguage({ translator })]
@@ -93,6 +98,18 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
   } finally {
     await translator.close()
   }
+}
+
+/** Prints the report of several threads or of merged parts; a part is printed as it is. */
+async function printDivided(measure: string, options: EvaluateOptions, io: Io): Promise<void> {
+  const { periodStart, periodEnd, subject, practitioner, reportType, storage, load } = options
+  const input = { measure: idOf('Measure', measure), periodStart, periodEnd, subject, practitioner, reportType }
+  const result = await evaluateDivided({ input, storage, load, operationTimeoutMs: PATIENCE_MS }, options, io)
+  if (result === undefined) return
+  const report: JsonObject = { ...toMeasureReport(result) }
+  if (options.json) io.out(JSON.stringify(report, null, 2))
+  else printCounts(report, io)
+  if (result.failures !== undefined) throw new Exit(1)
 }
 
 function printCounts(report: JsonObject, io: Io): void {

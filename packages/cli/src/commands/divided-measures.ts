@@ -1,0 +1,135 @@
+import { cqlLanguage } from '@fhir-ops/cql'
+import { evaluateInThreads, openWorkerTranslator } from '@fhir-ops/cql/node'
+import { r4TypeModel } from '@fhir-ops/r4'
+import { InvalidArgumentError, Option } from 'commander'
+import { forRequest, type OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import {
+  evaluateMeasurePart,
+  mergeMeasureParts,
+  type CriteriaLanguage,
+  type EvaluateMeasureInput,
+  type EvaluateMeasureResult,
+  type MeasurePart,
+  type SubjectsPart,
+} from 'fhir-ops/evaluate'
+import { openEngine } from '../engine.js'
+import type { Io } from '../io.js'
+import type { MeasureThreadData } from '../measure-thread.js'
+import { progressOn } from '../progress.js'
+import { fileText } from '../read-file.js'
+
+/** How `fhir-ops evaluate` divides the subjects; nothing of it is given for one run. */
+export interface DivisionOptions {
+  readonly threads?: number
+  readonly part?: SubjectsPart
+  readonly merge?: readonly string[]
+}
+
+const OTHERS = ['explain', 'coverage', 'watch']
+
+/** `--threads`, `--part` and `--merge`. */
+export function divisionOptions(): readonly Option[] {
+  return [
+    new Option('--threads <count>', 'divide the patients among so many threads; over sqlite:FILE or postgres:URL')
+      .argParser(threadsIn)
+      .conflicts([...OTHERS, 'part', 'merge']),
+    new Option('--part <part>', 'evaluate one part of the patients (2/4: the second of four), and print it for --merge')
+      .argParser(partIn)
+      .conflicts([...OTHERS, 'threads', 'merge', 'json']),
+    new Option('--merge <file...>', 'report on all parts, from files with what --part printed').conflicts([...OTHERS, 'threads', 'part']),
+  ]
+}
+
+const MAX_THREADS = 64
+
+function threadsIn(text: string): number {
+  const count = Number(text)
+  if (/^\d{1,2}$/.test(text) && count >= 1 && count <= MAX_THREADS) return count
+  throw new InvalidArgumentError(`It must be a number from 1 to ${MAX_THREADS}.`)
+}
+
+function partIn(text: string): SubjectsPart {
+  const [, part, of] = /^(\d{1,4})\/(\d{1,4})$/.exec(text) ?? []
+  if (part === undefined || of === undefined) throw new InvalidArgumentError('It must be two numbers, such as 2/4.')
+  return { part: Number(part), of: Number(of) }
+}
+
+/** What is evaluated, and where. */
+export interface DividedCall {
+  readonly input: EvaluateMeasureInput
+  readonly storage: string
+  readonly load: readonly string[]
+  readonly operationTimeoutMs: number
+}
+
+/**
+ * Evaluates in threads, a part or from parts. A part is printed.
+ *
+ * @returns The result of all parts; `undefined` for a part.
+ * @throws {OperationError} `parameter-value` for threads over a storage in memory.
+ */
+export async function evaluateDivided(call: DividedCall, division: DivisionOptions, io: Io): Promise<EvaluateMeasureResult | undefined> {
+  const { storage, load, operationTimeoutMs } = call
+  if (division.threads !== undefined && storage === 'memory')
+    throw new OperationError(
+      'parameter-value',
+      '--threads needs a storage that each thread can open, such as sqlite:FILE or postgres:URL: one in memory belongs to one thread.',
+    )
+  const engine = await openEngine({ storage, load, limits: { operationTimeoutMs } }, io)
+  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: operationTimeoutMs })
+  const progress = progressOn(io)
+  const ctx = forRequest(engine.ctx, {
+    onProgress: ({ done, total }) => {
+      progress.show({ doing: 'evaluating', done, thing: 'patient', share: total === undefined || total === 0 ? undefined : done / total })
+    },
+  })
+  try {
+    const languages = [cqlLanguage({ translator })]
+    if (division.threads !== undefined) {
+      const data: MeasureThreadData = { storage, operationTimeoutMs }
+      return await evaluateInThreads(ctx, call.input, { threads: division.threads, module: threadModule(), data, languages, translator })
+    }
+    return await partOrWhole(ctx, { input: call.input, division, languages }, io)
+  } finally {
+    progress.end()
+    await engine.close()
+    await translator.close()
+  }
+}
+
+interface Asked {
+  readonly input: EvaluateMeasureInput
+  readonly division: DivisionOptions
+  readonly languages: readonly CriteriaLanguage[]
+}
+
+async function partOrWhole(
+  ctx: OperationContext,
+  { input, division, languages }: Asked,
+  io: Io,
+): Promise<EvaluateMeasureResult | undefined> {
+  const { part, merge = [] } = division
+  if (part !== undefined) {
+    io.out(JSON.stringify(await evaluateMeasurePart(ctx, input, part, { languages })))
+    return undefined
+  }
+  const parts: MeasurePart[] = []
+  for (const file of merge) parts.push(await partAt(file))
+  return await mergeMeasureParts(ctx, input, parts, { languages })
+}
+
+/** What it is of is looked at when it is merged. */
+async function partAt(file: string): Promise<MeasurePart> {
+  try {
+    return JSON.parse(await fileText(file))
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause
+    throw new OperationError('body-invalid', `${file} is not JSON, as \`fhir-ops evaluate --part\` prints it.`, { cause })
+  }
+}
+
+/** Beside the program; tests run the sources, which use the built thread. */
+function threadModule(): string {
+  return new URL(import.meta.url.endsWith('.ts') ? '../../dist/measure-thread.js' : './measure-thread.js', import.meta.url).href
+}

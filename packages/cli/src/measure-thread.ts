@@ -1,0 +1,22 @@
+import { cqlLanguage } from '@fhir-ops/cql'
+import type { MeasureThread, OpenMeasureThread } from '@fhir-ops/cql/node'
+import { openEngine } from './engine.js'
+
+/** What a thread of `fhir-ops evaluate --threads` is given. */
+export interface MeasureThreadData {
+  /** As `--storage` names it. */
+  readonly storage: string
+  readonly operationTimeoutMs: number
+}
+
+/** Opens the storage of the command in one of its threads. */
+export const openThread: OpenMeasureThread = async (data, translator): Promise<MeasureThread> => {
+  if (!isThreadData(data)) throw new TypeError('A thread of a measure needs the name of a storage.')
+  const { storage, operationTimeoutMs } = data
+  const engine = await openEngine({ storage, limits: { operationTimeoutMs } }, { out: () => {}, err: () => {}, stdin: async () => '' })
+  return { ctx: engine.ctx, languages: [cqlLanguage({ translator })], close: engine.close }
+}
+
+function isThreadData(data: unknown): data is MeasureThreadData {
+  return typeof data === 'object' && data !== null && 'storage' in data && typeof data.storage === 'string'
+}

@@ -1,0 +1,188 @@
+import { Worker } from 'node:worker_threads'
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import {
+  mergeMeasureParts,
+  type CriteriaLanguage,
+  type EvaluateMeasureInput,
+  type EvaluateMeasureResult,
+  type MeasurePart,
+  type SubjectsPart,
+} from 'fhir-ops/evaluate'
+import { createPace } from 'fhir-ops/internal/context'
+import { ANYTHING, checkOptions, COUNT, having, inputShape, listOf, needed, type InputShape } from 'fhir-ops/internal/input'
+import type { CqlTranslator, Translation } from '../translator/translator.js'
+import { errorOf, failureOf, type Failure } from './thread-failure.js'
+
+/** How a Measure is evaluated in threads. */
+export interface MeasureThreadsOptions {
+  /** How many, from 1 to 64: one part of the subjects for each. */
+  readonly threads: number
+  /** URL of a module that exports `openThread` (`OpenMeasureThread`), by which each thread opens the storage for itself. */
+  readonly module: string
+  /** What `openThread` is given: plain data. */
+  readonly data?: unknown
+  /** Criteria languages of the Measure beside those that come with the engine. */
+  readonly languages?: readonly CriteriaLanguage[] | undefined
+  /** Translates for all threads. */
+  readonly translator?: CqlTranslator | undefined
+}
+
+/** What a thread evaluates with. */
+export interface MeasureThread {
+  readonly ctx: OperationContext
+  readonly languages?: readonly CriteriaLanguage[]
+  /** Closes what was opened. */
+  readonly close?: () => Promise<void>
+}
+
+/** Opens a storage in a thread; `translator` is that of `evaluateInThreads`. */
+export type OpenMeasureThread = (data: unknown, translator: CqlTranslator) => Promise<MeasureThread>
+
+const SHAPE: InputShape = inputShape<MeasureThreadsOptions>({
+  threads: needed(COUNT),
+  module: needed({ words: 'the URL of a module', is: (value) => typeof value === 'string' && URL.canParse(value) }),
+  data: ANYTHING,
+  languages: listOf(having('criteria languages', ['names', 'evaluator'])),
+  translator: having('a translator', ['translate']),
+})
+
+const MAX_THREADS = 64
+
+/** What a thread is given to begin with. */
+export interface ThreadTask {
+  readonly module: string
+  readonly data: unknown
+  readonly input: EvaluateMeasureInput
+  readonly part: SubjectsPart
+}
+
+/** What a thread says. */
+export interface ThreadMessage {
+  readonly progress?: { readonly done: number; readonly total: number | undefined }
+  /** A text to translate, under a number. */
+  readonly asked?: { readonly number: number; readonly text: string; readonly includes: ReadonlyMap<string, string> }
+  readonly part?: MeasurePart
+  readonly failure?: Failure
+}
+
+/** The answer to a text that was to be translated. */
+export interface TranslatedMessage {
+  readonly number: number
+  readonly translation?: Translation
+  readonly failure?: Failure
+}
+
+/**
+ * Evaluates a Measure as `evaluateMeasure` does, with the subjects divided among threads. Each thread opens the storage for itself, so a storage in memory
+ * cannot be shared. When one thread fails, the others are ended, and nothing is reported.
+ *
+ * @param ctx Merges the parts: over the same storage as the threads'. Its signal ends all threads; `onProgress` is told of all together.
+ * @throws {OperationError} as `evaluateMeasurePart`, named by the part; `aborted` for a thread that ended, `too-costly` for one without memory.
+ * @throws {TypeError} for an option that is unknown or of another type.
+ */
+export async function evaluateInThreads(
+  ctx: OperationContext,
+  input: EvaluateMeasureInput,
+  options: MeasureThreadsOptions,
+): Promise<EvaluateMeasureResult> {
+  checkOptions('evaluateInThreads', SHAPE, options)
+  const { threads, languages } = options
+  if (threads < 1 || threads > MAX_THREADS) throw new TypeError(`evaluateInThreads: threads must be 1 to ${MAX_THREADS}.`)
+  const parts = Array.from({ length: threads }, (_, index) => ({ part: index + 1, of: threads }))
+  const evaluated = await evaluatedParts(ctx, { input, parts, options })
+  return await mergeMeasureParts(ctx, input, evaluated, languages === undefined ? {} : { languages })
+}
+
+interface Evaluating {
+  readonly input: EvaluateMeasureInput
+  readonly parts: readonly SubjectsPart[]
+  readonly options: MeasureThreadsOptions
+}
+
+async function evaluatedParts(ctx: OperationContext, { input, parts, options }: Evaluating): Promise<readonly MeasurePart[]> {
+  const { module, data, translator } = options
+  const pace = createPace(ctx)
+  pace.check()
+  const show = progressOfAll(ctx, parts.length)
+  const workers = parts.map((part, index) => {
+    const task: ThreadTask = { module, data, input, part }
+    return startPart(task, { translator, onProgress: (progress) => show(index, progress) })
+  })
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => aborted.reject(new OperationError('aborted', 'The evaluation was aborted.'))
+  ctx.signal?.addEventListener('abort', abort)
+  try {
+    return await Promise.race([Promise.all(workers.map(({ done }) => done)), aborted.promise])
+  } finally {
+    ctx.signal?.removeEventListener('abort', abort)
+    await Promise.all(workers.map(({ end }) => end()))
+  }
+}
+
+type PartProgress = NonNullable<ThreadMessage['progress']>
+
+/** Adds up how far the parts are; the whole is known when all have said theirs. */
+function progressOfAll({ onProgress }: OperationContext, parts: number): (index: number, progress: PartProgress) => void {
+  const known = new Map<number, PartProgress>()
+  return (index, progress) => {
+    known.set(index, progress)
+    const all = [...known.values()]
+    const total = all.length < parts ? undefined : all.reduce<number | undefined>((sum, one) => plus(sum, one.total), 0)
+    onProgress?.({ done: all.reduce((sum, { done }) => sum + done, 0), total, of: 'subjects' })
+  }
+}
+
+function plus(sum: number | undefined, more: number | undefined): number | undefined {
+  return sum === undefined || more === undefined ? undefined : sum + more
+}
+
+interface PartThread {
+  readonly done: Promise<MeasurePart>
+  readonly end: () => Promise<unknown>
+}
+
+interface PartOptions {
+  readonly translator: CqlTranslator | undefined
+  readonly onProgress: (progress: PartProgress) => void
+}
+
+function startPart(task: ThreadTask, { translator, onProgress }: PartOptions): PartThread {
+  const worker = new Worker(threadFile(), { workerData: task, execArgv: [] })
+  const name = `Part ${task.part.part} of ${task.part.of}`
+  const { promise: done, resolve, reject } = Promise.withResolvers<MeasurePart>()
+  // It is told by whoever waits for all.
+  done.catch(() => undefined)
+  worker.on('message', ({ progress, asked, part, failure }: ThreadMessage) => {
+    if (progress !== undefined) onProgress(progress)
+    if (asked !== undefined) void answer(worker, translator, asked)
+    if (part !== undefined) resolve(part)
+    if (failure !== undefined) reject(errorOf(failure, name))
+  })
+  worker.on('error', (cause) => reject(endedBy(cause, name)))
+  worker.on('exit', () => reject(new OperationError('aborted', `${name} ended before it was done.`)))
+  return { done, end: () => worker.terminate() }
+}
+
+function endedBy(cause: Error, name: string): OperationError {
+  const isMemory = 'code' in cause && cause.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  return isMemory
+    ? new OperationError('too-costly', `${name} needs too much memory.`, { cause })
+    : new OperationError('aborted', `${name} ended before it was done: ${cause.message}`, { cause })
+}
+
+async function answer(worker: Worker, translator: CqlTranslator | undefined, asked: NonNullable<ThreadMessage['asked']>): Promise<void> {
+  const { number, text, includes } = asked
+  const send = (message: TranslatedMessage): void => worker.postMessage(message)
+  try {
+    if (translator === undefined) throw new OperationError('not-supported', 'CQL cannot be translated here: there is no translator.')
+    send({ number, translation: await translator.translate(text, includes) })
+  } catch (error) {
+    send({ number, failure: failureOf(error) })
+  }
+}
+
+/** Beside the built modules; tests run the sources, which use the built thread. */
+function threadFile(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? '../../dist/node/measure-thread.js' : './measure-thread.js', import.meta.url)
+}
