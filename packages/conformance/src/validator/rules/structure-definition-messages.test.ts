@@ -152,6 +152,31 @@ add(
   ),
 )
 add(
+  'inv key of every element: ED_INVARIANT_KEY_ALREADY_USED',
+  ['error|invalid definition-expression StructureDefinition.differential.element[1].constraint[0]'],
+  ...one('Patient', 'Patient.name', { constraint: [{ key: 'ele-1', severity: 'error', human: 'h', expression: 'family.exists()' }] }),
+)
+add(
+  'inv of every element again',
+  [],
+  ...one('Patient', 'Patient.name', {
+    constraint: [{ key: 'ele-1', severity: 'error', human: 'h', expression: 'hasValue() or (children().count() > id.count())' }],
+  }),
+)
+add(
+  'slice of a choice, by the path of its type',
+  [],
+  ...one('Observation', 'Observation.valueQuantity', { id: 'Observation.value[x]:valueQuantity', sliceName: 'valueQuantity', min: 1 }),
+)
+add(
+  'slice without a name',
+  ['error|business-rule definition-slicing StructureDefinition'],
+  sd('Patient', [
+    e('Patient.name', { slicing: { discriminator: [{ type: 'value', path: 'use' }], rules: 'open' } }),
+    e('Patient.name', { id: 'Patient.name:a', min: 1 }),
+  ]),
+)
+add(
   'inv elem',
   ['error|invalid definition-expression StructureDefinition.differential.element[1].constraint[0]'],
   ...one('Patient', 'Patient.name', { constraint: [{ key: 'x-1', severity: 'error', human: 'h', expression: 'foo.exists()' }] }),
@@ -446,6 +471,14 @@ add(
   }),
   [so],
 )
+for (const [expression, said] of [
+  ['Observation.value[x]', []],
+  ['Observation.valueQuantity', ['error|invalid definition-context StructureDefinition.context[0]']],
+] as const)
+  add(`ctx choice ${expression}: SD_CONTEXT_SHOULD_ELEMENT_NOT_FOUND`, said, {
+    ...sd('Extension', [e('Extension.url', { fixedUri: 'http://a.org/cc' })], { url: 'http://a.org/cc', kind: 'complex-type' }),
+    context: [{ type: 'element', expression }],
+  })
 add('ctx inv: ED_CONTEXT_INVARIANT_EXPRESSION_ERROR', ['error|invalid definition-expression StructureDefinition.contextInvariant[0]'], {
   ...sd('Extension', [e('Extension.url', { fixedUri: 'http://a.org/ci' })], { url: 'http://a.org/ci', kind: 'complex-type' }),
   context: [{ type: 'element', expression: 'Patient' }],

@@ -36,7 +36,6 @@ const PREDEFINED: ReadonlyMap<string, string> = new Map([
   ['apos', "'"],
   ['gt', '>'],
   ['lt', '<'],
-  ['nbsp', '\u00A0'],
   ['quot', '"'],
 ])
 

@@ -17,13 +17,18 @@ export async function checkSlices(check: DifferentialCheck, elements: readonly E
   const base = textOf(definition, 'baseDefinition') ?? ''
   const seen = new Set<string>()
   const sliced = slicedIds(elements)
+  const wholes = new Set(elements.map(idOf))
   const indexes = snapshotIndexes(run, { base, elements }, (id, path) => isSetUp({ run, sliced, path, id, base }))
   for (const element of elements) {
     const { node, path } = element
     const index = indexes.get(element)
     await run.scheduler.turn()
     const [name, id] = [textOf(node, 'sliceName'), idOf(element)]
-    if (name === undefined) continue
+    if (name === undefined) {
+      if (isNameless(id, path) && wholes.has(slicedBy(id)))
+        run.findings.report(DEFINITION_SLICING, definition, { text: `The slice ${quoted(id)} has no name.`, code: 'business-rule' })
+      continue
+    }
     const say = (text: string): void =>
       run.findings.report(DEFINITION_SLICING, definition, {
         text,
@@ -45,6 +50,12 @@ export async function checkSlices(check: DifferentialCheck, elements: readonly E
   checkRedefined(check, elements)
 }
 
+/** True for the id of a slice without a name, where the path is that of what it is a slice of. */
+function isNameless(id: string, path: string): boolean {
+  const [last = '', name] = id.slice(id.lastIndexOf('.') + 1).split(':', 2)
+  return name !== undefined && !last.endsWith('[x]') && last === path.slice(path.lastIndexOf('.') + 1)
+}
+
 /** Ids of the elements that the differential slices. */
 function slicedIds(elements: readonly ElementCheck[]): ReadonlySet<string> {
   return new Set(
@@ -64,6 +75,8 @@ interface SetUp {
 function isSetUp({ run, sliced, path, id, base }: SetUp): boolean {
   if (path.endsWith('[x]') || path.endsWith('xtension') || path.split('.').length === 1) return true
   const whole = slicedBy(id)
+  // A slice for a type may have the path of that type: `Observation.valueQuantity`.
+  if (whole.endsWith('[x]')) return true
   if (sliced.has(whole) || whole.slice(whole.lastIndexOf('.') + 1).includes('/')) return true
   const found = baseElement(run, base, { id: whole, path })
   return found === PENDING || found === undefined || objectAt(found, 'slicing') !== undefined || found['sliceName'] !== undefined

@@ -12,7 +12,7 @@ import { checkSnapshot } from './check-snapshot.js'
 import { DEFINITION_VALUE } from './check-changes.js'
 import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
-import { placeOf, DEFINITION_SLICING } from './element-place.js'
+import { placeOf, DEFINITION_SLICING, type ElementAtPath } from './element-place.js'
 import { builtSnapshot } from './built-snapshot.js'
 
 const DEFINITION_BASE: FindingDefinition = defineFinding(
@@ -163,7 +163,8 @@ function checkContexts(run: Run, node: FhirNode): void {
 
 function checkContext(run: Run, context: FhirNode): void {
   const [type, expression = ''] = [textOf(context, 'type'), textOf(context, 'expression')]
-  const isKnown = LATER.has(expression) || placeOf(run.model, expression) !== undefined
+  const place = placeOf(run.model, expression)
+  const isKnown = LATER.has(expression) || (place !== undefined && (type !== 'element' || !isOneType(place, expression)))
   const warn = (text: string): void => run.findings.report(DEFINITION_CONTEXT, context, { text })
   if (type === 'fhirpath' && isKnown) warn(`${quoted(expression)} is an element, so the context should be of the type element.`)
   if (type !== 'element') return
@@ -171,6 +172,12 @@ function checkContext(run: Run, context: FhirNode): void {
   // An extension on the context may say that it is one of another release.
   else if (!isKnown && childrenOf(run, context, 'extension').length === 0)
     reportWrong(run, context, `Unknown element ${quoted(expression)}.`)
+}
+
+/** True for one type of a choice, by its name in JSON: the element that contexts mean has all of them. */
+function isOneType({ slots }: ElementAtPath, path: string): boolean {
+  const name = path.slice(path.lastIndexOf('.') + 1).replace('[x]', '')
+  return slots.some((slot) => slot.isChoice && slot.name !== name)
 }
 
 function reportWrong(run: Run, context: FhirNode, text: string): void {
