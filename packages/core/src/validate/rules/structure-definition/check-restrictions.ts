@@ -83,7 +83,7 @@ function inheritedKeys(run: Run, definition: FhirNode): Map<string, string> {
   const base = textOf(definition, 'baseDefinition')
   const profile = base === undefined ? undefined : run.definitions.profile(base)
   const roots = profile === undefined || profile === PENDING ? [] : rootsOf(run, profile)
-  const keys = new Map([ELE_1])
+  const keys = new Map<string, string>([ELE_1])
   for (const { profile: canonical } of roots) {
     const found = run.definitions.profile(canonical)
     if (found === undefined || found === PENDING) continue
