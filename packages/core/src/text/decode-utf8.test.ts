@@ -73,6 +73,16 @@ describe('decodingUtf8', () => {
     expect(await read(inBytes('\u{FEFF}Ångström\n🌍\n\u{FFFD}中'), length)).toBe('Ångström\n🌍\n\u{FFFD}中')
   })
 
+  test.each<[string, Uint8Array]>([
+    ['goes on with another one', inBytes('a\n', 0xc3, 'x\n\n\n')],
+    ['goes on after a line feed', inBytes('a\nbc', 0xe4, 0xb8, '\nx\n')],
+    ['is none', inBytes('a\nå', 0xe4, 0x80, 'é\n\n')],
+    ['is too long', inBytes('a\n', 0xf8, 0x80, 0x80, 0x80, 0x80, '\n\n')],
+  ])('names the line where a character %s, wherever the pieces end', async (_, bytes) => {
+    const message = 'a.ndjson is not UTF-8: line 2 has a byte of another encoding.'
+    for (let length = 1; length <= bytes.length; length++) await expect(read(bytes, length)).rejects.toThrow(message)
+  })
+
   test.each([1, 2, 3, 5, 100])('names the line, over pieces of %i bytes', async (length) => {
     const refused = expect.objectContaining({
       code: 'body-invalid',

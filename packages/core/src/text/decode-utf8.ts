@@ -22,6 +22,7 @@ export function decodeUtf8(bytes: Uint8Array, what: string = 'The body'): string
 export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: string): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let line = 0
+  let unfinished: Uint8Array = new Uint8Array()
   for await (const piece of pieces) {
     if (line === 0) refuseWide(piece, what)
     line ||= 1
@@ -29,11 +30,10 @@ export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: str
     try {
       text = decoder.decode(piece, { stream: true })
     } catch (cause) {
-      // The end of a character whose beginning was in the piece before.
-      const start = piece.findIndex((byte) => byte < CONTINUED || byte >= CONTINUED_END)
-      throw notUtf8(what, line + lineOfFault(piece.subarray(Math.max(start, 0))) - 1, cause)
+      throw notUtf8(what, line + lineOfFault(joined(unfinished, piece)) - 1, cause)
     }
     line += lineFeedsIn(text)
+    unfinished = lastCharacter(piece.length < LONGEST ? joined(unfinished, piece) : piece)
     yield text
   }
   try {
@@ -43,9 +43,25 @@ export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: str
   }
 }
 
+/** Bytes of the longest character. */
+const LONGEST = 4
+/** Bytes in the range before this one go on with a character, bytes from here on begin one of several bytes. */
+const BEGINNING = 0xc0
 const CONTINUED = 0x80
-const CONTINUED_END = 0xc0
 const LINE_FEED = 0x0a
+
+/** What bytes end with, where that is a character of several bytes, or a part of one. */
+function lastCharacter(bytes: Uint8Array): Uint8Array {
+  const start = bytes.findLastIndex((byte) => byte < CONTINUED || byte >= BEGINNING)
+  return (bytes[start] ?? 0) >= BEGINNING && bytes.length - start < LONGEST ? bytes.slice(start) : new Uint8Array()
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(first.length + second.length)
+  bytes.set(first)
+  bytes.set(second, first.length)
+  return bytes
+}
 
 function notUtf8(what: string, line: number, cause: unknown): OperationError {
   return new OperationError('body-invalid', `${what} is not UTF-8: line ${line} has a byte of another encoding.`, { cause })
