@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { calledServer } from '../../handler/test/called-server.js'
 import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handler/test/client-page.js'
 import { type RunningServer } from '../../handler/test/running-server.js'
+import { freePort } from '../../postgres/test/free-port.js'
 import { chromium, CHROMIUM_ARGS } from '../../../test/chromium.js'
 import { lhcForms, medplumCli } from './called-programs.js'
 import { installedTools, TOOLS } from './tools.js'
@@ -147,12 +146,4 @@ test('docs/clients.md says what was called', async () => {
 
 function installedVersion(name: string): string {
   return String(JSON.parse(readFileSync(installedTools()?.file(`${name}/package.json`) ?? '', 'utf8')).version)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { discoverIssuer, jwtVerifier, type HandlerOptions } from '@fhir-ops/handler'
@@ -10,6 +8,7 @@ import { calledServer } from '../../handler/test/called-server.js'
 import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handler/test/client-page.js'
 import type { RunningServer } from '../../handler/test/running-server.js'
 import { AUDIENCE, GRANTED, smartProvider, type SmartProvider } from '../../handler/test/smart-provider.js'
+import { freePort } from '../../postgres/test/free-port.js'
 import { chromium, CHROMIUM_ARGS } from '../../../test/chromium.js'
 import { installedTools, TOOLS } from './tools.js'
 
@@ -88,11 +87,3 @@ describe.skipIf(browser === undefined)('an app of SMART in Chromium (needs Chrom
     await expect(clientPage(presentPage(), 'A launch with fhirclient', { version, rows })).toMatchFileSnapshot(CLIENT_PAGE)
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
-}

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
-import { writableText, type PutEntry, type SearchQuery, type Storage } from 'fhir-ops/storage'
+import type { Storage } from 'fhir-ops/storage'
 import { afterAll, describe, expect, it, vi } from 'vitest'
+import { basic, byCode } from '../../core/test/basics.js'
 import { testDatabase, type TestSchema } from '../test/test-database.js'
 import { openPostgres, type PostgresClient, type PostgresPool, type PostgresQuery } from './index.js'
 
@@ -45,22 +46,8 @@ function faultyClient(client: PostgresClient, fault: Fault): PostgresClient {
   }
 }
 
-function basic(id: string, code: string): PutEntry {
-  return {
-    op: 'put',
-    type: 'Basic',
-    id,
-    text: writableText('Basic', id, { resourceType: 'Basic' }),
-    entries: [{ param: 'code', value: code }],
-  }
-}
-
-function byCode(code: string): SearchQuery {
-  return { type: 'Basic', where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: code }] } }
-}
-
 const LOST = new Error('Connection terminated unexpectedly')
-const CHANGES = [basic('changed', 'b'), basic('new', 'b'), { op: 'delete', type: 'Basic', id: 'gone' }] as const
+const CHANGES = [basic('changed', { code: 'b' }), basic('new', { code: 'b' }), { op: 'delete', type: 'Basic', id: 'gone' }] as const
 
 function failing(code: string): Error {
   return Object.assign(new Error('injected'), { code })
@@ -92,7 +79,7 @@ async function withWorld(work: (world: World) => Promise<void>): Promise<void> {
     },
   }
   const { storage } = await openPostgres(faulty(schema.pool(), striking), { allowLossyCommits: true, notify: false })
-  await storage.write([basic('kept', 'a'), basic('changed', 'a'), basic('gone', 'a')])
+  await storage.write([basic('kept', { code: 'a' }), basic('changed', { code: 'a' }), basic('gone', { code: 'a' })])
   calls.length = 0
   try {
     await work({ storage, calls, fault })
@@ -149,10 +136,10 @@ describe.skipIf(database.url === undefined)('a connection that is lost (needs a 
 describe('a transaction that another one makes impossible', () => {
   it.each(['40001', '40P01', '23505'])('(%s) is tried again at any call', async (code) => {
     await withWorld(async ({ storage, calls, fault }) => {
-      await storage.write([basic('kept', 'a')])
+      await storage.write([basic('kept', { code: 'a' })])
       fault.error = failing(code)
       fault.strikes = nth(calls.length - 1, 'before')
-      await storage.write([basic('kept', 'a')])
+      await storage.write([basic('kept', { code: 'a' })])
       expect((await storage.read('Basic', 'kept'))?.versionId).toBe('3')
     })
   })
@@ -242,7 +229,7 @@ describe.skipIf(database.url === undefined)('a server that is not as it should b
         )
         await cut.end()
         const { storage, close } = await openPostgres(schema.pool(), { allowLossyCommits: true })
-        expect((await storage.write([basic('a', 'a')]))[0]?.versionId).toBe('1')
+        expect((await storage.write([basic('a', { code: 'a' })]))[0]?.versionId).toBe('1')
         await close()
       })
     }
@@ -259,13 +246,13 @@ describe.skipIf(database.url === undefined)('a server that is not as it should b
       const blocker = schema.pool()
       const client = await blocker.connect()
       await client.query({ text: 'BEGIN; LOCK TABLE fhir_resource', values: [], query_timeout: 0 })
-      const write = db.storage.write([basic('a', 'a')])
+      const write = db.storage.write([basic('a', { code: 'a' })])
       await expect(db.storage.read('Basic', 'a')).rejects.toMatchObject({ code: 'storage-timeout' })
       await expect(write).rejects.toMatchObject({ code: 'storage-timeout' })
       client.release(true)
       await blocker.end()
       // On a busy machine a new connection may take longer than is waited for it.
-      await vi.waitFor(() => db.storage.write([basic('a', 'a')]), { timeout: 300_000 })
+      await vi.waitFor(() => db.storage.write([basic('a', { code: 'a' })]), { timeout: 300_000 })
       await db.close()
     })
   })

@@ -1,6 +1,6 @@
-import { writableText, type PutEntry, type SearchQuery } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { basic, byCode } from '../../core/test/basics.js'
 import { testDatabase, type TestSchema } from '../test/test-database.js'
 import { openPostgres, openPostgresToFill } from './index.js'
 
@@ -8,17 +8,7 @@ const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
 
 const LOSSY = { allowLossyCommits: true }
-const BY_CODE: SearchQuery = { type: 'Basic', where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'a' }] } }
-
-function basic(id: string): PutEntry {
-  return {
-    op: 'put',
-    type: 'Basic',
-    id,
-    text: writableText('Basic', id, { resourceType: 'Basic' }),
-    entries: [{ param: 'code', value: 'a' }],
-  }
-}
+const BY_CODE = byCode('a')
 
 describe.skipIf(database.url === undefined)('a database that is filled (needs a PostgreSQL server)', () => {
   let schema: TestSchema

@@ -1,8 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { createSessions } from 'fhir-ops/sessions'
-import { writableText, type PutEntry, type SessionNews } from 'fhir-ops/storage'
+import type { SessionNews } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { basic } from '../../core/test/basics.js'
 import { testDatabase, type TestSchema } from '../test/test-database.js'
 import { openPostgres, type OpenPostgresOptions, type PostgresDatabase } from './index.js'
 
@@ -115,16 +116,6 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
     await vi.waitFor(async () => expect((await run(count)).rows).toEqual([{ n: 0 }]), LONG)
   })
 })
-
-function basic(id: string): PutEntry {
-  return {
-    op: 'put',
-    type: 'Basic',
-    id,
-    text: writableText('Basic', id, { resourceType: 'Basic' }),
-    entries: [{ param: 'code', value: 'a' }],
-  }
-}
 
 function statesOf(news: SessionNews): readonly boolean[] {
   const states: boolean[] = []

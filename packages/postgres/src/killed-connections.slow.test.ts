@@ -1,8 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
-import { writableText, type PutEntry } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
+import { basic } from '../../core/test/basics.js'
 import { followerOf, REPLICATION } from '../test/failover-pair.js'
 import { testServer, type TestServer } from '../test/test-server.js'
 import { unheardErrors } from '../test/unheard-errors.js'
@@ -113,9 +113,4 @@ async function useUntil(stop: AbortSignal, { db, seen, lane }: Lane): Promise<vo
 async function versionAfterAll(db: PostgresDatabase, id: string): Promise<number> {
   const read = async (): Promise<number> => Number((await db.storage.read('Basic', id))?.versionId ?? 0)
   return read().catch(read)
-}
-
-function basic(id: string): PutEntry {
-  const text = writableText('Basic', id, { resourceType: 'Basic' })
-  return { op: 'put', type: 'Basic', id, text, entries: [{ param: 'code', value: 'a' }] }
 }

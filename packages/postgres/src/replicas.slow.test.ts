@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as after } from 'node:timers/promises'
 import { storageContract } from '@fhir-ops/storage-contract'
-import { writableText, type PutEntry, type SearchQuery } from 'fhir-ops/storage'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { basic, byCode } from '../../core/test/basics.js'
 import { asked, followerOf, REPLICATION } from '../test/failover-pair.js'
 import { testServer, type TestServer } from '../test/test-server.js'
 import { openPostgres, type OpenPostgresOptions, type PostgresDatabase } from './index.js'
@@ -20,17 +20,7 @@ afterAll(async () => {
 if (primary === undefined || standby === undefined)
   process.stdout.write('No PostgreSQL server can be had: the tests of reading from standbys are skipped\n')
 
-const BY_CODE: SearchQuery = { type: 'Basic', where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'a' }] } }
-
-function basic(id: string): PutEntry {
-  return {
-    op: 'put',
-    type: 'Basic',
-    id,
-    text: writableText('Basic', id, { resourceType: 'Basic' }),
-    entries: [{ param: 'code', value: 'a' }],
-  }
-}
+const BY_CODE = byCode('a')
 
 describe.skipIf(standby === undefined)('reading from a standby (needs PostgreSQL servers)', () => {
   if (primary === undefined || standby === undefined) return

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { basic, byCode } from '../test/entries.js'
+import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
 import { checkSqlite, openSqlite, type SqliteFile } from './index.js'
 

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it, onTestFinished } from 'vitest'
-import { basic, byCode } from '../test/entries.js'
+import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder } from '../test/temporary-folder.js'
 import { openSqlite, openSqliteToFill, type SqliteFile } from './index.js'
 

@@ -5,7 +5,7 @@ import { conceptStoreContract, sessionStoreContract, storageContract } from '@fh
 import { createSessions } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { basic, byCode } from '../test/entries.js'
+import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
 import { checkSqlite, openSqlite, type SqliteFile } from './index.js'
 

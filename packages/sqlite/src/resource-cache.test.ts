@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { basic, byCode } from '../test/entries.js'
+import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
 import { openSqlite, type SqliteFile } from './index.js'
 

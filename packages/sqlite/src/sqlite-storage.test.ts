@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { DatabaseSync } from 'node:sqlite'
 import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { describe, expect, it } from 'vitest'
-import { basic } from '../test/entries.js'
+import { basic } from '../../core/test/basics.js'
 import { temporaryFolder } from '../test/temporary-folder.js'
 import { sqliteConceptStore, sqliteSessionStore, sqliteStorage, type SqliteConnection, type SqliteStatement } from './index.js'
 

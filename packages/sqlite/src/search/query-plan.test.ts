@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Comparison, Condition, EntryTest, SearchQuery } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
-import { basic } from '../../test/entries.js'
+import { basic } from '../../../core/test/basics.js'
 import { sqliteStorage } from '../index.js'
 
 function entry(param: string, ...all: readonly Comparison[]): EntryTest {

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { Condition, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
-import { basic, byCode } from '../../test/entries.js'
+import { basic, byCode } from '../../../core/test/basics.js'
 import { sqliteDriver, type SqliteDriver } from '../database/driver.js'
 import { migrate } from '../database/migrations.js'
 import { writeEntries } from '../commands/write-entries.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { basic, byCode } from '../../test/entries.js'
+import { basic, byCode } from '../../../core/test/basics.js'
 import { temporaryFolder } from '../../test/temporary-folder.js'
 import { writeEntries } from '../commands/write-entries.js'
 import { transaction } from '../database/driver.js'

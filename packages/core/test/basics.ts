@@ -1,4 +1,4 @@
-import { writableText, type PutEntry, type SearchQuery } from 'fhir-ops/storage'
+import { writableText, type PutEntry, type SearchQuery } from '../src/storage/index.js'
 
 /** A Basic with a payload of about so many characters, found by `code`. */
 export function basic(id: string, { code = 'a', size = 0 }: { readonly code?: string; readonly size?: number } = {}): PutEntry {

@@ -1,0 +1,65 @@
+import { openPostgres } from '@fhir-ops/postgres'
+import { openSqlite } from '@fhir-ops/sqlite'
+import fc from 'fast-check'
+import { memoryStorage } from 'fhir-ops/memory'
+import type { Storage } from 'fhir-ops/storage'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, it } from 'vitest'
+import { numRuns, SEED } from '../../../cql/test/ward.fixture.js'
+import { testDatabase, type TestDatabase } from '../../../postgres/test/test-database.js'
+
+/** A property that holds over each storage. */
+export interface StorageProperty<T> {
+  readonly values: fc.Arbitrary<T>
+  /** Of a storage that is empty. */
+  readonly check: (storage: Storage, value: T) => Promise<void>
+  /** How many values are tried over each. */
+  readonly runs: { readonly memory: number; readonly sqlite: number; readonly postgres: number }
+}
+
+const LONG = { timeout: 300_000 }
+
+/** Tests of a property over memory, SQLite and PostgreSQL, for a `describe`. */
+export function holdsOverStorages<T>({ values, check, runs }: StorageProperty<T>): void {
+  let folder = ''
+  let database: TestDatabase
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'fhir-ops-property-'))
+    database = await testDatabase()
+  })
+  afterAll(async () => {
+    await rm(folder, { recursive: true })
+    await database.remove()
+  })
+  const assert = (times: number, over: (value: T) => Promise<void>): Promise<void> =>
+    fc.assert(fc.asyncProperty(values, over), { numRuns: numRuns(times), ...SEED })
+
+  it('over memory', LONG, () => assert(runs.memory, (value) => check(memoryStorage(), value)))
+
+  it('over SQLite', LONG, async () => {
+    let files = 0
+    await assert(runs.sqlite, async (value) => {
+      const { storage, close } = await openSqlite(join(folder, `${++files}.db`))
+      try {
+        await check(storage, value)
+      } finally {
+        await close()
+      }
+    })
+  })
+
+  it('over PostgreSQL', LONG, () =>
+    assert(runs.postgres, async (value) => {
+      const schema = await database.schema()
+      const { storage, close } = await openPostgres(schema.pool())
+      try {
+        await check(storage, value)
+      } finally {
+        await close()
+        await schema.drop()
+      }
+    }),
+  )
+}
