@@ -8,9 +8,12 @@ import { root } from './packages.mjs'
 
 const RESULTS = join('packages', 'bench', 'results')
 const PROGRAM = join('packages', 'bench', 'dist', 'main.js')
+/** They run when they are named: each takes long, or needs another program. */
+const NAMED_ONLY = new Set(['cluster-faults', 'java', 'memory', 'soak', 'validate-files'])
 const USAGE = `npm run bench -- [NAME...] [--save | --against last|FOLDER [--rounds N]]
 
-  NAME...            the benches to run, one after the other; --list names them; all but soak when none is named
+  NAME...            the benches to run, one after the other; --list names them; when none is named, all that need no other program and
+                     end within minutes: ${[...NAMED_ONLY].join(', ')} are left out
   --save             keeps the tables in ${RESULTS}; npm run docs writes them into docs/performance.md
   --against last     compares with the kept tables: times as good, set right by the calibration of both runs
   --against FOLDER   compares with another checkout that has been set up, in turns, on the same machine
@@ -41,7 +44,7 @@ function arguments_() {
 function main() {
   const unknown = positionals.find((name) => !benches().includes(name))
   if (unknown !== undefined) wrong(`There is no bench '${unknown}'; there are ${benches().join(', ')}.`)
-  const names = positionals.length > 0 ? positionals : benches().filter((name) => name !== 'soak')
+  const names = positionals.length > 0 ? positionals : benches().filter((name) => !NAMED_ONLY.has(name))
   if (values.save && values.against !== undefined) wrong('--save and --against exclude each other.')
   if (values.against === undefined) return names.map((name) => shown(name)).every(Boolean)
   const rounds = Number(values.rounds)

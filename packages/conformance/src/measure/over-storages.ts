@@ -41,11 +41,11 @@ export function holdsOverStorages<T>({ values, check, runs }: StorageProperty<T>
   it('over SQLite', LONG, async () => {
     let files = 0
     await assert(runs.sqlite, async (value) => {
-      const { storage, close } = await openSqlite(join(folder, `${++files}.db`))
+      const opened = await openSqlite(join(folder, `${++files}.db`))
       try {
-        await check(storage, value)
+        await check(opened.storage, value)
       } finally {
-        await close()
+        await opened.close()
       }
     })
   })
@@ -53,11 +53,11 @@ export function holdsOverStorages<T>({ values, check, runs }: StorageProperty<T>
   it('over PostgreSQL', LONG, () =>
     assert(runs.postgres, async (value) => {
       const schema = await database.schema()
-      const { storage, close } = await openPostgres(schema.pool())
+      const opened = await openPostgres(schema.pool())
       try {
-        await check(storage, value)
+        await check(opened.storage, value)
       } finally {
-        await close()
+        await opened.close()
         await schema.drop()
       }
     }),
