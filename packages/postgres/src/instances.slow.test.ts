@@ -88,7 +88,10 @@ describe.skipIf(database.url === undefined)('two processes over one database (ne
   it('write the same resources in opposite orders without standing in each other’s way', async () => {
     const [a, b] = [await instance(), await instance()]
     const ids = Array.from({ length: 30 }, (_, index) => `b${index}`)
-    const writes = Array.from({ length: 4 }, () => [a.storage.write(ids.map(basic)), b.storage.write(ids.toReversed().map(basic))]).flat()
+    const writes = Array.from({ length: 4 }, () => [
+      a.storage.write(ids.map((id) => basic(id))),
+      b.storage.write(ids.toReversed().map((id) => basic(id))),
+    ]).flat()
     await Promise.all(writes)
     expect((await a.storage.read('Basic', 'b7'))?.versionId).toBe('8')
   })
