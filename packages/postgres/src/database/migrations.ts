@@ -197,7 +197,7 @@ async function isCurrent(db: Database, steps: readonly Step[]): Promise<boolean>
   return version > steps.length || (version === steps.length && numberAt(table, 'indexes') === ENTRY_INDEXES.size)
 }
 
-/** The index of a large database takes minutes, and so does waiting for the process that makes it. */
+/** The index of a large database takes minutes. */
 const STEP_TIMEOUT_MS = 24 * 3_600_000
 
 /** How long a lock on a table is waited for at once: everybody else who wants the table waits behind. */
@@ -207,14 +207,15 @@ const LOCK_PAUSE_MS = 500
 
 /**
  * Runs what changes the schema, while no other process does. Where somebody works on a table for long, such as a backup, it tries again and again rather
- * than keep those who serve waiting.
+ * than keep those who serve waiting. The turn is tried for in the same way: a transaction that waits for the row would hold a lock on its table, and
+ * whoever has the turn could not change that table.
  */
 async function inTurn<T>(db: Database, work: (executor: Executor) => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await db.transaction(async (executor) => {
         await executor.rows(sql`SET LOCAL statement_timeout = 0`)
-        await executor.rows({ ...sql`SELECT 1 FROM fhir_schema FOR UPDATE`, timeoutMs: STEP_TIMEOUT_MS })
+        await executor.rows(sql`SELECT 1 FROM fhir_schema FOR UPDATE NOWAIT`)
         await executor.rows({ text: `SET LOCAL lock_timeout = ${LOCK_WAIT_MS}`, values: [] })
         return work(executor)
       })
