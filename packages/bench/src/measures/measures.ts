@@ -60,7 +60,10 @@ export async function measures(): Promise<string> {
       for (const [name, { id }] of MEASURES) rows.push([name, kind, String(patients), ...(await timings(live, `Measure/${String(id)}`))])
       await close()
     }
-  return markdownTable(['measure in CQL', 'engine, storage', 'patients', 'patients/s, cold', 'warm', 'kept', 'counts'], rows)
+  return markdownTable(
+    ['measure in CQL', 'engine, storage', 'patients', 'patients/s, cold', 'patients/s, warm', 'patients/s, kept', 'counts'],
+    rows,
+  )
 }
 
 /** What measures are timed over. */

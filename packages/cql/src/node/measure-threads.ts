@@ -77,7 +77,7 @@ export interface TranslatedMessage {
  * Evaluates a Measure as `evaluateMeasure` does, with the subjects divided among threads. Each thread opens the storage for itself, so a storage in memory
  * cannot be shared. When one thread fails, the others are ended, and nothing is reported.
  *
- * @param ctx Merges the parts: over the same storage as the threads'. Its signal ends all threads; `onProgress` is told of all together.
+ * @param ctx Merges the parts: over the same storage as the threads'. Its signal ends all threads; `onProgress` gets the sum of all.
  * @throws {OperationError} as `evaluateMeasurePart`, named by the part; `aborted` for a thread that ended, `too-costly` for one without memory.
  * @throws {TypeError} for an option that is unknown or of another type.
  */
@@ -151,7 +151,7 @@ function startPart(task: ThreadTask, { translator, onProgress }: PartOptions): P
   const worker = new Worker(threadFile(), { workerData: task, execArgv: [] })
   const name = `Part ${task.part.part} of ${task.part.of}`
   const { promise: done, resolve, reject } = Promise.withResolvers<MeasurePart>()
-  // It is told by whoever waits for all.
+  // Whoever waits for all gets it.
   done.catch(() => undefined)
   worker.on('message', ({ progress, asked, part, failure }: ThreadMessage) => {
     if (progress !== undefined) onProgress(progress)
