@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { startWithModestAllocator } from './modest-allocator.js'
-import { runtimeProblem } from './runtime-problem.js'
+import { runtimeProblem, startWithModestAllocator } from './runtime.js'
 
 if (process.argv[2] === 'serve') startWithModestAllocator()
 

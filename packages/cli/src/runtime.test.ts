@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import manifest from '../package.json' with { type: 'json' }
-import { runtimeProblem } from './runtime-problem.js'
+import { runtimeProblem } from './runtime.js'
 
 test.each(['22.13.0', '22.20.1', '24.0.0'])('Node %s is new enough', (version) => expect(runtimeProblem(version)).toBeUndefined())
 

@@ -1,3 +1,12 @@
+const OLDEST: readonly [number, number] = [22, 13]
+
+/** What is wrong with this version of Node; `undefined` when it is new enough (`engines` in the manifest). */
+export function runtimeProblem(version: string): string | undefined {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const isNewEnough = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1])
+  return isNewEnough ? undefined : `fhir-ops needs Node ${OLDEST.join('.')} or later, and this is ${version}.`
+}
+
 /**
  * From 1 MB on a block of the C library's allocator is mapped by itself, so that the system has it back when it is freed; of what is smaller at most
  * 2 MB stay free at the end of each of its areas. By itself it keeps blocks of up to 32 MB once it has freed one, and 64 MB at the end of each area,
