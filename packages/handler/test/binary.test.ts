@@ -67,12 +67,14 @@ describe('a Binary', () => {
 
   it('is stored as a resource, too, with other JSON as content', async () => {
     const resource = { resourceType: 'Binary', id: 'r', contentType: 'text/plain', data: 'YWJj' }
-    for (const type of ['application/fhir+json', 'application/json'])
+    for (const type of ['application/fhir+json', 'application/json', 'application/json+fhir', 'text/json'])
       expect((await ask('/Binary/r', { method: 'PUT', type, body: JSON.stringify(resource) })).status).toBeLessThan(202)
     expect((await ask('/Binary/r')).text).toBe('abc')
     expect((await ask('/Binary/j', { method: 'PUT', type: 'application/json', body: '[1,2]' })).status).toBe(201)
     const json = await ask('/Binary/j')
     expect([json.headers['content-type'], json.text]).toEqual(['application/json', '[1,2]'])
+    await ask('/Binary/j', { method: 'PUT', type: 'application/ld+json', body: '{"a":1}' })
+    expect((await ask('/Binary/j')).headers['content-type']).toBe('application/ld+json')
   })
 
   it.each([

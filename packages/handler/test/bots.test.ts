@@ -165,6 +165,7 @@ describe('execute', () => {
     ['a member twice', 'application/json', '{"a":1,"a":2}', 400],
     ['__proto__', 'application/json', '{"__proto__":{}}', 400],
     ['too deep', 'application/json', '{"a":'.repeat(200) + '1' + '}'.repeat(200), 400],
+    ['JSON by another name', 'text/json', '{"a":1}', 200],
     ['another type', 'application/xml', '<a/>', 415],
     ['no HL7', 'x-application/hl7-v2+er7', 'PID|1', 400],
     ['a wrong charset', 'text/plain; charset=latin1', 'x', 415],

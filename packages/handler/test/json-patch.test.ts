@@ -120,6 +120,7 @@ describe('JSON Patch', () => {
     ['[]', `${JSON_PATCH}; charset=latin1`, 415],
     ['[]', `${JSON_PATCH}; charset=utf-8`, 200],
     ['[]', 'application/json', 200],
+    ['[]', 'text/json', 200],
   ])('a body %s of the type %s is answered with %i', async (text, type, status) => {
     const reply = await ask('PATCH', '/Patient/one', { text, type })
     expect(reply.status).toBe(status)

@@ -243,10 +243,10 @@ describe('revoke', () => {
     expect(at((await postJson('/auth/revoke', token, '{}')).json, 'issue', 0, 'code')).toBe('required')
   })
 
-  it('as application/fhir+json, too', async () => {
+  it.each(['application/fhir+json', 'text/json', 'application/vnd.api+json'])('as %s, too', async (type) => {
     const [mine, other] = [await signIn(), await signIn()]
     const body = JSON.stringify({ loginId: other.loginId })
-    expect((await postJson('/auth/revoke', mine.token, body, 'application/fhir+json')).json).toEqual(OK)
+    expect((await postJson('/auth/revoke', mine.token, body, type)).json).toEqual(OK)
     expect((await ask('/auth/me', other.token)).status).toBe(401)
   })
 

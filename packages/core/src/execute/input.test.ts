@@ -16,6 +16,8 @@ describe('the content types of the input', () => {
     ['application/json', '{"a":[1,null]}', { a: [1, null] }],
     ['application/fhir+json', '{"resourceType":"Patient","id":"1"}', { resourceType: 'Patient', id: '1' }],
     ['application/fhir+json', '{"weightKg":61.5}', { weightKg: 61.5 }],
+    ['text/json', '{"a":1}', { a: 1 }],
+    ['application/vnd.example+json; charset=utf-8', '{"a":1}', { a: 1 }],
     ['application/x-www-form-urlencoded', 'a=1&b=x+y%26&c&=d&&e==', { a: '1', b: 'x y&', c: '', '': 'd', e: '=' }],
     ['application/x-www-form-urlencoded', '', {}],
   ])('%s %s', (contentType, body, expected) => {

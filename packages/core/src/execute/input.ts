@@ -1,4 +1,5 @@
 import { OperationError, quoted } from '../errors/index.js'
+import { readableJsonType } from '../json/index.js'
 import { decodeUtf8 } from '../text/index.js'
 import { textMap, type TextMap, uniquePairs } from './bot-function.js'
 import { BOT_CONTENT_TYPES, type ParseJson } from './content-types.js'
@@ -29,7 +30,7 @@ export const QUERY_CONTENT_TYPE = 'application/x-www-form-urlencoded'
  */
 export function readBotInput(contentType: string | undefined, bytes: Uint8Array, parseJson: ParseJson): BotInput {
   const [mediaType = '', ...parameters] = (contentType ?? '').split(';').map((part) => part.trim().toLowerCase())
-  const kind = BOT_CONTENT_TYPES.find((one) => one.mediaType === mediaType)
+  const kind = BOT_CONTENT_TYPES.find((one) => one.mediaType === readableJsonType(mediaType))
   if (kind === undefined || !parameters.every(isUtf8OrOther)) {
     throw new OperationError('media-type-unsupported', `Bots do not read the Content-Type ${quoted(contentType ?? '')}.`)
   }

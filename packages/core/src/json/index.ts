@@ -1,4 +1,5 @@
 export { extensionAt, isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from './narrow.js'
+export { readableJsonType } from './media-type.js'
 export { jsonItems, jsonMembers, type JsonMember } from './members.js'
 export { parseInPieces } from './parse.js'
 export { placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'

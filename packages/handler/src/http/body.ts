@@ -6,10 +6,11 @@ import type { HandlerLimits } from '../limits.js'
 import { checkDeclaredLength, readBytes } from './body-bytes.js'
 import type { HttpRequest } from './http-request.js'
 import { readingJsonBody, readingJsonValue } from './json-body.js'
-import { checkContentType, mediaTypeOf } from './media-types.js'
+import { bodyTypeOf, checkContentType } from './media-types.js'
 
 /** A request's body, read and decoded. */
 export interface Body {
+  /** What it is read as (`bodyTypeOf`). */
   readonly mediaType: string
   readonly bytes: Uint8Array
   /** Strict UTF-8, without byte order mark. */
@@ -80,10 +81,9 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   const reading = readingOf(kind)
   if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
   if (mayBeEmpty(request, reading)) checkContentType(request, reading.mediaTypes)
-  if (kind === 'binary' && !isBinaryResource(request, bytes))
-    return { mediaType: mediaTypeOf(request.header('content-type')), bytes, text: '' }
+  if (kind === 'binary' && !isBinaryResource(request, bytes)) return { mediaType: bodyTypeOf(request), bytes, text: '' }
   const text = decodeUtf8(bytes)
-  const mediaType = mediaTypeOf(request.header('content-type'))
+  const mediaType = bodyTypeOf(request)
   if (kind === 'patch') {
     const value = yield* readingJsonValue(text, limits)
     return { mediaType, bytes, text, json: isObject(value) ? value : undefined }
@@ -94,7 +94,7 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
 
 /** JSON of FHIR is a resource; other JSON is one only when it says so. @see https://hl7.org/fhir/R4/binary.html#rest */
 function isBinaryResource(request: HttpRequest, bytes: Uint8Array): boolean {
-  const mediaType = mediaTypeOf(request.header('content-type'))
+  const mediaType = bodyTypeOf(request)
   if (mediaType !== 'application/json') return mediaType === 'application/fhir+json'
   return /^\s*\{[\s\S]*"resourceType"\s*:\s*"Binary"/.test(new TextDecoder().decode(bytes.subarray(0, HEAD_BYTES)))
 }

@@ -1,9 +1,10 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
+import { readableJsonType } from 'fhir-ops/internal/json'
 import type { HttpRequest } from './http-request.js'
 import { onlyValue } from './target.js'
 
-const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json', 'text/json', 'json'])
+const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json+fhir', 'application/json', 'text/json', 'json'])
 const NDJSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson'])
 const JSON_RANGES: ReadonlySet<string> = new Set([...JSON_TYPES, 'application/*', '*/*'])
 
@@ -12,8 +13,13 @@ export function mediaTypeOf(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
+/** The media type that a body is read as: JSON has many names. */
+export function bodyTypeOf(request: HttpRequest): string {
+  return readableJsonType(mediaTypeOf(request.header('content-type')))
+}
+
 /**
- * Checks that a body can be read: one of these types, UTF-8, not compressed on its way either.
+ * Checks that a body can be read: one of these types or, for JSON, another of its names, UTF-8, not compressed on its way either.
  *
  * @throws {OperationError} `media-type-unsupported`
  */
@@ -22,7 +28,7 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
   checkPlain('Content-Encoding', request.header('content-encoding'), 'identity')
   checkPlain('Transfer-Encoding', request.header('transfer-encoding'), 'chunked')
   if (allowed === 'any') return checkHasType(contentType)
-  if (!allowed.includes(mediaTypeOf(contentType))) {
+  if (!allowed.includes(bodyTypeOf(request))) {
     throw new OperationError(
       'media-type-unsupported',
       `${/xml/i.test(contentType ?? '') ? 'XML is not read. ' : ''}The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`,
