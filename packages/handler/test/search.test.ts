@@ -117,6 +117,24 @@ describe('search', () => {
     })
   })
 
+  it('_elements names an element with a choice of types with or without the type, and what one of several types has', async () => {
+    const value = { value: 1.5 }
+    expect(at((await get('/Observation?_elements=value')).json, 'entry', 0, 'resource', 'valueQuantity')).toEqual(value)
+    expect(at((await get('/Observation/o?_elements=value')).json, 'valueQuantity')).toEqual(value)
+    expect((await get('?_type=Patient,Observation&_elements=gender,status')).status).toBe(200)
+    expect((await get('/Patient?_elements=resourceType,id,meta,extension')).status).toBe(200)
+    expect((await get('/Bot?_elements=naem')).status).toBe(200)
+  })
+
+  it.each([
+    ['/Patient?_elements=id,naem', "Search parameter '_elements' names 'naem', which is no element of Patient. Did you mean 'name'?"],
+    ['/Patient/a?_elements=constructor', "Search parameter '_elements' names 'constructor', which is no element of Patient."],
+    ['?_type=Patient,Observation&_elements=valueQuantiti', 'no element of the types that are searched. Did you mean'],
+  ])('an element that there is not is refused by name: %s', async (path, message) => {
+    const { status, text } = await get(path)
+    expect([status, text]).toEqual([400, expect.stringContaining(message)])
+  })
+
   it('is narrowed to a compartment by the path', async () => {
     expect(idsOf(await get('/Patient/a/Observation'))).toEqual(['o'])
     expect(idsOf(await get('/Patient/b/Observation'))).toBeUndefined()
@@ -168,6 +186,9 @@ describe('search', () => {
   it.each([
     ['/Patient?_summary=text&_include=*', 400],
     ['/Patient?_summary=true&_elements=name', 400],
+    ['/Patient?_elements=naem', 400],
+    ['/Patient/a?_elements=naem', 400],
+    ['?_type=Patient,Observation&_elements=naem', 400],
     ['/Patient?nonsense=1', 400],
     ['/Patient?constructor=1', 400],
     ['/Patient?_count=x', 400],

@@ -1,5 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
 import type { SortKey } from '../storage/index.js'
+import type { TypeModel } from '../fhirpath/index.js'
+import { didYouMean, nearest } from '../text/index.js'
 import { overBound, SEARCH_BOUNDS } from './bounds.js'
 import { isInclude, readIncludes, type Include } from './results/includes.js'
 import { kindOf } from './kinds/registry.js'
@@ -63,7 +65,7 @@ export function readControls(types: readonly string[], all: readonly SearchPair[
     ...(after !== undefined && { after }),
     ...contained,
     ...readTotal(values.get('_total')),
-    ...readElements(values.get('_elements')),
+    ...readElements(values.get('_elements'), contained.contained?.shown === 'container' ? undefined : types, parameters.model),
     ...(includes.length > 0 && { includes }),
   }
 }
@@ -121,12 +123,29 @@ function readTotal(value: string | undefined): Pick<ParsedSearch, 'total'> {
   throw invalid('_total', value, 'none, estimate or accurate')
 }
 
-function readElements(value: string | undefined): Pick<ParsedSearch, 'elements'> {
+/** @param types Of the resources that are shown; absent when they may be of any. */
+function readElements(value: string | undefined, types: readonly string[] | undefined, model: TypeModel): Pick<ParsedSearch, 'elements'> {
   if (value === undefined) return {}
   const elements = value.split(',')
   if (elements.length > SEARCH_BOUNDS.elements) throw overBound(SEARCH_BOUNDS.elements, 'names in _elements', '_elements')
   if (!elements.every((element) => /^[a-z][A-Za-z0-9]{0,63}$/.test(element))) throw invalid('_elements', value, 'a list of element names')
+  if (types !== undefined) checkElements(elements, types, model)
   return { elements }
+}
+
+/** One of the types must have the element. Of a type whose definition is not there, nothing is known. */
+function checkElements(elements: readonly string[], types: readonly string[], model: TypeModel): void {
+  const known = types.flatMap((type) => model.type(type) ?? [])
+  if (known.length === 0 || known.length < types.length) return
+  const unknown = elements.find(
+    (name) => name !== 'resourceType' && !known.some(({ members, elements: slots }) => members.has(name) || slots.has(name)),
+  )
+  if (unknown === undefined) return
+  const names = new Set(known.flatMap(({ elements: slots, members }) => [...slots.keys(), ...members.keys()]))
+  const ofTypes = known.length === 1 ? `of ${types[0]}` : 'of the types that are searched'
+  const message = `Search parameter '_elements' names ${quoted(unknown)}, which is no element ${ofTypes}.`
+  const hint = didYouMean(nearest(unknown, names))
+  throw new OperationError('search-invalid', hint === undefined ? message : `${message} ${hint}`, { expression: ['_elements'] })
 }
 
 function readSort(types: readonly string[], value: string | undefined, parameters: SearchParameters): readonly SortKey[] {

@@ -216,6 +216,7 @@ const INVALID: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_summary=true&_elements=name', '_summary'],
   ['Patient?_total=all', '_total'],
   ['Patient?_elements=a b', '_elements'],
+  ['Patient?_elements=id,Name', '_elements'],
 ]
 
 const list = (count: number, item: (index: number) => string, separator = ','): string =>
@@ -224,7 +225,7 @@ const list = (count: number, item: (index: number) => string, separator = ','): 
 /** Each with the number that it may have at most, and the search with so many. */
 const BOUNDS: readonly (readonly [title: string, most: number, search: (count: number) => string])[] = [
   ['sort keys', 16, (count) => `Observation?_sort=${list(count, (n) => SORTABLE[n] ?? '')}`],
-  ['element names', 100, (count) => `Patient?_elements=${list(count, (n) => `e${n}`)}`],
+  ['element names', 100, (count) => `Patient?_elements=${list(count, () => 'name')}`],
   ['includes', 64, (count) => `Patient?${list(count, () => '_include=Patient:organization', '&')}`],
   ['ids', 10_000, (count) => `Patient?_id=${list(count, (n) => `i${n}`)}`],
   [

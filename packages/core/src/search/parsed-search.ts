@@ -19,7 +19,7 @@ export interface ParsedSearch {
   readonly total?: 'none' | 'estimate' | 'accurate'
   /** `_summary`, where resources are wanted, but not whole. */
   readonly summary?: 'true' | 'text' | 'data'
-  /** Top-level elements of `_elements`; absent when all are wanted. */
+  /** Top-level elements of `_elements`, by their names in JSON or, for a choice of types, without the type (`value`); absent when all are wanted. */
   readonly elements?: readonly string[]
   /** `_contained` and `_containedType`; absent when only independent resources are searched, which is all that `query` does. */
   readonly contained?: ContainedSearch

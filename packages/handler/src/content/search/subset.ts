@@ -88,14 +88,16 @@ interface Wanted {
  */
 export async function subsetFor({ ctx }: Exchange, { parameters }: SearchOptions, { type, parsed }: Wanted): Promise<Subset | undefined> {
   const { elements, summary } = parsed
-  if (elements !== undefined) return topLevelSubset((name) => elements.includes(name))
+  const members = parameters.model.type(type)?.members
+  if (elements !== undefined)
+    return topLevelSubset((name) => elements.includes(name) || elements.includes(members?.get(name)?.name ?? name))
   if (summary === undefined) return undefined
   if (summary === 'data') return topLevelSubset((name) => name !== 'text')
   const definition = await ctx.content.resolve('StructureDefinition', `http://hl7.org/fhir/StructureDefinition/${type}`)
   if (definition === undefined) throw new OperationError('search-unsupported', `_summary needs a StructureDefinition of ${type}.`)
   const { marked, mandatory } = cached(ctx.cache, MARKED_PATHS, definition)
   if (summary === 'true') return pathSubset(parameters.model, type, marked)
-  return topLevelSubset((name) => name === 'text' || mandatory.has(`${type}.${parameters.model.type(type)?.members.get(name)?.name}`))
+  return topLevelSubset((name) => name === 'text' || mandatory.has(`${type}.${members?.get(name)?.name}`))
 }
 
 /** Paths of elements without `[x]`. */
