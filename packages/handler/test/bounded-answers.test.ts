@@ -77,7 +77,7 @@ describe('_pretty', () => {
 
   it('leaves an answer alone that no person reads, or that would exceed the limit of answers', async () => {
     const server = await start()
-    const nested = `"extension":${'[{"url":"u","extension":'.repeat(60)}[${'1,'.repeat(200_000)}1]${'}]'.repeat(60)}`
+    const nested = `"extension":${'[{"url":"u","extension":'.repeat(60)}[${'1,'.repeat(190_000)}1]${'}]'.repeat(60)}`
     await put(server, 'short', '"code":{"text":"x"}')
     await put(
       server,

@@ -76,6 +76,20 @@ describe('section 9 limits, at and above', () => {
   })
 
   it.each([
+    ['null', 'Patient', 39, 201],
+    ['null', 'Patient', 40, 400],
+    ['{}', 'Patient', 40, 400],
+    ['[]', 'Patient', 40, 400],
+    ['"x"', 'ValueSet', 99, 201],
+    ['"x"', 'ValueSet', 100, 400],
+  ])('a list of %s in a %s, %d of them and two members: %d', async (item, type, items, status) => {
+    const body = `{"resourceType":"${type}","id":"list${items}","x":[${Array.from({ length: items - 1 }, () => item).join(',')}]}`
+    const reply = await ask(`/${type}/list${items}`, { method: 'PUT', body })
+    expect(reply.status).toBe(status)
+    if (status === 400) expect(reply.text).toContain('members or items of lists')
+  })
+
+  it.each([
     [8_192, 404],
     [8_193, 414],
   ])('a URL of %d bytes: %d', async (bytes, status) => {

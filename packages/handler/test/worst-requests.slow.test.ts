@@ -22,7 +22,7 @@ const codes = Array.from({ length: 20_000 }, (_, n) => ({ code: `c${n}`, display
 const system = 'http://w.example/cs'
 const json = (value: object): string => JSON.stringify(value)
 const wide = `"language":"${'w'.repeat(20_000)}"`
-const nested = `"extension":${'[{"url":"u","extension":'.repeat(45)}[${'1,'.repeat(1_000_000)}1]${'}]'.repeat(45)}`
+const nested = `"extension":${'[{"url":"u","extension":'.repeat(45)}[${'1234567890,'.repeat(190_000)}1]${'}]'.repeat(45)}`
 
 const STORED: readonly (readonly [type: string, id: string, text: string])[] = [
   ['CodeSystem', 'cs', `"url":"${system}","status":"active","content":"complete","concept":[{"code":"root","concept":${json(codes)}}]`],
@@ -276,7 +276,15 @@ const WORST: Readonly<Record<string, readonly Sent[]>> = {
   'POST /fhir/R4/:type/:id/*/_search': [{ method: 'POST', url: '/fhir/R4/Patient/p0/*/_search', body: '_count=1000', type: FORM }],
   'GET /fhir/R4': [{ url: '/fhir/R4?_count=1000' }],
   'POST /fhir/R4/_search': [{ method: 'POST', url: '/fhir/R4/_search', body: '_count=1000', type: FORM }],
-  'POST /fhir/R4/:type': [{ method: 'POST', url: '/fhir/R4/Patient', body: longPatient }],
+  'POST /fhir/R4/:type': [
+    { method: 'POST', url: '/fhir/R4/Patient', body: longPatient },
+    ...['null', '{}', '[]', '[[]]'].map((item) => ({
+      method: 'POST',
+      url: '/fhir/R4/Patient',
+      body: `{"resourceType":"Patient","name":[${`${item},`.repeat(500_000)}null]}`,
+    })),
+    { method: 'POST', url: '/fhir/R4/Patient', body: `{"resourceType":"Patient","name":[${'null,'.repeat(199_000)}null]}` },
+  ],
   'PUT /fhir/R4/:type/:id': [
     { method: 'PUT', url: '/fhir/R4/Binary/large', body: 'b'.repeat(16 * MIB), type: 'application/octet-stream' },
     { method: 'PUT', url: '/fhir/R4/Patient/x', body: longPatient },

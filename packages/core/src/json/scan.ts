@@ -115,6 +115,10 @@ export interface JsonMeasure {
   readonly depth: number
   /** Members of all objects together, those of equal names counted each. */
   readonly members: number
+  /** Lists, empty ones too. */
+  readonly lists: number
+  /** Texts, numbers, booleans, nulls, and empty lists and objects, wherever they are. */
+  readonly leaves: number
   /** Values of all kinds; at least as many as there are. */
   readonly values: number
   /** The numbers that JavaScript writes differently (`1.50`, `1e3`), by their position among all numbers; empty unless asked for. */
@@ -125,7 +129,9 @@ interface Measuring {
   depth: number
   open: number
   members: number
-  values: number
+  lists: number
+  objects: number
+  leaves: number
   count: number
   readonly numbers: Map<number, string> | undefined
 }
@@ -133,9 +139,19 @@ interface Measuring {
 /** Measures a text that may not be JSON at all, before it is parsed. */
 export function* measureJson(text: string, { numbers }: { readonly numbers: boolean }): Work<JsonMeasure> {
   const texts = new Map<number, string>()
-  const measuring: Measuring = { depth: 0, open: 0, members: 0, values: 1, count: 0, numbers: numbers ? texts : undefined }
+  const measuring: Measuring = {
+    depth: 0,
+    open: 0,
+    members: 0,
+    lists: 0,
+    objects: 0,
+    leaves: 1,
+    count: 0,
+    numbers: numbers ? texts : undefined,
+  }
   for (let at = measureFrom(measuring, text, 0); at < text.length; at = measureFrom(measuring, text, at)) yield
-  return { depth: measuring.depth, members: measuring.members, values: measuring.values, numbers: texts }
+  const { depth, members, lists, objects, leaves } = measuring
+  return { depth, members, lists, leaves, values: leaves + lists + objects, numbers: texts }
 }
 
 /** Measures a piece. @returns Where the next one begins. */
@@ -146,18 +162,19 @@ function measureFrom(measuring: Measuring, text: string, start: number): number 
   for (; at < end; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = stringEnd(text, at)
-    else if (code === COMMA) measuring.values++
+    else if (code === COMMA) measuring.leaves++
     else if (code === COLON) measuring.members++
-    else if (code > NINE) measureBracket(measuring, code | TO_BRACE)
+    else if (code > NINE) measureBracket(measuring, code)
     else if (code >= MINUS && numbers !== undefined) at = passNumber(numbers, text, { start: at, index: measuring.count++ })
   }
   return at
 }
 
 function measureBracket(measuring: Measuring, code: number): void {
-  if (code === CLOSE_BRACE) measuring.open--
-  if (code !== OPEN_BRACE) return
-  measuring.values++
+  if (isClosing(code)) measuring.open--
+  if (!isOpening(code)) return
+  if (code === OPEN_BRACE) measuring.objects++
+  else measuring.lists++
   if (++measuring.open > measuring.depth) measuring.depth = measuring.open
 }
 

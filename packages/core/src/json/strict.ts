@@ -8,7 +8,7 @@ import { measureJson } from './scan.js'
 export interface StrictJsonOptions {
   /** Most objects and arrays within each other. */
   readonly maxDepth: number
-  /** Most members of all objects together. */
+  /** Most members of all objects together, most lists, and most values without a value in them, in lists or not: FHIR has no more of those than members. */
   readonly maxMembers: number
   /** Most characters of one string; base64 content (`data`, `valueBase64Binary`) is exempt. Default: any number. */
   readonly maxString?: number
@@ -23,12 +23,12 @@ const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
 const BANNED_NAMES: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
 /**
- * Parses JSON from elsewhere that must be an object. Its depth and its number of members are bounded before it is parsed; a member twice,
+ * Parses JSON from elsewhere that must be an object. Its depth and its numbers of members and items are bounded before it is parsed; a member twice,
  * a member named like an object's internals, a lone surrogate, U+0000 and a number that is not finite are refused.
  *
  * @param text Without byte order mark.
  * @throws {OperationError} `body-invalid` when it is not JSON, is nested too deep or has a member twice; `body-structure` when it is not an
- *   object or has a refused name or value; `parameter-too-long` when a string, or the number of members, is over its limit.
+ *   object or has a refused name or value; `parameter-too-long` when a string, or the number of members or items, is over its limit.
  */
 export function* readStrictJson(text: string, options: StrictJsonOptions): Work<JsonObject> {
   const value = yield* readStrictValue(text, options)
@@ -39,9 +39,10 @@ export function* readStrictJson(text: string, options: StrictJsonOptions): Work<
 /** As `readStrictJson`, for JSON that need not be an object. */
 export function* readStrictValue(text: string, options: StrictJsonOptions): Work<unknown> {
   const { maxDepth, maxMembers, maxString = Infinity, name = 'The body' } = options
-  const { depth, members } = yield* measureJson(text, { numbers: false })
+  const { depth, members, lists, leaves } = yield* measureJson(text, { numbers: false })
   if (depth > maxDepth) throw new OperationError('body-invalid', `${name} is nested deeper than ${maxDepth} levels.`)
-  if (members > maxMembers) throw new OperationError('parameter-too-long', `${name} has more than ${maxMembers} members.`)
+  if (Math.max(members, lists, leaves) > maxMembers)
+    throw new OperationError('parameter-too-long', `${name} has more than ${maxMembers} members or items of lists.`)
   yield
   const value = yield* parsed(text, name)
   yield

@@ -4,7 +4,7 @@ import type { Work } from 'fhir-ops/internal/work'
 /** Bounds on a JSON body. */
 export interface JsonLimits {
   readonly jsonDepth: number
-  /** Members of all objects together. */
+  /** Members of all objects together; as many lists, and values in lists. */
   readonly jsonMembers: number
   /** Characters of one string; base64 content is exempt. */
   readonly stringLength: number
