@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
-import { checkQuery } from 'fhir-ops/internal/storage'
+import { checkEntries, checkQuery } from 'fhir-ops/internal/storage'
 import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type ReadResult } from 'fhir-ops/storage'
 import { jsonOf } from './answer.js'
 import { createBreaker } from './breaker.js'
@@ -47,7 +47,10 @@ export function httpStorage(options: HttpStorageOptions): Storage {
       checkQuery(query)
       return guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach, query) : 0))
     },
-    write: async (entries) => guarded.run(async () => writeIn(upstream, entries)),
+    async write(entries) {
+      checkEntries(entries)
+      return guarded.run(async () => writeIn(upstream, entries))
+    },
     close: async () => guarded.close(),
   }
 }

@@ -1,6 +1,6 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/internal/input'
-import { checkQuery, checkScan } from 'fhir-ops/internal/storage'
+import { checkEntries, checkQuery, checkScan } from 'fhir-ops/internal/storage'
 import type { Capabilities, ReadResult, ResourceHistory, ScanItem, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
@@ -78,7 +78,10 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
       checkQuery(asked)
       return executor.call(countMatches, { type: asked.type, where: asked.where })
     },
-    write: async (entries) => executor.call(writeEntries, { entries, now: now().getTime(), history }),
+    async write(entries) {
+      checkEntries(entries)
+      return executor.call(writeEntries, { entries, now: now().getTime(), history })
+    },
     revision: executor.revision,
     close: async () => executor.close(),
   }

@@ -28,6 +28,17 @@ export const writingPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'what is no list of entries is refused by name, and nothing is written',
+    check: async ({ storage }) => {
+      // What plain JavaScript may call it with.
+      const write = (entries: unknown): Promise<unknown> => Reflect.apply(storage.write, storage, [entries])
+      for (const wrong of [patient('a'), 'a', [patient('a'), undefined], [patient('a'), 'a']])
+        await expect(write(wrong)).rejects.toMatchObject({ code: 'parameter-value', message: expect.stringContaining('a list of entries') })
+      await expect(write(undefined)).rejects.toMatchObject({ code: 'parameter-required' })
+      expect(await storage.read('Patient', 'a')).toBeUndefined()
+    },
+  },
+  {
     promise: 'read gives undefined for what was deleted',
     check: async ({ storage }) => {
       await storage.write([patient('a'), patient('b')])

@@ -3,6 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { checkOptions, CLOCK, FLAG, FUNCTION, inputShape, ITERABLE, type InputShape } from '../input/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
 import {
+  checkEntries,
   checkQuery,
   checkScan,
   putResource,
@@ -83,7 +84,10 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
       checkIndexed(query, unindexed)
       return countBits(matchingRows(open().tables, query) ?? new Uint32Array())
     },
-    write: async (entries) => applyWrites(open(), entries),
+    async write(entries) {
+      checkEntries(entries)
+      return applyWrites(open(), entries)
+    },
     revision: () => open().writes,
     close: async () => {
       closed = true

@@ -16,6 +16,20 @@ export function checkVersion({ type, id, ifVersion }: WriteEntry, current: strin
   throw new OperationError('version-conflict', `${type}/${id} ${found}, but ${wanted}.`)
 }
 
+/**
+ * Checks what plain JavaScript may give to a write: one entry is not a list of one. Every adapter calls this first; `checkLaidOut` is about each entry.
+ *
+ * @throws {OperationError} `parameter-value` for anything but a list of objects; `parameter-required` when it is missing.
+ */
+export function checkEntries(entries: readonly WriteEntry[]): void {
+  const given: unknown = entries
+  if (given === undefined || given === null)
+    throw new OperationError('parameter-required', 'entries is missing.', { expression: ['entries'] })
+  if (Array.isArray(given) && given.every(isObject)) return
+  const problem = Array.isArray(given) ? 'has an item that is none' : 'is not a list, such as [putResource(...)]'
+  throw new OperationError('parameter-value', `entries must be a list of entries to write, and ${problem}.`, { expression: ['entries'] })
+}
+
 const CONDITIONS: Readonly<Record<Condition['kind'], true>> = {
   and: true,
   or: true,

@@ -30,7 +30,7 @@ export {
 } from './entry-test.js'
 export { createFrequency, testKey, type FrequencyOptions } from './frequent-tests.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
-export { checkQuery, checkScan, checkVersion } from './checks.js'
+export { checkEntries, checkQuery, checkScan, checkVersion } from './checks.js'
 export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'
 export { comparePositions, compareSortKeys, positionOf, type IndexedResource, type SortPosition } from './sort-position.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'

@@ -1,4 +1,5 @@
 import {
+  checkEntries,
   checkQuery,
   checkScan,
   containedType,
@@ -52,6 +53,7 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
       return storage.count(innerQuery(query, names))
     },
     async write(entries) {
+      checkEntries(entries)
       const results = await storage.write(entries.map((entry) => innerEntry(entry, names)))
       return results.map((result) => ({ ...result, type: names.outer(result.type) }))
     },

@@ -1,5 +1,5 @@
 import { createResourceCache } from '@fhir-ops/sql'
-import { checkQuery, checkScan } from 'fhir-ops/internal/storage'
+import { checkEntries, checkQuery, checkScan } from 'fhir-ops/internal/storage'
 import type { Capabilities, ReadResult, Storage } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
 import type { Reading } from '../database/replicas.js'
@@ -47,7 +47,10 @@ export function storageIn(db: Database, { now, history, cacheCharacters, reading
       checkQuery(query)
       return reading(async (executor) => countMatches(executor, query))
     },
-    write: async (entries) => writeEntries(db, entries, { now: now().getTime(), history }),
+    async write(entries) {
+      checkEntries(entries)
+      return writeEntries(db, entries, { now: now().getTime(), history })
+    },
     close: async () => db.close(),
   }
 }
