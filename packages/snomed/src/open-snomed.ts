@@ -57,6 +57,17 @@ function eclQuery(index: SnomedIndex, text: string): EclQuery {
   }
 }
 
+/** Why a text is no ECL, and where; `undefined` for one that is. */
+export function eclProblem(text: string): string | undefined {
+  try {
+    parsed(text)
+    return undefined
+  } catch (error) {
+    if (error instanceof EclError) return reasonOf(error)
+    throw error
+  }
+}
+
 function parsed(text: string): Constraint {
   if (text.length > MAX_ECL_LENGTH) throw new EclError(`The expression is longer than ${MAX_ECL_LENGTH} characters`, 0)
   return parseEcl(text)
@@ -80,5 +91,9 @@ function* explainedWork<T>(text: string, work: Work<T>): Work<T> {
 
 function inWords(text: string, error: unknown): Error {
   if (!(error instanceof EclError)) throw error
-  return refusal('INVALID_ECL', { ecl: text, reason: `${escaped(error.message)} (at character ${error.at + 1})` })
+  return refusal('INVALID_ECL', { ecl: text, reason: reasonOf(error) })
+}
+
+function reasonOf({ message, at }: EclError): string {
+  return `${escaped(message)} (at character ${at + 1})`
 }

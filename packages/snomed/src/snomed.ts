@@ -2,7 +2,7 @@ import type { ImportedSystem } from 'fhir-ops/terminology'
 import { pickSnomedVersion, SNOMED } from './sctid.js'
 import { implicitCanonical, implicitResource } from './implicit.js'
 import { SNOMED_FORMAT } from './release/header.js'
-import { openSnomed } from './open-snomed.js'
+import { eclProblem, openSnomed } from './open-snomed.js'
 import { snomedProvider } from './provider/snomed-provider.js'
 
 /**
@@ -26,5 +26,6 @@ export function snomed(): ImportedSystem {
     },
     pickVersion: pickSnomedVersion,
     implicitVersion: implicitCanonical,
+    filterProblem: ({ property, op, value }) => (property === 'constraint' && op === '=' ? eclProblem(value) : undefined),
   }
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/index.js'
 import type { SystemSections } from '../storage/index.js'
 import type { Work } from '../work/index.js'
-import type { CodeSystemProvider } from './provider.js'
+import type { CodeSystemProvider, Filter } from './provider.js'
 
 /** A code system that a context knows beside CodeSystem resources: by a rule, or from releases that were imported. */
 export type CodeSystem = ComputedSystem | ImportedSystem
@@ -64,6 +64,12 @@ export interface ImportedSystem {
    * @returns The version that the canonical names, if it does; `undefined` for any other canonical.
    */
   implicitVersion?(type: ImplicitType, canonical: string): { readonly version?: string } | undefined
+  /**
+   * Checks what can be said of a filter without any release: that its value is written in the language that the property takes.
+   *
+   * @returns Why the value is none, for people; `undefined` when nothing is wrong with it, and for filters that need a release to be judged.
+   */
+  filterProblem?(filter: Filter): string | undefined
 }
 
 /** An open release of an imported code system. */
