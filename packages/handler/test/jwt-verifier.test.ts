@@ -324,6 +324,31 @@ describe('keys of an issuer', () => {
     expect(await found(keys, 'k1')).toBe('found')
   })
 
+  it('that were withdrawn, all of them, verify nothing more and sign nobody out; others are found within a second', async () => {
+    const { uri, state, clock } = await issuer()
+    const keys = source(uri, clock)
+    await found(keys, 'k1')
+    state.keys = []
+    clock.time += 10 * 60_000 + 1
+    expect(await found(keys, 'k1')).toBe('unavailable')
+    state.keys = [{ ...publicJwk, kid: 'k2' }]
+    clock.time += 1_000
+    expect(await found(keys, 'k2')).toBe('found')
+    expect(await found(keys, 'k1')).toBe('no such key')
+  })
+
+  it('are used on where the issuer answers with an object that is no set of keys', async () => {
+    let body: unknown = { keys: [publicJwk] }
+    const clock = { time: 0 }
+    const uri = await serve((_request, response) => response.end(JSON.stringify(body)))
+    const keys = source(uri, clock)
+    await found(keys, 'k1')
+    for (body of [{}, { keys: null }, { keys: { k1: publicJwk } }, { error: 'maintenance' }]) {
+      clock.time += 10 * 60_000 + 1
+      expect(await found(keys, 'k1')).toBe('found')
+    }
+  })
+
   it.each([
     ['is down', (_q: unknown, response: { writeHead(status: number): { end(): void } }) => response.writeHead(500).end()],
     ['sends no JSON', (_q: unknown, response: { end(text: string): void }) => response.end('<html>')],
@@ -336,6 +361,13 @@ describe('keys of an issuer', () => {
     [
       'sends without end',
       (_q: unknown, response: { end(text: string): void }) => response.end(`{"keys":[],"x":"${'x'.repeat(256 * 1024)}"}`),
+    ],
+    ['sends no set of keys', (_q: unknown, response: { end(text: string): void }) => response.end('{}')],
+    ['has no keys', (_q: unknown, response: { end(text: string): void }) => response.end('{"keys":[]}')],
+    [
+      'has symmetric, short and shapeless keys only',
+      (_q: unknown, response: { end(text: string): void }) =>
+        response.end('{"keys":[null,1,{},{"kty":"oct","k":"AAAA","kid":"k1"},{"kty":"RSA","n":"x","e":"AQAB","kid":"k1"}]}'),
     ],
     ['hangs up', (_q: unknown, response: { destroy(): void }) => response.destroy()],
   ])('cannot be had when the issuer %s: 503, not 401', async (_name, listener) => {

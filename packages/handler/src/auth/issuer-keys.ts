@@ -158,8 +158,11 @@ function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promis
 
   const fetchKeys = async (): Promise<void> => {
     try {
-      kept = { keys: keySet(await fetchSet(await address(), fetch)), at: monotonic() }
-      tried = { at: monotonic(), failed: false }
+      const { keys } = await fetchSet(await address(), fetch)
+      // An issuer that has withdrawn all its keys is believed, but nobody's token is wrong for that.
+      const failed = !keys.some(isStrong)
+      kept = failed ? undefined : { keys: keySet({ keys }), at: monotonic() }
+      tried = { at: monotonic(), failed }
     } catch {
       // The issuer's failure shows as `unavailable` where its keys are needed; its text is nobody's business.
       tried = { at: monotonic(), failed: true }
@@ -197,6 +200,7 @@ function unavailable(): OperationError {
 async function fetchSet(uri: string, fetch: RemoteKeysOptions['fetch']): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' }
   const body = await issuerJson({ uri, fetch, maxBytes: MAX_BYTES }, { headers })
+  if (!Array.isArray(body['keys'])) throw new TypeError('This is no set of keys.')
   const keys = objectsAt(body, 'keys').flatMap((key) => {
     const kty = stringAt(key, 'kty')
     return kty === undefined ? [] : [{ ...key, kty }]
