@@ -220,6 +220,8 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
     UNAVAILABLE,
   ],
   ['writes without telling the version', put, json({ ...PATIENT, meta: {} }), UNAVAILABLE],
+  ['writes a version that no header may have', put, json({ ...PATIENT, meta: { versionId: 'a"\r\nX: é' } }), UNAVAILABLE],
+  ['writes a version that is a number', put, json({ ...PATIENT, meta: { versionId: 5 } }), UNAVAILABLE],
   ['writes another resource', put, json({ ...PATIENT, id: 'b' }, 201, { etag: 'W/"1"' }), UNAVAILABLE],
   ['writes another type', put, json({ ...PATIENT, resourceType: 'Group' }, 200, { etag: 'W/"1"' }), UNAVAILABLE],
   ['will write some time (202)', put, json({}, 202), UNAVAILABLE],

@@ -51,6 +51,18 @@ export function versionIn(etag: string | undefined): string | undefined {
   return version !== undefined && isResourceId(version) ? version : undefined
 }
 
+/**
+ * The version that a write made: of its entity tag, else of the resource that came back.
+ *
+ * @returns `undefined` where the upstream tells none. @throws {OperationError} `storage-unavailable` for a version that is no FHIR id.
+ */
+export function writtenVersion(etag: string | undefined, meta: JsonObject | undefined): string | undefined {
+  const version = versionIn(etag) ?? meta?.['versionId']
+  if (version === undefined) return undefined
+  if (typeof version !== 'string' || !isResourceId(version)) throw unavailable('sent an invalid version')
+  return version
+}
+
 /** UTC with milliseconds; the beginning of 1970 where the upstream keeps no time. */
 export function instantOf(text: string | undefined): string {
   const time = Date.parse(text ?? '')

@@ -12,7 +12,7 @@ import {
 } from 'fhir-ops/storage'
 import { jsonOf, type Answer } from './answer.js'
 import { unavailable } from './failure.js'
-import { instantOf, versionOf, versionIn } from './stored-from.js'
+import { instantOf, versionOf, writtenVersion } from './stored-from.js'
 import type { Upstream } from './upstream.js'
 
 /** Sends entries one after the other; the upstream makes its own index, so theirs is not needed. */
@@ -37,7 +37,7 @@ async function put(upstream: Upstream, entry: PutEntry): Promise<WriteResult> {
   if (isGone(answer) && typeof ifVersion === 'string') throw conflict(entry)
   if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, quoted(`${type}/${id}`))
   const meta = objectAt(writtenOf(entry, answer), 'meta')
-  const versionId = versionOf(answer.headers) ?? stringAt(meta, 'versionId')
+  const versionId = writtenVersion(answer.headers.get('etag') ?? undefined, meta)
   if (versionId === undefined) throw unavailable('does not report the version that it wrote')
   const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? answer.headers.get('last-modified') ?? undefined)
   return { type, id, versionId, lastUpdated, created: answer.status === 201 }
@@ -109,7 +109,7 @@ function resultOf({ type, id, op }: WriteEntry, part: JsonObject | undefined): W
   const status = (stringAt(response, 'status') ?? '').slice(0, 3)
   if (!/^2\d\d$/.test(status)) throw unavailable('does not report the outcome of an entry')
   const meta = objectAt(objectAt(part, 'resource'), 'meta')
-  const versionId = versionIn(stringAt(response, 'etag')) ?? stringAt(meta, 'versionId')
+  const versionId = writtenVersion(stringAt(response, 'etag'), meta)
   if (op === 'put' && versionId === undefined) throw unavailable('does not report the version that it wrote')
   const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? stringAt(response, 'lastModified'))
   return { type, id, lastUpdated, created: op === 'put' && status === '201', ...(versionId !== undefined && { versionId }) }
