@@ -77,6 +77,13 @@ describe('parts of the subjects of a Measure', () => {
     await expect(merging).rejects.toMatchObject({ code: 'parameter-value', message })
   })
 
+  it.each(['-1', '0.5', '1e300'])('are refused where a count is %s', async (number) => {
+    const ctx = await ward()
+    const text = JSON.stringify(await partsOf(ctx, 3)).replaceAll(/"counts":\[\d+/g, `"counts":[${number}`)
+    const merging = mergeMeasureParts(ctx, INPUT, JSON.parse(text), { languages: await languagesOf() })
+    await expect(merging).rejects.toMatchObject({ code: 'parameter-value', message: 'parts[0] is not what evaluateMeasurePart returns.' })
+  })
+
   it('of other evaluations are refused', async () => {
     const ctx = await ward()
     const languages = await languagesOf()

@@ -89,7 +89,7 @@ function isGroupSum(value: unknown): value is GroupSum {
 function isSumOfPart(value: unknown): value is SumOfPart {
   return (
     isObject(value) &&
-    isListOf(value['counts'], isNumber) &&
+    isListOf(value['counts'], isCount) &&
     (value['members'] === undefined || isListOf(value['members'], isTexts)) &&
     isListOf(value['observations'], (one) => isListOf(one, isNumber))
   )
@@ -107,7 +107,7 @@ function isSumOfStratum(value: unknown): value is SumOfStratum {
 }
 
 function isSumOfValue(value: unknown): value is SumOfValue {
-  return isObject(value) && isString(value['key']) && isNumber(value['count']) && isFirst(value['first']) && isStratumValue(value['value'])
+  return isObject(value) && isString(value['key']) && isCount(value['count']) && isFirst(value['first']) && isStratumValue(value['value'])
 }
 
 function isFirst(value: unknown): boolean {
@@ -128,11 +128,11 @@ function isStratum(value: unknown): value is Stratum {
 }
 
 function isTally(value: unknown): value is Tally {
-  return isObject(value) && isNumber(value['count']) && (value['members'] === undefined || isTexts(value['members']))
+  return isObject(value) && isCount(value['count']) && (value['members'] === undefined || isTexts(value['members']))
 }
 
 function isSupplement(value: unknown): value is SupplementValues {
-  const isOne = (one: unknown): boolean => isObject(one) && isNumber(one['count']) && isStratumValue(one['value'])
+  const isOne = (one: unknown): boolean => isObject(one) && isCount(one['count']) && isStratumValue(one['value'])
   return isObject(value) && isTexts(value['resources']) && isListOf(value['values'], isOne)
 }
 
@@ -158,6 +158,10 @@ function isTexts(value: unknown): value is readonly string[] {
 
 function isNumber(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && isNumber(value) && value >= 0
 }
 
 function isListOf(value: unknown, is: (one: unknown) => boolean): value is readonly unknown[] {
