@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { connectionsOf } from './connections.js'
 import { databaseOver, type Database } from './database.js'
+import { storageFailure } from './failure.js'
 import type { PostgresClient, PostgresPool } from './pool.js'
 import { sql } from './sql.js'
 
@@ -15,6 +16,17 @@ test.each([
   await expect(db.transaction((executor) => executor.rows(STATEMENT))).rejects.toMatchObject({ name: 'OperationError' })
   expect(asked).toEqual(['BEGIN ISOLATION LEVEL READ COMMITTED', 'SELECT 1'])
   expect(closed).toEqual([true])
+})
+
+test.each([
+  [{ code: '57P01' }, 'lost'],
+  [{ code: '57P02' }, 'lost'],
+  [{ code: '08006' }, 'lost'],
+  [{ code: 'ECONNRESET' }, 'lost'],
+  [new Error('Connection terminated unexpectedly'), 'lost'],
+  [{ code: '57P03' }, 'reached'],
+])('a server that went away or is not up yet is named as such: %o', (error, word) => {
+  expect(storageFailure(error)).toMatchObject({ code: 'storage-unavailable', message: expect.stringContaining(word) })
 })
 
 test.each([

@@ -8,6 +8,7 @@ interface Failure {
 
 const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The database reported an error that this adapter does not know.' }
 const UNREACHED: Failure = { code: 'storage-unavailable', message: 'The database cannot be reached.' }
+const LOST: Failure = { code: 'storage-unavailable', message: 'The connection to the database was lost.' }
 const NOT_ADMITTED: Failure = { code: 'storage-unavailable', message: 'The database does not admit this user, or does not exist.' }
 const TIMEOUT: Failure = { code: 'storage-timeout', message: 'The database took too long.' }
 const LOCKED: Failure = { code: 'storage-locked', message: 'The database is busy with other writers of the same resources.' }
@@ -16,6 +17,7 @@ const FULL: Failure = { code: 'storage-full', message: 'The disk of the database
 
 /** SQLSTATE codes, and codes of the system, with a meaning of their own; https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const BY_CODE: ReadonlyMap<string, Failure> = new Map([
+  ['08006', LOST],
   ['23505', LOCKED],
   ['25P03', TIMEOUT],
   ['28000', NOT_ADMITTED],
@@ -29,21 +31,28 @@ const BY_CODE: ReadonlyMap<string, Failure> = new Map([
   ['53100', FULL],
   ['55P03', LOCKED],
   ['57014', TIMEOUT],
+  ['57P01', LOST],
+  ['57P02', LOST],
+  ['57P03', UNREACHED],
+  ['57P04', LOST],
   ['EAI_AGAIN', UNREACHED],
   ['ECONNREFUSED', UNREACHED],
+  ['ECONNRESET', LOST],
   ['EHOSTUNREACH', UNREACHED],
   ['ENETUNREACH', UNREACHED],
   ['ENOTFOUND', UNREACHED],
+  ['EPIPE', LOST],
   ['ETIMEDOUT', TIMEOUT],
   ['XX001', DAMAGED],
   ['XX002', DAMAGED],
 ])
 
-/** `pg` has no codes for its own time-outs. */
-const TIMEOUT_MESSAGES: ReadonlySet<string> = new Set([
-  'Query read timeout',
-  'timeout exceeded when trying to connect',
-  'Connection terminated due to connection timeout',
+/** `pg` has no codes for what it finds out by itself. */
+const BY_MESSAGE: ReadonlyMap<string, Failure> = new Map([
+  ['Query read timeout', TIMEOUT],
+  ['timeout exceeded when trying to connect', TIMEOUT],
+  ['Connection terminated due to connection timeout', TIMEOUT],
+  ['Connection terminated unexpectedly', LOST],
 ])
 
 /** The error that callers see for one of the driver's; what is an `OperationError` already stays as it is. */
@@ -80,9 +89,8 @@ const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '40001', '40P01', '4271
 const SQLSTATE = /^(?!08|57P|25P0[34])(?=[A-Z]*[0-9])[0-9A-Z]{5}$/
 
 function failureOf(error: unknown): Failure {
-  const known = BY_CODE.get(codeOf(error) ?? '')
-  if (known !== undefined) return known
-  return error instanceof Error && TIMEOUT_MESSAGES.has(error.message) ? TIMEOUT : UNAVAILABLE
+  const byMessage = error instanceof Error ? BY_MESSAGE.get(error.message) : undefined
+  return BY_CODE.get(codeOf(error) ?? '') ?? byMessage ?? UNAVAILABLE
 }
 
 function codeOf(error: unknown): string | undefined {
