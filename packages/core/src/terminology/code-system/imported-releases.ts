@@ -114,8 +114,7 @@ async function openReleases(ctx: OperationContext, url: string): Promise<OpenRel
   return { versions, pick: (version) => releases.get(system.pickVersion(versions, version) ?? '') }
 }
 
-/** The code system of the context that opens the releases of this url; `undefined` when there is none. */
-export function openerOf(ctx: OperationContext, url: string): ImportedSystem | undefined {
+function openerOf(ctx: OperationContext, url: string): ImportedSystem | undefined {
   return ctx.codeSystems?.filter(isImported).find((system) => system.url === url)
 }
 

@@ -4,9 +4,9 @@ import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
 import { finished } from '../../work/index.js'
 import { computedSystem } from './computed-system.js'
-import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
-import { importedReleases, openerOf } from './imported-releases.js'
+import { importedReleases } from './imported-releases.js'
 import { supplemented, type Supplement } from './supplemented.js'
 
 /** All that is known under the url of a code system. */
@@ -24,8 +24,6 @@ export interface SystemFamily {
   prepare(version?: string): Promise<void>
   /** The version that is asked for; the newest when none is. Made in one go when it was not prepared. */
   provider(version?: string): CodeSystemProvider | undefined
-  /** What is wrong with the value of a filter, for people, as far as the code system says that without any release. */
-  filterProblem(filter: Filter): string | undefined
   /** False once a provider keeps what a single request brought; other requests need a new family then. */
   lasts(): boolean
 }
@@ -69,7 +67,6 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
       if (definition === undefined) return otherwise(version)
       return made.get(definition) ?? made.keep(definition, finished(makeProvider(definition.resource)))
     },
-    filterProblem: (filter) => openerOf(ctx, url)?.filterProblem?.(filter),
     lasts: () => computed === undefined && stored.lasts(),
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
   }

@@ -1,3 +1,4 @@
+import { isImported } from '../../code-system/index.js'
 import { canonicalOf, type Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
@@ -60,6 +61,11 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
       await family.prepare(version)
       return family
     }),
+    filterProblem: (url, filter) =>
+      ctx.codeSystems
+        ?.filter(isImported)
+        .find((one) => one.url === url)
+        ?.filterProblem?.(filter),
   }
 }
 

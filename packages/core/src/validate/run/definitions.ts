@@ -1,3 +1,4 @@
+import type { Filter } from '../../code-system/index.js'
 import type { RequestDefinitions } from '../../content/index.js'
 import type { OtherRelease } from '../../cross-version/index.js'
 import type { CompiledPath, Pending } from '../../fhirpath/index.js'
@@ -56,6 +57,8 @@ export interface CodeDefinitions {
   readonly givenValueSet: (resource: JsonObject) => CodeList | undefined | Pending
   /** Everything known under a canonical; the version that it names is ready to be asked, or the newest. */
   readonly codeSystem: (canonical: string) => SystemFamily | Pending
+  /** What is wrong with the value of a filter, for people, as far as the code system of this url says that without any release. */
+  readonly filterProblem: (url: string, filter: Filter) => string | undefined
 }
 
 /** A code of a resource. Without system it is one of the value set's own. */

@@ -70,8 +70,7 @@ function checkOperator(check: FilterCheck): void {
 
 function checkValue(check: FilterCheck, value: string): void {
   const operator = textOf(check.filter, 'op') ?? ''
-  const family = check.run.definitions.codeSystem(check.canonical)
-  const problem = family === PENDING ? undefined : family.filterProblem({ property: check.name, op: operator, value })
+  const problem = check.run.definitions.filterProblem(check.canonical, { property: check.name, op: operator, value })
   if (problem !== undefined) say(check, `The value ${quoted(value)} for the filter ${check.name} is invalid: ${problem}.`)
   if (operator === 'exists') {
     if (value !== 'true' && value !== 'false') say(check, `The value of the operator exists must be true or false, not ${quoted(value)}.`)
