@@ -21,6 +21,8 @@ export interface Io {
   readonly isTerminal?: boolean
   /** True when `err` is a terminal that shows colours. Default false. */
   readonly isColoured?: boolean
+  /** Milliseconds from any moment on, for how long work takes. Default: those of the process. */
+  readonly now?: () => number
   /** What commands of a shell work with, which keeps it open. */
   readonly engine?: Engine
 }

@@ -6,8 +6,9 @@ function told({ isColoured = false, draws = true } = {}) {
   const lines: string[] = []
   let time = 0
   const draw = (line: string): void => void lines.push(line)
-  const io = { out: () => {}, err: (line: string) => void lines.push(line), stdin: async () => '', isColoured, ...(draws && { draw }) }
-  const progress = progressOn(io, () => time)
+  const err = (line: string): void => void lines.push(line)
+  const io = { out: () => {}, err, stdin: async () => '', isColoured, now: () => time, ...(draws && { draw }) }
+  const progress = progressOn(io)
   const after = (ms: number, done: number, share?: number): void => {
     time += ms
     progress.show({ doing: 'loading', done, thing: 'resource', share })

@@ -34,7 +34,8 @@ const WIDTH = 24
 const FORESEEN = 0.02
 
 /** On a terminal a bar that is drawn in its place; elsewhere a line at times. */
-export function progressOn(io: Io, now: () => number = () => performance.now()): Progress {
+export function progressOn(io: Io): Progress {
+  const now = io.now ?? (() => performance.now())
   const start = now()
   let next = start + FIRST_MS
   return {

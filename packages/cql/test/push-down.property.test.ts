@@ -15,16 +15,10 @@ const visit = (n: number, status: string): object => ({
 
 describe('populations that the search for subjects tells', () => {
   it('are those that evaluations give, over memory', { timeout: 300_000 }, async () => {
-    const seen = { none: 0, some: 0, all: 0, whole: 0 }
     await fc.assert(
-      fc.asyncProperty(ward, async (one) => {
-        const { read, isWhole } = await expectSameCounts(memoryStorage(), one)
-        seen[read === 0 ? 'none' : read < one.people.length ? 'some' : 'all']++
-        if (isWhole) seen.whole++
-      }),
+      fc.asyncProperty(ward, async (one) => void (await expectSameCounts(memoryStorage(), one))),
       { numRuns: numRuns(30), ...SEED },
     )
-    expect(Math.min(...Object.values(seen))).toBeGreaterThan(0)
   })
 
   it('are counted without reading anybody', async () => {

@@ -33,12 +33,12 @@ function said(shell: Shell, args: readonly string[], lines: string): string {
 
 /**
  * What a line becomes when the key is pressed at its end in a zsh that was just started and has the script in its `fpath`: the second half of
- * the line is typed by the test, so that the terminal's echo of it is not taken for what it prints.
+ * the line is typed by the test, so that the terminal's echo of it is not taken for what it prints. Keys are those of Emacs, whatever `EDITOR` says.
  */
 const ZSH = String.raw`
 zmodload zsh/zpty
 zpty z 'TERM=dumb zsh -f -i'
-zpty -w z "PS1='> '; fpath=($PWD \$fpath); autoload -Uz compinit; compinit -u -D; print BE''GIN"
+zpty -w z "PS1='> '; bindkey -e; fpath=($PWD \$fpath); autoload -Uz compinit; compinit -u -D; print BE''GIN"
 zpty -r z said '*BEGIN*'
 zpty -w -n z "$LINE"$'\t'
 zpty -w -n z $'\x01print -r -- "LI""NE=\x05" ; print E""ND\n'

@@ -2,17 +2,9 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Io } from '../io.js'
 import { run } from '../program.js'
-import type * as progress from '../progress.js'
-
-/** The clock of the bar, which goes on by a second at each look, so that four resources take long enough for one. */
-vi.mock('../progress.js', async (original) => {
-  const { progressOn } = await original<typeof progress>()
-  let time = 0
-  return { progressOn: (io: Io) => progressOn(io, () => (time += 1_000)) }
-})
 
 const BASE = 'http://guide.test/StructureDefinition'
 const manifest = (name: string, more: object = {}): object => ({ name, version: '1.0.0', fhirVersions: ['4.0.1'], ...more })
@@ -122,7 +114,15 @@ test.each([
 
 test.each(['archives/guide.test-1.0.0.tgz', 'unpacked/guide'])('on a terminal a bar shows how much of %s is validated', async (path) => {
   const drawn: string[] = []
-  const io = { out: () => {}, err: () => {}, stdin: () => Promise.resolve(''), draw: (line: string) => void drawn.push(line) }
+  let time = 0
+  const io: Io = {
+    out: () => {},
+    err: () => {},
+    stdin: () => Promise.resolve(''),
+    draw: (line) => void drawn.push(line),
+    // A second at each look, so that four resources take long enough for a bar.
+    now: () => (time += 1_000),
+  }
   await run(['ig', at(path), '--jobs', '1'], io)
   const bars = drawn.filter((line) => line.includes('validating: '))
   expect(bars.at(-1)).toMatch(/^━{19}─{5} validating: 4 resources, 80 %, \d+\/s, about \d+ seconds? left$/)

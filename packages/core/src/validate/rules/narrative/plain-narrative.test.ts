@@ -9,7 +9,7 @@ describe('isPlainNarrative', () => {
   test.each([
     div('text'),
     `  ${div('<p>a <b>b</b><br/>c<br /></p>\n  <hr/>')}\n`,
-    div('<p class="x" id="a">1 &lt; 2 &amp; 3 &#160;&nbsp;</p><p id="b">c</p>'),
+    div('<p class="x" id="a">1 &lt; 2 &amp; 3 &#160;</p><p id="b">c</p>'),
     div('<table class="grid" border="1" cellpadding="2"><tbody><tr><td colspan="2" style="color: red">x</td><td/></tr></tbody></table>'),
     div('<a href="http://example.org:8080/a?b=c#d">a</a><a href="patient-1.html">b</a><a name="c"> </a>'),
     div('<ul><li><i>a</i></li> <li>b</li></ul>'),
