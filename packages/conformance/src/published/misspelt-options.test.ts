@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { cqlChecker, cqlLanguage, cqlOperations, evaluateCql } from '@fhir-ops/cql'
-import { openWorkerTranslator } from '@fhir-ops/cql/node'
+import { evaluateInThreads, openWorkerTranslator } from '@fhir-ops/cql/node'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { crossVersion } from '@fhir-ops/cross-version'
 import { createHandler, introspectionVerifier, jwtVerifier, logoutTokenVerifier } from '@fhir-ops/handler'
@@ -23,6 +23,8 @@ import {
   dataRequirements,
   evaluateMeasureOperation,
   evaluateMeasure,
+  evaluateMeasurePart,
+  mergeMeasureParts,
   measureOperations,
   watchMeasure,
 } from 'fhir-ops/evaluate'
@@ -81,6 +83,16 @@ const TABLE: Readonly<Record<string, Row>> = {
   delegated: { make: delegated, before: [[]], options: { baseUrl: 'https://x', delegate: [] } },
   evaluateCql: { make: evaluateCql, before: [context, { expression: '1' }] },
   evaluateMeasure: { make: evaluateMeasure, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }] },
+  evaluateMeasurePart: {
+    make: evaluateMeasurePart,
+    before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }, { part: 1, of: 2 }],
+  },
+  evaluateInThreads: {
+    make: evaluateInThreads,
+    before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }],
+    options: { threads: 2, module: 'file:///m.js' },
+  },
+  mergeMeasureParts: { make: mergeMeasureParts, before: [context, { measure: 'm', periodStart: '2026', periodEnd: '2026' }, []] },
   httpStorage: { make: httpStorage, options: { baseUrl: 'https://x' } },
   importLoinc: { make: importLoinc, before: [{}, 'Loinc_2.82'], options: { progress } },
   importRxnorm: { make: importRxnorm, before: [{}, 'RxNorm_full_11032025'], options: { progress } },
