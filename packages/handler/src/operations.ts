@@ -1,13 +1,13 @@
 import { closureOperation } from 'fhir-ops/internal/closure'
 import { compareOperation } from 'fhir-ops/internal/compare'
-import { measureOperations } from 'fhir-ops/internal/evaluate/operation'
+import { measureOperations } from 'fhir-ops/evaluate'
 import { expandOperation } from 'fhir-ops/internal/expand'
 import { lookupOperation } from 'fhir-ops/internal/lookup'
 import type { Operation } from 'fhir-ops/operation'
-import { snapshotOperation } from 'fhir-ops/internal/snapshot/operation'
+import { snapshotOperation } from 'fhir-ops/internal/snapshot'
 import { subsumesOperation } from 'fhir-ops/internal/subsumes'
 import { translateOperation } from 'fhir-ops/internal/translate'
-import { validateOperation } from 'fhir-ops/internal/validate/operation'
+import { validateOperation } from 'fhir-ops/internal/validate'
 import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/internal/validate-code'
 
 /** `$versions`: the FHIR releases that are spoken here. */

@@ -4,10 +4,10 @@ import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
 import { parameterReader } from '../parameters/index.js'
-import type { CollectDataInput } from './collect/collect-data.js'
+import { collectData, parametersTexts, toParameters, type CollectDataInput } from './collect/collect-data.js'
 import { measureOf, referenceAt, required } from './input.js'
 import { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
-import type { DataRequirementsInput, DataRequirementsOptions } from './requirements/data-requirements.js'
+import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
 
 /**
  * Makes every operation of Measures, and those of Libraries that answer for them, with the same languages: `$evaluate-measure`,
@@ -42,7 +42,6 @@ function operationOf(type: 'Library' | 'Measure', read: ReadInput, options: Data
     needs: { text: `${type}.r, and .r on the definitions that it uses`, anyOf: [{ action: 'read', type }] },
     run: async (ctx, request) => {
       const input = await read(ctx, request)
-      const { dataRequirements, toLibrary } = await import('./requirements/data-requirements.js')
       return { status: 200, resource: { ...toLibrary(await dataRequirements(ctx, input, options)) } }
     },
   }
@@ -96,16 +95,8 @@ function collectDataOperation(options: DataRequirementsOptions): Operation {
     definition: 'http://hl7.org/fhir/OperationDefinition/Measure-collect-data',
     asynchronous: true,
     needs: { text: 'Measure.r, and .s on every type that the Measure looks at', anyOf: [{ action: 'read', type: 'Measure' }] },
-    run: async (ctx, request) => {
-      const input = readCollect(request)
-      const { collectData, toParameters } = await import('./collect/collect-data.js')
-      return { status: 200, resource: toParameters(await collectData(ctx, input, options)) }
-    },
-    write: async (ctx, request) => {
-      const input = readCollect(request)
-      const { collectData, parametersTexts } = await import('./collect/collect-data.js')
-      return { status: 200, text: parametersTexts(await collectData(ctx, input, options)) }
-    },
+    run: async (ctx, request) => ({ status: 200, resource: toParameters(await collectData(ctx, readCollect(request), options)) }),
+    write: async (ctx, request) => ({ status: 200, text: parametersTexts(await collectData(ctx, readCollect(request), options)) }),
   }
 }
 

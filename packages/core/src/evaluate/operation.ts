@@ -3,8 +3,9 @@ import type { OperationContext } from '../context/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
 import { putResource, type Indexer } from '../storage/index.js'
 import { LANGUAGES } from './language-option.js'
-import type { EvaluateMeasureOptions } from './evaluate-measure.js'
+import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
 import { readEvaluate } from './input.js'
+import { toMeasureReport } from './report.js'
 import { checkOptions, FUNCTION, inputShape, type InputShape } from '../input/index.js'
 
 /** How `$evaluate-measure` is offered. */
@@ -22,7 +23,7 @@ const SHAPE: InputShape = inputShape<EvaluateMeasureOperationOptions>({
 })
 
 /**
- * Makes `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`. The engine is loaded at the first call.
+ * Makes `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html
@@ -39,9 +40,7 @@ export function evaluateMeasureOperation(given: EvaluateMeasureOperationOptions 
     asynchronous: true,
     needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
     run: async (ctx: OperationContext, request): Promise<OperationResponse> => {
-      const input = readEvaluate(request)
-      const [{ evaluateMeasure }, { toMeasureReport }] = await Promise.all([import('./evaluate-measure.js'), import('./report.js')])
-      const report = toMeasureReport(await evaluateMeasure(ctx, input, options))
+      const report = toMeasureReport(await evaluateMeasure(ctx, readEvaluate(request), options))
       return storeReports === undefined ? { status: 200, resource: { ...report } } : storedReport(ctx, report, storeReports)
     },
   }

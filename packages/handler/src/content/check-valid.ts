@@ -2,6 +2,8 @@ import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { measureJson, type JsonObject } from 'fhir-ops/internal/json'
+import { issueOfFinding } from 'fhir-ops/internal/validate'
+import { validate } from 'fhir-ops/validate'
 import type { Service } from '../service.js'
 
 /** A resource that is to be stored. */
@@ -20,7 +22,6 @@ interface ToStore {
  */
 export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, ...given }: ToStore): Promise<void> {
   if (validateWrites === 'none' || type === 'Bot') return
-  const { issueOfFinding, validate } = await import('fhir-ops/internal/validate')
   const checks = validateWrites === 'full' ? 'all' : 'structure'
   const { valid, findings } = await validate(ctx, { resource: await sourceOf(ctx, given), checks })
   if (valid) return

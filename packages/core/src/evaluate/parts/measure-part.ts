@@ -17,7 +17,7 @@ import type { EvaluateMeasureResult } from '../result.js'
 import { groupTotal } from '../totals/group-total.js'
 import { compareText, type MeasureSums } from '../totals/sums.js'
 import { supplementTotal } from '../totals/supplement-total.js'
-import { checkedParts, type MeasurePart } from './read-part.js'
+import { checkedParts, type CountsOfPart, type MeasurePart } from './read-part.js'
 import { checkPart, hashOf, type SubjectsPart } from './subjects-part.js'
 
 export type { MeasurePart } from './read-part.js'
@@ -42,7 +42,7 @@ export async function evaluateMeasurePart(
   checkPart(part)
   const run = await runOf(ctx, input, options)
   checkDivisible(input, run)
-  const counts: MeasurePart['counts'][number][] = []
+  const counts: (CountsOfPart | null)[] = []
   for (const { language, groups, measure, supplements } of run.parts) {
     const isOurs = language.divides === true || part.part === 1
     const scope = { ...run.scope, measure, supplements, ...(language.divides === true && { part }) }
@@ -58,7 +58,7 @@ function checkDivisible({ coverage, explain }: EvaluateMeasureInput, { scope }: 
   throw new OperationError('parameter-unsupported', message, { expression: [of] })
 }
 
-function countsIn({ groups, supplements, failures = [], sums }: MeasureCounts): MeasurePart['counts'][number] {
+function countsIn({ groups, supplements, failures = [], sums }: MeasureCounts): CountsOfPart | null {
   return sums === undefined ? { groups, ...(supplements !== undefined && { supplements }), failures } : { sums, failures }
 }
 
@@ -100,7 +100,7 @@ const MAX_FAILURES = 20
 
 interface Merging {
   readonly run: MeasureRun
-  readonly counts: readonly NonNullable<MeasurePart['counts'][number]>[]
+  readonly counts: readonly NonNullable<CountsOfPart | null>[]
 }
 
 function merged({ groups, supplements }: LanguagePart, { run, counts }: Merging): MeasureCounts {

@@ -11,12 +11,18 @@ export interface MeasurePart extends SubjectsPart {
   readonly format: 'measure-part'
   /** Names what was evaluated. */
   readonly run: string
-  /** What each criteria language counted; null where the first part counts for all. */
+  /** What each criteria language counted. */
+  readonly counts: readonly unknown[]
+}
+
+/** A part that was looked into. */
+export interface CheckedPart extends MeasurePart {
+  /** Null where the first part counts for all. */
   readonly counts: readonly (CountsOfPart | null)[]
 }
 
 /** Sums of a language that divides, or the whole counts of one that does not. */
-interface CountsOfPart {
+export interface CountsOfPart {
   readonly sums?: MeasureSums
   readonly groups?: readonly GroupCounts[]
   readonly supplements?: readonly SupplementValues[] | undefined
@@ -31,7 +37,7 @@ interface CountsOfPart {
 export function checkedParts(
   given: readonly unknown[],
   { name, languages }: { readonly name: string; readonly languages: number },
-): readonly MeasurePart[] {
+): readonly CheckedPart[] {
   const parts = given.map((one, index) => {
     if (!isMeasurePart(one) || one.counts.length !== languages) throw refused(`parts[${index}] is not what evaluateMeasurePart returns.`)
     checkPart(one)
@@ -52,7 +58,7 @@ function refused(message: string): OperationError {
   return new OperationError('parameter-value', message, { expression: ['parts'] })
 }
 
-function isMeasurePart(value: unknown): value is MeasurePart {
+function isMeasurePart(value: unknown): value is CheckedPart {
   return (
     isObject(value) &&
     value['format'] === 'measure-part' &&

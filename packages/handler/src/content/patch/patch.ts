@@ -14,6 +14,8 @@ import { isReached } from '../reach.js'
 import { missing, namesVersion } from '../read.js'
 import { criteriaOf, planText, type Named } from '../write.js'
 import type { WritePlan } from '../write-plan.js'
+import { readFhirPathPatch } from './fhirpath-operations.js'
+import { fhirPathPatched } from './fhirpath-patch.js'
 import { jsonPatched, readJsonPatch, type PatchLimits } from './json-patch.js'
 
 /**
@@ -86,10 +88,6 @@ async function patched(service: Service, exchange: Exchange, { type, id, text }:
   const model = ctx.types ?? ctx.search?.parameters.model
   if (model === undefined)
     throw new OperationError('not-supported', 'This server applies JSON Patch only: it does not have the types of FHIR.')
-  const [{ readFhirPathPatch }, { fhirPathPatched }] = await Promise.all([
-    import('./fhirpath-operations.js'),
-    import('./fhirpath-patch.js'),
-  ])
   return fhirPathPatched(text, await readFhirPathPatch(document, pace), { model, now: ctx.now, limits, pace })
 }
 
