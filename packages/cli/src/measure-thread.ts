@@ -18,5 +18,6 @@ export const openThread: OpenMeasureThread = async (data, translator): Promise<M
 }
 
 function isThreadData(data: unknown): data is MeasureThreadData {
-  return typeof data === 'object' && data !== null && 'storage' in data && typeof data.storage === 'string'
+  if (typeof data !== 'object' || data === null || !('storage' in data && 'operationTimeoutMs' in data)) return false
+  return typeof data.storage === 'string' && typeof data.operationTimeoutMs === 'number'
 }

@@ -2,6 +2,7 @@ import type { Condition } from 'fhir-ops/storage'
 import type { CriteriaLanguage, GroupPlan, Scope } from 'fhir-ops/evaluate'
 import {
   groupTotal,
+  MAX_FAILURES,
   patientConditions,
   singlePatient,
   type MeasureCounts,
@@ -36,8 +37,6 @@ const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
 
 const NAMES = [...CQL_LANGUAGES, FHIRPATH_LANGUAGE]
 const MAX_STEPS = 1_000_000
-/** How many subjects that cannot be evaluated are named. */
-const MAX_FAILURES = 20
 
 /**
  * Criteria in CQL, for `evaluateMeasure` and `evaluateMeasureOperation`: names of definitions of the Measure's library, expressions,

@@ -4,6 +4,7 @@ import { xFhirQuery } from './x-fhir-query/index.js'
 /** The languages that come with the engine. */
 export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
 
+export { MAX_FAILURES } from './language.js'
 export type {
   CriteriaLanguage,
   GroupCounts,

@@ -77,6 +77,9 @@ export interface SubjectFailure {
   readonly message: string
 }
 
+/** How many of those whose evaluation failed a result names, at most. */
+export const MAX_FAILURES = 20
+
 /** What belongs to each population of a group, in the group's order. */
 export interface GroupCounts {
   readonly populations: readonly Tally[]

@@ -11,7 +11,7 @@ import {
   type MeasureRun,
 } from '../evaluate-measure.js'
 import { canonicalOfMeasure } from '../find-measure.js'
-import type { MeasureCounts } from '../languages/index.js'
+import { MAX_FAILURES, type MeasureCounts } from '../languages/index.js'
 import { membershipsOf } from '../membership.js'
 import type { EvaluateMeasureResult } from '../result.js'
 import { groupTotal } from '../totals/group-total.js'
@@ -58,7 +58,7 @@ function checkDivisible({ coverage, explain }: EvaluateMeasureInput, { scope }: 
   throw new OperationError('parameter-unsupported', message, { expression: [of] })
 }
 
-function countsIn({ groups, supplements, failures = [], sums }: MeasureCounts): CountsOfPart | null {
+function countsIn({ groups, supplements, failures = [], sums }: MeasureCounts): CountsOfPart {
   return sums === undefined ? { groups, ...(supplements !== undefined && { supplements }), failures } : { sums, failures }
 }
 
@@ -95,12 +95,9 @@ export async function mergeMeasureParts(
   return await reportedRun(ctx, run, togetherCounted(run.parts, counted))
 }
 
-/** How many failures a result names. */
-const MAX_FAILURES = 20
-
 interface Merging {
   readonly run: MeasureRun
-  readonly counts: readonly NonNullable<CountsOfPart | null>[]
+  readonly counts: readonly CountsOfPart[]
 }
 
 function merged({ groups, supplements }: LanguagePart, { run, counts }: Merging): MeasureCounts {
