@@ -24,12 +24,17 @@ try {
   await page.waitForFunction(() => document.title === 'ready')
   const field = page.locator('#form input').first()
   await field.click()
+  // Each letter may be searched for; the answer of an earlier search makes the list anew and takes a choice back.
+  const last = page.waitForResponse((response) => new URL(response.url()).searchParams.get('filter') === 'bet')
   await field.pressSequentially('bet')
+  await (await last).finished()
   const option = page.getByText('Beta', { exact: true }).first()
   await option.waitFor({ timeout: 30_000 })
   const offered = await option.innerText()
   await field.press('ArrowDown')
+  await page.waitForFunction(() => document.querySelector('#form input').value === 'Beta')
   await field.press('Tab')
+  await page.waitForFunction(() => LForms.Util.getFormFHIRData('QuestionnaireResponse', 'R4', '#form').item?.[0].answer !== undefined)
   const made = await page.evaluate(() => {
     const resources = LForms.Util.getFormFHIRData('QuestionnaireResponse', 'R4', '#form', { extract: true })
     return Array.isArray(resources) ? resources : [resources]
