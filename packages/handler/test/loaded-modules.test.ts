@@ -35,7 +35,7 @@ async function loadedBy(entry: string): Promise<Loaded> {
 
 test('importing the handler loads each engine once, and no libraries for tokens of others', async () => {
   const { modules, bytes, names, ofNode } = await loadedBy(builtFile('packages/handler/dist/index.js'))
-  expect(modules).toBeLessThanOrEqual(110)
+  expect(modules).toBeLessThanOrEqual(66)
   expect(bytes).toBeLessThanOrEqual(2_100_000)
   expect(names.filter((name) => /\/jose\/.*(?:verify|jwks)/.test(name))).toEqual([])
   expect(ofNode).not.toContain('NativeModule crypto')

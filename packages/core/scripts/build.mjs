@@ -1,0 +1,70 @@
+// Builds core: a small file for each entry of its exports map, and a few files that hold the code, one for each layer. To find, read and link a file takes Node about as
+// long as to compile 15 kB, and who imports the handler loads them all.
+import { rmSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+import { writeDeclarations } from '../../../scripts/declarations.mjs'
+import { sourceEntries, workspacePackages } from '../../../scripts/packages.mjs'
+import { pureConstants } from './pure-constants.mjs'
+
+/** Folders of `src` by the file that they are built into. Each imports from those before it only. */
+const LAYERS = {
+  foundations: 'bits errors explain input json text work telemetry storage code-system content context parameters operation model'.split(
+    ' ',
+  ),
+  search: ['search', 'fhirpath', 'regex', 'memory', 'ucum', 'tenants'],
+  terminology: ['terminology', 'translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare'],
+  validate: ['validate', 'snapshot', 'schema', 'cross-version'],
+  services: ['evaluate', 'execute', 'sessions', 'hl7v2', 'packages'],
+}
+/** Loaded on demand, with a library for signatures. */
+const ON_DEMAND = 'src/validate/rules/signature/verify-jws.ts'
+
+const home = resolve(dirname(fileURLToPath(import.meta.url)), '..')
+const dist = join(home, 'dist')
+const layers = new Map(Object.entries(LAYERS).flatMap(([layer, folders]) => folders.map((folder) => [folder, layer])))
+const entries = sourceEntries(workspacePackages().find(({ dir }) => dir === home))
+
+rmSync(dist, { recursive: true, force: true })
+const bundle = await rolldown({
+  input: Object.fromEntries(entries.map(([, file]) => [relative(join(home, 'src'), file).replace(/\.ts$/, ''), file])),
+  cwd: home,
+  platform: 'neutral',
+  external: [/^[^./]/],
+  // As `sideEffects` of package.json says.
+  treeshake: { moduleSideEffects: false },
+  transform: { target: 'es2023' },
+  plugins: [pureConstants()],
+})
+const { output } = await bundle.write({
+  dir: dist,
+  format: 'esm',
+  sourcemap: true,
+  entryFileNames: '[name].js',
+  chunkFileNames: 'chunk-[name].js',
+  comments: { annotation: true, legal: true, jsdoc: false },
+  codeSplitting: { groups: [{ debugName: 'layers', name: layerOf }] },
+})
+await bundle.close()
+checkLayers(output.filter(({ type }) => type === 'chunk'))
+writeDeclarations(home, entries)
+
+function layerOf(id) {
+  const path = relative(home, id)
+  if (path === ON_DEMAND || path === join('src', 'index.ts')) return null
+  const layer = layers.get(path.split(/[/\\]/)[1])
+  if (layer === undefined) throw new Error(`${path} is in no layer of scripts/build.mjs.`)
+  return layer
+}
+
+/** Files that import each other would be evaluated in an order that depends on who imports them. */
+function checkLayers(chunks) {
+  const names = Object.keys(LAYERS).map((layer) => `chunk-${layer}.js`)
+  for (const { fileName, imports } of chunks) {
+    const at = names.indexOf(fileName)
+    const wrong =
+      at < 0 ? undefined : imports.find((name) => name.endsWith('.js') && !names.slice(0, at).includes(name) && names.includes(name))
+    if (wrong !== undefined) throw new Error(`${fileName} imports ${wrong}, which is of a later layer.`)
+  }
+}
