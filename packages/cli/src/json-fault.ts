@@ -22,11 +22,17 @@ export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   return { line: line + firstLine - 1, column, text: otherContent(text, problem.offset) ?? unexpected(problem.token) }
 }
 
+/** What a text is that was not meant as one of JSON, or not as a single one; `undefined` for JSON, and for one with a slip. */
+export function otherContentIn(text: string): string | undefined {
+  if (isJson(text)) return undefined
+  const { fault } = finished(readJsonSource(text))
+  return fault === undefined ? undefined : otherContent(text, fault.offset)
+}
+
 function unexpected(token: string): string {
   return token === '' ? 'unexpected end of the text' : `unexpected ${JSON.stringify(token.slice(0, MAX_SHOWN))}`
 }
 
-/** What a text is that was not meant as one of JSON, or not as a single one. */
 function otherContent(text: string, offset: number): string | undefined {
   if (text.trim() === '') return 'it is empty'
   if (offset === text.indexOf('<') && text.slice(0, offset).trim() === '') return 'it is XML or HTML, of which nothing is read'

@@ -18,6 +18,7 @@ const TEXTS = {
   'text.txt': 'hello',
   'not-a-database.db': 'This is text, which is longer than the header of a database, and no database. '.repeat(4),
   'patient.json': '{"resourceType":"Patient","id":"p"}',
+  'part.json': '{"format":"measure-part","run":"x","part":0,"of":2,"counts":[{"groups":[],"failures":[]}]}',
   'fails.js': "export const handler = () => {\n  throw new Error('no luck')\n}",
   'broken.js': 'export const handler = (',
   'broken.cql': 'define A: 1 +',
@@ -206,6 +207,24 @@ describe('what a command answers to in particular', () => {
       'error: postgres://127.0.0.1:1/clinic: The database cannot be reached.',
     ],
     ['a misspelt measure', ['evaluate', 'heart-rate-cout', ...PERIOD, ...CONTENT], 1, "Did you mean 'heart-rate-count'?"],
+    [
+      'a part of a measure that is no JSON',
+      ['evaluate', 'heart-rate-count', ...PERIOD, ...CONTENT, '--merge', file('broken.json')],
+      1,
+      `${file('broken.json')}:2:7 is not JSON, as \`fhir-ops evaluate --part\` prints it`,
+    ],
+    [
+      'a part of a measure that is a resource',
+      ['evaluate', 'heart-rate-count', ...PERIOD, ...CONTENT, '--merge', file('patient.json')],
+      1,
+      `${file('patient.json')} is not what \`fhir-ops evaluate --part\` prints.`,
+    ],
+    [
+      'a part of a measure that is not whole',
+      ['evaluate', 'heart-rate-count', ...PERIOD, ...CONTENT, '--merge', file('part.json')],
+      2,
+      '[parameter-value at --merge]',
+    ],
     ['a measure of another type', ['collect-data', 'Patient/x', ...PERIOD], 2, 'Patient/x is not a Measure id.'],
     [
       'a subject that does not exist',

@@ -69,6 +69,15 @@ test.each([
   expect((await readdir(folder)).filter((name) => name.startsWith('none.db'))).toEqual([])
 })
 
+test('a file is checked while the terminal is drawn', async () => {
+  const { close } = await openSqlite(at('checked.db'))
+  await close()
+  let hasTurned = false
+  setTimeout(() => (hasTurned = true))
+  expect(await run(['check', '--storage', `sqlite:${at('checked.db')}`], silent)).toBe(0)
+  expect(hasTurned).toBe(true)
+})
+
 test('a backup does not replace the file that it is of', async () => {
   const { close } = await openSqlite(at('one.db'))
   await close()

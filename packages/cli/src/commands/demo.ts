@@ -32,11 +32,13 @@ interface DemoOptions {
 
 async function demo(options: DemoOptions, io: Io): Promise<void> {
   const server = await serveSamples(options, io)
+  // Heard before anything is said: who starts a server may end it as soon as it says that it listens.
+  const end = interrupted()
   const [{ token }, other] = [await demoSession(server), await demoSession(server)]
   const tokenCommand = `${COMMAND} token create --storage sqlite:${options.file}`
   io.out(`\n${demoGuide({ url: server.url, token, otherLoginId: other.loginId, tokenCommand })}\n`)
   io.out(`listening on ${server.url}`)
-  await interrupted()
+  await end
   await stop(server, io)
 }
 

@@ -13,8 +13,10 @@ import {
   type MeasurePart,
   type SubjectsPart,
 } from 'fhir-ops/evaluate'
+import { isObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import type { Io } from '../io.js'
+import { faultIn } from '../json-fault.js'
 import type { MeasureThreadData } from '../measure-thread.js'
 import { progressOn } from '../progress.js'
 import { fileText } from '../read-file.js'
@@ -116,17 +118,29 @@ async function partOrWhole(
   }
   const parts: MeasurePart[] = []
   for (const file of merge) parts.push(await partAt(file))
-  return await mergeMeasureParts(ctx, input, parts, { languages })
+  return await mergeMeasureParts(ctx, input, parts, { languages }).catch((error: unknown) => {
+    throw ofOption(error)
+  })
+}
+
+/** What is wrong with the parts is wrong with `--merge`. */
+function ofOption(error: unknown): unknown {
+  if (!(error instanceof OperationError) || error.expression[0] !== 'parts') return error
+  return new OperationError(error.code, error.message, { ...error.detail, expression: ['merge'], cause: error })
 }
 
 /** What it is of is looked at when it is merged. */
 async function partAt(file: string): Promise<MeasurePart> {
-  try {
-    return JSON.parse(await fileText(file))
-  } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause
-    throw new OperationError('body-invalid', `${file} is not JSON, as \`fhir-ops evaluate --part\` prints it.`, { cause })
-  }
+  const text = await fileText(file)
+  const fault = faultIn(text)
+  if (fault !== undefined)
+    throw new OperationError(
+      'body-invalid',
+      `${file}:${fault.line}:${fault.column} is not JSON, as \`fhir-ops evaluate --part\` prints it: ${fault.text}.`,
+    )
+  const part: MeasurePart = JSON.parse(text)
+  if (isObject(part) && part.format === 'measure-part') return part
+  throw new OperationError('body-invalid', `${file} is not what \`fhir-ops evaluate --part\` prints.`)
 }
 
 /** Beside the program; tests run the sources, which use the built thread. */

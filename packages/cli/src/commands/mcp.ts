@@ -67,7 +67,9 @@ async function serveStdio(options: McpOptions, io: Io): Promise<void> {
 
 async function serveHttp({ port, ...options }: McpOptions & { readonly port: number }, io: Io): Promise<void> {
   const server = await serve({ ...options, host: '127.0.0.1', port, mcp: true }, io)
+  // Heard before anything is said: who starts a server may end it as soon as it says that it listens.
+  const end = interrupted()
   io.out(`listening on ${server.url}${MCP_PATH}`)
-  await interrupted()
+  await end
   await stop(server, io)
 }

@@ -3,7 +3,9 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { backupSqlite, checkSqlite } from '@fhir-ops/sqlite'
+import { backupSqlite } from '@fhir-ops/sqlite'
+import type { FileAnswer } from '../checking-file-thread.js'
+import { startThread } from '../thread.js'
 import { existingSqliteFile, named } from '../storage.js'
 import type { Io } from '../io.js'
 import { Exit } from '../exit.js'
@@ -58,10 +60,21 @@ export function checkCommand(io: Io): Command {
     .action((options: { readonly storage: string }) => check(options.storage, io))
 }
 
-function check(storage: string, io: Io): void {
+async function check(storage: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
-  const problems = checkSqlite(file)
+  const problems = await tellingProgress(io, 'checking', () => named(file, () => problemsIn(file)))
   for (const problem of problems) io.out(`${file}: ${problem}`)
   if (problems.length > 0) throw new Exit(1)
   io.err('no damage found')
+}
+
+async function problemsIn(file: string): Promise<readonly string[]> {
+  const thread = startThread<string, FileAnswer>('checking-file-thread', undefined)
+  try {
+    const { problems, error } = await thread.ask(file)
+    if (error !== undefined) throw new OperationError(error.code, error.message)
+    return problems
+  } finally {
+    await thread.end()
+  }
 }

@@ -36,7 +36,10 @@ interface ValidateOptions {
 export function validateCommand(io: Io): Command {
   return new Command('validate')
     .description('Validate resources. Exit status 0 when none has an error, 1 when one has or the command failed, 2 on wrong use.')
-    .argument('[paths...]', 'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; standard input when there is none')
+    .argument(
+      '[paths...]',
+      'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; one resource or NDJSON from standard input when there is none',
+    )
     .option('--profile <canonical>', 'profile to validate against, repeatable', repeated)
     .addOption(new Option('--format <format>', 'output format of findings').choices(Object.keys(REPORTS)).default('text'))
     .addOption(new Option('--json', 'the same as --format json'))

@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { isJson } from '../json-fault.js'
 import type { Io } from '../io.js'
 import { filesIn, sourcesIn, type Source, type SourceFile } from '../load/sources.js'
 
@@ -28,8 +29,14 @@ export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs
   return { sources: () => fromFiles(named), bytes: files.reduce((sum, file) => sum + textBytes(file), 0), shareAt: shareOf(files) }
 }
 
+/** One resource, or NDJSON. A resource whose first line is JSON by itself has no other. */
 async function* fromStandardInput(io: Io): AsyncGenerator<Source> {
-  yield { text: await io.stdin(), place: 'stdin', file: 'stdin', line: 1 }
+  const text = await io.stdin()
+  const lines = text.split('\n').map((line, index) => ({ text: line, place: `stdin:${index + 1}`, file: 'stdin', line: index + 1 }))
+  const filled = lines.filter((line) => line.text.trim() !== '')
+  const [first, second] = filled
+  if (first === undefined || second === undefined || !isJson(first.text)) yield { text, place: 'stdin', file: 'stdin', line: 1 }
+  else yield* filled
 }
 
 async function* fromFiles(named: readonly { readonly path: string; readonly files: readonly SourceFile[] }[]): AsyncGenerator<Source> {

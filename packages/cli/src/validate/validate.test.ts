@@ -19,13 +19,13 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }))
 
-async function validated(args: readonly string[], isTerminal = false) {
+async function validated(args: readonly string[], isTerminal = false, stdin = '{"resourceType":"Patient"}') {
   const out: string[] = []
   const err: string[] = []
   const status = await run(['validate', ...args], {
     out: (line) => void out.push(line),
     err: (line) => void err.push(line),
-    stdin: () => Promise.resolve('{"resourceType":"Patient"}'),
+    stdin: () => Promise.resolve(stdin),
     isTerminal,
   })
   // On a slow machine there is progress among what is said.
@@ -56,8 +56,36 @@ describe('findings as text', () => {
     expect(out.match(/^\S+:\d+:\d+(?=: )/gm)).toEqual(places)
   })
 
-  test('say that a file is not JSON', async () => {
-    expect((await validated([at('sub/d.json')])).out).toContain('fatal: The content is XML or HTML, not JSON. [json-fatal]')
+  test.each([
+    ['XML', '<Patient/>', '1:1', 'it is XML or HTML, of which nothing is read'],
+    ['nothing', ' \n', '2:1', 'it is empty'],
+    [
+      'lines of NDJSON',
+      '{"resourceType":"Patient"}\n{"resourceType":"Patient"}\n',
+      '2:1',
+      'another resource follows the first; a file with one on each line is named .ndjson, others are a Bundle',
+    ],
+    ['a resource and more', '{"resourceType":"Patient"}]', '1:27', 'something follows the end of the resource'],
+  ])('say that a file has %s', async (_, text, place, content) => {
+    await writeFile(at('other.json'), text)
+    const { status, out } = await validated([at('other.json')])
+    await rm(at('other.json'))
+    expect([status, out]).toEqual([
+      1,
+      expect.stringContaining(`other.json:${place}: fatal: The text is not one resource as JSON: ${content}. [json-fatal]`),
+    ])
+  })
+
+  test('say what is unexpected in a file that is meant as JSON', async () => {
+    await writeFile(at('other.json'), '{"resourceType":}')
+    const { out } = await validated([at('other.json')])
+    await rm(at('other.json'))
+    expect(out).toContain("other.json:1:17: fatal: The text is not valid JSON: unexpected '}'. [json-fatal]")
+  })
+
+  test('tell the lines of NDJSON on standard input', async () => {
+    const { out, err } = await validated([], false, '{"resourceType":"Patient"}\n\n{"resourceType":"Patient","active":"yes"}\n')
+    expect([out.match(/^\S+:\d+:\d+(?=: )/gm), err]).toEqual([['stdin:3:36'], expect.stringContaining('2 resources checked: 1 valid')])
   })
 
   test('show of a long line the part around the place, and nothing that a terminal would obey', async () => {

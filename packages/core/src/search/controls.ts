@@ -6,6 +6,7 @@ import { overBound, SEARCH_BOUNDS } from './bounds.js'
 import { isInclude, readIncludes, type Include } from './results/includes.js'
 import { kindOf } from './kinds/registry.js'
 import type { ParsedSearch } from './parsed-search.js'
+import { CONTROLS, nearParameters } from './parameters/near-parameters.js'
 import type { SearchOptions, SearchPair } from './search-options.js'
 import type { SearchParameters } from './parameters/search-parameter.js'
 
@@ -17,27 +18,16 @@ export type SearchControls = Omit<ParsedSearch, 'query'> & {
   readonly after?: string
 }
 
-const SUPPORTED: ReadonlySet<string> = new Set([
-  '_contained',
-  '_containedType',
-  '_count',
-  '_cursor',
-  '_elements',
-  '_sort',
-  '_summary',
-  '_total',
-])
-
 const UNSUPPORTED: ReadonlySet<string> = new Set(['_score'])
 
 /** Whether a parameter shapes the result instead of selecting resources. */
 export function isControl(name: string): boolean {
-  return SUPPORTED.has(name) || isInclude(name) || UNSUPPORTED.has(name.split(':', 1)[0] ?? '')
+  return CONTROLS.has(name) || isInclude(name) || UNSUPPORTED.has(name.split(':', 1)[0] ?? '')
 }
 
 /** Whether a parameter shapes the result in a way that is offered. */
 export function isOffered(name: string): boolean {
-  return SUPPORTED.has(name) || isInclude(name)
+  return CONTROLS.has(name) || isInclude(name)
 }
 
 /** Reads the parameters that shape the result. Each may come once, but for `_include` and `_revinclude`. */
@@ -45,7 +35,7 @@ export function readControls(types: readonly string[], all: readonly SearchPair[
   const { parameters } = options
   const pairs = all.filter(([name]) => !isInclude(name))
   const asked = all.filter(([name]) => isInclude(name))
-  const refused = pairs.find(([name]) => !SUPPORTED.has(name)) ?? (options.includes === true ? undefined : asked[0])
+  const refused = pairs.find(([name]) => !CONTROLS.has(name)) ?? (options.includes === true ? undefined : asked[0])
   if (refused !== undefined) throw unsupported(refused[0], 'is not supported')
   const values = new Map(pairs)
   const repeated = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) < index)?.[0]
@@ -70,8 +60,8 @@ export function readControls(types: readonly string[], all: readonly SearchPair[
   }
 }
 
-function invalid(name: string, value: string, expected: string): OperationError {
-  const message = `Search parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.`
+function invalid(name: string, value: string, expected: string, hint = ''): OperationError {
+  const message = `Search parameter ${quoted(name)} has the value ${quoted(value)}, which is not ${expected}.${hint}`
   return new OperationError('search-invalid', message, { expression: [name] })
 }
 
@@ -166,13 +156,18 @@ function commonKey(types: readonly string[], asked: string, parameters: SearchPa
   return keys.slice(0, 1)
 }
 
+function unknownSort({ key, param, type }: { key: string; param: string; type: string }, parameters: SearchParameters): OperationError {
+  const hint = nearParameters(parameters, { code: param, types: [type], others: ['_id', '_lastUpdated'] })
+  return invalid('_sort', key, `a search parameter of ${type}`, hint)
+}
+
 function sortKey(type: string, key: string, parameters: SearchParameters): SortKey {
   const descending = key.startsWith('-')
   const param = descending ? key.slice(1) : key
   if (param === '_id') return { param: '', field: 'id', descending }
   if (param === '_lastUpdated') return { param: '', field: 'lastUpdated', descending }
   const parameter = parameters.find(type, param)
-  if (parameter === undefined) throw invalid('_sort', key, `a search parameter of ${type}`)
+  if (parameter === undefined) throw unknownSort({ key, param, type }, parameters)
   const field = kindOf(parameter.kind)?.sortField(descending)
   if (field === undefined) throw unsupported('_sort', `cannot sort by ${quoted(param)}`)
   return { param, field, descending }

@@ -439,3 +439,33 @@ describe('searchTypesOf', () => {
     expect([...searchTypesOf(query)].sort()).toEqual(['Encounter', 'Observation', 'Organization', 'Patient'])
   })
 })
+
+describe('a misspelt name', () => {
+  it.each([
+    ['Patient?birthDate=2000', "Did you mean 'birthdate'?"],
+    ['Patient?_cuont=1', "Did you mean '_count'?"],
+    ['Patient?_lastupdated=2000', "Did you mean '_lastUpdated'?"],
+    ['Patient?_inclde=Patient:organization', "Did you mean '_include'?"],
+    ['Patient?_sort=-birthdat', "Did you mean 'birthdate'?"],
+    ['Patient?_sort=_lastupdated', "Did you mean '_lastUpdated'?"],
+    ['Patient?_has:Observation:patiant:code=1', "Did you mean 'patient'?"],
+    ['Patient?_has:Observation:patient:cod=1', "Did you mean 'code'?"],
+    ['Observation?subject.famly=x', "Did you mean 'family'?"],
+    ['Observation?subject:Patient.famly=x', "Did you mean 'family'?"],
+    ['Observation?subjct.name=x', "Did you mean 'subject'?"],
+  ])('%s is answered by %s', async (query, hint) => {
+    await expect(parse(query)).rejects.toMatchObject({ code: 'search-invalid', message: expect.stringMatching(/\.\s/) })
+    await expect(parse(query)).rejects.toThrow(`. ${hint}`)
+  })
+
+  it.each(['Patient?zzzzzz=1', 'Patient?_sort=zzzzzz', 'Patient?_include=Patient:zzzzzz', 'Observation?subject.zzzzzz=x'])(
+    'of which none is near, %s, suggests nothing',
+    async (query) => {
+      await expect(parse(query)).rejects.toThrow(/\.$/)
+    },
+  )
+
+  it('does not suggest behind a reference what shapes the result', async () => {
+    await expect(parse('Observation?subject:Patient._cuont=1')).rejects.toThrow(/\.$/)
+  })
+})

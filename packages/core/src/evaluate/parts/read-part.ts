@@ -40,7 +40,7 @@ export function checkedParts(
 ): readonly CheckedPart[] {
   const parts = given.map((one, index) => {
     if (!isMeasurePart(one) || one.counts.length !== languages) throw refused(`parts[${index}] is not what evaluateMeasurePart returns.`)
-    checkPart(one)
+    checkPart(one, 'parts')
     if (one.run !== name) throw refused(`Part ${one.part} is of another evaluation: of ${one.run}, not of ${name}.`)
     return one
   })

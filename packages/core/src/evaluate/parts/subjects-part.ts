@@ -10,15 +10,15 @@ export interface SubjectsPart {
 
 const MAX_PARTS = 1_000
 
-/** @throws {OperationError} `parameter-value` for a part that does not exist. */
-export function checkPart({ part, of }: SubjectsPart): void {
+/** @param input Which the error names. @throws {OperationError} `parameter-value` for a part that does not exist. */
+export function checkPart({ part, of }: SubjectsPart, input = 'part'): void {
   const isPart = Number.isInteger(part) && Number.isInteger(of) && part >= 1 && part <= of && of <= MAX_PARTS
   if (isPart) return
   throw new OperationError(
     'parameter-value',
     `There is no part ${part} of ${of}: parts are numbered from 1, and there are at most 1,000.`,
     {
-      expression: ['part'],
+      expression: [input],
     },
   )
 }

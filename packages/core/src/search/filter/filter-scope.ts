@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ValueCounter } from '../bounds.js'
+import { CONTROLS, INCLUDES, nearParameters, OF_EVERY_TYPE } from '../parameters/near-parameters.js'
 import type { SearchOptions } from '../search-options.js'
 
 /** What a parameter is about: a type, and the references that lead to it. */
@@ -16,9 +17,9 @@ export interface FilterScope {
   readonly sent: string
 }
 
-/** The error for a parameter whose name cannot be read. */
-export function invalidName({ sent }: FilterScope, problem: string): OperationError {
-  return new OperationError('search-invalid', `Search parameter ${quoted(sent)} ${problem}.`, { expression: [sent] })
+/** The error for a parameter whose name cannot be read. @param hint What may be meant, with a blank before it. */
+export function invalidName({ sent }: FilterScope, problem: string, hint = ''): OperationError {
+  return new OperationError('search-invalid', `Search parameter ${quoted(sent)} ${problem}.${hint}`, { expression: [sent] })
 }
 
 /** The error for what FHIR knows and this does not offer. */
@@ -34,5 +35,8 @@ const WORDS: ReadonlySet<string> = new Set(['_content', '_text'])
 export function unknownParameter(scope: FilterScope, code: string): OperationError {
   if (UNSUPPORTED.has(code)) return unsupportedName(scope, 'is not supported')
   if (WORDS.has(code)) return unsupportedName(scope, 'is not supported, as words are not indexed here (option words)')
-  return invalidName(scope, `is not known: ${scope.type} has no ${quoted(code)}`)
+  // What shapes the result stands by itself, not behind a reference.
+  const others = scope.depth === 0 ? [...OF_EVERY_TYPE, ...CONTROLS, ...INCLUDES] : OF_EVERY_TYPE
+  const hint = nearParameters(scope.options.parameters, { code, types: [scope.type], others })
+  return invalidName(scope, `is not known: ${scope.type} has no ${quoted(code)}`, hint)
 }

@@ -5,6 +5,7 @@ import { anyOf } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import type { SearchOptions } from '../search-options.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
+import { nearParameters, OF_EVERY_TYPE } from '../parameters/near-parameters.js'
 import { parseTerm } from './term.js'
 
 /** A reference leads to independent resources and to contained ones. */
@@ -72,8 +73,9 @@ function chainTypes(scope: FilterScope, { code, targets }: SearchParameter, rest
   const known = targets.filter((type) =>
     next === '_has' ? isReferred(scope.options, type, rest) : isSearchable(scope.options, type, next),
   )
-  if (known.length === 0) throw invalidName(scope, `ends in ${quoted(next)}, which is not a parameter of ${targets.join(', ')}`)
-  return known
+  if (known.length > 0) return known
+  const hint = nearParameters(scope.options.parameters, { code: next, types: targets, others: OF_EVERY_TYPE })
+  throw invalidName(scope, `ends in ${quoted(next)}, which is not a parameter of ${targets.join(', ')}`, hint)
 }
 
 /** Whether the reference of `_has:Type:reference:...` may lead to a type. What is not a reference is refused when it is parsed. */
@@ -82,9 +84,6 @@ function isReferred({ parameters }: SearchOptions, type: string, has: string): b
   const targets = parameters.find(source, code)?.targets ?? []
   return targets.length === 0 || targets.includes(type)
 }
-
-/** Parameters of every type that need no entries of its resources. */
-const OF_EVERY_TYPE: ReadonlySet<string> = new Set(['_id', '_lastUpdated', '_list'])
 
 /** Whether a type can be searched by the parameter of this code. */
 export function isSearchable({ parameters }: SearchOptions, type: string, code: string): boolean {

@@ -128,6 +128,7 @@ describe('an include', () => {
     ['_include:iterate=*', 'type'],
     ['_include:recurse=Patient:organization', 'iterate'],
     ['_include:iterate:iterate=Patient:organization', 'iterate'],
+    ['_include=Patient:organisation', "'organisation'. Did you mean 'organization'?"],
   ])('%s is refused', async (query, part) => {
     await expect(parseSearch('Patient', pairsOf(query), { parameters, includes: true })).rejects.toMatchObject({
       code: 'search-invalid',

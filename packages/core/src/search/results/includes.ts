@@ -2,6 +2,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { isResourceType } from '../../storage/index.js'
 import type { SearchPair } from '../search-options.js'
+import { nearParameters } from '../parameters/near-parameters.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
 
 /** Resources that a search gives beside its matches: those that are referred to, or those that refer (`revinclude`). */
@@ -81,7 +82,10 @@ interface Asked extends AskedValue, Pick<Include, 'direction' | 'iterate'> {
 function parametersFor({ name, value, source, code }: Asked, parameters: SearchParameters): readonly SearchParameter[] {
   if (code === '*') return parameters.of(source).filter(({ type, canonical }) => type === 'reference' && !canonical)
   const parameter = parameters.find(source, code)
-  if (parameter?.type !== 'reference') throw refused(name, value, `${source} has no reference parameter ${quoted(code)}`)
+  if (parameter?.type !== 'reference') {
+    const hint = nearParameters(parameters, { code, types: [source], only: ({ type, canonical }) => type === 'reference' && !canonical })
+    throw refused(name, value, `${source} has no reference parameter ${quoted(code)}`, hint)
+  }
   if (!parameter.canonical) return [parameter]
   throw new OperationError('search-unsupported', `Search parameter ${quoted(name)} follows ${quoted(code)}, which refers by canonical.`, {
     expression: [name],
@@ -98,8 +102,8 @@ function isAbout(type: string, { direction, source, target }: Asked, found: read
   return (target ?? type) === type && found.some((parameter) => leadsTo(parameter, type))
 }
 
-function refused(name: string, value: string, problem: string): OperationError {
-  return new OperationError('search-invalid', `Search parameter ${quoted(name)} has the value ${quoted(value)}: ${problem}.`, {
+function refused(name: string, value: string, problem: string, hint = ''): OperationError {
+  return new OperationError('search-invalid', `Search parameter ${quoted(name)} has the value ${quoted(value)}: ${problem}.${hint}`, {
     expression: [name],
   })
 }

@@ -1,0 +1,38 @@
+import { didYouMean, nearest } from '../../text/index.js'
+import type { SearchParameter, SearchParameters } from './search-parameter.js'
+
+/** Parameters of every type that need no entries of its resources. */
+export const OF_EVERY_TYPE: ReadonlySet<string> = new Set(['_id', '_lastUpdated', '_list'])
+
+/** Parameters that shape the result, once in a search. */
+export const CONTROLS: ReadonlySet<string> = new Set([
+  '_contained',
+  '_containedType',
+  '_count',
+  '_cursor',
+  '_elements',
+  '_sort',
+  '_summary',
+  '_total',
+])
+
+/** Parameters that bring other resources beside the matches, without their modifiers. */
+export const INCLUDES: readonly string[] = ['_include', '_revinclude']
+
+/** What may be meant by a name that no parameter has. */
+export interface MisspeltParameter {
+  readonly code: string
+  /** The types that would have it. */
+  readonly types: readonly string[]
+  /** Other names that can stand there. */
+  readonly others?: Iterable<string>
+  /** Which parameters can stand there; any when absent. */
+  readonly only?: (parameter: SearchParameter) => boolean
+}
+
+/** `Did you mean 'birthdate'?`, with a blank before it, to put behind a message; empty when no name is near. */
+export function nearParameters(parameters: SearchParameters, { code, types, others = [], only = () => true }: MisspeltParameter): string {
+  const names = types.flatMap((type) => parameters.of(type)).filter(only)
+  const hint = didYouMean(nearest(code, new Set([...others, ...names.map((parameter) => parameter.code)])))
+  return hint === undefined ? '' : ` ${hint}`
+}
