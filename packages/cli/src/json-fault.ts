@@ -22,7 +22,7 @@ export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   return { line: line + firstLine - 1, column, text: otherContent(text, problem.offset) ?? unexpected(problem.token) }
 }
 
-/** What a text is that was not meant as one of JSON, or not as a single one; `undefined` for JSON, and for one with a slip. */
+/** What a text is that was not meant as one of JSON, or not as a single one; `undefined` for JSON, and for one with a syntax error. */
 export function otherContentIn(text: string): string | undefined {
   if (isJson(text)) return undefined
   const { fault } = finished(readJsonSource(text))

@@ -7,6 +7,7 @@ import type { Operation } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
 import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
+import { COMPARTMENT_TYPES } from './content/search/compartment.js'
 import { emptyAnswer } from './http/answer.js'
 import { checkBodyHead, parsingBody, PATCH_TYPES, readBytesOf } from './http/body.js'
 import { isPreflight } from './http/cors.js'
@@ -149,11 +150,30 @@ function missing({ operations }: Server, segments: readonly string[]): string {
   if (!type.startsWith('$') && !isResourceType(type)) {
     return hinted(`There is no resource type ${quoted(type)}.`, didYouMean(nearest(type, resourceTypes())))
   }
-  if (!last.startsWith('$')) return 'There is nothing at this path.'
+  if (!last.startsWith('$')) return isCompartmentPath(segments) ? noCompartment(type) : 'There is nothing at this path.'
   const elsewhere = operations.find(({ name }) => name === last)
   if (elsewhere !== undefined) return `There is no operation ${quoted(last)} at this path, but at ${quoted(pathOf(elsewhere))}.`
+  if (NOT_OFFERED.has(last)) return `There is no operation ${quoted(last)} at this path: it is not offered by this server.`
   const names = operations.map(({ name }) => name)
   return hinted(`There is no operation ${quoted(last)} at this path.`, didYouMean(nearest(last, names)))
+}
+
+/** Operations of R4 and of well-known guides and servers, which are not misspelt. */
+const NOT_OFFERED: ReadonlySet<string> = new Set(
+  `add apply care-gaps cda conforms convert current-canonical diff docref document everything expand-profile expunge export extract find find-matches get-ws-binding-token
+  graph graphql implements import lastn match meta meta-add meta-delete populate populatehtml populatelink preferred-id process-message purge questionnaire reindex remove
+  stats status subset summary transform versions`
+    .split(/\s+/)
+    .map((name) => `$${name}`),
+)
+
+/** `Location/x/Observation` looks like a search of a compartment. */
+function isCompartmentPath([, , member = '', ...more]: readonly string[]): boolean {
+  return more.length === 0 && isResourceType(member)
+}
+
+function noCompartment(type: string): string {
+  return `There is nothing at this path: a ${type} has no compartment, as ${COMPARTMENT_TYPES.join(', ')} have.`
 }
 
 /** Where an operation is, below the FHIR base. */

@@ -35,7 +35,8 @@ const OFF = [{ op: 'replace', path: '/active', value: false }] as const
 
 /** What is called of fhirclient, whose own types bring those of a browser to all that is compiled with them. */
 interface SmartClient {
-  request(url: string, options?: object): Promise<unknown>
+  request(url: string | object, options?: object): Promise<unknown>
+  readonly patient: { read(): Promise<unknown>; request(url: string): Promise<unknown> }
   create(resource: object): Promise<unknown>
   update(resource: object): Promise<unknown>
   patch(url: string, operations: readonly object[]): Promise<unknown>
@@ -76,7 +77,9 @@ function refusal(client: string, name: string, run: () => Promise<unknown>, reas
       (thrown: unknown) => thrown,
     )
     expect(error).toBeInstanceOf(Error)
-    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).toMatch(/no operation|not found|Not found|404/i)
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).toMatch(
+      /no operation|nothing at this path|no resource type|not found|404/i,
+    )
     rows.push({ client, call: name, result: reason })
   })
 }
@@ -113,10 +116,39 @@ describe('clients that others have written, as they are', () => {
     does('updateResource', async () => at(await client.updateResource({ ...patient('update'), id: 'u' }), 'meta', 'versionId'), '1')
     does('patchResource', async () => (await client.patchResource('Patient', 'p', [...OFF])).active, false)
     does('readHistory', async () => (await client.readHistory('Patient', 'p')).entry?.length, 2)
+    does('readHistory with count', async () => (await client.readHistory('Patient', 'p', { count: 1 })).entry?.length, 1)
     does('readVersion', async () => (await client.readVersion('Patient', 'p', '1')).active, true)
     does('search', async () => (await client.search('Patient', 'family=Lovell')).total, 1)
     does('searchResources', async () => (await client.searchResources('Patient', { family: 'Lovell' })).length, 1)
     does('searchOne', async () => (await client.searchOne('Patient', new URLSearchParams({ family: 'Lovell' })))?.id, 'p')
+    does('searchOne of none', async () => (await client.searchOne('Patient', 'family=None')) === undefined)
+    does(
+      'search with _sort, _total, _elements',
+      async () =>
+        (await client.search('Patient', { _sort: '-_lastUpdated', _total: 'accurate', _elements: 'name', _count: 1 })).entry?.length,
+      1,
+    )
+    does('readReference', async () => (await client.readReference({ reference: 'Patient/p' })).id, 'p')
+    does('readCanonical', async () => (await client.readCanonical('ValueSet', 'http://a.example/vs'))?.id, 'vs')
+    does(
+      'requests in one batch (autoBatchTime)',
+      async () => {
+        const batching = new MedplumClient({
+          baseUrl: `${running.base}/`,
+          fetch: (...request) => fetch(...request),
+          cacheTime: 60_000,
+          autoBatchTime: 20,
+        })
+        batching.setAccessToken(await tokenOf())
+        const [one, found, none] = await Promise.all([
+          batching.readResource('Patient', 'p'),
+          batching.searchResources('Observation', 'subject=Patient/p'),
+          batching.readResource('Patient', 'none').catch(String),
+        ])
+        return [one.id, found.length, none]
+      },
+      ['p', 1, 'OperationOutcomeError: There is no Patient/none.'],
+    )
     does('searchResourcePages', async () => {
       let pages = 0
       for await (const page of client.searchResourcePages('Patient', { _count: '1' })) pages += page.length
@@ -180,6 +212,34 @@ describe('clients that others have written, as they are', () => {
       'works, without `url`: a Binary of R4 has none to take it from; `createBinary` gives the id',
     )
     does(
+      'createMedia, createDocumentReference',
+      async () => {
+        const file = { data: 'some text', contentType: 'text/plain', filename: 'a.txt' }
+        return [(await client.createMedia(file)).status, (await client.createDocumentReference(file)).content[0]?.attachment.title]
+      },
+      ['completed', 'a.txt'],
+    )
+    does(
+      'createPdf',
+      async () => {
+        const printing = new MedplumClient({
+          baseUrl: `${running.base}/`,
+          fetch: (...request) => fetch(...request),
+          createPdf: async () => new Uint8Array([37, 80, 68, 70]),
+        })
+        printing.setAccessToken(await tokenOf())
+        return (await printing.createPdf({ docDefinition: { content: ['Hello'] } })).contentType
+      },
+      'application/pdf',
+      'works, with a `createPdf` in the options of the client',
+    )
+    does(
+      'getProfile',
+      async () => client.getProfile() === undefined,
+      true,
+      "`undefined`: a user of this server is no resource; `get('auth/me')` has its claims",
+    )
+    does(
       'download of a Binary',
       async () => {
         const { id } = await client.createBinary({ data: new Uint8Array([1, 2, 255]), contentType: 'application/pdf' })
@@ -211,6 +271,23 @@ describe('clients that others have written, as they are', () => {
     refusal(name, 'readPatientEverything', () => client.readPatientEverything('p'), 'not offered: 404')
     refusal(name, 'readPatientSummary', () => client.readPatientSummary('p'), 'not offered: 404')
     refusal(name, 'bulkExport', () => client.bulkExport(), 'not offered: 404')
+    refusal(name, 'requestSchema', () => client.requestSchema('Patient'), 'not offered: 404, it asks with GraphQL')
+    refusal(
+      name,
+      'requestProfileSchema with expandProfile',
+      () => client.requestProfileSchema('http://hl7.org/fhir/StructureDefinition/bodyheight', { expandProfile: true }),
+      'not offered: 404',
+    )
+    refusal(name, 'readResourceGraph', () => client.readResourceGraph('Patient', 'p', 'g'), 'not offered: 404')
+    refusal(name, 'invite', () => client.invite('x', { resourceType: 'Patient', firstName: 'A', lastName: 'B' }), 'not offered: 404')
+    refusal(name, 'pushToAgent', () => client.pushToAgent({ reference: 'Agent/x' }, 'Device/y', 'MSH|'), 'not offered: 404')
+    refusal(name, 'sendEmail', () => client.sendEmail({ to: 'a@b.example', subject: 's', text: 't' }), 'not offered: 404')
+    refusal(
+      name,
+      "get(fhirUrl('Subscription', id, '$get-ws-binding-token'))",
+      () => client.get(client.fhirUrl('Subscription', 'x', '$get-ws-binding-token')),
+      'not offered: 404, nothing is sent to subscribers',
+    )
     refusal(name, 'graphql', () => client.graphql('{ Patient { id } }'), 'not offered: 404')
     does(
       'signOut',
@@ -229,9 +306,10 @@ describe('clients that others have written, as they are', () => {
     beforeAll(async () => {
       const request = { headers: {}, url: '/' }
       const { default: smart }: { default: Smart } = await import(SMART)
-      client = smart(request, {}, {}).client({
+      const storage = { get: async () => undefined, set: async (_: string, value: unknown) => value, unset: async () => true }
+      client = smart(request, {}, storage).client({
         serverUrl: base,
-        tokenResponse: { access_token: await tokenOf() },
+        tokenResponse: { access_token: await tokenOf(), patient: 'p' },
       })
     })
     const does = (what: string, run: () => Promise<unknown>, expected: unknown = true): void =>
@@ -246,6 +324,38 @@ describe('clients that others have written, as they are', () => {
       'request with references resolved',
       async () => at(await client.request('Observation/o', { resolveReferences: 'subject' }), 'subject', 'id'),
       'p',
+    )
+    does(
+      'request with pageLimit',
+      async () => {
+        const pages = await client.request('Patient?_count=1', { pageLimit: 2 })
+        return Array.isArray(pages) && pages.length
+      },
+      2,
+    )
+    does(
+      'request with onPage',
+      async () => {
+        let pages = 0
+        await client.request('Patient?_count=1', { pageLimit: 2, onPage: () => void pages++ })
+        return pages
+      },
+      2,
+    )
+    does(
+      'request with references beside the resources (graph: false)',
+      async () => at(await client.request('Observation', { resolveReferences: 'subject', graph: false }), 'references', 'Patient/p', 'id'),
+      'p',
+    )
+    does(
+      'request with includeResponse',
+      async () => at(await client.request({ url: 'Patient/p', includeResponse: true }), 'response', 'status'),
+      200,
+    )
+    does(
+      "patient.read, patient.request('Observation')",
+      async () => [at(await client.patient.read(), 'id'), at(await client.patient.request('Observation'), 'total')],
+      ['p', 1],
     )
     does('create', async () => typeof at(await client.create({ resourceType: 'Patient' }), 'id'), 'string')
     does('update', async () => at(await client.update({ resourceType: 'Patient', id: 'smart', active: true }), 'id'), 'smart')
@@ -266,8 +376,8 @@ describe('clients that others have written, as they are', () => {
     beforeAll(async () => {
       client = new FhirKitClient({ baseUrl: base, bearerToken: await tokenOf() })
     })
-    const does = (what: string, run: () => Promise<unknown>, expected: unknown = true): void =>
-      call({ client: name, call: what }, run, expected)
+    const does = (what: string, run: () => Promise<unknown>, expected: unknown = true, result?: string): void =>
+      call({ client: name, call: what, ...(result !== undefined && { result }) }, run, expected)
 
     does('capabilityStatement', async () => at(await client.capabilityStatement(), 'fhirVersion'), '4.0.1')
     does(
@@ -314,6 +424,44 @@ describe('clients that others have written, as they are', () => {
       },
       'Bundle',
     )
+    does(
+      'nextPage to the last',
+      async () => {
+        let pages = 0
+        let bundle: unknown = await client.search({ resourceType: 'ValueSet', searchParams: { url: 'http://a.example/vs', _count: 1 } })
+        for (; bundle !== undefined; bundle = await client.nextPage({ bundle } as never)) pages++
+        return pages
+      },
+      1,
+    )
+    does(
+      'prevPage',
+      async () => {
+        const first = await client.search({ resourceType: 'Patient', searchParams: { _count: 1 } })
+        const second = await client.nextPage({ bundle: first } as never)
+        return (await client.prevPage({ bundle: second } as never)) === undefined
+      },
+      true,
+      '`undefined`: pages lead forwards only, as R4 allows',
+    )
+    does('resolve', async () => at(await client.resolve({ reference: 'Patient/p' }), 'id'), 'p')
+    does(
+      'systemSearch',
+      async () => at(await client.systemSearch({ searchParams: { _type: 'ValueSet,ConceptMap', _id: 'vs' } }), 'total'),
+      1,
+    )
+    does(
+      'update with searchParams',
+      async () =>
+        at(
+          await client.update({ resourceType: 'Patient', searchParams: { identifier: 'cond' }, body: patient('cond') }),
+          'identifier',
+          0,
+          'value',
+        ),
+      'cond',
+    )
+    does('request', async () => at(await client.request('Patient/p'), 'id'), 'p')
     does('history of a resource', async () => at(await client.history({ resourceType: 'Patient', id: 'p' }), 'type'), 'history')
     does('history of a type', async () => at(await client.history({ resourceType: 'Patient' }), 'type'), 'history')
     does('history of all', async () => at(await client.history(), 'type'), 'history')

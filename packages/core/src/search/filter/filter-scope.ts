@@ -1,6 +1,6 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ValueCounter } from '../bounds.js'
-import { CONTROLS, INCLUDES, nearParameters, OF_EVERY_TYPE } from '../parameters/near-parameters.js'
+import { CONTROLS, INCLUDES, nearParameters, OF_EVERY_TYPE, OF_OTHER_SERVERS } from '../parameters/near-parameters.js'
 import type { SearchOptions } from '../search-options.js'
 
 /** What a parameter is about: a type, and the references that lead to it. */
@@ -36,7 +36,9 @@ export function unknownParameter(scope: FilterScope, code: string): OperationErr
   if (UNSUPPORTED.has(code)) return unsupportedName(scope, 'is not supported')
   if (WORDS.has(code)) return unsupportedName(scope, 'is not supported, as words are not indexed here (option words)')
   // What shapes the result stands by itself, not behind a reference.
-  const others = scope.depth === 0 ? [...OF_EVERY_TYPE, ...CONTROLS, ...INCLUDES] : OF_EVERY_TYPE
-  const hint = nearParameters(scope.options.parameters, { code, types: [scope.type], others })
+  const isAlone = scope.depth === 0
+  const others = isAlone ? [...OF_EVERY_TYPE, ...CONTROLS, ...INCLUDES] : OF_EVERY_TYPE
+  const known = isAlone ? OF_OTHER_SERVERS.get(code) : undefined
+  const hint = known ?? nearParameters(scope.options.parameters, { code, types: [scope.type], others })
   return invalidName(scope, `is not known: ${scope.type} has no ${quoted(code)}`, hint)
 }

@@ -19,6 +19,15 @@ export const CONTROLS: ReadonlySet<string> = new Set([
 /** Parameters that bring other resources beside the matches, without their modifiers. */
 export const INCLUDES: readonly string[] = ['_include', '_revinclude']
 
+const PAGES = " The link 'next' of a Bundle leads to its next page."
+
+/** What is said about parameters that other servers have, and no name here is near to. */
+export const OF_OTHER_SERVERS: ReadonlyMap<string, string> = new Map([
+  ['_fields', " Did you mean '_elements'?"],
+  ['_limit', " Did you mean '_count'?"],
+  ...['_getpages', '_getpagesoffset', '_offset', '_page', '_skip'].map((name) => [name, PAGES] as const),
+])
+
 /** What may be meant by a name that no parameter has. */
 export interface MisspeltParameter {
   readonly code: string
