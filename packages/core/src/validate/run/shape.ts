@@ -1,4 +1,4 @@
-import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
+import type { TypeModel } from '../../fhirpath/index.js'
 import type { ElementRule } from './element-rule.js'
 import type { PrimitiveCheck } from './primitive-problem.js'
 
@@ -11,15 +11,24 @@ export interface Shape {
   readonly requiredElements: number
 }
 
-/** One member of a shape. */
+/** One member of a shape. Flat, because a look at a resource reads thousands of them: bench `validate`. */
 export interface ShapeMember {
-  readonly slot: ElementSlot
-  readonly kind: 'primitive' | 'complex' | 'resource'
+  /** Its name in JSON. */
+  readonly jsonName: string
+  /** True for the id of the object, which alone is no content. */
+  readonly isId: boolean
+  /** The name of the choice that it is one of, such as `value`; `undefined` where there is none. */
+  readonly choice: string | undefined
+  readonly isCollection: boolean
+  readonly isRequired: boolean
+  /** Whether one value may be there, which is all that is asked of what is no collection. */
+  readonly takesOne: boolean
+  /** Whether a number of items may be there. */
+  readonly takes: (count: number) => boolean
   /** What a primitive must be like. */
   readonly primitive: PrimitiveCheck | undefined
-  /** How often the element may occur; `undefined` where its type says nothing. */
-  readonly rule: Pick<ElementRule, 'min' | 'max'> | undefined
-  readonly isRequired: boolean
+  /** True where any resource may be inside. */
+  readonly isInnerResource: boolean
   /** The shape of a complex value; `undefined` while it is not known. */
   readonly inner: () => Shape | undefined
 }
@@ -36,8 +45,12 @@ export interface FlawlessCheck {
   readonly numberText: (parent: object, key: string | number) => string | undefined
   readonly now: Date
   readonly shapes: Shapes
-  /** Objects with a flaw, so that what is in them is not looked through again from each level down to it. */
+  /** Objects with a flaw. */
   readonly flawed: Set<object>
-  /** Values that the present look may still look at. */
+  /** Values that the present look may still look at; none where it cannot decide. */
   left: number
+  /** True when the whole resource was looked through: what is not among the flawed is fine. */
+  isComplete: boolean
+  /** True where the present look is into what was looked through, and need only recall what it was like. */
+  recalls: boolean
 }

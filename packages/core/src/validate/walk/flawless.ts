@@ -3,7 +3,6 @@ import { isObject, stringAt, type JsonObject } from '../../json/index.js'
 import type { Specification } from '../definitions/kept-answers.js'
 import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import { countProblem } from '../rules/structure/cardinality.js'
-import { hasContent, memberProblem } from '../rules/structure/check-shape.js'
 import { isConcrete } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { FlawlessCheck, Shape, ShapeMember, Shapes } from '../run/shape.js'
@@ -12,78 +11,108 @@ import type { FlawlessCheck, Shape, ShapeMember, Shapes } from '../run/shape.js'
 const VALUES_OF_A_LOOK = 10_000
 
 /** Makes the check for one resource. */
-export function flawlessCheck(parts: Omit<FlawlessCheck, 'flawed' | 'left'>): FlawlessCheck {
-  return { ...parts, flawed: new Set(), left: 0 }
+export function flawlessCheck(parts: Omit<FlawlessCheck, 'flawed' | 'left' | 'isComplete' | 'recalls'>): FlawlessCheck {
+  return { ...parts, flawed: new Set(), left: 0, isComplete: false, recalls: false }
 }
 
 /**
- * Whether a walk with `checks: 'structure'` would find nothing in a node, decided without making a node for anything in it, which takes a third
- * of the time (bench `validate`). What is decided here is decided by the same functions as in the walk: `memberProblem`, `countProblem`, `hasContent`,
- * `primitiveCheck`. False also where only the walk can decide: extensions of primitives, types that have yet to be fetched, and
+ * Whether a walk with `checks: 'structure'` would find nothing in a node, decided without making a node for anything in it, which takes a fifth
+ * of the time (bench `validate`). What a primitive and a number of items must be like is decided by the functions of the walk: `primitiveCheck`
+ * and `countProblem`. False also where only the walk can decide: extensions of primitives, types that have yet to be fetched, and
  * what is too large for one look.
+ *
+ * The first look is at the whole resource. It does not end at a flaw, so that the walk to the flaws need not look again at anything beside them.
  *
  * @param rule The rule of the element, which a nested type needs.
  */
-export function isFlawless(by: FlawlessCheck, { value, type }: Pick<FhirNode, 'value' | 'type'>, rule?: ElementRule): boolean {
-  if (!isObject(value)) return false
-  by.left = VALUES_OF_A_LOOK
-  if (type.kind === 'resource') return resourceFits(by, value)
-  const shape = by.shapes.of(type.name, rule)
-  return shape !== undefined && fits(by, value, shape)
+export function isFlawless(
+  by: FlawlessCheck,
+  { value, type, parent }: Pick<FhirNode, 'value' | 'type' | 'parent'>,
+  rule?: ElementRule,
+): boolean {
+  if (!isObject(value) || type.kind === 'primitive') return false
+  begin(by, by.isComplete)
+  const isFine = type.kind === 'resource' ? resourceFits(by, value) : fits(by, value, by.shapes.of(type.name, rule))
+  if (parent === undefined && by.left > 0) by.isComplete = true
+  return isFine
 }
 
-/** The same for all that is in one member of a node. */
-export function isFlawlessMember(by: FlawlessCheck, holder: JsonObject, member: ShapeMember): boolean {
+/**
+ * The same for all that is in one member of a node.
+ *
+ * @param options.isBeside True where the holder is what is beside a primitive value, which the look at the resource passed over.
+ */
+export function isFlawlessMember(
+  by: FlawlessCheck,
+  { holder, isBeside }: { readonly holder: JsonObject; readonly isBeside: boolean },
+  member: ShapeMember,
+): boolean {
+  begin(by, by.isComplete && !isBeside)
+  return memberFits(by, member, holder[member.jsonName], holder)
+}
+
+function begin(by: FlawlessCheck, recalls: boolean): void {
   by.left = VALUES_OF_A_LOOK
-  return memberFits(by, holder, member)
+  by.recalls = recalls
 }
 
 function resourceFits(by: FlawlessCheck, resource: JsonObject): boolean {
   const type = stringAt(resource, 'resourceType') ?? ''
-  const shape = isConcrete(by.model, type) ? by.shapes.of(type) : undefined
-  return shape !== undefined && fits(by, resource, shape)
+  return isConcrete(by.model, type) && fits(by, resource, by.shapes.of(type))
 }
 
-function fits(by: FlawlessCheck, object: JsonObject, shape: Shape): boolean {
-  if (by.flawed.size > 0 && by.flawed.has(object)) return false
-  const isFine = hasContent(object, 'complex') && membersFit(by, object, shape)
+function fits(by: FlawlessCheck, object: JsonObject, shape: Shape | undefined): boolean {
+  if (by.recalls) return !by.flawed.has(object)
+  if (shape === undefined) by.left = 0
+  if (shape === undefined || (by.flawed.size > 0 && by.flawed.has(object))) return false
+  const isFine = membersFit(by, object, shape)
   if (!isFine && by.left > 0) by.flawed.add(object)
   return isFine
 }
 
-/** Whether all members are fine, all that are required are there, and no choice was made twice. */
+/**
+ * Whether all members are fine, there is one beside an id, all that are required are there, and no choice was made twice.
+ * A name that somebody made all objects inherit is one more unknown name here; the walk asks for own ones.
+ */
 function membersFit(by: FlawlessCheck, object: JsonObject, { members, isResource, requiredElements }: Shape): boolean {
   let required = 0
+  let isFine = true
+  let hasContent = false
   let choices: string[] | undefined
-  for (const name of Object.keys(object)) {
+  for (const name in object) {
+    if (by.left <= 0) continue
     const member = members.get(name)
     if (member === undefined) {
-      if (name === 'resourceType' && isResource) continue
-      return false
+      hasContent = true
+      if (name !== 'resourceType' || !isResource) isFine = false
+      continue
     }
-    if (!memberFits(by, object, member)) return false
+    if (!memberFits(by, member, object[name], object)) isFine = false
     if (member.isRequired) required++
-    if (member.slot.isChoice) (choices ??= []).push(member.slot.name)
+    if (!member.isId) hasContent = true
+    if (member.choice !== undefined) (choices ??= []).push(member.choice)
   }
-  return required === requiredElements && (choices === undefined || areDistinct(choices))
+  return isFine && hasContent && required === requiredElements && (choices === undefined || areDistinct(choices))
 }
 
 function areDistinct(names: readonly string[]): boolean {
   return names.length < 2 || new Set(names).size === names.length
 }
 
-function memberFits(by: FlawlessCheck, object: JsonObject, member: ShapeMember): boolean {
-  const { slot, rule } = member
-  const { jsonName } = slot
-  const value = object[jsonName]
-  if (memberProblem(slot, value) !== undefined) return false
-  if (rule !== undefined && countProblem(rule, Array.isArray(value) ? value.length : 1) !== undefined) return false
-  if (!Array.isArray(value)) return itemFits(by, member, value, sourceOf(by, value, object, jsonName))
-  for (let index = 0; index < value.length; index++) {
-    const item: unknown = value[index]
-    if (!itemFits(by, member, item, sourceOf(by, item, value, index))) return false
+function memberFits(by: FlawlessCheck, member: ShapeMember, value: unknown, holder: JsonObject): boolean {
+  if (!member.isCollection) return member.takesOne && itemFits(by, member, value, sourceOf(by, value, holder, member.jsonName))
+  return Array.isArray(value) && value.length > 0 && member.takes(value.length) && itemsFit(by, member, value)
+}
+
+function itemsFit(by: FlawlessCheck, member: ShapeMember, items: readonly unknown[]): boolean {
+  let isFine = true
+  for (let index = 0; index < items.length; index++) {
+    const item = items[index]
+    if (itemFits(by, member, item, sourceOf(by, item, items, index))) continue
+    if (by.left <= 0) return false
+    isFine = false
   }
-  return true
+  return isFine
 }
 
 /** Numbers are checked as they were written. */
@@ -91,13 +120,12 @@ function sourceOf(by: FlawlessCheck, value: unknown, holder: object, key: string
   return typeof value === 'number' ? (by.numberText(holder, key) ?? String(value)) : ''
 }
 
-function itemFits(by: FlawlessCheck, { kind, primitive, inner }: ShapeMember, value: unknown, source: string): boolean {
+/** Null and lists where there must be none are neither primitives nor objects. */
+function itemFits(by: FlawlessCheck, { primitive, isInnerResource, inner }: ShapeMember, value: unknown, source: string): boolean {
   if (--by.left <= 0) return false
   if (primitive !== undefined) return primitive(value, source, by.now) === undefined
   if (!isObject(value)) return false
-  if (kind === 'resource') return resourceFits(by, value)
-  const shape = inner()
-  return shape !== undefined && fits(by, value, shape)
+  return isInnerResource ? resourceFits(by, value) : fits(by, value, inner())
 }
 
 /** Shapes of the types of a release, as far as the definitions of the types are known. */
@@ -126,14 +154,30 @@ export function shapesOf(model: TypeModel, { types, shapes }: Pick<Specification
 }
 
 interface MemberParts {
-  readonly kind: ShapeMember['kind']
+  readonly kind: 'primitive' | 'complex' | 'resource'
   readonly rule: ElementRule | undefined
   readonly isRequired: boolean
   readonly shape: () => Shape | undefined
 }
 
-function memberOf(slot: ElementSlot, { kind, rule, isRequired, shape }: MemberParts): ShapeMember {
-  const primitive = kind === 'primitive' ? primitiveCheck(slot.type) : undefined
+function memberOf(
+  { name, jsonName, type, isCollection, isChoice }: ElementSlot,
+  { kind, rule, isRequired, shape }: MemberParts,
+): ShapeMember {
+  const takes = (count: number): boolean => rule === undefined || countProblem(rule, count) === undefined
   let known: Shape | undefined
-  return { slot, kind, primitive, rule, isRequired, inner: () => (known ??= shape()) }
+  return {
+    jsonName,
+    isId: jsonName === 'id',
+    choice: isChoice ? name : undefined,
+    isCollection,
+    isRequired,
+    takesOne: takes(1),
+    takes: rule === undefined || (rule.min <= 1 && rule.max === Infinity) ? ANY_NUMBER : takes,
+    primitive: kind === 'primitive' ? primitiveCheck(type) : undefined,
+    isInnerResource: kind === 'resource',
+    inner: () => (known ??= shape()),
+  }
 }
+
+const ANY_NUMBER: ShapeMember['takes'] = () => true

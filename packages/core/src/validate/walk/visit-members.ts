@@ -61,10 +61,10 @@ function isSibling(key: string): boolean {
 /** Whether a quick look shows that there is nothing to report about a member. */
 function isFine(run: Run, held: Held, member: PlannedMember): boolean {
   if (run.policy.checks === 'all') return isPlainMember(run, held, member)
-  const { holder, shape, hasSiblings } = held
+  const { node, holder, shape, hasSiblings } = held
   const { siblingName, jsonName } = member.slot
   const shaped = hasSiblings && Object.hasOwn(holder, siblingName) ? undefined : shape?.members.get(jsonName)
-  return shaped !== undefined && isFlawlessMember(run.flawless, holder, shaped)
+  return shaped !== undefined && isFlawlessMember(run.flawless, { holder, isBeside: holder !== node.value }, shaped)
 }
 
 interface KeyInHolder {

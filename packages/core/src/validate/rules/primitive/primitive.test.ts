@@ -112,6 +112,32 @@ describe.each(ROWS)('%s', (_, problemOf, { ok, warning = [], information = [], e
   })
 })
 
+test.each([10, 1_000, 70_000])('of a base64 text that begins with %d groups, the end is judged as of a short one', (groups) => {
+  const start = 'AA+/'.repeat(groups)
+  for (const end of [
+    '',
+    'AAAA',
+    'AAA=',
+    'AA==',
+    '=',
+    '==',
+    '====',
+    'A===',
+    'AA=A',
+    'AA.A',
+    'AA-_',
+    'AA\u0141A',
+    'A',
+    'AA',
+    'AA AA',
+    'AAAA\n',
+    '    ',
+  ]) {
+    expect.soft(base64Problem(start + end)?.text, end).toBe(base64Problem(`AAAA${end}`)?.text)
+    expect.soft(base64Problem(end + start)?.text, end).toBe(base64Problem(`${end}AAAA`)?.text)
+  }
+})
+
 test('a base64 text that defeats the published expression takes no time', () => {
   const hostile = `${'"AAAA  "'.repeat(100_000)}!`
   const ms = processorTimeOf(() => {

@@ -90,11 +90,8 @@ function own(holder: JsonObject, name: string): unknown {
   return typeof value !== 'function' || Object.hasOwn(holder, name) ? value : undefined
 }
 
-/**
- * What is wrong with a member as JSON, whatever is inside: it is null, an array or none where it should not be, or empty. The walk reports it, and
- * `isFlawless` asks for it.
- */
-export function memberProblem({ isCollection }: ElementSlot, value: unknown): FindingDefinition | undefined {
+/** What is wrong with a member as JSON, whatever is inside: it is null, an array or none where it should not be, or empty. */
+function memberProblem({ isCollection }: ElementSlot, value: unknown): FindingDefinition | undefined {
   if (value === null) return NULL_NOT_ALLOWED
   if (Array.isArray(value) !== isCollection) return isCollection ? ARRAY_EXPECTED : ARRAY_NOT_ALLOWED
   return isCollection && Array.isArray(value) && value.length === 0 ? EMPTY_ARRAY : undefined
@@ -162,7 +159,7 @@ export function checkNotEmpty(run: Run, node: FhirNode): boolean {
 }
 
 /** Whether an object has something beside an id. The `_name` beside a primitive can have nothing but extensions. */
-export function hasContent(holder: object, kind: TypeDefinition['kind']): boolean {
+function hasContent(holder: object, kind: TypeDefinition['kind']): boolean {
   if (kind === 'primitive') return Object.hasOwn(holder, 'extension')
   for (const name in holder) if (name !== 'id' && Object.hasOwn(holder, name)) return true
   return false
