@@ -94,3 +94,19 @@ add(
 add('ig release: IG_DEPENDENCY_VERSION_WARNING', ['warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]'], ig(D()), [
   dep({ fhirVersion: ['5.0.0'] }),
 ])
+const terminology = (m: JsonObject = {}): JsonObject =>
+  dep({ url: 'http://b.org/ImplementationGuide/terms', packageId: 'b.terms.4.0.1', fhirVersion: ['5.0.0'], ...m })
+const onTerminology = (m: JsonObject = {}): JsonObject => ig(D({ uri: 'http://b.org/ImplementationGuide/terms', ...m }))
+add('the package for the release of the guide', [], onTerminology({ packageId: 'b.terms.r4' }), [terminology()])
+add(
+  'the package for another release: IG_DEPENDENCY_VERSION_WARNING',
+  ['warning|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
+  onTerminology({ packageId: 'b.terms.r5' }),
+  [terminology()],
+)
+add(
+  'the package of another guide for the release',
+  ['error|business-rule guide-dependency ImplementationGuide.dependsOn[0]'],
+  onTerminology({ packageId: 'b.words.r4' }),
+  [terminology()],
+)

@@ -89,14 +89,30 @@ const FOR_EACH_RELEASE: ReadonlySet<string> = new Set(['hl7.fhir.uv.extensions',
 /** Compares a dependency with the guide that it names. */
 function checkGuideOf(run: Run, node: FhirNode, { guide, packageId, releases }: KnownGuide): void {
   const known = stringAt(guide, 'packageId')
-  if (packageId !== undefined && known !== undefined && packageId !== known && !/^\.r\d/.test(packageId.slice(known.length)))
+  if (packageId !== undefined && known !== undefined && familyOf(packageId) !== familyOf(known))
     run.findings.report(GUIDE_DEPENDENCY, node, { text: `The package of the guide is ${quoted(known)}, not ${quoted(packageId)}.` })
-  const theirs = releasesOf(guide)
+  const named = NAMED_RELEASE.get(RELEASE_SUFFIX.exec(packageId ?? '')?.[1] ?? '')
+  const theirs = named === undefined ? releasesOf(guide) : [named]
   if (theirs.length === 0 || releases.length === 0 || theirs.some((one) => releases.some((other) => sameRelease(one, other)))) return
   run.findings.report(GUIDE_DEPENDENCY, node, {
     text: `The guide is for ${releases.join(', ')}, but the one that it depends on is for ${theirs.join(', ')}.`,
-    ...(!FOR_EACH_RELEASE.has(packageId ?? known ?? '') && { severity: 'warning' }),
+    ...(!FOR_EACH_RELEASE.has(familyOf(packageId ?? known ?? '')) && { severity: 'warning' }),
   })
+}
+
+/** What the packages of one guide end with that are made for one release each: `hl7.terminology.r4`, and in their guides `hl7.terminology.4.0.1`. */
+const RELEASE_SUFFIX = /\.(r\d\w?|\d+\.\d+\.\d+)$/
+const NAMED_RELEASE: ReadonlyMap<string, string> = new Map([
+  ['r2', '1.0'],
+  ['r3', '3.0'],
+  ['r4', '4.0'],
+  ['r4b', '4.3'],
+  ['r5', '5.0'],
+  ['r6', '6.0'],
+])
+
+function familyOf(packageId: string): string {
+  return packageId.replace(RELEASE_SUFFIX, '')
 }
 
 function releasesOf({ fhirVersion }: JsonObject): readonly string[] {
