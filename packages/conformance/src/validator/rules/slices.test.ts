@@ -162,7 +162,6 @@ test.each<readonly [what: string, elements: readonly JsonObject[], said: readonl
     ],
     ['error too-few Observation', 'error slice-closed Observation.value.ofType(string)'],
   ],
-  ['that may be there', [{ path: 'Observation.valueQuantity' }], []],
 ])('a value of another type beside one %s', async (_, elements, said) => {
   const resource = {
     resourceType: 'Observation',
@@ -172,4 +171,39 @@ test.each<readonly [what: string, elements: readonly JsonObject[], said: readonl
     valueString: 'x',
   }
   expect(await findingsOf(resource, [profile('chosen', 'Observation', elements)], KINDS)).toEqual(said)
+})
+
+const byType = { discriminator: [{ type: 'type', path: '$this' }], rules: 'open' }
+const quantity = { path: 'Observation.value[x]', sliceName: 'valueQuantity', type: [{ code: 'Quantity' }] }
+const observation = (value: JsonObject): JsonObject => ({ resourceType: 'Observation', status: 'final', code: { text: 'x' }, ...value })
+
+test.each<[string, readonly JsonObject[], readonly string[]]>([
+  ['is all that a short path leaves', [{ path: 'Observation.valueQuantity' }], ['error slice-closed Observation.value.ofType(string)']],
+  ['is all that a slice without slicing leaves', [quantity], ['error slice-closed Observation.value.ofType(string)']],
+  [
+    'is one of those that short paths leave',
+    [{ path: 'Observation.valueQuantity' }, { path: 'Observation.valueCodeableConcept' }],
+    ['error type-not-allowed Observation'],
+  ],
+  ['may be one of several that short paths name', [{ path: 'Observation.valueQuantity' }, { path: 'Observation.valueString' }], []],
+  [
+    'is noted where the slicing is open',
+    [{ path: 'Observation.value[x]', slicing: byType }, quantity],
+    ['information slice-unmatched Observation.value.ofType(string)'],
+  ],
+  [
+    'is noted where the profile says something of the choice',
+    [{ path: 'Observation.value[x]', short: 'Amount' }, { path: 'Observation.valueQuantity' }],
+    ['information slice-unmatched Observation.value.ofType(string)'],
+  ],
+  ['may be any where only what is inside is stated', [{ path: 'Observation.valueQuantity.unit', min: 1 }], []],
+  [
+    'may be any but the one that is forbidden',
+    [{ path: 'Observation.valueBoolean', max: '0' }],
+    ['information slice-unmatched Observation.value.ofType(string)'],
+  ],
+])('the type of a choice %s', async (_, element, expected) => {
+  const definition = profile('choice', 'Observation', element)
+  const resource = { ...observation({ valueString: 'x' }), meta: { profile: [`${LOCAL}choice`] } }
+  expect(await findingsOf(resource, [definition], /^(slice|type-not-allowed|too-many)/)).toEqual(expected)
 })

@@ -2,7 +2,15 @@ import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { TYPE_URL, rulesWithin, type ExtensionContext, type ExtensionRule, type Profile, type ReleaseRange } from '../run/element-rule.js'
+import {
+  TYPE_URL,
+  rulesWithin,
+  type ExtensionContext,
+  type ExtensionRule,
+  type Profile,
+  type ReleaseRange,
+  type SlicingRule,
+} from '../run/element-rule.js'
 import type { DemandRule } from '../run/run.js'
 import { emptyRule, ruleOf, type RuleDraft, type ProfileSource, type ChoicePath } from './compile-element.js'
 
@@ -119,13 +127,21 @@ function placeUnder(open: RuleDraft[], rule: RuleDraft, source: ProfileSource): 
   const steps = rule.path.split('.')
   for (let depth = open.length + 1; depth < steps.length; depth++) {
     const implied = ruleOf({ path: steps.slice(0, depth).join('.') }, source)
-    open.push(placeIn(open.at(-1), implied, source))
+    open.push(placeIn(open.at(-1), { rule: implied, isStated: false }, source))
   }
-  open.push(placeIn(open.at(-1), rule, source))
+  open.push(placeIn(open.at(-1), { rule, isStated: true }, source))
 }
 
-/** Gives the rule that is in the tree: an earlier one for the same element stays. */
-function placeIn(parent: RuleDraft | undefined, rule: RuleDraft, source: ProfileSource): RuleDraft {
+/**
+ * Gives the rule that is in the tree: an earlier one for the same element stays.
+ *
+ * @param isStated False for an element of which only what is inside is stated.
+ */
+function placeIn(
+  parent: RuleDraft | undefined,
+  { rule, isStated }: { rule: RuleDraft; isStated: boolean },
+  source: ProfileSource,
+): RuleDraft {
   if (parent === undefined) return rule
   const group = parent.children.get(rule.name)
   if (rule.sliceName === undefined) {
@@ -135,11 +151,28 @@ function placeIn(parent: RuleDraft | undefined, rule: RuleDraft, source: Profile
   }
   const sliced = group ?? { ...emptyRule(rule.path, source), name: rule.name, isChoice: rule.name !== lastOf(rule.path) }
   if (group === undefined) parent.children.set(rule.name, sliced)
+  if (sliced.isChoice && isStated) sliceChoice(sliced, rule, group === undefined)
   const outer = sliced.slices.find((slice) => rule.sliceName?.startsWith(`${slice.sliceName}/`))
   const siblings = (outer ?? sliced).slices
   siblings.push(rule)
   return rule
 }
+
+/**
+ * A slice of a choice is one by type, said or not. Where a profile says nothing of the choice itself, its slices name all the types that it leaves:
+ * `Observation.valueQuantity` is short for a value that is a Quantity.
+ *
+ * @param isFirst True for the first that is said of the choice.
+ */
+function sliceChoice(sliced: RuleDraft, slice: RuleDraft, isFirst: boolean): void {
+  if (slice.types.length === 0) return
+  if (isFirst && slice.max > 0) sliced.slicing = CLOSED_BY_TYPE
+  sliced.slicing ??= OPEN_BY_TYPE
+  if (sliced.slicing === CLOSED_BY_TYPE && sliced.slices.length > 0) sliced.types = [...sliced.slices, slice].flatMap(({ types }) => types)
+}
+
+const OPEN_BY_TYPE: SlicingRule = { discriminators: [{ type: 'type', path: '$this', steps: [] }], rules: 'open', ordered: false }
+const CLOSED_BY_TYPE: SlicingRule = { ...OPEN_BY_TYPE, rules: 'closed' }
 
 function lastOf(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1)

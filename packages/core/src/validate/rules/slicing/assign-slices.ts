@@ -180,7 +180,7 @@ function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly Sl
   if (leader === undefined) return
   const closed = family.find(({ slicing, group }) => slicing.rules === 'closed' || isTaken(slicing, group))
   const { name, profile } = (closed ?? leader).group
-  if (closed === undefined && isImplied(leader.slicing)) return
+  if (closed === undefined && leader.slicing === BY_TYPE) return
   for (const [index, node] of nodes.entries()) {
     if (family.some(({ places }) => places[index]?.length !== 0)) continue
     const slices = new Set(family.flatMap(({ group }) => group.slices.map(({ sliceName }) => `'${sliceName}'`)))
@@ -196,7 +196,7 @@ function isTaken(slicing: SlicingRule, { isChoice, slices }: ElementRule): boole
   return isChoice && isImplied(slicing) && slices.some(({ min }) => min > 0)
 }
 
-/** Every choice is sliced by type: nobody need know what is in no slice there. */
+/** Every choice is sliced by type: nobody need know what is in no slice where a profile does not slice it. */
 function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
   return second === undefined && only?.type === 'type' && only.path === '$this'
 }
