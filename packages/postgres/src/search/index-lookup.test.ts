@@ -7,6 +7,8 @@ import { connectionsOf } from '../database/connections.js'
 import { databaseOver, type Database } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { countMatches, searchPage } from './search-page.js'
+import { sql } from '../database/sql.js'
+import { meets } from './meets-sql.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())
@@ -93,4 +95,25 @@ describe.each([1_000, 10, -1])('where %d resources are few', (few) => {
       expect(await answerOf(asked, single), JSON.stringify(first)).toEqual(await answerOf(memory, single))
     }
   })
+})
+
+it('an entry of a resource is looked up by the key of the resource, also with statistics of before a load', async () => {
+  const schema = await database.schema()
+  const pool = schema.pool()
+  const { storage } = await openPostgres(pool, { allowLossyCommits: true })
+  const db = databaseOver(pool, connectionsOf(pool, { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000, allowLossyCommits: true }))
+  await db.rows(sql`INSERT INTO fhir_entry (type, id, param, n, value) SELECT 'Patient', id::text, param, 0, 'x'
+    FROM generate_series(1, 2000) AS id, unnest(ARRAY['a', 'b', 'c', 'd', 'e']) AS param`)
+  await db.rows(sql`ANALYZE fhir_entry`)
+  await db.rows(sql`INSERT INTO fhir_entry (type, id, param, n, value, low, high) SELECT 'Observation', id::text, param, 0, 'x', id, id
+    FROM generate_series(1, 20000) AS id, unnest(ARRAY['code', 'date', 'status']) AS param`)
+  const isMet = meets('Observation', { kind: 'entry', param: 'date', all: [{ field: 'low', op: 'gt', operand: 3 }] })
+  const plan = await db.rows(
+    sql`EXPLAIN SELECT 1 FROM (SELECT id FROM fhir_entry WHERE type = 'Observation' AND param = 'code' LIMIT 5000) AS r WHERE ${isMet}`,
+  )
+  const steps = plan.map((row) => String(row['QUERY PLAN']))
+  const look = steps.findIndex((step) => step.includes('SubPlan 1'))
+  expect(steps.slice(look).join('\n')).toMatch(/using fhir_entry_pkey.*\n.*id = .*param = /)
+  await storage.close()
+  await schema.drop()
 })

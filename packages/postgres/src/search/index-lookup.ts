@@ -3,8 +3,9 @@ import type { Condition, EntryTest, SearchQuery } from 'fhir-ops/storage'
 import type { Executor } from '../database/database.js'
 import { numberAt, type Row } from '../database/row.js'
 import { literal, sql, type Sql } from '../database/sql.js'
-import { conjuncts } from './condition.js'
-import { exactTests, passesExactly } from './exact.js'
+import { conjuncts, entryTests } from './condition.js'
+import { exactTest, exactTests, passesExactly } from './exact.js'
+import { idsWhere } from './ids-sql.js'
 import { meets } from './meets-sql.js'
 import { isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 
@@ -43,10 +44,9 @@ export async function lookedUpPage(
   const steps = isOrdered ? [few, few * MANY_TIMES] : [few]
   const ids = tests.map((test, index) => {
     const others = withoutOne(query.where, test)
-    const isPicked = sql`(SELECT place FROM pick) = ${literal(index)}`
     return isOrdered
-      ? sql`(${idsInOrder(query, test, { position, limit: page.limit, others: others, isPicked })})`
-      : sql`SELECT c.id FROM c${literal(index)} AS c WHERE ${isPicked} AND ${meets(query.type, others, { id: sql`c.id`, each: true })}`
+      ? sql`(${idsInOrder(query, test, { position, limit: page.limit, others, isPicked: isPicked(index) })})`
+      : sql`SELECT c.id FROM c${literal(index)} AS c WHERE ${isPicked(index)} AND ${meets(query.type, others, { id: sql`c.id`, each: true })}`
   })
   const found = foundIn(query, joined(ids, ' UNION ALL '))
   const rows = pageSql(query, { ...page, found, filled: 0 })
@@ -57,15 +57,54 @@ export async function lookedUpPage(
 
 /** The number of matches of a query of several conditions; `undefined` where it asks for no value, or many have each of them. */
 export async function lookedUpCount(db: Executor, query: SearchQuery, { few }: Few): Promise<number | undefined> {
-  const tests = exactTests(query.where)
+  const { type, where } = query
+  const tests = exactTests(where)
   if (tests.length === 0) return undefined
-  const counts = tests.map((test, index) => {
-    const isMet = meets(query.type, withoutOne(query.where, test), { id: sql`c.id`, each: true })
-    return sql`WHEN ${literal(index)} THEN (SELECT count(DISTINCT c.id) FROM c${literal(index)} AS c WHERE ${isMet})`
+  const picked = tests.map((_, index) => sql`SELECT id FROM c${literal(index)} WHERE ${isPicked(index)}`)
+  const spans = conjuncts(where).filter(isSpan)
+  const areMet = conjuncts(where).map((condition) => {
+    const isMet = meets(type, condition, { id: sql`c.id`, each: true })
+    const [test, span] = [tests.findIndex((known) => known === condition), spans.indexOf(condition)]
+    if (test >= 0) return sql`(${isPicked(test)} OR ${isMet})`
+    return span >= 0 ? sql`((SELECT yes FROM near${literal(span)}) OR ${isMet})` : isMet
   })
-  const [row] = await db.rows(sql`WITH ${picking(query, tests, [few, few * MANY_TIMES])}
-    SELECT CASE (SELECT place FROM pick) ${joined(counts, ' ')} END AS count`)
+  const steps = [
+    picking(query, tests, [few, few * MANY_TIMES]),
+    sql`m0 (id) AS MATERIALIZED (${joined(picked, ' UNION ALL ')})`,
+    sql`counted AS MATERIALIZED (SELECT count(*) AS count FROM m0)`,
+    ...spans.map((span, index) => passing({ type, where: span }, index, few)),
+  ]
+  const [row] = await db.rows(sql`WITH ${joined(steps, ', ')} SELECT CASE WHEN (SELECT place FROM pick) IS NOT NULL
+    THEN (SELECT count(DISTINCT c.id) FROM m${literal(spans.length)} AS c WHERE ${joined([sql`TRUE`, ...areMet], ' AND ')}) END AS count`)
   return row === undefined || row['count'] === null ? undefined : numberAt(row, 'count')
+}
+
+/** Whether an index has together what meets a condition that may be met by many values, such as those of a year; not so alternatives. */
+function isSpan(condition: Condition): boolean {
+  return exactTest(condition) === undefined && entryTests(condition)?.any.length === 1
+}
+
+/** What share of `few` resources is always looked at one by one. */
+const LEAST_SHARE = 10
+/** Half of the entries of an index that can be passed over in the time in which the entries of one resource are looked at (`npm run bench storage`). */
+const ENTRIES_PER_LOOK = 12
+
+/**
+ * `m1` of `m0`, `m2` of `m1` and so on: where not too many entries meet a span (`near`), they are passed over, and those resources are left that have one.
+ * What is hashed are always the resources, which are few.
+ */
+function passing(span: Pick<SearchQuery, 'type' | 'where'>, index: number, few: number): Sql {
+  const [from, near, to] = [sql`m${literal(index)}`, sql`near${literal(index)}`, sql`m${literal(index + 1)}`]
+  const ids = idsWhere(span)
+  const most = sql`(SELECT count * ${literal(ENTRIES_PER_LOOK)} FROM counted)`
+  const areFew = sql`(SELECT count(*) FROM (SELECT 1 FROM (${ids}) AS ids LIMIT ${most} + 1) AS passed) <= ${most}`
+  const passed = sql`SELECT id FROM (${ids}) AS ids WHERE (SELECT yes FROM ${near}) AND (id IN (SELECT id FROM ${from})) IS TRUE`
+  return sql`${near} AS MATERIALIZED (SELECT CASE WHEN count > ${literal(few / LEAST_SHARE)} THEN ${areFew} ELSE FALSE END AS yes FROM counted),
+    ${to} (id) AS MATERIALIZED (${passed} UNION ALL SELECT id FROM ${from} WHERE NOT (SELECT yes FROM ${near}))`
+}
+
+function isPicked(index: number): Sql {
+  return sql`(SELECT place FROM pick) = ${literal(index)}`
 }
 
 const ALL: Condition = { kind: 'and', conditions: [] }

@@ -43,11 +43,12 @@ export function meets(type: string, condition: Condition, asking: Asking = ROW):
 }
 
 /**
- * OFFSET keeps the planner from looking for the values first, which may be anybody's, and for the parameter: without statistics, as
- * after a bulk load, it would go through all its entries for every resource.
+ * OFFSET keeps the planner from looking for the values first, which may be anybody's. Its order by `n` is that of the key, so that of two indexes of which the planner
+ * believes the same, as where statistics are of before a bulk load, the key is taken: the others begin with the parameter, and would lead through all its entries
+ * for every resource.
  */
 function hasEntry(type: string, tests: EntryTests, id: Sql): Sql {
-  const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = ${id} OFFSET 0`
+  const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = ${id} AND param = ${tests.param} ORDER BY n OFFSET 0`
   return sql`EXISTS (SELECT 1 FROM (${own}) AS e WHERE ${passes(sql`e`, tests)})`
 }
 

@@ -42,7 +42,10 @@ export function createIndexer(parameters: SearchParameters, options: IndexerOpti
     for (const parameter of applying(shape, stringAt(resource, 'resourceType') ?? '')) {
       const values = valuesOf(parameter.expression)
       if (values.length === 0) continue
-      for (const entry of yield* entriesOfAll(scope, parameter, values)) found.push(entry)
+      yield
+      const entries =
+        values.length <= PORTION ? distinct(entriesOf(scope, parameter, values)) : yield* entriesOfMany(scope, parameter, values)
+      for (const entry of entries) found.push(entry)
     }
     return found
   }
@@ -79,9 +82,7 @@ interface IndexScope extends Pick<Container, 'placeOf'> {
 /** Values whose entries are made before others may run. */
 const PORTION = 256
 
-function* entriesOfAll(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): Work<Iterable<IndexEntry>> {
-  yield
-  if (values.length <= PORTION) return distinct(entriesOf(scope, parameter, values))
+function* entriesOfMany(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): Work<Iterable<IndexEntry>> {
   const found = new Map<string, IndexEntry>()
   for (let from = 0; from < values.length; from += PORTION) {
     yield
@@ -91,22 +92,20 @@ function* entriesOfAll(scope: IndexScope, parameter: SearchParameter, values: re
 }
 
 function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): readonly IndexEntry[] {
-  if (parameter.components.length > 0)
-    return withCode(
-      parameter.code,
-      values.flatMap((value) => tuplesOf(scope, parameter, value)),
-    )
-  const entries = withCode(
-    parameter.code,
-    values.flatMap((value) => fieldsOf(scope, parameter, value)),
-  )
-  const modified = kindOf(parameter.kind)?.entryModifiers?.flatMap(({ name, fields }) =>
-    withCode(
-      `${parameter.code}:${name}`,
-      values.flatMap(({ json }) => fields(json)),
-    ),
-  )
-  return modified === undefined ? entries : [...entries, ...modified]
+  const { code, components } = parameter
+  const found: IndexEntry[] = []
+  if (components.length > 0) {
+    for (const value of values) pushEntries(found, code, tuplesOf(scope, parameter, value))
+    return found
+  }
+  for (const value of values) pushEntries(found, code, fieldsOf(scope, parameter, value))
+  for (const { name, fields } of kindOf(parameter.kind)?.entryModifiers ?? [])
+    for (const { json } of values) pushEntries(found, `${code}:${name}`, fields(json))
+  return found
+}
+
+function pushEntries(found: IndexEntry[], param: string, fields: readonly EntryFields[]): void {
+  for (const entry of fields) found.push({ param, ...entry })
 }
 
 function fieldsOf(
@@ -118,16 +117,13 @@ function fieldsOf(
 }
 
 function tuplesOf(scope: IndexScope, { components }: SearchParameter, { item }: Value): readonly EntryFields[] {
-  const parts = components.map(({ type, expression }) => ({ type, values: scope.valuesOf(expression, item) }))
-  if (parts.some(({ values }) => values.length === 0)) return []
-  return tupleFields(
-    components,
-    parts.map(({ type, values }) => values.flatMap((value) => fieldsOf(scope, { kind: type, system: undefined }, value))),
-  )
-}
-
-function withCode(param: string, fields: readonly EntryFields[]): readonly IndexEntry[] {
-  return fields.map((entry) => ({ param, ...entry }))
+  const parts: (readonly EntryFields[])[] = []
+  for (const { type, expression } of components) {
+    const values = scope.valuesOf(expression, item)
+    if (values.length === 0) return []
+    parts.push(values.flatMap((value) => fieldsOf(scope, { kind: type, system: undefined }, value)))
+  }
+  return tupleFields(components, parts)
 }
 
 /** So few entries are compared with each other, rather than by keys that are written for them. */
