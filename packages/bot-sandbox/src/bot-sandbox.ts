@@ -9,7 +9,10 @@ import { readAnswer } from './wire.js'
 
 /** What `openBotSandbox` takes. */
 export interface BotSandboxOptions {
-  /** Threads, each of which runs one bot at a time. Default: one for each core, at most 8. On Linux they yield to the other threads of the process. */
+  /**
+   * Most threads, each of which runs one bot at a time. More than one for each core run only while bots loop or wait for what they have called. Default 8. On Linux they
+   * yield to the other threads of the process.
+   */
   readonly workers?: number
 }
 
@@ -29,8 +32,8 @@ const SHAPE: InputShape = inputShape<BotSandboxOptions>({
  */
 export function openBotSandbox(options: BotSandboxOptions = {}): BotRuntime {
   checkOptions('openBotSandbox', SHAPE, options)
-  const concurrency = options.workers ?? Math.min(availableParallelism(), MOST_WORKERS)
-  const pool = createPool(concurrency)
+  const concurrency = options.workers ?? MOST_WORKERS
+  const pool = createPool({ usual: Math.min(availableParallelism(), concurrency), most: concurrency })
   return {
     concurrency,
     ahead: pool.ahead,

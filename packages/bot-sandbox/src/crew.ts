@@ -25,11 +25,21 @@ export interface CrewOwner {
   readonly onLeft: (unbegun: readonly BotRun[]) => void
 }
 
+/** How many threads there are. */
+export interface CrewSize {
+  /** So many share what is short. More would only take turns on the cores. */
+  readonly usual: number
+  /** Others start while so many are late, and end when they are not. */
+  readonly most: number
+}
+
 /** A thread that is longer than this at one run is given no more, and what it has not begun is for the others. */
 const LATE_MS = 5
+/** How often threads that are too many are looked for. */
+const REST_MS = 5_000
 
 /** Makes the crew of a runtime. Its threads start when there is something to run. */
-export function createCrew(most: number, { onRoom, onLeft }: CrewOwner): Crew {
+export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOwner): Crew {
   const threads = new Set<PooledWorker>()
   const start = (): PooledWorker => {
     const onGone = (thread: PooledWorker, unbegun: readonly BotRun[]): void => {
@@ -40,11 +50,24 @@ export function createCrew(most: number, { onRoom, onLeft }: CrewOwner): Crew {
     threads.add(thread)
     return thread
   }
+  const inTime = (): readonly PooledWorker[] => [...threads].filter((thread) => thread.busyMs() < LATE_MS)
   const withRoom = (): PooledWorker | undefined => {
-    const [least] = [...threads].filter((thread) => thread.busyMs() < LATE_MS).toSorted(byLoad)
+    const working = inTime().slice(0, usual)
+    const [least] = working.toSorted(byLoad)
     if (least?.load() === 0) return least
-    if (threads.size < most) return start()
+    if (working.length < usual && threads.size < most) return start()
     return least !== undefined && least.load() < MOST_RUNS ? least : undefined
+  }
+  let isDismissing = false
+  /** Ends, a while later, what was started in place of threads that are in time again: each has an engine of its own. */
+  const dismissLater = (): void => {
+    if (isDismissing || threads.size <= usual) return
+    isDismissing = true
+    setTimeout(() => {
+      isDismissing = false
+      for (const spare of inTime().slice(usual)) if (spare.load() === 0) void spare.close()
+      dismissLater()
+    }, REST_MS).unref()
   }
   return {
     give(run) {
@@ -55,7 +78,8 @@ export function createCrew(most: number, { onRoom, onLeft }: CrewOwner): Crew {
     takeFromLate: () =>
       [...threads].flatMap((thread) => (thread.load() > 1 && thread.busyMs() >= LATE_MS ? thread.takeBack(MOST_RUNS) : [])),
     share() {
-      for (const idle of threads) {
+      dismissLater()
+      for (const idle of inTime().slice(0, usual)) {
         const busiest = [...threads].toSorted(byLoad).at(-1)
         if (idle.load() > 0 || busiest === undefined || busiest.load() < 2) continue
         for (const run of busiest.takeBack(1)) idle.give(run)

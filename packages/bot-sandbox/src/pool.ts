@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { BotTask } from 'fhir-ops/internal/execute'
 import { aborted, type BotRun, type Ended } from './bot-run.js'
-import { createCrew } from './crew.js'
+import { createCrew, type CrewSize } from './crew.js'
 import { MOST_RUNS } from './given-runs.js'
 import { grantsOf, writeEvent } from './wire.js'
 
@@ -19,7 +19,7 @@ export interface Pool {
 const LOOK_MS = 50
 
 /** Makes the pool of a runtime. */
-export function createPool(concurrency: number): Pool {
+export function createPool(size: CrewSize): Pool {
   const line = createLine()
   let asked = 0
   let isClosed = false
@@ -30,7 +30,7 @@ export function createPool(concurrency: number): Pool {
     if (isClosed) void crew.closeIdle()
     else crew.share()
   }
-  const crew = createCrew(concurrency, {
+  const crew = createCrew(size, {
     onRoom: serve,
     onLeft(unbegun) {
       line.add(unbegun)
@@ -56,7 +56,7 @@ export function createPool(concurrency: number): Pool {
   }
   return {
     // With them a thread goes on before the host has heard that it could.
-    ahead: concurrency * (MOST_RUNS - 1),
+    ahead: size.usual * (MOST_RUNS - 1),
     async run(task) {
       if (isClosed) throw closed()
       if (task.signal?.aborted === true) throw aborted()

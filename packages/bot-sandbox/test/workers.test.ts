@@ -50,6 +50,27 @@ test('more bots than threads wait for each other', async () => {
 const ENDLESS = 'export const handler = () => { for (;;); }'
 const QUICK = 'export const handler = (event) => event.input.a'
 
+test('of twelve bots that never end eight run at once, and when their callers go the threads are free again', async () => {
+  const sandbox = openBotSandbox()
+  const [eight, callers] = [Promise.withResolvers<void>(), new AbortController()]
+  let begun = 0
+  const read = async () => {
+    begun += 1
+    if (begun === 8) eight.resolve()
+    return undefined
+  }
+  const capabilities = { storage: { read, search: async () => [], write: async () => ({}) } }
+  const code = "export const handler = (event, { storage }) => { storage.read('', ''); for (;;); }"
+  const runs = Array.from({ length: 12 }, () => codeOf(runCode(sandbox, code, { capabilities, signal: callers.signal })))
+  await eight.promise
+  await after(100)
+  expect(begun).toBe(8)
+  callers.abort()
+  expect(await Promise.all(runs)).toEqual(Array.from({ length: 12 }, () => 'aborted'))
+  expect(await runCode(sandbox, QUICK)).toBe(1)
+  await sandbox.close()
+})
+
 describe('what a thread was given ahead', () => {
   test('does not wait for a bot that never ends while another thread is free', async () => {
     const sandbox = openBotSandbox({ workers: 2 })
@@ -115,8 +136,9 @@ test('a sandbox that closes refuses the thousand that wait, and ends what it has
   expect(counted['answered']?.length).toBeLessThan(20)
 })
 
-test('eight bots run at once', async () => {
-  const sandbox = openBotSandbox({ workers: 8 })
+test('eight bots run at once, however few cores there are', async () => {
+  const sandbox = openBotSandbox()
+  expect(sandbox.concurrency).toBe(8)
   const met = Promise.withResolvers<void>()
   let arrived = 0
   const read = async () => {

@@ -6,7 +6,7 @@ import { auditRefusal } from './audit.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
 import { receive, receiveEntry, type Exchange } from './exchange.js'
 import { failureAnswer, streamWithFailure, toOperationError } from './failure.js'
-import { assembled, finished, SHORT_TEXT, type Answer } from './http/answer.js'
+import { assembled, checkHeaders, finished, SHORT_TEXT, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { prettyJson } from './http/pretty.js'
 import { logRequest, type LogEntry } from './observe.js'
@@ -45,7 +45,9 @@ interface Outcome {
 
 async function outcomeOfExchange(server: Server, exchange: Exchange): Promise<Outcome> {
   try {
-    return { answer: await completed(server, exchange, run) }
+    const answer = await completed(server, exchange, run)
+    checkHeaders(answer)
+    return { answer }
   } catch (thrown) {
     const error = toOperationError(thrown, exchange.requestId)
     return { answer: failureAnswer(server, exchange, error), error }

@@ -120,6 +120,13 @@ describe('execute', () => {
     expect([at(byIdentifier.json, 'input'), at(byIdentifier.json, 'method')]).toEqual([{ a: '1' }, 'GET'])
   })
 
+  it('a bot that is called by its id is passed identifier like any other parameter', async () => {
+    const got = await run('/Bot/echo/$execute?identifier=urn:bots|text&a=1')
+    expect([got.status, at(got.json, 'input'), at(got.json, 'bot')]).toEqual([200, { identifier: 'urn:bots|text', a: '1' }, { id: 'echo' }])
+    const posted = await run('/Bot/echo/$execute?identifier=x', { type: 'text/plain', body: 'text' })
+    expect([at(posted.json, 'input'), at(posted.json, 'query')]).toEqual(['text', { identifier: 'x' }])
+  })
+
   it('the bot sees neither the token nor other headers that tell who calls', async () => {
     const reply = await run('/Bot/echo/$execute', { type: 'text/plain', body: 'x' })
     expect(reply.text).not.toContain(running.token)
@@ -146,7 +153,7 @@ describe('execute', () => {
     ['no value', '/Bot/$execute?identifier=a|', 400],
     ['twice', '/Bot/$execute?identifier=urn:bots|echo&identifier=urn:bots|echo', 400],
     ['none', '/Bot/$execute', 400],
-    ['both id and identifier', '/Bot/echo/$execute?identifier=urn:bots|echo', 400],
+    ['the identifier of a bot by id twice', '/Bot/echo/$execute?identifier=a&identifier=a', 400],
     ['unknown', '/Bot/$execute?identifier=urn:bots|nobody', 404],
     ['repeated keys', '/Bot/echo/$execute?a=1&a=2', 400],
     ['unknown id', '/Bot/nobody/$execute', 404],

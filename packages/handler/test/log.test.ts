@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createContext } from 'fhir-ops/context'
+import { memoryStorage } from 'fhir-ops/memory'
 import { askFhir, send, startServer, type RunningServer } from './running-server.js'
 
 let running: RunningServer
@@ -28,5 +30,21 @@ describe('the log', () => {
     running.logs.length = 0
     await send(`${running.base}${path}`, { method, headers })
     expect(running.logs.map(({ status, route }) => [status, route])).toEqual([expected])
+  })
+
+  it('has the failure of an answer whose headers no server can write, and the caller an answer', async () => {
+    const storage = memoryStorage()
+    const read = storage.read.bind(storage)
+    const oddRead = async (type: string, id: string) => {
+      const stored = await read(type, id)
+      return stored && { ...stored, versionId: 'one\u2026\n' }
+    }
+    const strange = await startServer({ context: createContext({ storage: Object.assign(storage, { read: oddRead }) }) })
+    await askFhir(strange, '/Basic/a', { method: 'PUT', body: '{"resourceType":"Basic","id":"a","code":{"text":"x"}}' })
+    strange.logs.length = 0
+    const reply = await askFhir(strange, '/Basic/a', { headers: { 'x-request-id': 'unwritable' } })
+    expect([reply.status, reply.headers['x-request-id'], reply.text.includes('Reference: unwritable')]).toEqual([503, 'unwritable', true])
+    expect(strange.logs).toMatchObject([{ level: 'error', status: 503, error: 'unforeseen', stack: expect.stringContaining('ETag') }])
+    await strange.stop()
   })
 })

@@ -14,7 +14,7 @@ export interface BotEvent {
   /** Media type of the input without its parameters; for a GET `application/x-www-form-urlencoded`. */
   readonly contentType: string
   readonly method: 'GET' | 'POST'
-  /** The query parameters of the call without `identifier` and `access_token`. */
+  /** The query parameters of the call without `access_token`, and without the `identifier` that the bot was found by. */
   readonly query: TextMap
   /** Those request headers that say nothing about who calls, by lower-case name. */
   readonly headers: TextMap

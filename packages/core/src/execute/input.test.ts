@@ -73,27 +73,42 @@ describe('refused', () => {
 
 describe('the query', () => {
   test('is a map of text without identifier and access_token', () => {
-    const read = readBotQuery([
-      ['identifier', 'urn:s|v'],
-      ['a', '1'],
-      ['__proto__', '2'],
-      ['access_token', 'secret'],
-    ])
+    const read = readBotQuery(
+      [
+        ['identifier', 'urn:s|v'],
+        ['a', '1'],
+        ['__proto__', '2'],
+        ['access_token', 'secret'],
+      ],
+      { byId: false },
+    )
     expect(read.identifier).toBe('urn:s|v')
     expect(Object.getPrototypeOf(read.query)).toBeNull()
     expect(Object.entries(read.query)).toEqual([
       ['a', '1'],
       ['__proto__', '2'],
     ])
-    expect(readBotQuery([]).identifier).toBeUndefined()
+    expect(readBotQuery([], { byId: false }).identifier).toBeUndefined()
+  })
+
+  test('has the identifier as any other parameter where the bot is called by its id', () => {
+    const pairs = [
+      ['identifier', 'any text'],
+      ['access_token', 'secret'],
+    ] as const
+    expect(readBotQuery(pairs, { byId: true })).toEqual({ query: expect.objectContaining({ identifier: 'any text' }) })
+    expect(Object.keys(readBotQuery(pairs, { byId: true }).query)).toEqual(['identifier'])
   })
 
   test.each(['a', 'identifier', '__proto__'])('%s cannot be repeated', (name) => {
     expect(() =>
-      readBotQuery([
-        [name, '1'],
-        [name, '1'],
-      ]),
+      readBotQuery(
+        [
+          [name, '1'],
+          [name, '1'],
+        ],
+        { byId: name === 'identifier' },
+      ),
     ).toThrow(expect.objectContaining({ code: 'parameter-invalid' }))
   })
 })

@@ -38,15 +38,16 @@ export function readBotInput(contentType: string | undefined, bytes: Uint8Array,
 }
 
 /**
- * Reads the decoded query of a call. `access_token` is never passed on.
+ * Reads the decoded query of a call. `access_token` is never passed on, and `identifier` only in a call of a bot by its id, where it is a parameter like any other.
  *
+ * @param call `byId` when the path has the id of the bot.
  * @throws {OperationError} `parameter-invalid` when a name is repeated.
  */
-export function readBotQuery(pairs: Iterable<readonly [string, string]>): BotQuery {
-  const unique = uniquePairs([...pairs], 'parameter-invalid')
-  const identifier = unique.find(([name]) => name === 'identifier')?.[1]
-  const query = textMap(unique.filter(([name]) => name !== 'identifier' && name !== 'access_token'))
-  return { query, ...(identifier !== undefined && { identifier }) }
+export function readBotQuery(pairs: Iterable<readonly [string, string]>, { byId }: { readonly byId: boolean }): BotQuery {
+  const passed = uniquePairs([...pairs], 'parameter-invalid').filter(([name]) => name !== 'access_token')
+  if (byId) return { query: textMap(passed) }
+  const identifier = passed.find(([name]) => name === 'identifier')?.[1]
+  return { query: textMap(passed.filter(([name]) => name !== 'identifier')), ...(identifier !== undefined && { identifier }) }
 }
 
 function isUtf8OrOther(parameter: string): boolean {

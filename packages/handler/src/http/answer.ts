@@ -75,6 +75,14 @@ export function ndjsonAnswer(lines: AsyncIterable<object>): Answer {
   return { status: 200, headers: [['Content-Type', NDJSON]], stream: ndjsonChunks(lines) }
 }
 
+/** What a header may carry on the wire (RFC 9110 5.5): a byte each, no control character but the tab. */
+const WRITABLE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** @throws {TypeError} for a header that no server can write, by its name: a value may be of a caller or a bot. */
+export function checkHeaders({ headers }: Answer): void {
+  for (const [name, value] of headers) if (!WRITABLE.test(value)) throw new TypeError(`The header ${name} cannot be written.`)
+}
+
 /** An answer without a body. */
 export function emptyAnswer(status: number, headers: Answer['headers'] = []): Answer {
   return { status, headers }

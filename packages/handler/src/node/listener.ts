@@ -17,8 +17,8 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
   const serve = serverOf('toNodeListener', handler)
   return (message, response) => {
-    // Only an answer that cannot be written gets here: the peer sees a closed connection then.
-    serve(message, response).catch(() => response.destroy())
+    // Only a response that something else has ended or changed gets here. The peer sees a closed connection, and the server the reason, as `clientError`.
+    serve(message, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
   }
 }
 

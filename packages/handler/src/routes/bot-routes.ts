@@ -48,7 +48,7 @@ async function runBot(service: Service, bots: Bots, exchange: Exchange): Promise
 
 async function executed(service: Service, bots: Bots, exchange: Exchange): Promise<Answer> {
   const { request, requestId, caller, ctx, target } = exchange
-  const query = readBotQuery(target.query)
+  const query = readBotQuery(target.query, { byId: exchange.params.has('id') })
   const { input, contentType } = inputOf(exchange, query)
   const project = caller.principal?.project
   const answer = await execute(
@@ -74,14 +74,9 @@ function inputOf({ request, body }: Exchange, query: BotQuery): BotInput {
   return readBotInput(request.header('content-type'), body.bytes, () => body.json)
 }
 
-/** @throws {OperationError} `parameter-required` without id and identifier; `parameter-invalid` with both. */
+/** @throws {OperationError} `parameter-required` without id and identifier. */
 function addressOf({ params }: Exchange, { identifier }: BotQuery): BotAddress {
   const id = params.get('id')
-  if (id !== undefined && identifier !== undefined) {
-    throw new OperationError('parameter-invalid', 'A bot is addressed by its id or by an identifier, not by both.', {
-      expression: ['identifier'],
-    })
-  }
   if (id !== undefined) return { id }
   if (identifier !== undefined) return { identifier }
   throw new OperationError('parameter-required', 'Parameter identifier is missing: it names the bot as system|value.', {
