@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { keepCompiledCode } from './compile-cache.js'
 import { runtimeProblem, startWithModestAllocator } from './runtime.js'
 
 if (process.argv[2] === 'serve') startWithModestAllocator()
@@ -11,6 +12,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 const problem = runtimeProblem(process.versions.node)
 if (problem === undefined) {
+  keepCompiledCode()
   // Loaded only now, because an older Node fails at the first import of node:sqlite.
   const { run } = await import('./program.js')
   process.exitCode = await run(process.argv.slice(2))
