@@ -16,7 +16,10 @@ export function failedEvaluation(message: string, node?: ElmNode): OperationErro
   return new OperationError('unprocessable', node === undefined ? message : placed(node, message))
 }
 
+/** A place is `12:3-12:40`; a document may state anything. */
+const MAX_PLACE = 40
+
 function placed(node: ElmNode, message: string): string {
-  const place = placeOf(node)
+  const place = placeOf(node)?.slice(0, MAX_PLACE)
   return place === undefined ? message : `${message.replace(/\.$/, '')} (at ${place}).`
 }

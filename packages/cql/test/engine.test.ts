@@ -148,6 +148,13 @@ describe('expressions without data', () => {
     ['(null as Integer) in Interval[1, 2]', 'null'],
     ["2.5 'g' * 3 hours", "7.5 'g.h'"],
     ["1 '1' / 2 years", "0.5 '/a'"],
+    ["1 'm99999999' * 1 'm99999999'", "1.0 'm199999998'"],
+    ["1 '{a/b.c}' * 2 'm'", "2.0 '{a/b.c}.m'"],
+    ["3 'kg/(m.s2)' * 2 's'", "6.0 '(kg/(m.s2)).s'"],
+    ["6 'g' / 2 '[car_Au].m'", "3.0 'g/[car_Au]/m'"],
+    ['Round(1234.5, -2)', '1200.0'],
+    ['Round(1234.5, -2000000000)', '0.0'],
+    ["Concept { codes: { Code { code: 'a' }, Code { code: 'b' } } } ~ Concept { codes: { Code { code: 'b' } } }", 'true'],
     ["2 hours * 3 '1'", '6.0 hours'],
     ['ToString(3 hours)', "'3.0 \\'hours\\''"],
     ["ToDate('2014-12-28T10:30:00.000')", 'null'],
@@ -173,6 +180,31 @@ describe('expressions without data', () => {
   })
 })
 
+it('a union has as many operands as one likes, and is made from left to right', () => {
+  const list = (...texts: readonly string[]): object => ({
+    type: 'List',
+    element: texts.map((value) => ({ type: 'Literal', valueType: '{urn:hl7-org:elm-types:r1}String', value })),
+  })
+  const valueOf = (type: string, ...operand: readonly object[]): string => {
+    const library = compileLibrary(
+      { library: { identifier: { id: 'T' }, statements: { def: [{ name: 'X', expression: { type, operand } }] } } },
+      { model, convert },
+    )
+    return literalText(library.definition('X')?.compute(createEvaluation({ now: NOW })) ?? null)
+  }
+  expect(valueOf('Union', list('a'), list('b'), list('a', 'c'))).toBe("{ 'a', 'b', 'c' }")
+  expect(valueOf('Except', list('a', 'b', 'c'), list('b'), list('c'))).toBe("{ 'a' }")
+  expect(valueOf('Intersect', list('a', 'b', 'c'), list('b', 'c'), list('c'))).toBe("{ 'c' }")
+})
+
+it('a definition that cannot be compiled hinders no other, however deep it is nested', () => {
+  const deep = (depth: number): object => (depth === 0 ? { type: 'Teleport' } : { type: 'Not', operand: deep(depth - 1) })
+  const def = ['A', 'B', 'C'].map((name) => ({ name, expression: name === 'C' ? { type: 'Null' } : deep(300) }))
+  const library = compileLibrary({ library: { identifier: { id: 'T' }, statements: { def } } }, { model, convert })
+  for (const name of ['A', 'B']) expect(() => library.definition(name)).toThrow(/Teleport/)
+  expect(library.definition('C')?.compute(createEvaluation({ now: NOW }))).toBeNull()
+})
+
 describe('what is refused', () => {
   const elm = (expression: object, statements: readonly object[] = []): object => ({
     library: { identifier: { id: 'T' }, statements: { def: [{ name: 'X', context: 'Unfiltered', expression }, ...statements] } },
@@ -182,6 +214,29 @@ describe('what is refused', () => {
       .definition('X')
       ?.compute(createEvaluation({ now: NOW, maxSteps: 1000 }))
   const integer = (text: string): object => ({ type: 'Literal', valueType: '{urn:hl7-org:elm-types:r1}Integer', value: text })
+  const many = (count: number, node: object): readonly object[] => Array.from({ length: count }, () => node)
+  const expand = (high: number): object => ({
+    type: 'Expand',
+    operand: [{ type: 'Interval', low: integer('1'), high: integer(String(high)) }],
+  })
+  const listTypes = (depth: number): object =>
+    depth === 0
+      ? { type: 'NamedTypeSpecifier', name: '{urn:hl7-org:elm-types:r1}Any' }
+      : { type: 'ListTypeSpecifier', elementType: listTypes(depth - 1) }
+  const growing = (times: number): object => ({
+    type: 'Aggregate',
+    source: expand(times),
+    initialValue: { type: 'List', element: [] },
+    iteration: { type: 'List', element: [{ type: 'Total' }] },
+  })
+  const queries = (depth: number, source: object): object =>
+    depth === 0
+      ? source
+      : {
+          type: 'Query',
+          source: [{ alias: 'A', expression: queries(depth - 1, source) }],
+          return: { expression: { type: 'AliasRef', name: 'A' } },
+        }
   const nested = (depth: number): object => (depth === 0 ? { type: 'Null' } : { type: 'Not', operand: nested(depth - 1) })
 
   it.each([
@@ -192,6 +247,46 @@ describe('what is refused', () => {
     ['too deep nesting', elm(nested(5000)), 'definition-invalid', /nested/],
     ['no library', 'x', 'definition-invalid', /identifier/],
     ['a literal that is none', elm(integer('9999999999')), 'definition-invalid', /literal of Integer/],
+    [
+      'surplus operands',
+      elm({ type: 'Add', operand: many(5, integer('1')) }),
+      'definition-invalid',
+      /Add must have two operands; this one has 5/,
+    ],
+    [
+      'surplus operands of a unary node',
+      elm({ type: 'Not', operand: many(2, { type: 'Null' }) }),
+      'definition-invalid',
+      /one operand.* has 2/,
+    ],
+    [
+      'an operand that is no node',
+      elm({ type: 'Add', operand: [integer('1'), integer('2'), 3] }),
+      'definition-invalid',
+      /no list of nodes/,
+    ],
+    ['an element that is no node', elm({ type: 'List', element: [integer('1'), null] }), 'definition-invalid', /no list of nodes/],
+    [
+      'operands of ReplaceMatches',
+      elm({ type: 'ReplaceMatches', operand: many(4, { type: 'Null' }) }),
+      'definition-invalid',
+      /three operands/,
+    ],
+    ['a long literal, quoted in part', elm(integer('9'.repeat(500))), 'definition-invalid', /^'9{99}…' is no literal of Integer.$/],
+    [
+      'a type that is nested too deep',
+      elm({ type: 'As', operand: { type: 'Null' }, asTypeSpecifier: listTypes(5000) }),
+      'definition-invalid',
+      /nested/,
+    ],
+    ['a list in a list in a list', elm({ type: 'Flatten', operand: growing(250) }), 'unprocessable', /nested 200 deep/],
+    [
+      'an expression that is large beside what it goes through',
+      elm({ type: 'ForEach', source: expand(20), element: { type: 'Coalesce', operand: many(1000, { type: 'Null' }) } }),
+      'unprocessable',
+      /1000 steps/,
+    ],
+    ['a source that is computed twice at each level', elm(queries(60, expand(400))), 'unprocessable', /1000 steps/],
     [
       'an expansion of a thousand million points',
       elm({ type: 'Expand', operand: [{ type: 'Interval', low: integer('1'), high: integer('1000000000') }, { type: 'Null' }] }),

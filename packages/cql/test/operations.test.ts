@@ -222,6 +222,38 @@ describe('$cql', () => {
 })
 
 describe('Library/$evaluate', () => {
+  it('names libraries that include each other', async () => {
+    const text = (name: string, other: string): string => `library ${name} version '1'\ninclude ${other} version '1'\ndefine X: 1`
+    for (const [name, other] of [
+      ['Left', 'Middle'],
+      ['Middle', 'Right'],
+      ['Right', 'Left'],
+    ] as const)
+      await call('PUT', `Library/${name.toLowerCase()}`, library(name, text(name, other)))
+    const { status, json } = await call('GET', 'Library/$evaluate?url=http://x/Library/Left')
+    expect([status, json.issue[0]?.details.text]).toEqual([
+      422,
+      "Libraries must not include each other: 'Left' includes 'Middle' includes 'Right' includes 'Left'.",
+    ])
+  })
+
+  it.each(['chain', 'nesting'])('answers many definitions in time: %s', async (shape) => {
+    const count = 8_000
+    const int = { type: 'Literal', valueType: '{urn:hl7-org:elm-types:r1}Integer', value: '1' }
+    const before = (index: number): object => ({ type: 'ExpressionRef', name: `D${index - 1}` })
+    const grown = (index: number): object =>
+      shape === 'chain' ? { type: 'Add', operand: [before(index), int] } : { type: 'List', element: [before(index)] }
+    const def = Array.from({ length: count }, (_, index) => ({ name: `D${index}`, expression: index === 0 ? int : grown(index) }))
+    const document = JSON.stringify({ library: { identifier: { id: 'L', version: '1' }, statements: { def } } })
+    const resource = { ...library('L', ''), content: [{ contentType: 'application/elm+json', data: btoa(document) }] }
+    const { status, json } = await call('POST', 'Library/$evaluate', parameters({ name: 'library', resource }))
+    expect([status, json.parameter.length]).toEqual([200, count])
+    const last = json.parameter.at(-1)
+    expect(shape === 'chain' ? last : last?.resource?.issue[0]?.details.text).toEqual(
+      shape === 'chain' ? { name: `D${count - 1}`, valueInteger: count } : expect.stringContaining('nested 200 deep'),
+    )
+  })
+
   it('evaluates a stored library with what it includes, its value sets and its parameters', async () => {
     const given = { name: 'parameters', resource: parameters({ name: 'Factor', valueInteger: 5 }) }
     const subject = { name: 'subject', valueString: 'Patient/p' }

@@ -1,6 +1,6 @@
 import type { Instruction, Program } from './program.js'
 import { EDGE, holds, sideOf, type Side } from './position.js'
-import { spendWork, type Work } from './work.js'
+import { spendWork, type SpendSteps, type Work } from './work.js'
 
 const ASCII = 128
 const MAX_CACHED_ADDRESSES = 200_000
@@ -42,8 +42,8 @@ export function lazyDfa(program: Program, anchoring: Anchoring): LazyDfa {
  *
  * @throws {OperationError} `too-costly`.
  */
-export function accepts(dfa: LazyDfa, text: string): boolean {
-  const work: Work = { steps: 0 }
+export function accepts(dfa: LazyDfa, text: string, spend?: SpendSteps): boolean {
+  const work: Work = { steps: 0, spend }
   let state = stateOf(dfa, [dfa.program.start], EDGE)
   for (let at = 0; at < text.length; at++) {
     const code = codePointIn(text, at)

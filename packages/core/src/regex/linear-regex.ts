@@ -2,8 +2,8 @@ import { accepts, lazyDfa, type LazyDfa } from './dfa.js'
 import { parseRegex, type RegexOptions } from './parse.js'
 import { findMatch } from './pike.js'
 import { compileProgram, type Program } from './program.js'
-import { parseSubstitution } from './substitution.js'
-import type { Work } from './work.js'
+import { parseSubstitution, type Substitution } from './substitution.js'
+import type { SpendSteps, Work } from './work.js'
 
 /** A regular expression whose time grows linearly with the text, whatever the pattern. Not safe to share between threads. */
 export interface LinearRegex {
@@ -11,16 +11,17 @@ export interface LinearRegex {
   /** Size of the automaton: a character of text costs at most so many steps, and usually one. */
   readonly states: number
   /** Whether some part of the text matches. @throws {OperationError} `too-costly` beyond 50 million steps. */
-  test(text: string): boolean
+  test(text: string, spend?: SpendSteps): boolean
   /** Whether the text as a whole matches. @throws {OperationError} `too-costly`. */
-  matchesWhole(text: string): boolean
+  matchesWhole(text: string, spend?: SpendSteps): boolean
   /**
    * Replaces every match, from left to right, with Perl's preference among alternatives.
    *
    * @param substitution May contain `$1`, `${name}`, `$&` and `$$`.
+   * @param spend Learns of the steps, of which a character takes about 25 for each state that it is looked at in.
    * @throws {OperationError} `too-costly`.
    */
-  replaceAll(text: string, substitution: string): string
+  replaceAll(text: string, substitution: string, spend?: SpendSteps): string
 }
 
 /**
@@ -37,15 +38,19 @@ export function compileRegex(pattern: string, options: RegexOptions = {}): Linea
   return {
     pattern,
     states: program.code.length,
-    test: (text) => accepts((search ??= lazyDfa(program, 'anywhere')), text),
-    matchesWhole: (text) => accepts((whole ??= lazyDfa(program, 'whole')), text),
-    replaceAll: (text, substitution) => replaceAll(program, text, substitution),
+    test: (text, spend) => accepts((search ??= lazyDfa(program, 'anywhere')), text, spend),
+    matchesWhole: (text, spend) => accepts((whole ??= lazyDfa(program, 'whole')), text, spend),
+    replaceAll: (text, substitution, spend) => replaceAll(program, text, { write: parseSubstitution(substitution, program), spend }),
   }
 }
 
-function replaceAll(program: Program, text: string, substitution: string): string {
-  const write = parseSubstitution(substitution, program)
-  const work: Work = { steps: 0 }
+interface Replacement {
+  readonly write: Substitution
+  readonly spend: SpendSteps | undefined
+}
+
+function replaceAll(program: Program, text: string, { write, spend }: Replacement): string {
+  const work: Work = { steps: 0, spend }
   let result = ''
   let from = 0
   let copied = 0

@@ -2,9 +2,13 @@ import { OperationError } from '../errors/index.js'
 
 const MAX_WORK = 50_000_000
 
+/** Learns of automaton steps as they are taken; may throw, which ends the call. */
+export type SpendSteps = (steps: number) => void
+
 /** The automaton steps that one call has taken. */
 export interface Work {
   steps: number
+  readonly spend?: SpendSteps | undefined
 }
 
 /**
@@ -14,5 +18,6 @@ export interface Work {
  */
 export function spendWork(work: Work, steps: number): void {
   work.steps += steps
+  work.spend?.(steps)
   if (work.steps > MAX_WORK) throw new OperationError('too-costly', 'The regular expression takes too many steps on this text.')
 }

@@ -11,6 +11,7 @@ import {
   type Decimal,
 } from '../values/decimal.js'
 import { integer, long } from '../values/point.js'
+import { sizeOf } from '../values/size.js'
 import { createValueIndex } from '../values/value-index.js'
 import { isList, isQuantity, quantity, type Value } from '../values/value.js'
 import type { Compiler, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
@@ -65,7 +66,10 @@ function elementOf(path: string | undefined): ElmNode {
 }
 
 function overSome(compute: (values: readonly Value[], compiler: Compiler, evaluation: Evaluation) => Value): NodeCompiler {
-  return aggregate((values, compiler, evaluation) => (values.length === 0 ? null : compute(values, compiler, evaluation)))
+  return aggregate((values, compiler, evaluation) => {
+    evaluation.spend(sizeOf(values))
+    return values.length === 0 ? null : compute(values, compiler, evaluation)
+  })
 }
 
 /** Over decimals, or over quantities in the unit of the first. */

@@ -1,5 +1,6 @@
+import { quoted } from 'fhir-ops/internal/errors'
 import { textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { failedEvaluation, unsupportedElm } from '../problem.js'
+import { failedEvaluation, invalidElm, unsupportedElm } from '../problem.js'
 import { decimalOf, isUncertain, rangeOf } from '../values/compare.js'
 import {
   addDecimals,
@@ -22,10 +23,10 @@ import { closedInterval } from '../values/interval.js'
 import { extreme, integer, long, neighbour } from '../values/point.js'
 import { addDuration } from '../values/temporal-arithmetic.js'
 import { boundaryOf, finestOf, precisionOf, type Temporal } from '../values/temporal.js'
-import { combinedUnit, factorBetween, type UnitConversion } from '../values/units.js'
+import { combinedUnit, factorBetween, MAX_UNIT, type UnitConversion } from '../values/units.js'
 import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Quantity, type Value } from '../values/value.js'
 import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
-import { binary, optionalAt, operandOf, unary } from './operators.js'
+import { binary, operandOf, operandsOf, optionalAt, unary } from './operators.js'
 
 /** Arithmetic operators (CQL reference, section 7). Overflow and division by zero give null. */
 export const ARITHMETIC: NodeCompilers = {
@@ -138,7 +139,11 @@ function quotient(left: Value, right: Value): Value {
 function quantityResult(left: Value, right: Value, sign: 1 | -1, operation: (a: Decimal, b: Decimal) => Decimal | undefined): Value {
   const [a, b] = [asQuantity(left), asQuantity(right)]
   const value = a === undefined || b === undefined ? undefined : operation(a.value, b.value)
-  return value === undefined ? null : quantity(value, combinedUnit(a?.unit ?? '1', b?.unit ?? '1', sign))
+  if (value === undefined) return null
+  const [ofA, ofB] = [a?.unit ?? '1', b?.unit ?? '1']
+  if (ofA.length + ofB.length > MAX_UNIT)
+    throw failedEvaluation(`The unit of a product or quotient may have at most ${MAX_UNIT} characters.`)
+  return quantity(value, combinedUnit(ofA, ofB, sign))
 }
 
 function asQuantity(value: Value): Quantity | undefined {
@@ -241,7 +246,7 @@ function extremeAt(node: ElmNode, side: 1 | -1): () => Value {
     EXTREMES.find((type) => name.endsWith(`}${type}`)),
     side,
   )
-  if (value === undefined) throw unsupportedElm(node, `The type ${name} has no ${side < 0 ? 'least' : 'greatest'} value.`)
+  if (value === undefined) throw unsupportedElm(node, `The type ${quoted(name)} has no ${side < 0 ? 'least' : 'greatest'} value.`)
   return () => value
 }
 
@@ -253,11 +258,10 @@ function digitsOf(value: Temporal): number {
 
 function boundary(end: 'least' | 'greatest'): ReturnType<typeof binary> {
   return (node, scope, compiler) => {
-    const [value, precision] = (Array.isArray(node['operand']) ? node['operand'] : []).map((operand: ElmNode) =>
-      compiler.compile(operand, scope),
-    )
+    const [value, precision, ...more] = operandsOf(node, scope, compiler)
+    if (value === undefined || more.length > 0) throw invalidElm(node, `${typeOf(node)} must have one or two operands.`)
     return (evaluation) => {
-      const [given, digits] = [value?.(evaluation) ?? null, precision?.(evaluation) ?? null]
+      const [given, digits] = [value(evaluation), precision?.(evaluation) ?? null]
       if (isTemporal(given)) return temporalBoundary(given, end, digits)
       const amount = decimalOf(given)
       return amount === undefined ? null : decimalBoundary(amount, end, typeof digits === 'number' ? digits : 8)

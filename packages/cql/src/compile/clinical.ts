@@ -1,11 +1,13 @@
+import { quoted } from 'fhir-ops/internal/errors'
 import { nodeAt, nodesAt, textAt, typeOf, localName, type ElmNode } from '../elm/node.js'
 import { failedEvaluation, unsupportedElm } from '../problem.js'
 import { periodsBetween, unitAt } from './temporal.js'
 import { propertyOf, systemValueOf } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
+import { sizeOf } from '../values/size.js'
 import { literalText } from '../values/text.js'
-import type { CodeTest, Compiler, Compute, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
+import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 
@@ -32,7 +34,7 @@ export const CLINICAL: NodeCompilers = {
   IdentifierRef: (node, scope, compiler) => {
     const name = textAt(node, 'name') ?? ''
     const slot = scope.item
-    if (slot === undefined) throw unsupportedElm(node, `The identifier '${name}' is not resolved.`)
+    if (slot === undefined) throw unsupportedElm(node, `The identifier ${quoted(name)} is not resolved.`)
     return (evaluation) => propertyOf(evaluation.slots[slot] ?? null, name, compiler.model, compiler.offset)
   },
   InValueSet: inVocabulary('valueSet', 'code'),
@@ -65,11 +67,22 @@ function compileProperty(node: ElmNode, scope: Scope, compiler: Compiler): Compu
   const path = (textAt(node, 'path') ?? '').split('.')
   const alias = textAt(node, 'scope')
   const source = nodeAt(node, 'source') ?? (alias === undefined ? undefined : { type: 'AliasRef', name: alias })
-  if (source === undefined) throw unsupportedElm(node, `The property '${path.join('.')}' has no source.`)
+  if (source === undefined) throw unsupportedElm(node, `The property ${quoted(path.join('.'))} has no source.`)
   const compute = compiler.compile(source, scope)
   const [only = ''] = path
-  if (path.length === 1) return (evaluation) => propertyOf(compute(evaluation), only, compiler.model, compiler.offset)
-  return (evaluation) => path.reduce<Value>((value, name) => propertyOf(value, name, compiler.model, compiler.offset), compute(evaluation))
+  const elementOf = (value: Value, name: string, { spend }: Evaluation): Value => {
+    if (isList(value)) spend(value.length)
+    return propertyOf(value, name, compiler.model, compiler.offset)
+  }
+  if (path.length === 1) return (evaluation) => elementOf(compute(evaluation), only, evaluation)
+  return (evaluation) => {
+    let value = compute(evaluation)
+    for (const name of path) {
+      if (value === null) return null
+      value = elementOf(value, name, evaluation)
+    }
+    return value
+  }
 }
 
 function inVocabulary(kind: Vocabulary['kind'], code: 'code' | 'codes'): NodeCompiler {
@@ -79,7 +92,11 @@ function inVocabulary(kind: Vocabulary['kind'], code: 'code' | 'codes'): NodeCom
     const stated = nodeAt(node, kind.toLowerCase())
     if (stated === undefined) throw unsupportedElm(node, `${typeOf(node)} over an expression is not supported.`)
     const test = references.terminology(node).membership(references.vocabulary(stated, kind))
-    return (evaluation) => isMember(value(evaluation), test)
+    return (evaluation) => {
+      const given = value(evaluation)
+      evaluation.spend(sizeOf(given))
+      return isMember(given, test)
+    }
   }
 }
 
@@ -101,10 +118,12 @@ function subsumption(holds: (left: Code, right: Code, test: SubsumptionTest) => 
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
     const { references } = compiler
-    const test = references.terminology(node).subsumption(references.systems())
+    const systems = references.systems()
+    const test = references.terminology(node).subsumption(systems)
     return (evaluation) => {
       const [a, b] = [left(evaluation), right(evaluation)]
       if (a === null || b === null) return null
+      evaluation.spend(codesOf(a).length * codesOf(b).length * Math.max(1, systems.length))
       return codesOf(a).some((one) => codesOf(b).some((other) => holds(one, other, test)))
     }
   }
@@ -130,7 +149,7 @@ function ageAt(born: Value, at: Value, node: ElmNode): Value {
 function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: Compiler): Compute {
   if (nodesAt(node, 'include').length > 0) throw unsupportedElm(node, 'Retrieves with includes are not supported.')
   const type = localName(textAt(node, 'dataType') ?? '')
-  if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${type} is not known.`)
+  if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${quoted(type)} is not known.`)
   const codes = codesFor(node, scope, compiler)
   const range = optionalAt(node, 'dateRange', scope, compiler)
   const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)

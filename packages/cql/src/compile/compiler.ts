@@ -110,6 +110,8 @@ export interface Compiler {
   compile(node: ElmNode, scope: Scope): Compute
   /** A new slot for a name. */
   slot(): number
+  /** How many nodes of the present definition or function were compiled so far. */
+  nodes(): number
   readonly convert: UnitConversion
   /** The FHIR types. */
   readonly model: TypeModel

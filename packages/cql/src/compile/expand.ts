@@ -1,4 +1,4 @@
-import { type ElmNode, nodesAt } from '../elm/node.js'
+import type { ElmNode } from '../elm/node.js'
 import { failedEvaluation } from '../problem.js'
 import { compare, convertQuantity } from '../values/compare.js'
 import { addDecimals, decimalOfInteger, decimalOfUnits, subtractDecimals, truncateDecimal, type Decimal } from '../values/decimal.js'
@@ -6,6 +6,7 @@ import { closedInterval, endOf, isAtMost, overlaps, pointOrder, startOf, unionOf
 import { integer, long, neighbour } from '../values/point.js'
 import { addDuration } from '../values/temporal-arithmetic.js'
 import { PRECISIONS, precisionOf, withFields, type Temporal } from '../values/temporal.js'
+import { sizeOf } from '../values/size.js'
 import { durationUnit, type UnitConversion } from '../values/units.js'
 import {
   isDecimal,
@@ -19,29 +20,37 @@ import {
   type Value,
 } from '../values/value.js'
 import type { Compiler, Evaluation, NodeCompilers } from './compiler.js'
-import { twoOperands } from './operators.js'
+import { partsAt, twoOperands } from './operators.js'
 
 /** Operators on lists of intervals: `collapse` and `expand` (CQL reference, section 9). */
 export const EXPANSION: NodeCompilers = {
   Collapse: (node, scope, compiler) => {
-    const [list, per] = twoOperands({ ...node, operand: [...nodesAt(node, 'operand'), { type: 'Null' }] }, scope, compiler)
+    const [list, per] = twoOperands(withStep(node), scope, compiler)
     return (evaluation) => {
       const intervals = list(evaluation)
+      evaluation.spend(sizeOf(intervals) * COLLAPSE_STEPS)
       return isList(intervals) ? collapse(intervals.filter(isInterval), per(evaluation), compiler) : null
     }
   },
   Expand: (node, scope, compiler) => {
-    const [source, per] = twoOperands({ ...node, operand: [...nodesAt(node, 'operand'), { type: 'Null' }] }, scope, compiler)
+    const [source, per] = twoOperands(withStep(node), scope, compiler)
     return (evaluation) => {
       const [whole, step] = [source(evaluation), per(evaluation)]
       if (isInterval(whole)) return steps(whole, step, evaluation, compiler).map(([low]) => low)
       if (!isList(whole)) return null
+      evaluation.spend(sizeOf(whole) * COLLAPSE_STEPS)
       const joined = collapse(whole.filter(isInterval), null, compiler)
       return joined
         .filter(isInterval)
         .flatMap((interval) => steps(interval, step, evaluation, compiler).map(([low, high]) => closedInterval(low, high)))
     }
   },
+}
+
+/** The node with its second operand, the step, which may be absent. */
+function withStep(node: ElmNode): ElmNode {
+  const operand = partsAt(node, 'operand')
+  return operand.length === 1 ? { ...node, operand: [...operand, { type: 'Null' }] } : node
 }
 
 /** Intervals that overlap, meet, or are not further apart than `per`, put together, in order. */
@@ -84,8 +93,13 @@ function moved(point: Value, by: Quantity, convert: UnitConversion): Value | und
   return typeof point === 'bigint' ? (long(point + BigInt(whole)) ?? undefined) : undefined
 }
 
-/** What a date or time costs more than a number. */
-const TEMPORAL_STEPS = 5
+/** What putting an interval in its place costs more than comparing it with another. */
+const COLLAPSE_STEPS = 2
+
+/** What a point takes more than an Integer. */
+const DECIMAL_STEPS = 2
+const QUANTITY_STEPS = 5
+const TEMPORAL_STEPS = 12
 
 /** The first and last points of the parts of an interval that are `per` long; a rest that is shorter is left out. */
 function steps(
@@ -101,9 +115,16 @@ function steps(
   if (fitted === undefined) return []
   const by = pointOrder(convert, undefined, offset)
   const result: (readonly [Value, Value])[] = []
+  const perPoint = isTemporal(fitted.start)
+    ? TEMPORAL_STEPS
+    : isQuantity(fitted.start)
+      ? QUANTITY_STEPS
+      : isDecimal(fitted.start)
+        ? DECIMAL_STEPS
+        : 1
   let low: Value = fitted.start
   for (;;) {
-    evaluation.spend(isTemporal(low) ? TEMPORAL_STEPS : 1)
+    evaluation.spend(perPoint)
     const next: Value | undefined = moved(low, step, convert)
     if (next === undefined || compare(next, low, convert) !== 1) return result
     const high = beforeNext(next, fitted.gap)

@@ -1,6 +1,6 @@
 import { flagAt, nodesAt, typeOf, type ElmNode } from '../elm/node.js'
 import { readTypeSpecifier, resultTypeOf, type TypeSpecifier } from '../elm/type-specifier.js'
-import { failedEvaluation } from '../problem.js'
+import { failedEvaluation, invalidElm } from '../problem.js'
 import { equal, listHas } from '../values/equality.js'
 import {
   asInterval,
@@ -30,7 +30,7 @@ import { isInterval, isList, type Interval, type Value } from '../values/value.j
 import { quantityWidth } from './expand.js'
 import type { Compiler, NodeCompiler, NodeCompilers } from './compiler.js'
 import { distinctValues, exceptLists, intersectLists, unionLists } from './list.js'
-import { optionalAt, orderAt, pointTypeAt, twoOperands, unary } from './operators.js'
+import { operandsOf, optionalAt, orderAt, pointTypeAt, twoOperands, unary } from './operators.js'
 
 /** Interval operators, and those that lists share with intervals (CQL reference, sections 9 and 10). */
 export const INTERVAL: NodeCompilers = {
@@ -76,6 +76,7 @@ function selector(...[node, scope, compiler]: Parameters<NodeCompiler>): ReturnT
   const pointType = pointTypeAt(node)
   return (evaluation) => {
     const [lowValue, highValue] = [low(evaluation), high(evaluation)]
+    evaluation.spend(1)
     if (lowValue === null && highValue === null && pointType === undefined) return null
     const made = intervalOf({
       low: lowValue,
@@ -106,10 +107,14 @@ function onIntervals(relation: IntervalRelation): NodeCompiler {
     const by = orderAt(node, compiler)
     return (evaluation) => {
       const [a, b] = [asInterval(left(evaluation)), asInterval(right(evaluation))]
+      evaluation.spend(1)
       return a === null || b === null ? null : relation(a, b, by)
     }
   }
 }
+
+/** Items of a list or tuple that are compared with those of another in the time of a step. */
+const ITEMS_OF_STEP = 8
 
 type Membership = (item: Value, whole: Interval | readonly Value[], by: PointOrder, spend: Spend) => boolean | null
 
@@ -123,7 +128,7 @@ function membership(test: Membership, order: 'in order' | 'reversed' = 'in order
       const [value, container] = [item(evaluation), whole(evaluation)]
       if (container === null) return false
       if (!isList(container) && !isInterval(container)) return null
-      evaluation.spend(sizeOf(container))
+      evaluation.spend(sizeOf(container) + (isList(container) ? (container.length * sizeOf(value)) / ITEMS_OF_STEP : 0))
       return test(value, container, by, evaluation.spend)
     }
   }
@@ -195,20 +200,25 @@ function properlyIncluded(part: Value, whole: Value, by: PointOrder, spend: Spen
 type IntervalOperation = (a: Interval, b: Interval, by: PointOrder) => Interval | null
 type ListOperation = (a: readonly Value[], b: readonly Value[], convert: UnitConversion, spend: Spend) => readonly Value[]
 
-/** Union, intersection and difference: null lists count as empty for `union`, and on the right of `except`. */
+/** Union, intersection and difference of two values or more, from left to right: null lists count as empty for `union`, and on the right of `except`. */
 function setOperator(onPair: IntervalOperation, onLists: ListOperation, nullList: 'keep' | 'null' | 'left'): NodeCompiler {
   return (node, scope, compiler) => {
-    const [left, right] = twoOperands(node, scope, compiler)
+    const [first, second, ...more] = operandsOf(node, scope, compiler)
+    if (first === undefined || second === undefined) throw invalidElm(node, `${typeOf(node)} must have two operands or more.`)
     const by = orderAt(node, compiler)
     const isListType = staticOperand(node, 0)?.kind === 'list'
-    return (evaluation) => {
-      const [a, b] = [left(evaluation), right(evaluation)]
+    const ofTwo = (a: Value, b: Value, spend: Spend): Value => {
       if (isInterval(a) && isInterval(b)) return onPair(a, b, by)
       const isOfLists = isListType || isList(a) || isList(b)
-      const [first, second] = [listOf(a, isOfLists && nullList === 'keep'), listOf(b, isOfLists && nullList !== 'null')]
-      if (first === undefined || second === undefined) return null
-      evaluation.spend(sizeOf(a) + sizeOf(b))
-      return onLists(first, second, compiler.convert, evaluation.spend)
+      const [left, right] = [listOf(a, isOfLists && nullList === 'keep'), listOf(b, isOfLists && nullList !== 'null')]
+      if (left === undefined || right === undefined) return null
+      spend(sizeOf(a) + sizeOf(b))
+      return onLists(left, right, compiler.convert, spend)
+    }
+    return (evaluation) => {
+      let result = ofTwo(first(evaluation), second(evaluation), evaluation.spend)
+      for (const next of more) result = ofTwo(result, next(evaluation), evaluation.spend)
+      return result
     }
   }
 }

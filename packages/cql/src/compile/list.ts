@@ -1,16 +1,17 @@
 import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { failedEvaluation } from '../problem.js'
 import { equal } from '../values/equality.js'
+import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import { createValueIndex, type Spend } from '../values/value-index.js'
 import { isFhir, isList, type Value } from '../values/value.js'
 import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
-import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands, unary } from './operators.js'
+import { forEachItem, operandOf, optionalAt, partsAt, requiredAt, twoOperands, unary } from './operators.js'
 
 /** List operators (CQL reference, section 10). */
 export const LIST: NodeCompilers = {
   List: (node, scope, compiler) => {
-    const elements = nodesAt(node, 'element').map((element) => compiler.compile(element, scope))
+    const elements = partsAt(node, 'element').map((element) => compiler.compile(element, scope))
     return (evaluation) => elements.map((element) => element(evaluation))
   },
   ToList: (node, scope, compiler) => {
@@ -52,7 +53,7 @@ export const LIST: NodeCompilers = {
     return (evaluation) => {
       const [list, wanted] = [source(evaluation), element(evaluation)]
       if (!isList(list) || wanted === null) return null
-      evaluation.spend(list.length)
+      evaluation.spend(sizeOf(list) + sizeOf(wanted))
       return list.findIndex((item) => item !== null && equal(item, wanted, compiler.convert) === true)
     }
   },
@@ -78,33 +79,33 @@ export const LIST: NodeCompilers = {
   Iteration: (_, scope) => slotValue(scope.index),
   Total: (_, scope) => slotValue(scope.total),
   Filter: (node, scope, compiler) => {
-    const [source, condition, slot] = eachOf(node, scope, compiler, 'condition')
+    const { source, compute: condition, slot, steps } = eachOf(node, scope, compiler, 'condition')
     return (evaluation) => {
       const list = source(evaluation)
       if (!isList(list)) return null
       return list.filter((item) => {
         evaluation.slots[slot] = item
-        evaluation.spend(1)
+        evaluation.spend(steps)
         return condition(evaluation) === true
       })
     }
   },
   ForEach: (node, scope, compiler) => {
-    const [source, element, slot] = eachOf(node, scope, compiler, 'element')
+    const { source, compute: element, slot, steps } = eachOf(node, scope, compiler, 'element')
     return (evaluation) => {
       const list = source(evaluation)
       if (!isList(list)) return null
       return list.map((item) => {
         evaluation.slots[slot] = item
-        evaluation.spend(1)
+        evaluation.spend(steps)
         return element(evaluation)
       })
     }
   },
   Times: (node, scope, compiler) => {
-    const [left, right] = operandsOf(node, scope, compiler)
+    const [left, right] = twoOperands(node, scope, compiler)
     return (evaluation) => {
-      const [a, b] = [left?.(evaluation) ?? null, right?.(evaluation) ?? null]
+      const [a, b] = [left(evaluation), right(evaluation)]
       if (!isList(a) || !isList(b)) return null
       evaluation.spend(a.length * b.length)
       return a.flatMap((one) => b.map((other) => [one, other]))
@@ -129,13 +130,18 @@ function slotValue(slot: number | undefined): Compute {
   return (evaluation) => (slot === undefined ? null : (evaluation.slots[slot] ?? null))
 }
 
-function eachOf(node: ElmNode, scope: Scope, compiler: Compiler, member: string): readonly [Compute, Compute, number] {
+interface Each {
+  readonly source: Compute
+  readonly compute: Compute
+  readonly slot: number
+  readonly steps: number
+}
+
+function eachOf(node: ElmNode, scope: Scope, compiler: Compiler, member: string): Each {
   const slot = compiler.slot()
-  return [
-    compiler.compile(requiredAt(node, 'source'), scope),
-    compiler.compile(requiredAt(node, member), { ...scope, current: slot }),
-    slot,
-  ]
+  const source = compiler.compile(requiredAt(node, 'source'), scope)
+  const [compute, steps] = forEachItem(compiler, () => compiler.compile(requiredAt(node, member), { ...scope, current: slot }))
+  return { source, compute, slot, steps }
 }
 
 function singleton(value: Value, node: ElmNode): Value {

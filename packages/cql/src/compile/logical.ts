@@ -1,8 +1,8 @@
-import { nodeAt, nodesAt } from '../elm/node.js'
+import { nodeAt } from '../elm/node.js'
 import { both, either } from '../values/interval.js'
 import type { Value } from '../values/value.js'
 import type { Compute, NodeCompilers } from './compiler.js'
-import { operandOf, operandsOf, requiredAt, twoOperands, unary } from './operators.js'
+import { operandOf, operandsOf, partsAt, requiredAt, twoOperands, unary } from './operators.js'
 
 function truth(value: Value): boolean | null {
   return typeof value === 'boolean' ? value : null
@@ -77,7 +77,7 @@ export const LOGICAL: NodeCompilers = {
   Case: (node, scope, compiler) => {
     const comparand = nodeAt(node, 'comparand')
     const otherwise = compiler.compile(requiredAt(node, 'else'), scope)
-    const cases = nodesAt(node, 'caseItem').map((item) => {
+    const cases = partsAt(node, 'caseItem').map((item) => {
       const when = requiredAt(item, 'when')
       const test = comparand === undefined ? when : { type: 'Equal', operand: [comparand, when] }
       return [compiler.compile(test, scope), compiler.compile(requiredAt(item, 'then'), scope)] as const

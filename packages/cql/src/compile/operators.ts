@@ -9,8 +9,9 @@ import type { Compiler, Compute, NodeCompiler, Scope } from './compiler.js'
 
 /** The operand of a unary node. */
 export function operandOf(node: ElmNode): ElmNode {
-  const operand = nodesAt(node, 'operand')[0]
+  const [operand, ...more] = partsAt(node, 'operand')
   if (operand === undefined) throw invalidElm(node, `${typeOf(node)} has no operand.`)
+  if (more.length > 0) throw invalidElm(node, `${typeOf(node)} must have one operand; this one has ${more.length + 1}.`)
   return operand
 }
 
@@ -23,7 +24,16 @@ export function requiredAt(node: ElmNode, member: string): ElmNode {
 
 /** The compiled operands of a node with so many of them. */
 export function operandsOf(node: ElmNode, scope: Scope, compiler: Compiler): readonly Compute[] {
-  return nodesAt(node, 'operand').map((operand) => compiler.compile(operand, scope))
+  return partsAt(node, 'operand').map((operand) => compiler.compile(operand, scope))
+}
+
+/** The nodes of a member that is a list of them. @throws {OperationError} `definition-invalid` when something else is among them. */
+export function partsAt(node: ElmNode, member: string): readonly ElmNode[] {
+  const parts = nodesAt(node, member)
+  const given = Object.hasOwn(node, member) ? node[member] : undefined
+  const count = Array.isArray(given) ? given.length : given === undefined || given === null ? 0 : 1
+  if (parts.length !== count) throw invalidElm(node, `${typeOf(node) || 'A node'} has a member ${member} that is no list of nodes.`)
+  return parts
 }
 
 /** A node type whose value follows from one operand, whose size is counted; null when that is null. */
@@ -50,10 +60,21 @@ export function binary(compute: (left: Value, right: Value, compiler: Compiler, 
   }
 }
 
+/** Nodes that are evaluated in the time of a step. */
+const NODES_OF_STEP = 8
+
+/** Compiles what is evaluated for each item, with the steps that it takes beside those that it counts itself. */
+export function forEachItem<T>(compiler: Compiler, compile: () => T): readonly [made: T, steps: number] {
+  const before = compiler.nodes()
+  const made = compile()
+  return [made, 1 + (compiler.nodes() - before) / NODES_OF_STEP]
+}
+
 /** The two compiled operands of a binary node. */
 export function twoOperands(node: ElmNode, scope: Scope, compiler: Compiler): readonly [Compute, Compute] {
-  const [left, right] = operandsOf(node, scope, compiler)
+  const [left, right, ...more] = operandsOf(node, scope, compiler)
   if (left === undefined || right === undefined) throw invalidElm(node, `${typeOf(node)} must have two operands.`)
+  if (more.length > 0) throw invalidElm(node, `${typeOf(node)} must have two operands; this one has ${more.length + 2}.`)
   return [left, right]
 }
 

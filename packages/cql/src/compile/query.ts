@@ -1,3 +1,4 @@
+import { quoted } from 'fhir-ops/internal/errors'
 import { flagAt, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
@@ -7,7 +8,7 @@ import { isFhir, isList, isTemporal, type FhirElement, type Tuple, type Value } 
 import type { Compiler, Compute, Evaluation, NodeCompilers, Scope } from './compiler.js'
 import { distinctValues } from './list.js'
 import { filterOf } from './narrowing.js'
-import { optionalAt, requiredAt } from './operators.js'
+import { forEachItem, optionalAt, partsAt, requiredAt } from './operators.js'
 
 /** Queries: sources, let, with and without, where, return, aggregate, sort (CQL author's guide, Queries). */
 export const QUERY: NodeCompilers = {
@@ -16,7 +17,7 @@ export const QUERY: NodeCompilers = {
   QueryLetRef: (node, scope) => slotNamed(node, scope),
   OperandRef: (node, scope) => {
     const slot = scope.operands.get(textAt(node, 'name') ?? '')
-    if (slot === undefined) throw invalidElm(node, `There is no operand '${textAt(node, 'name')}'.`)
+    if (slot === undefined) throw invalidElm(node, `There is no operand ${quoted(textAt(node, 'name') ?? '')}.`)
     return (evaluation) => evaluation.slots[slot] ?? null
   },
   Sort: (node, scope, compiler) => {
@@ -31,12 +32,14 @@ export const QUERY: NodeCompilers = {
     const [current, total, index] = [compiler.slot(), compiler.slot(), compiler.slot()]
     const source = compiler.compile(requiredAt(node, 'source'), scope)
     const initial = optionalAt(node, 'initialValue', scope, compiler)
-    const iteration = compiler.compile(requiredAt(node, 'iteration'), { ...scope, current, total, index })
+    const [iteration, steps] = forEachItem(compiler, () =>
+      compiler.compile(requiredAt(node, 'iteration'), { ...scope, current, total, index }),
+    )
     return (evaluation) => {
       const list = source(evaluation)
       let result = initial(evaluation)
       for (const [position, item] of (isList(list) ? list : []).entries()) {
-        evaluation.spend(1)
+        evaluation.spend(steps)
         evaluation.slots[current] = item
         evaluation.slots[total] = result
         evaluation.slots[index] = position
@@ -50,7 +53,7 @@ export const QUERY: NodeCompilers = {
 function slotNamed(node: ElmNode, scope: Scope): Compute {
   const name = textAt(node, 'name') ?? ''
   const slot = scope.aliases.get(name)
-  if (slot === undefined) throw invalidElm(node, `There is no alias '${name}'.`)
+  if (slot === undefined) throw invalidElm(node, `There is no alias ${quoted(name)}.`)
   return (evaluation) => evaluation.slots[slot] ?? null
 }
 
@@ -58,6 +61,8 @@ interface Source {
   readonly alias: string
   readonly slot: number
   readonly compute: Compute
+  /** What computing it takes. */
+  readonly cost: number
 }
 
 /** A row passes when the step says so; steps also fill the slots of lets. */
@@ -67,20 +72,23 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
   const aliases = new Map(outer.aliases)
   const scope: Scope = { ...outer, aliases }
   const where = nodeAt(node, 'where')
-  const sources = nodesAt(node, 'source').map((source) => {
+  const sources = partsAt(node, 'source').map((source) => {
     const filter = filterOf(source, where)
     return compileSource(source, filter === undefined ? scope : { ...scope, filter }, aliases, compiler)
   })
   if (sources.length === 0) throw invalidElm(node, 'A query must have a source.')
-  const steps = [
-    ...nodesAt(node, 'let').map((part) => compileLet(part, scope, aliases, compiler)),
-    ...nodesAt(node, 'relationship').map((part) => compileRelationship(part, scope, compiler)),
+  const [steps, ofSteps] = forEachItem(compiler, () => [
+    ...partsAt(node, 'let').map((part) => compileLet(part, scope, aliases, compiler)),
+    ...partsAt(node, 'relationship').map((part) => compileRelationship(part, scope, compiler)),
     ...conditionOf(node, scope, compiler),
-  ]
+  ])
+  const tested: Rows = { sources, steps, cost: ofSteps + sources.length / PARTS_OF_STEP }
   const aggregate = nodeAt(node, 'aggregate')
-  if (aggregate !== undefined) return compileAggregate(aggregate, { sources, steps }, scope, compiler)
+  if (aggregate !== undefined) return compileAggregate(aggregate, tested, scope, compiler)
   const returned = nodeAt(node, 'return')
-  const row = returned === undefined ? wholeRow(sources) : compiler.compile(requiredAt(returned, 'expression'), scope)
+  const [row, ofRow] = forEachItem(compiler, () =>
+    returned === undefined ? wholeRow(sources) : compiler.compile(requiredAt(returned, 'expression'), scope),
+  )
   const isDistinct = returned !== undefined && (flagAt(returned, 'distinct') ?? true)
   const order = compileSort(nodesAt(nodeAt(node, 'sort') ?? {}, 'by'), outer, compiler)
   return (evaluation) => {
@@ -89,7 +97,10 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
     const isSingle = sources.length === 1 && !isList(only)
     if (isSingle && only === null) return null
     const rows: Value[] = []
-    eachRow(sources, steps, evaluation, () => rows.push(row(evaluation)))
+    eachRow(tested, only, evaluation, () => {
+      evaluation.spend(ofRow - 1)
+      rows.push(row(evaluation))
+    })
     if (isSingle) return rows[0] ?? null
     const kept = isDistinct ? distinctValues(rows, compiler.convert, evaluation.spend) : rows
     return order === undefined ? kept : sorted(kept, order, evaluation)
@@ -97,10 +108,10 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
 }
 
 function compileSource(node: ElmNode, scope: Scope, aliases: Map<string, number>, compiler: Compiler): Source {
-  const compute = compiler.compile(requiredAt(node, 'expression'), scope)
+  const [compute, cost] = forEachItem(compiler, () => compiler.compile(requiredAt(node, 'expression'), scope))
   const [alias, slot] = [textAt(node, 'alias') ?? '', compiler.slot()]
   aliases.set(alias, slot)
-  return { alias, slot, compute }
+  return { alias, slot, compute, cost }
 }
 
 function compileLet(node: ElmNode, scope: Scope, aliases: Map<string, number>, compiler: Compiler): Step {
@@ -117,7 +128,7 @@ function compileLet(node: ElmNode, scope: Scope, aliases: Map<string, number>, c
 function compileRelationship(node: ElmNode, outer: Scope, compiler: Compiler): Step {
   const aliases = new Map(outer.aliases)
   const { slot, compute } = compileSource(node, { ...outer, aliases }, aliases, compiler)
-  const condition = compiler.compile(requiredAt(node, 'suchThat'), { ...outer, aliases })
+  const [condition, steps] = forEachItem(compiler, () => compiler.compile(requiredAt(node, 'suchThat'), { ...outer, aliases }))
   const wanted = typeOf(node) !== 'Without'
   return (evaluation) => {
     const related = compute(evaluation)
@@ -126,7 +137,7 @@ function compileRelationship(node: ElmNode, outer: Scope, compiler: Compiler): S
       wanted ===
       items.some((item) => {
         evaluation.slots[slot] = item
-        evaluation.spend(1)
+        evaluation.spend(steps)
         return condition(evaluation) === true
       })
     )
@@ -149,15 +160,20 @@ function wholeRow(sources: readonly Source[]): Compute {
   })
 }
 
-/** Calls for each combination of the sources' items that passes all steps. */
-function eachRow(sources: readonly Source[], steps: readonly Step[], evaluation: Evaluation, emit: () => void): void {
+/** Sources whose items are put into a row in the time of a step. */
+const PARTS_OF_STEP = 4
+
+/** Calls for each combination of the sources' items that passes all steps; the value of the first source is given. */
+function eachRow({ sources, steps, cost }: Rows, first: Value, evaluation: Evaluation, emit: () => void): void {
   const visit = (index: number): void => {
     const source = sources[index]
     if (source === undefined) {
+      evaluation.spend(cost - 1)
       if (steps.every((step) => step(evaluation))) emit()
       return
     }
-    const value = source.compute(evaluation)
+    if (index > 0) evaluation.spend(source.cost)
+    const value = index === 0 ? first : source.compute(evaluation)
     for (const item of isList(value) ? value : value === null ? [] : [value]) {
       evaluation.slots[source.slot] = item
       evaluation.spend(1)
@@ -171,21 +187,26 @@ function eachRow(sources: readonly Source[], steps: readonly Step[], evaluation:
 interface Rows {
   readonly sources: readonly Source[]
   readonly steps: readonly Step[]
+  /** What a row takes. */
+  readonly cost: number
 }
 
-function compileAggregate(node: ElmNode, { sources, steps }: Rows, scope: Scope, compiler: Compiler): Compute {
+function compileAggregate(node: ElmNode, tested: Rows, scope: Scope, compiler: Compiler): Compute {
+  const { sources, steps } = tested
   const slot = compiler.slot()
   const aliases = new Map([...scope.aliases, [textAt(node, 'identifier') ?? '', slot]])
   const starting = optionalAt(node, 'starting', scope, compiler)
-  const expression = compiler.compile(requiredAt(node, 'expression'), { ...scope, aliases })
+  const [expression, cost] = forEachItem(compiler, () => compiler.compile(requiredAt(node, 'expression'), { ...scope, aliases }))
   const isDistinct = flagAt(node, 'distinct') === true
   return (evaluation) => {
     let result = starting(evaluation)
     const rows: Value[][] = []
-    eachRow(sources, steps, evaluation, () => rows.push(sources.map((source) => evaluation.slots[source.slot] ?? null)))
+    eachRow(tested, sources[0]?.compute(evaluation) ?? null, evaluation, () =>
+      rows.push(sources.map((source) => evaluation.slots[source.slot] ?? null)),
+    )
     const kept = isDistinct ? distinctRows(rows, compiler, evaluation) : rows
     for (const row of kept) {
-      evaluation.spend(1)
+      evaluation.spend(cost)
       for (const [index, source] of sources.entries()) evaluation.slots[source.slot] = row[index] ?? null
       for (const step of steps) step(evaluation)
       evaluation.slots[slot] = result
@@ -204,15 +225,17 @@ interface SortKey {
   readonly key: (item: Value, evaluation: Evaluation) => Value
   readonly sign: 1 | -1
   readonly compiler: Compiler
+  /** What the key of an item takes. */
+  readonly steps: number
 }
 
 function compileSort(by: readonly ElmNode[], scope: Scope, compiler: Compiler): readonly SortKey[] | undefined {
   if (by.length === 0) return undefined
-  return by.map((part) => ({
-    key: orderedKey(part, sortKey(part, scope, compiler), compiler),
-    sign: textAt(part, 'direction')?.startsWith('desc') === true ? -1 : 1,
-    compiler,
-  }))
+  return by.map((part) => {
+    const [key, steps] = forEachItem(compiler, () => sortKey(part, scope, compiler))
+    const sign = textAt(part, 'direction')?.startsWith('desc') === true ? -1 : 1
+    return { key: orderedKey(part, key, compiler), sign, compiler, steps }
+  })
 }
 
 const ORDERED: ReadonlySet<string> = new Set(['decimal', 'quantity', 'date', 'dateTime', 'time'])
@@ -246,10 +269,16 @@ function sortKey(node: ElmNode, scope: Scope, compiler: Compiler): SortKey['key'
   }
 }
 
+/** Comparisons of two keys in the time of a step. */
+const COMPARISONS_OF_STEP = 2
+
 /** Sorts stably; nulls come first ascending and last descending. */
 function sorted(list: readonly Value[], order: readonly SortKey[] | undefined, evaluation: Evaluation): readonly Value[] {
   if (order === undefined) return list
-  evaluation.spend(list.length)
+  evaluation.spend(
+    list.length * order.reduce((sum, { steps }) => sum + steps, 0) +
+      (list.length * order.length * Math.log2(list.length + 1)) / COMPARISONS_OF_STEP,
+  )
   const rows = list.map((item) => ({ item, keys: order.map(({ key }) => key(item, evaluation)) }))
   return rows.toSorted((a, b) => compareKeys(a.keys, b.keys, order)).map(({ item }) => item)
 }

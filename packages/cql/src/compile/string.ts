@@ -1,6 +1,7 @@
 import type { OperationError } from 'fhir-ops/errors'
 import { compileRegex, type LinearRegex } from 'fhir-ops/internal/regex'
-import { failedEvaluation } from '../problem.js'
+import { typeOf } from '../elm/node.js'
+import { failedEvaluation, invalidElm } from '../problem.js'
 import { isList, type Value } from '../values/value.js'
 import type { Compute, Evaluation, NodeCompilers } from './compiler.js'
 import { binary, operandsOf, optionalAt, requiredAt, twoOperands, unary } from './operators.js'
@@ -46,8 +47,8 @@ export const STRING: NodeCompilers = {
       if (typeof whole !== 'string') return null
       // U+0000 is no character of a String, so it can stand for what was matched.
       if (typeof separator !== 'string') return [whole]
-      spendMatch(separator, whole, evaluation)
-      const parts = separators(separator).replaceAll(whole, '\u0000').split('\u0000')
+      const spend = spendMatch(whole, evaluation)
+      const parts = separators(separator, evaluation).replaceAll(whole, '\u0000', spend).split('\u0000')
       evaluation.spend(parts.length)
       return parts
     }
@@ -75,20 +76,20 @@ export const STRING: NodeCompilers = {
     return (evaluation) => {
       const [text, pattern] = [left(evaluation), right(evaluation)]
       if (typeof text !== 'string' || typeof pattern !== 'string') return null
-      spendMatch(pattern, text, evaluation)
-      return patterns(pattern).matchesWhole(text)
+      return patterns(pattern, evaluation).matchesWhole(text, spendMatch(text, evaluation))
     }
   },
   ReplaceMatches: (node, scope, compiler) => {
     const operands = operandsOf(node, scope, compiler)
+    if (operands.length !== 3) throw invalidElm(node, `${typeOf(node)} must have three operands; this one has ${operands.length}.`)
     const patterns = regexes()
     return (evaluation) => {
       const [text, pattern, substitution] = operands.map((operand) => operand(evaluation))
       if (typeof text !== 'string' || typeof pattern !== 'string' || typeof substitution !== 'string') return null
-      spendMatch(pattern, text, evaluation)
+      const spend = spendMatch(text, evaluation)
       // A substitution may repeat what was matched, so that its length times that of the text bounds what is made.
       evaluation.spend((text.length * (substitution.length + 1)) / TEXT_OF_STEP)
-      return bounded(patterns(pattern).replaceAll(text, substitution.replaceAll('\\$', '$$$$')))
+      return bounded(patterns(pattern, evaluation).replaceAll(text, substitution.replaceAll('\\$', '$$$$'), spend))
     }
   },
 }
@@ -109,8 +110,9 @@ function position(pattern: Compute, text: Compute, which: 'first' | 'last'): Com
 /** Characters that are looked at in the time of a step. */
 const TEXT_OF_STEP = 512
 
-/** Comparisons of a character with a part of a pattern in the time of a step. */
-const MATCHES_OF_STEP = 64
+/** Characters that an automaton reads in the time of a step, and its steps beside that in the time of one. */
+const READ_OF_STEP = 64
+const MATCHES_OF_STEP = 32
 
 /** The part of a text that a search for it may look at again at each place. */
 const MAX_REPEAT = 256
@@ -119,9 +121,10 @@ function spendSearch(wanted: string, text: string, { spend }: Evaluation): void 
   spend((text.length * Math.min(wanted.length + 1, MAX_REPEAT)) / TEXT_OF_STEP / 8)
 }
 
-/** Matching takes time by the length of the text and of the pattern. */
-function spendMatch(pattern: string, text: string, { spend }: Evaluation): void {
-  spend(1 + (text.length * (pattern.length + 1)) / MATCHES_OF_STEP)
+/** Counts the reading of a text; what is returned counts the steps that an automaton takes on it. */
+function spendMatch(text: string, { spend }: Evaluation): (steps: number) => void {
+  spend(1 + text.length / READ_OF_STEP)
+  return (steps) => spend(steps / MATCHES_OF_STEP)
 }
 
 /** The texts as one; how long it would be is known before it is made. */
@@ -142,8 +145,13 @@ function tooLong(): OperationError {
   return failedEvaluation(`A text may have at most ${MAX_TEXT} characters.`)
 }
 
-/** Compiles patterns once for a node; the pattern seldom changes between evaluations. */
-function regexes(): (pattern: string) => LinearRegex {
+/** Compiles patterns once for a node, since the pattern seldom changes between evaluations; one that is new costs by its states. */
+function regexes(): (pattern: string, evaluation: Evaluation) => LinearRegex {
   let last: LinearRegex | undefined
-  return (pattern) => (last?.pattern === pattern ? last : (last = compileRegex(pattern)))
+  return (pattern, { spend }) => {
+    if (last?.pattern === pattern) return last
+    last = compileRegex(pattern)
+    spend(pattern.length + last.states)
+    return last
+  }
 }

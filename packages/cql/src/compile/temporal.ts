@@ -39,6 +39,7 @@ function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompile
     const zone = optionalAt(node, 'timezoneOffset', scope, compiler)
     return (evaluation) => {
       const values = parts.map((part) => part(evaluation))
+      evaluation.spend(1)
       const missing = values.indexOf(null)
       const given = (missing < 0 ? values : values.slice(0, missing)).map(Number)
       if (given.length === 0) return null

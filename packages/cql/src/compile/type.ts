@@ -1,3 +1,4 @@
+import { quoted } from 'fhir-ops/internal/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { flagAt, localName, nodesAt, scalarAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { SYSTEM, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
@@ -64,7 +65,7 @@ export const TYPE: NodeCompilers = {
       const value = operand(evaluation)
       if (value === null || type === undefined) return value
       const fitting = asType(value, type, compiler.model)
-      if (fitting === undefined && isStrict) throw failedEvaluation(`The value is no ${typeText(type)}.`, node)
+      if (fitting === undefined && isStrict) throw failedEvaluation(`The value is no ${typeText(type).slice(0, MAX_NAME)}.`, node)
       return fitting ?? null
     }
   },
@@ -122,6 +123,7 @@ function conversionsTo(): NodeCompilers {
       const convert = converterTo(name, node)
       return (evaluation) => {
         const value = plain(operand(evaluation), evaluation)
+        evaluation.spend(1)
         return value === null ? null : convert(value, evaluation)
       }
     }
@@ -130,6 +132,7 @@ function conversionsTo(): NodeCompilers {
       const convert = converterTo(name, node)
       return (evaluation) => {
         const value = plain(operand(evaluation), evaluation)
+        evaluation.spend(1)
         return value === null ? null : convert(value, evaluation) !== null
       }
     }
@@ -139,7 +142,7 @@ function conversionsTo(): NodeCompilers {
 
 function converterTo(name: string, node: ElmNode): Converter {
   const convert = Object.hasOwn(CONVERSIONS, name) ? CONVERSIONS[name] : undefined
-  if (convert === undefined) throw unsupportedElm(node, `There is no conversion to ${name}.`)
+  if (convert === undefined) throw unsupportedElm(node, `There is no conversion to ${quoted(name)}.`)
   return convert
 }
 
@@ -165,7 +168,7 @@ function literal(node: ElmNode): Compute {
   const type = localName(textAt(node, 'valueType') ?? '')
   const text = scalarAt(node, 'value') ?? ''
   const value = literalValue(type, text)
-  if (value === undefined) throw invalidElm(node, `'${text}' is no literal of ${type}.`)
+  if (value === undefined) throw invalidElm(node, `${quoted(text)} is no literal of ${type.slice(0, MAX_NAME)}.`)
   return constant(value)
 }
 
@@ -273,6 +276,9 @@ function pointTypeNamed(name: string): PointType | undefined {
   const types: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
   return types.find((type) => type === name)
 }
+
+/** A type is named by so many characters at most. */
+const MAX_NAME = 100
 
 function typeText(type: TypeSpecifier): string {
   return type.kind === 'named' ? type.name : type.kind

@@ -16,14 +16,34 @@ export function identifierOf(library: ElmNode): ElmNode | undefined {
   return nodeAt(library, 'identifier')
 }
 
-/** What a section of a library declares, in its order. */
-export function definitionsIn(library: ElmNode, section: ElmSection): readonly ElmNode[] {
-  return nodesAt(nodeAt(library, section) ?? {}, 'def')
+/** The parts of one library by section and name: libraries may define ten thousand things, and refer to each by its name. */
+interface Declared {
+  readonly all: readonly ElmNode[]
+  readonly named: ReadonlyMap<string | undefined, readonly ElmNode[]>
 }
 
-/** What a section declares under a name; more than one only where functions are overloaded. */
+const declared = new WeakMap<ElmNode, Map<ElmSection, Declared>>()
+
+function declaredIn(library: ElmNode, section: ElmSection): Declared {
+  const sections = declared.get(library) ?? new Map<ElmSection, Declared>()
+  declared.set(library, sections)
+  const known = sections.get(section)
+  if (known !== undefined) return known
+  const all = nodesAt(nodeAt(library, section) ?? {}, 'def')
+  const name = section === 'includes' ? 'localIdentifier' : 'name'
+  const made = { all, named: Map.groupBy(all, (def) => textAt(def, name)) }
+  sections.set(section, made)
+  return made
+}
+
+/** What a section of a library declares, in its order. */
+export function definitionsIn(library: ElmNode, section: ElmSection): readonly ElmNode[] {
+  return declaredIn(library, section).all
+}
+
+/** What a section declares under a name, includes under their local one; more than one only where functions are overloaded. */
 export function definitionsNamed(library: ElmNode, section: ElmSection, name: string | undefined): readonly ElmNode[] {
-  return definitionsIn(library, section).filter((def) => textAt(def, 'name') === name)
+  return declaredIn(library, section).named.get(name) ?? []
 }
 
 /** Whether an entry of `statements` is a function. */
@@ -52,6 +72,6 @@ export function includeOf(def: ElmNode): Include {
 
 /** What a library includes under a local name; `undefined` when there is nothing. */
 export function includedAs(library: ElmNode, alias: string): Include | undefined {
-  const def = definitionsIn(library, 'includes').find((one) => textAt(one, 'localIdentifier') === alias)
+  const [def] = definitionsNamed(library, 'includes', alias)
   return def === undefined ? undefined : includeOf(def)
 }

@@ -1,3 +1,4 @@
+import { invalidElm } from '../problem.js'
 import { localName, namespaceOf, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from './node.js'
 
 /** The namespace of CQL's own types. */
@@ -11,15 +12,21 @@ export type TypeSpecifier =
   | { readonly kind: 'choice'; readonly choices: readonly TypeSpecifier[] }
   | { readonly kind: 'tuple' }
 
-/** Reads a type specifier node. */
-export function readTypeSpecifier(node: ElmNode): TypeSpecifier {
+/** Deepest nesting of a type. */
+const MAX_TYPE_DEPTH = 100
+
+/** Reads a type specifier node. @throws {OperationError} `definition-invalid` for one that is nested more than 100 deep. */
+export function readTypeSpecifier(node: ElmNode, depth = 1): TypeSpecifier {
+  if (depth > MAX_TYPE_DEPTH) throw invalidElm(node, `Types may be nested ${MAX_TYPE_DEPTH} deep.`)
   switch (typeOf(node)) {
     case 'ListTypeSpecifier':
-      return { kind: 'list', element: specifierAt(node, 'elementType') }
+      return { kind: 'list', element: specifierAt(node, 'elementType', depth + 1) }
     case 'IntervalTypeSpecifier':
-      return { kind: 'interval', point: specifierAt(node, 'pointType') }
-    case 'ChoiceTypeSpecifier':
-      return { kind: 'choice', choices: [...nodesAt(node, 'choice'), ...nodesAt(node, 'type')].map(readTypeSpecifier) }
+      return { kind: 'interval', point: specifierAt(node, 'pointType', depth + 1) }
+    case 'ChoiceTypeSpecifier': {
+      const choices = [...nodesAt(node, 'choice'), ...nodesAt(node, 'type')]
+      return { kind: 'choice', choices: choices.map((choice) => readTypeSpecifier(choice, depth + 1)) }
+    }
     case 'TupleTypeSpecifier':
       return { kind: 'tuple' }
     default:
@@ -53,7 +60,7 @@ export function isSystem(type: TypeSpecifier | undefined, name: string): boolean
   return type?.kind === 'named' && type.namespace === SYSTEM && type.name === name
 }
 
-function specifierAt(node: ElmNode, member: string): TypeSpecifier {
+function specifierAt(node: ElmNode, member: string, depth: number): TypeSpecifier {
   const part = nodeAt(node, member)
-  return part === undefined ? { kind: 'named', namespace: SYSTEM, name: 'Any' } : readTypeSpecifier(part)
+  return part === undefined ? { kind: 'named', namespace: SYSTEM, name: 'Any' } : readTypeSpecifier(part, depth)
 }

@@ -1,7 +1,7 @@
 import type { LibraryProblem, OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { definitionsIn, FHIR_HELPERS_LIBRARY, includeOf, libraryIn } from '../elm/library.js'
+import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn } from '../elm/library.js'
 import { nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
 
@@ -43,7 +43,7 @@ const MAX_LIBRARIES = 100
  */
 export async function loadLibrary(loading: LibraryLoading, resource: LibraryResource): Promise<LoadedLibrary> {
   const elm = publishedElm(resource)
-  if (elm !== undefined) return { elm, includes: await includedElm(loading, elm, urlOf(resource)) }
+  if (elm !== undefined) return { elm, includes: await includedElm(loading, { elm, base: urlOf(resource) }) }
   const text = cqlText(resource)
   if (text === undefined)
     throw new OperationError(
@@ -70,7 +70,7 @@ async function translated(loading: LibraryLoading, { text, base, linesAhead = 0 
     )
   const texts = new Map<string, string>()
   const published = new Map<string, ElmNode>()
-  await collectIncludes(loading, { text, base }, texts, published)
+  await collectIncludes(loading, { text, base, path: pathOf(text) }, { texts, published })
   const elm = checked(await inTime(ctx, translator.translate(text, texts)), linesAhead)
   const includes = new Map(published)
   for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts))))
@@ -98,7 +98,7 @@ async function problemsOf(loading: Translating, resource: LibraryResource): Prom
   const texts = new Map<string, string>()
   try {
     const text = cqlText(resource) ?? ''
-    await collectIncludes(loading, { text, base: urlOf(resource) }, texts, new Map())
+    await collectIncludes(loading, { text, base: urlOf(resource), path: pathOf(text) }, { texts, published: new Map() })
     const { problems } = await inTime(loading.ctx, loading.translator.translate(text, texts))
     return problems.map(({ severity, message, line, column }) => ({
       severity,
@@ -167,15 +167,45 @@ interface Source {
 
 const INCLUDE = /^[ \t]*include[ \t]+([\w."]{1,200})(?:[ \t]+version[ \t]+'([^']{1,100})')?/gm
 
+/** A text whose includes are collected. */
+interface Including extends Source {
+  /** The libraries that led to it, and itself, by their identifiers. */
+  readonly path: readonly string[]
+}
+
+interface Collected {
+  readonly texts: Map<string, string>
+  readonly published: Map<string, ElmNode>
+}
+
+const LIBRARY = /^[ \t]*library[ \t]+([\w."]{1,200})/m
+
+function pathOf(text: string): readonly string[] {
+  const name = LIBRARY.exec(text)?.[1]
+  return name === undefined ? [] : [idOf(name)]
+}
+
+function idOf(path: string): string {
+  return path.replaceAll('"', '').split('.').at(-1) ?? ''
+}
+
+/** Libraries may not include each other, not even by way of others. */
+function checkCycle(path: readonly string[], id: string): void {
+  const begin = path.indexOf(id)
+  if (begin < 0) return
+  const circle = [...path.slice(begin), id].map(quoted).join(' includes ')
+  throw new OperationError('definition-invalid', `Libraries must not include each other: ${circle}.`)
+}
+
 /** Collects what a text includes, depth first. */
 async function collectIncludes(
   loading: LibraryLoading,
-  { text, base }: Source,
-  texts: Map<string, string>,
-  published: Map<string, ElmNode>,
+  { text, base, path: outer }: Including,
+  { texts, published }: Collected,
 ): Promise<void> {
   for (const [, path = '', version] of text.matchAll(INCLUDE)) {
-    const id = path.replaceAll('"', '').split('.').at(-1) ?? ''
+    const id = idOf(path)
+    checkCycle(outer, id)
     if (id === FHIR_HELPERS_LIBRARY || texts.has(id)) continue
     checkCount(texts.size)
     const resource = await findLibrary(loading.ctx, { id, version, base })
@@ -186,23 +216,31 @@ async function collectIncludes(
         `Library ${nameOf(resource)} has no CQL text, which a library with CQL text includes.`,
       )
     texts.set(id, source)
-    await collectIncludes(loading, { text: source, base: urlOf(resource) ?? base }, texts, published)
+    await collectIncludes(loading, { text: source, base: urlOf(resource) ?? base, path: [...outer, id] }, { texts, published })
   }
+}
+
+interface IncludingElm {
+  readonly elm: ElmNode
+  readonly base: string | undefined
+  /** The libraries that led to it, by their identifiers. */
+  readonly path?: readonly string[]
 }
 
 async function includedElm(
   loading: LibraryLoading,
-  elm: ElmNode,
-  base: string | undefined,
+  { elm, base, path = [] }: IncludingElm,
   known = new Map<string, ElmNode>(),
 ): Promise<ElmLibraries> {
+  const own = [...path, textAt(identifierOf(libraryIn(elm)) ?? {}, 'id') ?? '']
   for (const { id, version } of definitionsIn(libraryIn(elm), 'includes').map(includeOf)) {
+    checkCycle(own, id)
     if (id === FHIR_HELPERS_LIBRARY || known.has(id)) continue
     checkCount(known.size)
     const resource = await findLibrary(loading.ctx, { id, version, base })
     const loaded = publishedElm(resource) ?? (await loadLibrary(loading, resource)).elm
     known.set(id, loaded)
-    await includedElm(loading, loaded, urlOf(resource) ?? base, known)
+    await includedElm(loading, { elm: loaded, base: urlOf(resource) ?? base, path: own }, known)
   }
   return known
 }

@@ -1,7 +1,7 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { NODE_COMPILERS } from '../compile/registry.js'
 import type { Compiler, Compute, LibraryTerminology, NodeTrace, References, RetrieveRequest, Scope } from '../compile/compiler.js'
-import { isOfType } from '../compile/type.js'
+import { forEachItem } from '../compile/operators.js'
 import {
   definitionsIn,
   definitionsNamed,
@@ -13,9 +13,11 @@ import {
   type ElmSection,
   type Include,
 } from '../elm/library.js'
+import { quoted } from 'fhir-ops/internal/errors'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { namedType, readTypeSpecifier, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
+import { statedType } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
+import { bySignature, fits } from './overloads.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { UnitConversion } from '../values/units.js'
 import type { Code, Value, Vocabulary } from '../values/value.js'
@@ -73,8 +75,16 @@ interface Shared {
   slots: number
   memo: number
   depth: number
+  /** Nodes of the definition or function that is being compiled, which were compiled so far. */
+  nodes: number
   /** Context of the definition that is being compiled. */
   context: string
+}
+
+interface FunctionBody {
+  readonly compute: Compute
+  /** What a call takes. */
+  readonly steps: number
 }
 
 interface Library {
@@ -83,8 +93,10 @@ interface Library {
   readonly definitions: Map<string, Definition>
   /** Definitions and functions that are being compiled, to notice recursion. */
   readonly open: Set<string>
-  readonly functions: Map<ElmNode, Compute>
+  readonly functions: Map<ElmNode, FunctionBody>
   readonly operands: Map<ElmNode, readonly number[]>
+  /** The code systems that it declares. */
+  readonly systems: readonly Vocabulary[]
 }
 
 /**
@@ -97,7 +109,7 @@ interface Library {
  *   understood, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
-  const shared: Shared = { options, libraries: new Map(), slots: 0, memo: 0, depth: 0, context: 'Patient' }
+  const shared: Shared = { options, libraries: new Map(), slots: 0, memo: 0, depth: 0, nodes: 0, context: 'Patient' }
   const library = openLibrary(elm)
   const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {
@@ -122,7 +134,8 @@ function openLibrary(elm: unknown): Library {
   const translationError = nodesAt(node, 'annotation').find((note) => textAt(note, 'errorSeverity') === 'error')
   if (translationError !== undefined)
     throw invalidElm(translationError, `The library ${id} was translated with errors: ${textAt(translationError, 'message')}`)
-  return { node, id: id ?? '', definitions: new Map(), open: new Set(), functions: new Map(), operands: new Map() }
+  const systems = definitionsIn(node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem'))
+  return { node, id: id ?? '', definitions: new Map(), open: new Set(), functions: new Map(), operands: new Map(), systems }
 }
 
 function definitionOf(library: Library, name: string, shared: Shared): Definition | undefined {
@@ -190,8 +203,20 @@ function guarded<T>(library: Library, what: string, node: ElmNode, compile: () =
   }
 }
 
+/** Compiles the expression of a definition or function. What refers to it does not evaluate its nodes each time, or counts a call as such. */
 function compileIn(library: Library, node: ElmNode, scope: Scope, shared: Shared): Compute {
-  return compilerOf(library, shared).compile(node, scope)
+  return withSteps(library, node, scope, shared)[0]
+}
+
+function withSteps(library: Library, node: ElmNode, scope: Scope, shared: Shared): readonly [compute: Compute, steps: number] {
+  const outer = shared.nodes
+  shared.nodes = 0
+  try {
+    const compiler = compilerOf(library, shared)
+    return forEachItem(compiler, () => compiler.compile(node, scope))
+  } finally {
+    shared.nodes = outer
+  }
 }
 
 function compilerOf(library: Library, shared: Shared): Compiler {
@@ -203,18 +228,30 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     isUnfiltered: () => shared.context === 'Unfiltered' || shared.context === 'Population',
     onRetrieve: (request, node) => options.onRetrieve?.(request, node),
     slot: () => shared.slots++,
+    nodes: () => shared.nodes,
     references: referencesOf(library, shared),
     compile: (node, scope) => {
       const type = typeOf(node)
       const compile = Object.hasOwn(NODE_COMPILERS, type) ? NODE_COMPILERS[type] : undefined
-      if (compile === undefined) throw unsupportedElm(node, `The ELM node ${type || 'without a type'} is not supported.`)
-      if (++shared.depth > MAX_DEPTH) throw invalidElm(node, `Expressions may be nested ${MAX_DEPTH} deep.`)
-      const compute = compile(node, scope, compiler)
-      shared.depth--
+      if (compile === undefined)
+        throw unsupportedElm(node, `The ELM node ${type === '' ? 'without a type' : quoted(type)} is not supported.`)
+      const compute = nested(node, shared, () => compile(node, scope, compiler))
       return options.trace === undefined ? compute : options.trace(compute, node, scope, library.id)
     },
   }
   return compiler
+}
+
+/** Compiles one level deeper. */
+function nested<T>(node: ElmNode, shared: Shared, compile: () => T): T {
+  if (shared.depth >= MAX_DEPTH) throw invalidElm(node, `Expressions may be nested ${MAX_DEPTH} deep.`)
+  shared.depth++
+  shared.nodes++
+  try {
+    return compile()
+  } finally {
+    shared.depth--
+  }
 }
 
 function referencesOf(library: Library, shared: Shared): References {
@@ -224,7 +261,7 @@ function referencesOf(library: Library, shared: Shared): References {
       const target = at(node)
       const name = textAt(node, 'name') ?? ''
       const found = guarded(target, `the reference to ${name}`, node, () => definitionOf(target, name, shared))
-      if (found === undefined) throw invalidElm(node, `There is no definition '${name}' in library ${target.id}.`)
+      if (found === undefined) throw invalidElm(node, `There is no definition ${quoted(name)} in library ${target.id}.`)
       return found.compute
     },
     parameter: (node) => parameterOf(node, at(node), shared),
@@ -240,7 +277,7 @@ function referencesOf(library: Library, shared: Shared): References {
     },
     vocabulary: (node, kind) => vocabularyOf(node, kind, at(node)),
     terminology: (node) => terminologyOf(node, shared),
-    systems: () => definitionsIn(library.node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem')),
+    systems: () => library.systems,
   }
 }
 
@@ -266,14 +303,14 @@ function libraryOf(node: ElmNode, library: Library, shared: Shared): Library {
 
 function included(alias: string, library: Library, node: ElmNode): Include {
   const include = includedAs(library.node, alias)
-  if (include === undefined) throw invalidElm(node, `The library ${library.id} includes nothing as '${alias}'.`)
+  if (include === undefined) throw invalidElm(node, `The library ${library.id} includes nothing as ${quoted(alias)}.`)
   return include
 }
 
 function definedIn(library: Library, section: ElmSection, node: ElmNode): ElmNode {
   const name = textAt(node, 'name')
   const [def] = definitionsNamed(library.node, section, name)
-  if (def === undefined) throw invalidElm(node, `There is no '${name}' among the ${section} of library ${library.id}.`)
+  if (def === undefined) throw invalidElm(node, `There is no ${quoted(name ?? '')} among the ${section} of library ${library.id}.`)
   return def
 }
 
@@ -333,39 +370,25 @@ function invocationOf(node: ElmNode, operands: readonly Compute[], library: Libr
   if (alias !== undefined && included(alias, library, node).id === FHIR_HELPERS_LIBRARY) {
     const helper = Object.hasOwn(FHIR_HELPERS, name) ? FHIR_HELPERS[name] : undefined
     const [operand] = operands
-    if (helper === undefined || operand === undefined) throw unsupportedElm(node, `FHIRHelpers.${name} is not supported.`)
+    if (helper === undefined || operand === undefined)
+      throw unsupportedElm(node, `The function ${quoted(name)} of FHIRHelpers is not supported.`)
     const context = { model: shared.options.model, offset: shared.options.offset ?? 0 }
     return (evaluation) => {
       const value = operand(evaluation)
+      evaluation.spend(1)
       return value === null ? null : helper(value, context)
     }
   }
   const target = libraryOf(node, library, shared)
-  const candidates = bySignature(functionsOf(target, name, operands.length), node)
+  const overloads = functionsOf(target, name, operands.length)
+  const candidates = bySignature(overloads, node)
   if (candidates.length === 0)
-    throw invalidElm(node, `There is no function '${name}' with ${operands.length} operands in library ${target.id}.`)
+    throw invalidElm(node, `There is no function ${quoted(name)} with ${operands.length} operands in library ${target.id}.`)
   return callOf(target, candidates, operands, shared)
 }
 
 function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {
   return definitionsNamed(library.node, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
-}
-
-/** Of overloads, the one whose operands have the types of the call's signature, where that is written down. */
-function bySignature(candidates: readonly ElmNode[], call: ElmNode): readonly ElmNode[] {
-  if (candidates.length < 2) return candidates
-  const wanted = nodesAt(call, 'signature').map((type) => JSON.stringify(readTypeSpecifier(type)))
-  const exact = candidates.filter((def) =>
-    nodesAt(def, 'operand').every((operand, index) => JSON.stringify(operandType(operand)) === wanted[index]),
-  )
-  return exact.length === 1 ? exact : candidates
-}
-
-function operandType(operand: ElmNode): TypeSpecifier | undefined {
-  const specifier = nodeAt(operand, 'operandTypeSpecifier')
-  if (specifier !== undefined) return readTypeSpecifier(specifier)
-  const name = textAt(operand, 'operandType')
-  return name === undefined ? undefined : namedType(name)
 }
 
 /** A call of one function or, where several overloads are left, of the first whose operand types fit the values. */
@@ -374,30 +397,24 @@ function callOf(library: Library, candidates: readonly ElmNode[], operands: read
   const [only] = targets
   if (only === undefined) throw invalidElm({}, 'There is no such function.')
   return (evaluation) => {
-    evaluation.spend(1)
     const values = operands.map((operand) => operand(evaluation))
     const target = targets.length === 1 ? only : (targets.find(({ def }) => fits(def, values, shared.options.model)) ?? only)
     for (const [index, slot] of target.slots.entries()) evaluation.slots[slot] = values[index] ?? null
-    return target.body(evaluation)
+    evaluation.spend(target.body.steps)
+    return target.body.compute(evaluation)
   }
 }
 
-function fits(def: ElmNode, values: readonly Value[], model: TypeModel): boolean {
-  return nodesAt(def, 'operand').every((operand, index) => {
-    const [type, value] = [operandType(operand), values[index] ?? null]
-    return type === undefined || value === null || isOfType(value, type, model)
-  })
-}
-
-function bodyOf(library: Library, def: ElmNode, shared: Shared): Compute {
+function bodyOf(library: Library, def: ElmNode, shared: Shared): FunctionBody {
   const known = library.functions.get(def)
   if (known !== undefined) return known
   const name = textAt(def, 'name') ?? ''
   const expression = nodeAt(def, 'expression')
-  if (expression === undefined) throw unsupportedElm(def, `The function ${name} is external; external functions are not supported.`)
+  if (expression === undefined) throw unsupportedElm(def, `The function ${quoted(name)} is external; external functions are not supported.`)
   const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.slots++] as const)
   const scope: Scope = { aliases: new Map(), operands: new Map(operands) }
-  const body = guarded(library, `function ${name}/${operands.length}`, def, () => compileIn(library, expression, scope, shared))
+  const [compute, steps] = guarded(library, `function ${name}/${operands.length}`, def, () => withSteps(library, expression, scope, shared))
+  const body = { compute, steps }
   library.functions.set(def, body)
   library.operands.set(
     def,

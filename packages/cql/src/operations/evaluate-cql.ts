@@ -1,5 +1,5 @@
 import type { OperationContext } from 'fhir-ops/context'
-import { explained, type Explained, type ExplainOption } from 'fhir-ops/internal/context'
+import { createPace, explained, type Explained, type ExplainOption } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
@@ -128,7 +128,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
       trace,
     })
   const library = compile()
-  const definitions = definitionsOf(library, input)
+  const definitions = await definitionsOf(ctx, library, input)
   await terminology.load()
   checkData(input, requests)
   const { subject, records } = await recordsOf(ctx, input, { model, convert, offset })
@@ -139,7 +139,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
     retrieve: (request) => records.retrieve(request),
     onMessage: (message) => messages.push(message),
   })
-  const { values, failures } = await valuesOf(definitions, evaluation, records)
+  const { values, failures } = await valuesOf(ctx, definitions, evaluation, records)
   if (ctx.explain !== undefined) {
     const names = definitions.map(({ name }) => name)
     const retriever = { model, convert, offset }
@@ -150,14 +150,19 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
 
 /** Evaluates definitions one after the other. */
 async function valuesOf(
+  ctx: OperationContext,
   definitions: readonly Definition[],
   evaluation: Evaluation,
   records: Records,
 ): Promise<Pick<EvaluateCqlResult, 'failures' | 'values'>> {
   const values = new Map<string, Value>()
   const failures = new Map<string, OperationError>()
+  const pace = createPace(ctx)
   for (const { name, compute } of definitions) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
     try {
+      evaluation.spend(0) // after the last step nothing more is evaluated
       const value = await records.evaluate(() => compute(evaluation))
       evaluation.spend(sizeOf(value)) // parts that values share are written once for each
       values.set(name, value)
@@ -195,16 +200,21 @@ function checkedParameters(elm: ElmNode, given: ReadonlyMap<string, Value> | und
   return given ?? new Map()
 }
 
-function definitionsOf(library: CqlLibrary, input: EvaluateCqlInput): readonly Definition[] {
+async function definitionsOf(ctx: OperationContext, library: CqlLibrary, input: EvaluateCqlInput): Promise<readonly Definition[]> {
   const names = input.definitions ?? library.names.filter((name) => name !== 'Patient')
-  return names.flatMap((name) => {
+  const definitions: Definition[] = []
+  const pace = createPace(ctx)
+  for (const name of names) {
+    const turn = pace.step()
+    if (turn !== undefined) await turn
     const definition = library.definition(name)
     if (definition === undefined)
       throw new OperationError('parameter-value', `Library ${library.id} has no definition ${quoted(name)}.`, {
         expression: ['expression'],
       })
-    return definition.isPublic || input.definitions !== undefined ? [definition] : []
-  })
+    if (definition.isPublic || input.definitions !== undefined) definitions.push(definition)
+  }
+  return definitions
 }
 
 /** What is retrieved must be somewhere: resources of a subject in the storage, all others in the data. */

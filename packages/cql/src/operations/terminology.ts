@@ -31,6 +31,7 @@ export function createTerminology(ctx: OperationContext): Terminology {
   const valueSets = new Map<string, Vocabulary>()
   const systems = new Map<string, Vocabulary>()
   const perhaps = new Map<string, Vocabulary>()
+  const asked = new Set<readonly Vocabulary[]>()
   const codes = new Map<string, Codes>()
   const providers = new Map<string, CodeSystemProvider>()
   return {
@@ -53,7 +54,8 @@ export function createTerminology(ctx: OperationContext): Terminology {
       return () => codes.get(key)?.listed ?? []
     },
     subsumption: (declared) => {
-      for (const vocabulary of declared) perhaps.set(canonicalOf(vocabulary), vocabulary)
+      if (!asked.has(declared)) for (const vocabulary of declared) perhaps.set(canonicalOf(vocabulary), vocabulary)
+      asked.add(declared)
       return (ancestor, descendant) => isSubsumed(declared, providers, { ancestor, descendant })
     },
     load: async () => {

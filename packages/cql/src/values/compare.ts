@@ -17,6 +17,7 @@ export function compare(a: Value, b: Value, convert: UnitConversion): Order {
   if (isTemporal(a) && isTemporal(b)) return compareTemporals(a, b)
   if (isQuantity(a) && isQuantity(b)) return compareQuantities(a, b, convert)
   if (typeof a === 'string' && typeof b === 'string') return sign(a, b)
+  if (typeof a === 'bigint' && typeof b === 'bigint') return sign(a, b)
   const [first, second] = [decimalOf(a), decimalOf(b)]
   return first === undefined || second === undefined ? null : orderOf(compareDecimals(first, second))
 }
@@ -109,6 +110,6 @@ function orderOf(value: number): -1 | 0 | 1 {
   return value < 0 ? -1 : value > 0 ? 1 : 0
 }
 
-function sign<T extends number | string>(a: T, b: T): -1 | 0 | 1 {
+function sign<T extends number | string | bigint>(a: T, b: T): -1 | 0 | 1 {
   return a < b ? -1 : a > b ? 1 : 0
 }

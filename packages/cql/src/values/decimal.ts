@@ -116,10 +116,13 @@ export function isZero({ units }: Decimal): boolean {
   return units === 0 || units === 0n
 }
 
-/** Rounds half away from zero to the places. */
+/** Digits before the point, and one more. */
+const MAX_WHOLE = 21
+
+/** Rounds half away from zero to the places; to tens, hundreds and so on where they are negative. */
 export function roundDecimal({ units }: Decimal, places: number): Decimal | undefined {
-  const step = 10n ** BigInt(MAX_PLACES - Math.min(places, MAX_PLACES))
-  return decimalOfUnits(roundedQuotient(bigOf(units), step) * step, Math.min(places, MAX_PLACES))
+  const step = 10n ** BigInt(MAX_PLACES - Math.max(Math.min(places, MAX_PLACES), -MAX_WHOLE))
+  return decimalOfUnits(roundedQuotient(bigOf(units), step) * step, Math.max(0, Math.min(places, MAX_PLACES)))
 }
 
 /** Rounds towards zero to the places. */

@@ -1,6 +1,7 @@
 import { compareQuantities, compareTemporals, decimalOf, isUncertain, rangeOf, compare } from './compare.js'
 import { compareDecimals, roundDecimal, type Decimal } from './decimal.js'
 import { endOf, startOf } from './interval.js'
+import { jsonText } from './json-text.js'
 import type { UnitConversion } from './units.js'
 import {
   isCode,
@@ -41,7 +42,7 @@ type Equality = (a: Value, b: Value, convert: UnitConversion) => boolean | null
 const EQUAL: Readonly<Record<string, Equality>> = {
   list: (a, b, convert) => {
     if (!isList(a) || !isList(b)) return null
-    return a.length === b.length ? all(a.map((item, index) => equalElements(item, b[index] ?? null, convert))) : false
+    return a.length === b.length ? equalItems(a, b, convert) : false
   },
   interval: (a, b, convert) =>
     isInterval(a) && isInterval(b) ? all([equal(startOf(a), startOf(b), convert), equal(endOf(a), endOf(b), convert)]) : null,
@@ -66,6 +67,17 @@ function equalNumbers(a: Value, b: Value, convert: UnitConversion): boolean | nu
   return isZeroOrder(compare(a, b, convert))
 }
 
+/** By position: items that differ decide, then those of which it is not known. */
+function equalItems(a: readonly Value[], b: readonly Value[], convert: UnitConversion): boolean | null {
+  let isKnown = true
+  for (let index = 0; index < a.length; index++) {
+    const result = equalElements(a[index] ?? null, b[index] ?? null, convert)
+    if (result === false) return false
+    if (result === null) isKnown = false
+  }
+  return isKnown ? true : null
+}
+
 /** Elements that are both null are equal; one null makes the whole unknown. */
 function equalElements(a: Value, b: Value, convert: UnitConversion): boolean | null {
   return a === null && b === null ? true : equal(a, b, convert)
@@ -85,12 +97,12 @@ function equalMembers(a: readonly Value[], b: readonly Value[], convert: UnitCon
 
 /** The first element that differs, or is null on one side only, decides. */
 function equalTuples(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>, convert: UnitConversion): boolean | null {
-  const names = new Set([...a.keys(), ...b.keys()])
-  return equalMembers(
-    [...names].map((name) => a.get(name) ?? null),
-    [...names].map((name) => b.get(name) ?? null),
-    convert,
-  )
+  for (const [name, element] of a) {
+    const result = equalElements(element, b.get(name) ?? null, convert)
+    if (result !== true) return result
+  }
+  for (const [name, element] of b) if (!a.has(name) && element !== null) return null
+  return true
 }
 
 function equalRanges(a: Value, b: Value, convert: UnitConversion): boolean | null {
@@ -103,6 +115,8 @@ function equalRanges(a: Value, b: Value, convert: UnitConversion): boolean | nul
 /** `a ~ b`: never null, and two nulls are equivalent (CQL reference, Equivalent). */
 export function equivalent(a: Value, b: Value, convert: UnitConversion): boolean {
   if (a === null || b === null) return a === b
+  if (typeof a === 'number' && typeof b === 'number') return a === b
+  if (typeof a === 'bigint' && typeof b === 'bigint') return a === b
   if (isConcept(a) || isConcept(b)) return equivalentCodes(codesOf(a), codesOf(b))
   const [first, second] = [decimalOf(a), decimalOf(b)]
   if (first !== undefined && second !== undefined) return equivalentDecimals(first, second)
@@ -125,6 +139,7 @@ const EQUIVALENT: Readonly<Record<string, (a: Value, b: Value, convert: UnitConv
 
 /** Decimals are equivalent at the precision of the less precise, trailing zeros not counted. */
 function equivalentDecimals(a: Decimal, b: Decimal): boolean {
+  if (a.units === b.units) return true
   const places = Math.min(significantPlaces(a), significantPlaces(b))
   const [first, second] = [roundDecimal(a, places), roundDecimal(b, places)]
   return first !== undefined && second !== undefined && compareDecimals(first, second) === 0
@@ -156,8 +171,17 @@ function equivalentRatios(a: Ratio, b: Ratio, convert: UnitConversion): boolean 
   return unitsFit && Math.abs(an * bd - bn * ad) <= Math.abs(an * bd) * 1e-12
 }
 
+/** Pairs of codes that are compared sooner than put into a set. */
+const FEW_PAIRS = 64
+
 function equivalentCodes(a: readonly Code[], b: readonly Code[]): boolean {
-  return a.some((one) => b.some((other) => one.code === other.code && one.system === other.system))
+  if (a.length * b.length <= FEW_PAIRS) return a.some((one) => b.some((other) => one.code === other.code && one.system === other.system))
+  const wanted = new Set(b.map(codeKey))
+  return a.some((one) => wanted.has(codeKey(one)))
+}
+
+function codeKey({ code, system }: Code): string {
+  return JSON.stringify([code, system])
 }
 
 function codesOf(value: Value): readonly Code[] {
@@ -166,8 +190,9 @@ function codesOf(value: Value): readonly Code[] {
 }
 
 function equivalentTuples(a: ReadonlyMap<string, Value>, b: ReadonlyMap<string, Value>, convert: UnitConversion): boolean {
-  const names = new Set([...a.keys(), ...b.keys()])
-  return [...names].every((name) => equivalent(a.get(name) ?? null, b.get(name) ?? null, convert))
+  for (const [name, element] of a) if (!equivalent(element, b.get(name) ?? null, convert)) return false
+  for (const [name, element] of b) if (!a.has(name) && element !== null) return false
+  return true
 }
 
 function equivalentIntervals(a: Interval, b: Interval, convert: UnitConversion): boolean {
@@ -179,7 +204,7 @@ function plainText(text: string): string {
 }
 
 function sameJson(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b)
+  return jsonText(a) === jsonText(b)
 }
 
 function isZeroOrder(order: -1 | 0 | 1 | null): boolean | null {

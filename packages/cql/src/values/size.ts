@@ -1,7 +1,17 @@
-import { isList, isTuple, type Value } from './value.js'
+import { failedEvaluation } from '../problem.js'
+import { isConcept, isList, isTuple, type Value } from './value.js'
 
-/** Sizes of lists and tuples: values share parts, so what has few parts may be endless when it is walked. */
-const known = new WeakMap<object, number>()
+interface Extent {
+  readonly size: number
+  /** Levels of lists and tuples. */
+  readonly depth: number
+}
+
+/** Extents of lists and tuples: values share parts, so what has few parts may be endless when it is walked. */
+const known = new WeakMap<object, Extent>()
+
+/** Deepest nesting of lists and tuples in each other. */
+const MAX_DEPTH = 200
 
 /** Characters of a text that cost as much as an item of a list. */
 const TEXT_OF_ITEM = 512
@@ -9,28 +19,61 @@ const TEXT_OF_ITEM = 512
 /** So many items. */
 const SHORT = 32
 
-/** How much there is to look at in a value: items of lists and tuples at all levels, and long texts. Takes time by what is in memory only. */
+/** What a value costs as an item of a list is so many times what it costs alone, beside the operator. */
+const SINGLE = 8
+
+/** What an item costs beside a number: comparing intervals means finding the bounds of both, comparing quantities looking at units. */
+const EXTENT_OF_KIND: Readonly<Record<string, Extent>> = {
+  interval: { size: 8, depth: 0 },
+  quantity: { size: 4, depth: 0 },
+  ratio: { size: 8, depth: 0 },
+  date: { size: 2, depth: 0 },
+  dateTime: { size: 2, depth: 0 },
+  time: { size: 2, depth: 0 },
+  decimal: { size: 1, depth: 0 },
+  code: { size: 4, depth: 0 },
+}
+
+/**
+ * How much there is to look at in a value: items of lists and tuples at all levels, and long texts. Takes time by what is in memory only.
+ *
+ * @throws {OperationError} `unprocessable` for lists and tuples that are nested more than 200 deep.
+ */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return Math.floor(value.length / TEXT_OF_ITEM)
   if (typeof value !== 'object' || value === null) return 0
-  if (isList(value)) return sizeOfParts(value, value)
-  return isTuple(value) ? sizeOfParts(value, [...value.elements.values()]) : 0
+  if (!isList(value) && !isTuple(value)) return isConcept(value) ? value.codes.length : (EXTENT_OF_KIND[value.kind]?.size ?? 0) / SINGLE
+  const { size, depth } = extentOf(value, 1)
+  if (depth > MAX_DEPTH) throw failedEvaluation(`Lists and tuples may be nested ${MAX_DEPTH} deep.`)
+  return size
 }
 
-function sizeOfParts(whole: object, parts: readonly Value[]): number {
+const NONE: Extent = { size: 0, depth: 0 }
+const TOO_DEEP: Extent = { size: 0, depth: MAX_DEPTH + 1 }
+
+/** What a part adds to the whole that it is in. */
+function extentOf(value: Value, level: number): Extent {
+  if (typeof value === 'string') return value.length < TEXT_OF_ITEM ? NONE : { size: sizeOf(value), depth: 0 }
+  if (typeof value !== 'object' || value === null) return NONE
+  if (isList(value)) return extentOfParts(value, value, level)
+  if (isTuple(value)) return extentOfParts(value, [...value.elements.values()], level)
+  return isConcept(value) ? { size: value.codes.length, depth: 0 } : (EXTENT_OF_KIND[value.kind] ?? NONE)
+}
+
+function extentOfParts(whole: object, parts: readonly Value[], level: number): Extent {
   const before = known.get(whole)
   if (before !== undefined) return before
+  if (level > MAX_DEPTH) return TOO_DEEP
   let size = parts.length
-  let isFlat = true
+  let depth = 0
   for (const part of parts) {
-    if (typeof part !== 'object' || part === null) {
-      size += sizeOf(part)
-    } else if (isList(part) || isTuple(part)) {
-      isFlat = false
-      size += sizeOf(part)
-    }
+    const inner = extentOf(part, level + 1)
+    size += inner.size
+    depth = Math.max(depth, inner.depth)
   }
+  const extent = { size, depth: depth + 1 }
   // Short lists of elements, which most are, are counted again sooner than remembered.
-  if (!isFlat || parts.length > SHORT) known.set(whole, size)
-  return size
+  // Of what is too deep, how deep it is is known at the top only.
+  if ((depth > 0 || parts.length > SHORT) && (depth < MAX_DEPTH || level === 1)) known.set(whole, extent)
+  return extent
 }

@@ -1,3 +1,6 @@
+/** Longest unit that is looked into, in characters. */
+export const MAX_UNIT = 1_000
+
 /** The factor by which an amount in the UCUM unit `from` is multiplied to be in `to`; `undefined` when they do not compare. */
 export type UnitConversion = (from: string, to: string) => number | undefined
 
@@ -39,13 +42,18 @@ export function durationUnit(unit: string): string | undefined {
  */
 export function factorBetween(convert: UnitConversion, from: string, to: string, calendarIsUcum = false): number | undefined {
   if (from === to) return 1
-  const isBoth = calendarIsUcum && (isCalendarPeriod(from) || isCalendarPeriod(to))
-  const [source, target] = [plainUnit(from, isBoth), plainUnit(to, isBoth)]
+  if (Math.max(from.length, to.length) > MAX_UNIT) return undefined
+  const [source, target] = plainUnits(from, to, calendarIsUcum)
   if (source === target) return 1
   const [years, months] = [source === 'year' || target === 'year', source === 'month' || target === 'month']
   if (years && months) return source === 'year' ? 12 : 1 / 12
   if (!years && !months) return convert(source, target)
   return calendarIsUcum ? daysFactor(convert, source, target) : undefined
+}
+
+function plainUnits(from: string, to: string, calendarIsUcum: boolean): readonly [string, string] {
+  const isBoth = calendarIsUcum && (isCalendarPeriod(from) || isCalendarPeriod(to))
+  return [plainUnit(from, isBoth), plainUnit(to, isBoth)]
 }
 
 /** For equivalence with days and finer units, a calendar year is 365 days and a month 30. */
@@ -96,14 +104,20 @@ function ucumUnit(unit: string): string {
   return DEFINITE_TO_UCUM.get(calendar) ?? UCUM_CALENDAR.get(calendar) ?? unit
 }
 
+/** A part of a unit after its operator: annotations and brackets may hold what is an operator elsewhere. */
+const PART = /([./]?)((?:\{[^{}]*\}|\[[^[\]]*\]|[^./{}[\]])+)/g
+
+/** A part of a unit and its exponent, of which every digit is read. */
+const EXPONENT = /^(.*?)([+-]?\d{1,9})?$/
+
 function addParts(exponents: Map<string, number>, unit: string, sign: 1 | -1): void {
-  for (const [index, side] of unit.split('/').entries())
-    for (const [place, part] of side.split('.').entries()) {
-      const [, name = '', exponent = '1'] = /^(.*?)([+-]?\d)?$/.exec(part) ?? []
-      if (name === '' && exponent === '1') continue
-      const direction = index > 0 && place === 0 ? -sign : sign
-      exponents.set(name, (exponents.get(name) ?? 0) + direction * Number(exponent))
-    }
+  const add = (name: string, exponent: number): void => void exponents.set(name, (exponents.get(name) ?? 0) + exponent)
+  // What is in parentheses stays together.
+  if (unit.includes('(')) return add(`(${unit})`, sign)
+  for (const [, operator, part = ''] of unit.matchAll(PART)) {
+    const [, name = '', exponent = '1'] = EXPONENT.exec(part) ?? []
+    if (name !== '' || exponent !== '1') add(name, (operator === '/' ? -sign : sign) * Number(exponent))
+  }
 }
 
 function partText(unit: string, exponent: number): string {

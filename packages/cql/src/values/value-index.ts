@@ -1,5 +1,7 @@
 import { decimalOf } from './compare.js'
 import { equal } from './equality.js'
+import { jsonText } from './json-text.js'
+import { sizeOf } from './size.js'
 import type { UnitConversion } from './units.js'
 import { isCode, isDecimal, isFhir, type Value } from './value.js'
 
@@ -34,7 +36,7 @@ export function createValueIndex(values: readonly Value[], convert: UnitConversi
   const withoutKey: Entry[] = []
   const all: Entry[] = []
   const among = (candidates: readonly Entry[], value: Value): Entry | undefined => {
-    spend(LOOKUP_STEPS + candidates.length / COMPARISONS_OF_STEP)
+    spend(LOOKUP_STEPS + (candidates.length * (1 + sizeOf(value))) / COMPARISONS_OF_STEP)
     return candidates.find((one) =>
       one.value === null || value === null ? one.value === value : equal(one.value, value, convert) === true,
     )
@@ -68,5 +70,5 @@ function keyOf(value: Value): string | undefined {
   if (typeof value === 'boolean') return `b${value}`
   if (typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)) return `n${decimalOf(value)?.units}`
   if (isCode(value)) return `c${JSON.stringify([value.code, value.system])}`
-  return isFhir(value) ? `f${JSON.stringify(value.json)}` : undefined
+  return isFhir(value) ? `f${jsonText(value.json)}` : undefined
 }
