@@ -153,6 +153,7 @@ describe('expressions without data', () => {
     ["3 'kg/(m.s2)' * 2 's'", "6.0 '(kg/(m.s2)).s'"],
     ["6 'g' / 2 '[car_Au].m'", "3.0 'g/[car_Au]/m'"],
     ['Round(1234.5, -2)', '1200.0'],
+    ["Product({ 2 'g', 3 'm', 2 'm' })", "12.0 'g.m2'"],
     ['Round(1234.5, -2000000000)', '0.0'],
     ["Concept { codes: { Code { code: 'a' }, Code { code: 'b' } } } ~ Concept { codes: { Code { code: 'b' } } }", 'true'],
     ["2 hours * 3 '1'", '6.0 hours'],

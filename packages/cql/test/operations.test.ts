@@ -110,6 +110,25 @@ describe('$cql', () => {
     expect(json.parameter).toEqual([{ name: 'return', valueInteger: 1 }])
   })
 
+  it('says each message once, whatever must be read meanwhile', async () => {
+    const expression = "Message(1, true, 'c', 'Warning', 'm') + Count([Observation]) + Count([Condition])"
+    const { json } = await call(
+      'POST',
+      '$cql',
+      parameters({ name: 'expression', valueString: expression }, { name: 'subject', valueString: 'Patient/p' }),
+    )
+    expect(json.parameter[0]).toEqual({ name: 'return', valueInteger: 2 })
+    expect(json.parameter[1]?.resource?.issue.map(({ details }) => details.text)).toEqual(['c: m'])
+  })
+
+  it.each([
+    ["@2020-01-01 + 1 'kg'", "The unit 'kg' is no duration"],
+    ['DateTime(2020, 1, 1, 0, 0, 0, 0, 15.0)', 'from -14 to 14 hours'],
+  ])('a run-time error says what is wrong: %s', async (expression, message) => {
+    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: expression }))
+    expect(json.parameter[0]?.resource?.issue[0]?.details.text).toContain(message)
+  })
+
   it('evaluates over data that comes with the call', async () => {
     const entry = [{ resource: { resourceType: 'Observation', id: 'x' } }, { resource: { resourceType: 'Observation', id: 'y' } }]
     const { json } = await call(

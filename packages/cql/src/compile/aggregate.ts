@@ -14,6 +14,7 @@ import { integer, long } from '../values/point.js'
 import { sizeOf } from '../values/size.js'
 import { createValueIndex } from '../values/value-index.js'
 import { isList, isQuantity, quantity, type Value } from '../values/value.js'
+import { product } from './arithmetic.js'
 import type { Compiler, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
 import { requiredAt } from './operators.js'
 
@@ -21,7 +22,7 @@ import { requiredAt } from './operators.js'
 export const AGGREGATE: NodeCompilers = {
   Count: aggregate((values) => values.length),
   Sum: overSome((values, compiler) => values.reduce((a, b) => added(a, b, compiler))),
-  Product: overSome((values) => values.reduce(multiplied)),
+  Product: overSome((values, compiler) => values.reduce((a, b) => product(a, b, compiler))),
   Min: overSome((values, compiler) => extremeOf(values, -1, compiler)),
   Max: overSome((values, compiler) => extremeOf(values, 1, compiler)),
   Avg: numeric((values) => quotientBy(sumOf(values), values.length)),
@@ -100,17 +101,6 @@ function added(a: Value, b: Value, { convert }: Compiler): Value {
   }
   const [first, second] = [decimalOf(a), decimalOf(b)]
   return first === undefined || second === undefined ? null : (addDecimals(first, second) ?? null)
-}
-
-function multiplied(a: Value, b: Value): Value {
-  if (typeof a === 'number' && typeof b === 'number') return integer(a * b)
-  if (typeof a === 'bigint' && typeof b === 'bigint') return long(a * b)
-  if (isQuantity(a) && isQuantity(b)) {
-    const product = multiplyDecimals(a.value, b.value)
-    return product === undefined ? null : quantity(product, a.unit)
-  }
-  const [first, second] = [decimalOf(a), decimalOf(b)]
-  return first === undefined || second === undefined ? null : (multiplyDecimals(first, second) ?? null)
 }
 
 function extremeOf(values: readonly Value[], side: -1 | 1, { convert }: Compiler): Value {

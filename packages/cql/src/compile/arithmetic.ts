@@ -23,7 +23,7 @@ import { closedInterval } from '../values/interval.js'
 import { extreme, integer, long, neighbour } from '../values/point.js'
 import { addDuration } from '../values/temporal-arithmetic.js'
 import { boundaryOf, finestOf, precisionOf, type Temporal } from '../values/temporal.js'
-import { combinedUnit, factorBetween, MAX_UNIT, type UnitConversion } from '../values/units.js'
+import { combinedUnit, durationUnit, factorBetween, MAX_UNIT, type UnitConversion } from '../values/units.js'
 import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Quantity, type Value } from '../values/value.js'
 import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
 import { binary, operandOf, operandsOf, optionalAt, unary } from './operators.js'
@@ -87,6 +87,8 @@ function sum(left: Value, right: Value, how: Sum): Value {
 }
 
 function later(value: Temporal, amount: Quantity, { sign, node }: Sum): Value {
+  if (durationUnit(amount.unit) === undefined)
+    throw failedEvaluation(`The unit ${quoted(amount.unit)} is no duration, which a date could be moved by.`, node)
   const moved = addDuration(value, amount.value, amount.unit, sign)
   if (moved === undefined) throw failedEvaluation('The result of date arithmetic is no date of the years 1 to 9999.', node)
   return moved
@@ -114,7 +116,8 @@ function quantitySum(left: Quantity, right: Quantity, { sign, convert }: Sum): V
   return value === undefined ? null : quantity(value, unit)
 }
 
-function product(left: Value, right: Value, compiler: Compiler): Value {
+/** The product of two numbers or quantities, whose units are put together; null when it is too large. */
+export function product(left: Value, right: Value, compiler: Compiler): Value {
   if (typeof left === 'number' && typeof right === 'number') return integer(left * right)
   if (typeof left === 'bigint' && typeof right === 'bigint') return long(left * right)
   if (isUncertain(left) || isUncertain(right)) return uncertainProduct(left, right, compiler)

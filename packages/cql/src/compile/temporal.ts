@@ -33,6 +33,9 @@ export const TEMPORAL: NodeCompilers = {
   DifferenceBetween: binary((left, right, _, node) => periods(left, right, node, 'difference')),
 }
 
+/** Minutes. */
+const MAX_OFFSET = 14 * 60
+
 function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompiler {
   return (node, scope, compiler) => {
     const parts = names.map((name) => optionalAt(node, name, scope, compiler))
@@ -45,6 +48,7 @@ function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompile
       if (given.length === 0) return null
       const hoursFromUtc = kind === 'dateTime' ? decimalOf(zone(evaluation)) : undefined
       const offset = hoursFromUtc === undefined ? evaluation.offset : Math.round(numberOf(hoursFromUtc) * 60)
+      if (Math.abs(offset) > MAX_OFFSET) throw failedEvaluation('An offset must be from -14 to 14 hours.', node)
       const made = temporalOf(kind, given, kind === 'dateTime' ? offset : 0)
       if (made === undefined) throw failedEvaluation(`${typeOf(node)}(${given.join(', ')}) does not exist.`, node)
       return made

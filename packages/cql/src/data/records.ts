@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { createPace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parseSearch } from 'fhir-ops/search'
 import { allMatches } from 'fhir-ops/storage'
@@ -72,6 +73,7 @@ export function storedRecords(
     return {
       retrieve,
       evaluate: async (evaluation) => {
+        const pace = createPace(ctx)
         for (;;) {
           try {
             return evaluation()
@@ -79,6 +81,7 @@ export function storedRecords(
             if (!(missing instanceof MissingRecords)) throw missing
             const { known, key } = placeOf(missing.type, missing.holder)
             known.set(key, await readType(ctx, options, { type: missing.type, holder: missing.holder, subject }))
+            await pace.step()
           }
         }
       },

@@ -1,3 +1,4 @@
+import type { OperationError } from 'fhir-ops/errors'
 import type { Evaluation, EvaluationMessage, RetrieveRequest } from '../compile/compiler.js'
 import { momentAt } from '../compile/temporal.js'
 import { failedEvaluation } from '../problem.js'
@@ -35,6 +36,7 @@ export function createEvaluation({
   maxSteps = MAX_STEPS,
 }: EvaluationOptions): Evaluation {
   let steps = 0
+  let ended: OperationError | undefined
   let moment: Temporal | undefined
   return {
     slots: [],
@@ -49,7 +51,7 @@ export function createEvaluation({
     onMessage: onMessage ?? (() => undefined),
     spend: (count) => {
       steps += count
-      if (steps > maxSteps) throw failedEvaluation(`The evaluation of one subject took more than ${maxSteps} steps.`)
+      if (steps > maxSteps) throw (ended ??= failedEvaluation(`The evaluation of one subject took more than ${maxSteps} steps.`))
     },
   }
 }

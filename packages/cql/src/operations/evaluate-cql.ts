@@ -132,14 +132,14 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   await terminology.load()
   checkData(input, requests)
   const { subject, records } = await recordsOf(ctx, input, { model, convert, offset })
-  const messages: EvaluationMessage[] = []
   const own = { subject, now: ctx.now(), offset, maxSteps: options.maxSteps ?? MAX_STEPS }
-  const evaluation = createEvaluation({
-    ...own,
-    retrieve: (request) => records.retrieve(request),
-    onMessage: (message) => messages.push(message),
+  // Where resources must be read first, all is evaluated again, so that nothing is said twice and no step counts twice.
+  const { values, failures, messages } = await records.evaluate(() => {
+    const said: EvaluationMessage[] = []
+    const retrieve = (request: RetrieveRequest): readonly FhirElement[] => records.retrieve(request)
+    const evaluation = createEvaluation({ ...own, retrieve, onMessage: (message) => said.push(message) })
+    return { ...valuesOf(definitions, evaluation), messages: said }
   })
-  const { values, failures } = await valuesOf(ctx, definitions, evaluation, records)
   if (ctx.explain !== undefined) {
     const names = definitions.map(({ name }) => name)
     const retriever = { model, convert, offset }
@@ -149,21 +149,13 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
 }
 
 /** Evaluates definitions one after the other. */
-async function valuesOf(
-  ctx: OperationContext,
-  definitions: readonly Definition[],
-  evaluation: Evaluation,
-  records: Records,
-): Promise<Pick<EvaluateCqlResult, 'failures' | 'values'>> {
+function valuesOf(definitions: readonly Definition[], evaluation: Evaluation): Pick<EvaluateCqlResult, 'failures' | 'values'> {
   const values = new Map<string, Value>()
   const failures = new Map<string, OperationError>()
-  const pace = createPace(ctx)
   for (const { name, compute } of definitions) {
-    const turn = pace.step()
-    if (turn !== undefined) await turn
     try {
       evaluation.spend(0) // after the last step nothing more is evaluated
-      const value = await records.evaluate(() => compute(evaluation))
+      const value = compute(evaluation)
       evaluation.spend(sizeOf(value)) // parts that values share are written once for each
       values.set(name, value)
     } catch (error) {
