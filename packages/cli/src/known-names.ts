@@ -8,7 +8,7 @@ import { allMatches } from 'fhir-ops/storage'
 const MOST = 100
 
 /** Types that commands name by an id, not by a canonical. */
-const BY_ID: ReadonlySet<string> = new Set(['Measure', 'Bot'])
+const BY_ID: ReadonlySet<string> = new Set(['Measure', 'Library', 'Bot'])
 
 /** What a command can name of a type: canonicals of definitions and of what is stored; of types that are called by their id, the ids. Sorted. */
 export async function knownNames({ storage, definitions = [], concepts }: OperationContext, type: string): Promise<readonly string[]> {
@@ -32,15 +32,20 @@ const CANONICAL_TYPES = ['ValueSet', 'CodeSystem', 'ConceptMap', 'StructureDefin
  */
 export async function hintAbout(error: unknown, ctx: OperationContext, type: string): Promise<string | undefined> {
   if (!(error instanceof OperationError) || !error.code.endsWith('not-found')) return undefined
+  // A code system that is known has no such code.
+  if (error.message.startsWith('Unable to find code')) return undefined
   const [, name = ''] = /'([^']{1,1000})'/.exec(error.message) ?? []
   if (BY_ID.has(type)) return didYouMean(nearest(name.replace(`${type}/`, ''), await knownNames(ctx, type)))
-  const [url = ''] = name.split('|')
+  const [url = '', version] = name.split('|')
   const published = PUBLISHED.find((system) => system.url === url || system.short === url.toLowerCase())
   if (published !== undefined) return notImported(published, url)
   if (!url.includes(':')) return NAMED_BY_CANONICAL
   const names = await Promise.all(CANONICAL_TYPES.map(async (one) => ({ type: one, urls: await knownNames(ctx, one) })))
   const owner = names.find(({ urls }) => urls.includes(url))
-  if (owner !== undefined) return `'${url}' is the canonical of a ${owner.type}.`
+  if (owner !== undefined)
+    return owner.type === type && version !== undefined
+      ? `'${url}' is known in another version.`
+      : `'${url}' is the canonical of a ${owner.type}.`
   return didYouMean(names.flatMap(({ urls }) => nearestCanonicals(url, urls)).slice(0, 1))
 }
 

@@ -164,6 +164,6 @@ function errorWord({ isColoured = false }: Io): string {
 /** What the system says of a file or folder that a command was to use; of one that is open it does not say which. */
 function fileProblem(error: unknown): string | undefined {
   if (!(error instanceof Error && 'syscall' in error && 'errno' in error && typeof error.errno === 'number')) return undefined
-  const what = 'path' in error ? `${String(error.path)} cannot be used` : `A ${String(error.syscall)} failed`
+  const what = 'path' in error ? `${String(error.path === '' ? "''" : error.path)} cannot be used` : `A ${String(error.syscall)} failed`
   return `${what}: ${getSystemErrorMessage(error.errno)}.`
 }

@@ -73,7 +73,9 @@ export function existingSqliteFile(option: string): string {
 }
 
 function checkExists(file: string): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === true) return
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found?.isFile() === true) return
+  if (found?.isDirectory() === true) throw new OperationError('parameter-value', `${file} is a folder: name a file in it.`)
   throw new OperationError('parameter-value', `There is no file ${file}. \`fhir-ops load RESOURCES --storage sqlite:FILE\` makes one.`)
 }
 

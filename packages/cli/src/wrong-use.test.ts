@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMANDS } from './commands/index.js'
 import { commandsOf } from './config-schema.js'
@@ -23,8 +24,10 @@ const TEXTS = {
   'broken.js': 'export const handler = (',
   'broken.cql': 'define A: 1 +',
 }
-beforeAll(() => {
+beforeAll(async () => {
+  await (await openSqlite(file('a.db'))).close()
   for (const [name, text] of Object.entries(TEXTS)) writeFileSync(file(name), text)
+  writeFileSync(file('utf16.json'), Buffer.from('\uFEFF{"weightKg":61.5}', 'utf16le'))
   mkdirSync(file('folder'))
 })
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -225,7 +228,7 @@ describe('what a command answers to in particular', () => {
       2,
       '[parameter-value at --merge]',
     ],
-    ['a measure of another type', ['collect-data', 'Patient/x', ...PERIOD], 2, 'Patient/x is not a Measure id.'],
+    ['a measure of another type', ['collect-data', 'Patient/x', ...PERIOD], 2, "'Patient/x' is not a Measure id."],
     [
       'a subject that does not exist',
       ['collect-data', 'heart-rate-count', '--subject', 'Patient/none', ...PERIOD, ...CONTENT],
@@ -277,6 +280,52 @@ describe('what a command answers to in particular', () => {
       1,
       `${file('absent.json')} cannot be used`,
     ],
+    [
+      'a library of another name',
+      ['data-requirements', 'Library/none', ...CONTENT],
+      1,
+      "There is no Library with the id 'none'. [not-found]",
+    ],
+    [
+      'a code in other letters',
+      ['lookup', 'Male', '--system', 'http://hl7.org/fhir/administrative-gender'],
+      1,
+      'version 4.0.1 [not-found]',
+    ],
+    [
+      'another version of a value set',
+      ['expand', 'http://hl7.org/fhir/ValueSet/administrative-gender|9'],
+      1,
+      "'http://hl7.org/fhir/ValueSet/administrative-gender' is known in another version.",
+    ],
+    [
+      'an address in place of a file',
+      ['load', 'http://a.example/x.json', '--storage', `sqlite:${file('b.db')}`],
+      2,
+      'nothing is downloaded',
+    ],
+    ['an empty name of a file', ['validate', ''], 2, "There is no file or folder ''."],
+    ['an empty name of a measure', ['evaluate', '', ...PERIOD, ...CONTENT], 2, "'' is not a Measure id."],
+    ['an empty name of a copy', ['backup', '', '--storage', `sqlite:${file('not-a-database.db')}`], 2, 'Name a file for the copy.'],
+    [
+      'a device as copy',
+      ['backup', '/dev/null', '--storage', `sqlite:${file('not-a-database.db')}`],
+      2,
+      '/dev/null is not a file, so it is not replaced',
+    ],
+    ['a folder as database', ['check', '--storage', `sqlite:${file('folder')}`], 2, `${file('folder')} is a folder: name a file in it.`],
+    ['an export to nowhere', ['export', '--out', '/proc/none/out', '--storage', `sqlite:${file('a.db')}`], 1, '/proc/none cannot be used'],
+    ['an export of a misspelt type', ['export', '--type', 'Patiant', '--storage', `sqlite:${file('a.db')}`], 2, "Did you mean 'Patient'?"],
+    [
+      'a scope that there is not',
+      ['token', 'create', '--scope', 'nope', '--storage', `sqlite:${file('a.db')}`],
+      2,
+      'error: There is no scope "nope"',
+    ],
+    ['a token where none is asked for', ['mcp', '--dev-token', 'x'], 2, '--dev-token needs --port'],
+    ['input in another encoding', ['execute', 'bmi', '--input', file('utf16.json'), ...CONTENT], 1, `${file('utf16.json')} is in UTF-16`],
+    ['a parameter with a blank value', ['cql', '--expression', '1', '--parameter', 'Factor= '], 2, '--parameter Factor=  must be a name'],
+    ['no data on standard input', ['submit-data', '-', '--storage', `sqlite:${file('b.db')}`], 1, 'stdin:1:1 is not JSON: it is empty.'],
     ['a closure that is lost at once', ['closure', 'visits'], 2, 'is lost when the command ends'],
     ['a version of a code system', ['lookup', 'urgent', '--system', SYSTEM, '--version', '99', ...CONTENT], 1, "'99'"],
     [

@@ -99,7 +99,8 @@ async function submit(file: string, options: SubmitOptions, io: Io): Promise<voi
     throw new OperationError('parameter-value', 'The content of memory storage is lost when the command ends: name another storage.')
   const text = file === '-' ? await io.stdin() : await fileText(file)
   const fault = faultIn(text)
-  if (fault !== undefined) throw new OperationError('body-invalid', `${file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`)
+  if (fault !== undefined)
+    throw new OperationError('body-invalid', `${file === '-' ? 'stdin' : file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`)
   const path = measure === undefined ? 'Measure' : `Measure/${idOf('Measure', measure)}`
   const engine = await openEngine({ storage, create: true }, io)
   try {

@@ -131,7 +131,7 @@ async function parametersOf(
 ): Promise<ReadonlyMap<string, Value> | undefined> {
   const values = new Map<string, Value>()
   for (const text of parameter) {
-    const [, name, expression] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+    const [, name, expression] = /^([^=]+)=(.*\S.*)$/s.exec(text) ?? []
     if (name === undefined || expression === undefined)
       throw new OperationError('parameter-value', `--parameter ${text} must be a name, = and a value in CQL.`)
     const { values: found, failures } = await evaluateCql(ctx, { expression }, { translator })
@@ -153,6 +153,7 @@ function resourcesIn(resource: JsonObject): readonly JsonObject[] {
 function print({ values, failures }: EvaluateCqlResult, { json }: CqlOptions, io: Io): void {
   if (json) io.out(JSON.stringify(toParameters(values), null, 2))
   else for (const line of table([...values].map(([name, value]) => [name, literalText(value)]))) io.out(line)
+  if (values.size + failures.size === 0) io.err('there is no public definition')
   for (const [name, error] of failures) io.err(`error: ${name}: ${error.message}`)
   if (failures.size > 0) throw new Exit(1)
 }

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { Command, Option } from 'commander'
 import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
+import { makeFolder } from '../make-folder.js'
 import { SAMPLE_FOLDER } from '../sample-folder.js'
 import type { Io } from '../io.js'
 import { type RunningServer, serve } from '../serve.js'
@@ -53,13 +54,6 @@ export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise
   )
   await rm(unfilled, { force: true })
   return server
-}
-
-/** Makes a folder and those above it. `mkdir` with `recursive` never ends below /proc, where nothing can be made. */
-async function makeFolder(folder: string): Promise<void> {
-  if (existsSync(folder)) return
-  await makeFolder(dirname(folder))
-  await mkdir(folder)
 }
 
 function demoSession({ engine }: RunningServer): Promise<IssuedToken> {

@@ -2,6 +2,7 @@ import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { Command, Option } from 'commander'
 import { forRequest } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { decodeUtf8 } from 'fhir-ops/internal/text'
 import { BOT_CONTENT_TYPES, readBotInput, writeBotOutput, type BotAddress } from 'fhir-ops/internal/execute'
 import { createBots, execute } from 'fhir-ops/execute'
 import { openEngine, type Engine } from '../engine.js'
@@ -64,6 +65,7 @@ export interface BotRun {
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
 export async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
   const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(options.input)
+  decodeUtf8(bytes, options.input ?? 'stdin') // names the file that is in another encoding
   const { input, contentType } = readBotInput(options.contentType, bytes, (text) => parseJson(text, options.input ?? 'stdin'))
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
   const runtime = openBotSandbox()

@@ -13,6 +13,7 @@ import { filesIn } from '../load/sources.js'
 import { wholeNumber, wordsOption } from './options.js'
 import { isResourceType } from 'fhir-ops/storage'
 import { resourceTypes } from 'fhir-ops/internal/storage'
+import { didYouMean, nearest } from 'fhir-ops/internal/text'
 import { counted } from '../text.js'
 import { exportResources, folder, lines } from '../export/export-resources.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
@@ -134,7 +135,10 @@ async function exportFrom({ storage, type: types = resourceTypes(), since, out }
 }
 
 function resourceType(text: string, before: readonly string[] = []): readonly string[] {
-  if (!isResourceType(text)) throw new InvalidArgumentError('It must be a resource type of R4, or Bot.')
+  if (!isResourceType(text))
+    throw new InvalidArgumentError(
+      `It must be a resource type of R4, or Bot. ${didYouMean(nearest(text, resourceTypes())) ?? ''}`.trimEnd(),
+    )
   return [...before, text]
 }
 

@@ -3,6 +3,7 @@ import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { createHandler } from '@fhir-ops/handler'
 import { Command } from 'commander'
 import { createBots } from 'fhir-ops/execute'
+import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import { openEngine } from '../engine.js'
 import type { Io } from '../io.js'
@@ -35,6 +36,8 @@ export function mcpCommand(io: Io): Command {
 
 /** The one who started the process may do everything that it can. */
 async function serveStdio(options: McpOptions, io: Io): Promise<void> {
+  if (options.devToken !== undefined)
+    throw new OperationError('parameter-value', '--dev-token needs --port: there are no tokens on standard input and output.')
   const [{ botSchemas }, { createMcpServer }, { StdioServerTransport }] = await Promise.all([
     import('@fhir-ops/bot-sandbox/schemas'),
     import('@fhir-ops/mcp'),

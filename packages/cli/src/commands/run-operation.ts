@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { forRequest, type OperationContext, type Progress } from 'fhir-ops/context'
-import { OperationError } from 'fhir-ops/errors'
+import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { EXPLANATION } from 'fhir-ops/internal/explain'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Operation, OperationRequest, Parameter } from 'fhir-ops/operation'
@@ -119,7 +119,7 @@ export function operationNamed(name: string, operations: readonly Operation[], t
 /** The id in `Type/id` or in a bare id. */
 export function idOf(type: string, reference: string): string {
   const id = reference.startsWith(`${type}/`) ? reference.slice(type.length + 1) : reference
-  if (!isResourceId(id)) throw new OperationError('parameter-value', `${reference} is not a ${type} id.`)
+  if (!isResourceId(id)) throw new OperationError('parameter-value', `${quoted(reference)} is not a ${type} id.`)
   return id
 }
 

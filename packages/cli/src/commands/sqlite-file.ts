@@ -33,10 +33,13 @@ const SIGNATURE = 'SQLite format 3\0'
 
 /** @throws {OperationError} `parameter-value` for a folder, a place in no folder, and a file that is no copy of a database. */
 async function checkReplaceable(copy: string): Promise<void> {
+  if (copy === '') throw new OperationError('parameter-value', 'Name a file for the copy.')
   const found = statSync(copy, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) throw new OperationError('parameter-value', `${copy} is a folder: name a file in it.`)
   if (found === undefined && statSync(dirname(copy), { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new OperationError('parameter-value', `There is no folder ${dirname(copy)}.`)
+  // A device or a pipe would be replaced by the copy.
+  if (found?.isFile() === false) throw new OperationError('parameter-value', `${copy} is not a file, so it is not replaced: name another.`)
   if (found === undefined || found.size === 0 || (await beginsWith(copy, SIGNATURE))) return
   throw new OperationError('parameter-value', `${copy} is not a SQLite file, so it is not replaced: name another file.`)
 }

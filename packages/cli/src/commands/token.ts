@@ -98,10 +98,20 @@ async function create(engine: Engine, options: CreateOptions, io: Io): Promise<v
       ...(options.patient !== undefined && { patient: options.patient }),
     })
     .catch((cause: unknown) => {
-      throw wrongUse(cause)
+      throw ofOptions(wrongUse(cause))
     })
   if (options.json) io.out(JSON.stringify({ token: issued.token, loginId: issued.loginId, expiresAt: issued.expiresAt }))
   else io.out(issued.token)
+}
+
+/** What `sessions.create` refuses has its name at the beginning. */
+function ofOptions(error: unknown): unknown {
+  if (!(error instanceof OperationError)) return error
+  return new OperationError(
+    error.code,
+    error.message.replace(/^sessions\.create: ([a-z])/, (_, first: string) => first.toUpperCase()),
+    { cause: error },
+  )
 }
 
 async function list(engine: Engine, options: ListOptions, io: Io): Promise<void> {

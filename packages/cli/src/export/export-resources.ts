@@ -1,8 +1,9 @@
 import { allMatches, type Condition, type Storage } from 'fhir-ops/storage'
 import { createWriteStream } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { makeFolder } from '../make-folder.js'
 
 /** What is exported, and where to. */
 export interface ExportOptions {
@@ -53,7 +54,7 @@ export function lines(out: (line: string) => void): Sink {
 
 /** Writes a file `<Type>.ndjson` for each type that has resources. It appears under its name when it is whole. */
 export async function folder(path: string): Promise<Sink> {
-  await mkdir(path, { recursive: true })
+  await makeFolder(path)
   return async (type, texts) => {
     const part = join(path, `${type}.ndjson.part`)
     let isEmpty = true

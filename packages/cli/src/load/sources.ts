@@ -120,8 +120,16 @@ async function filesInFolder(path: string): Promise<readonly string[]> {
 async function matchesOf(pattern: string): Promise<readonly string[]> {
   const files: string[] = []
   for await (const entry of glob(pattern, { withFileTypes: true })) if (entry.isFile()) files.push(join(entry.parentPath, entry.name))
-  if (files.length === 0) throw new OperationError('parameter-value', `There is no file or folder ${pattern}.`)
+  if (files.length === 0) throw noFile(pattern)
   return files.map((file) => (isAbsolute(pattern) ? file : relative('', file))).toSorted()
+}
+
+function noFile(pattern: string): OperationError {
+  const isAddress = /^https?:/i.test(pattern)
+  const problem = isAddress
+    ? `${pattern} is an address, and nothing is downloaded: name a file.`
+    : `There is no file or folder ${pattern === '' ? "''" : pattern}.`
+  return new OperationError('parameter-value', problem)
 }
 
 async function* linesOf(file: string): AsyncGenerator<Source> {
