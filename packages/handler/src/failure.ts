@@ -10,7 +10,8 @@ import type { Service } from './service.js'
 
 /** The error behind whatever was thrown: what nobody foresaw becomes `unforeseen`, naming the log line only. */
 export function toOperationError(thrown: unknown, requestId: string): OperationError {
-  if (thrown instanceof OperationError) return thrown
+  // One of another version may have a code that is not known here.
+  if (thrown instanceof OperationError && Object.hasOwn(ERRORS, thrown.code)) return thrown
   return new OperationError('unforeseen', `The request could not be answered. Reference: ${requestId}.`, { cause: thrown })
 }
 

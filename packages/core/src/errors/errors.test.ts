@@ -51,3 +51,28 @@ describe('quoted', () => {
     expect(quoted(text)).toBe(expected)
   })
 })
+
+describe('instanceof', () => {
+  /** As another copy of the package in the process has it. */
+  class OtherCopy extends Error {
+    override readonly name = 'OperationError'
+    readonly code = 'not-found'
+    readonly detail = {}
+  }
+
+  test('knows the errors of another copy of the package', () => {
+    expect(new OtherCopy('x')).toBeInstanceOf(OperationError)
+    expect(new OperationError('not-found', 'x')).toBeInstanceOf(OperationError)
+  })
+
+  test('knows no other errors, those of the same name of cryptography among them', () => {
+    const others = [
+      new Error('x'),
+      new DOMException('x', 'OperationError'),
+      { name: 'OperationError', code: 'not-found', detail: {} },
+      null,
+      'x',
+    ]
+    expect(others.filter((other) => other instanceof OperationError)).toEqual([])
+  })
+})

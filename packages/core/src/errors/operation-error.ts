@@ -87,8 +87,16 @@ export interface ErrorDetail {
   readonly explanation?: Explanation
 }
 
-/** Thrown by every operation and adapter; switch on `code`, never on `message`. */
+/** Thrown by every operation and adapter; switch on `code`, never on `message`. An error of another copy of this package in the process is one, too. */
 export class OperationError extends Error {
+  /** By what an error has: an application and its packages may each bring a copy. */
+  static override [Symbol.hasInstance](value: unknown): value is OperationError {
+    // Node's and browsers' cryptography has errors of the same name, with a number as code.
+    return (
+      value instanceof Error && value.name === 'OperationError' && 'code' in value && typeof value.code === 'string' && 'detail' in value
+    )
+  }
+
   override readonly name: string = 'OperationError'
   readonly code: ErrorCode
   /** FHIRPath of each offending element of the input, empty when none applies. */

@@ -14,6 +14,11 @@ const UNOPENED: Failure = {
   message: 'The database file cannot be opened: it or its folder does not exist or may not be used.',
 }
 const READ_ONLY: Failure = { code: 'storage-unavailable', message: 'The database may not be written: its file or its folder is read-only.' }
+const UNLOCKABLE: Failure = {
+  code: 'storage-unavailable',
+  message: 'The database file cannot be locked: it is read-only, or its file system has no locks.',
+}
+const BROKEN: Failure = { code: 'storage-unavailable', message: 'The file system failed to read or write the database file.' }
 const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
 
 /** SQLite's primary result codes with a meaning of their own; https://sqlite.org/rescode.html */
@@ -21,15 +26,20 @@ const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
   [5, LOCKED],
   [6, LOCKED],
   [8, READ_ONLY],
+  [10, BROKEN],
   [11, DAMAGED],
   [13, FULL],
   [14, UNOPENED],
   [26, DAMAGED],
 ])
+/** SQLITE_IOERR_LOCK, an extended code: a file that was opened for reading cannot be locked for writing. */
+const IOERR_LOCK = 3850
 const BY_NAME: readonly (readonly [string, Failure])[] = [
   ['SQLITE_BUSY', LOCKED],
   ['SQLITE_LOCKED', LOCKED],
   ['SQLITE_READONLY', READ_ONLY],
+  ['SQLITE_IOERR_LOCK', UNLOCKABLE],
+  ['SQLITE_IOERR', BROKEN],
   ['SQLITE_CORRUPT', DAMAGED],
   ['SQLITE_NOTADB', DAMAGED],
   ['SQLITE_FULL', FULL],
@@ -52,6 +62,7 @@ export function isStorageFailure(error: OperationError): boolean {
 function failureOf(error: unknown): Failure {
   if (!isObject(error)) return UNAVAILABLE
   const { errcode } = error
+  if (errcode === IOERR_LOCK) return UNLOCKABLE
   if (typeof errcode === 'number') return BY_NUMBER.get(errcode & 0xff) ?? UNAVAILABLE
   const name = stringAt(error, 'code') ?? ''
   return BY_NAME.find(([prefix]) => name.startsWith(prefix))?.[1] ?? UNAVAILABLE
