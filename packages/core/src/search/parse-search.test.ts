@@ -446,6 +446,7 @@ describe('a misspelt name', () => {
     ['Patient?_cuont=1', "Did you mean '_count'?"],
     ['Patient?_fields=name', "Did you mean '_elements'?"],
     ['Patient?_limit=10', "Did you mean '_count'?"],
+    ['Patient?_totalMethod=count', "Did you mean '_total'?"],
     ['Patient?_offset=10', "The link 'next' of a Bundle leads to its next page."],
     ['Patient?_lastupdated=2000', "Did you mean '_lastUpdated'?"],
     ['Patient?_inclde=Patient:organization', "Did you mean '_include'?"],

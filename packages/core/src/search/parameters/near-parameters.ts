@@ -25,6 +25,7 @@ const PAGES = " The link 'next' of a Bundle leads to its next page."
 export const OF_OTHER_SERVERS: ReadonlyMap<string, string> = new Map([
   ['_fields', " Did you mean '_elements'?"],
   ['_limit', " Did you mean '_count'?"],
+  ['_totalMethod', " Did you mean '_total'?"],
   ...['_getpages', '_getpagesoffset', '_offset', '_page', '_skip'].map((name) => [name, PAGES] as const),
 ])
 
