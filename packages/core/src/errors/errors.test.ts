@@ -19,6 +19,13 @@ describe('outcomeOf', () => {
     })
   })
 
+  test('refuses other errors, whose messages may not be for callers', () => {
+    const other: unknown = new Error('ECONNREFUSED 10.0.0.1')
+    expect(() => Reflect.apply(outcomeOf, undefined, [other, 'x'])).toThrow(
+      new TypeError('outcomeOf: the error is not an OperationError, so its message may not be for callers.'),
+    )
+  })
+
   test('never shows the cause', () => {
     const error = new OperationError('storage-unavailable', 'The storage cannot be reached.', { cause: new Error('ECONNREFUSED 10.0.0.1') })
     expect(JSON.stringify(outcomeOf(error, 'x'))).not.toContain('ECONNREFUSED')

@@ -1,6 +1,6 @@
 import type { OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
 import { explanationExtension } from '../explain/index.js'
-import { ERRORS, type OperationError } from './operation-error.js'
+import { ERRORS, OperationError } from './operation-error.js'
 import type { OutcomeIssue } from './outcome-issue.js'
 
 const TX_ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type'
@@ -19,8 +19,11 @@ export function outcomeOk(): OperationOutcome {
  * The OperationOutcome that tells a caller about an error.
  *
  * @param id Generated identifier of the outcome.
+ * @throws {TypeError} for another error: what its message may show is not known.
  */
 export function outcomeOf(error: OperationError, id: string): OperationOutcome {
+  if (!(error instanceof OperationError))
+    throw new TypeError('outcomeOf: the error is not an OperationError, so its message may not be for callers.')
   const { txIssue, messageId, diagnostics, issue, issues = [], explanation } = error.detail
   const told = explanationExtension(explanation)
   return {
