@@ -102,6 +102,35 @@ describe('the definitions that engines use', () => {
   })
 })
 
+it('what is stored beside them does not make them again, and an import does', async () => {
+  const release = r4()
+  const storage = memoryStorage([], { indexer: release.indexer })
+  const store = memoryConceptStore()
+  let writes = 0
+  // As over a database file, which counts every write in it.
+  const concepts = { ...store, revision: () => writes }
+  const listed: string[] = []
+  const definitions = release.definitions.map((layer) => ({
+    ...layer,
+    all: (type: string) => {
+      listed.push(type)
+      return layer.all?.(type) ?? []
+    },
+  }))
+  const other = await startServer({ storage, context: createContext({ storage, concepts, ...release, definitions }) })
+  const count = async (path: string): Promise<unknown> => {
+    writes++
+    return at((await askFhir(other, path)).json, 'total')
+  }
+  expect([await count('/CodeSystem?_id=imported.example-1'), await count('/ValueSet?_id=administrative-gender')]).toEqual([0, 1])
+  expect([await count('/CodeSystem?_id=imported.example-1'), await count('/ValueSet?_id=administrative-gender')]).toEqual([0, 1])
+  expect(listed).toEqual(['CodeSystem', 'ValueSet'])
+  await (await store.stage({ url: 'http://imported.example', version: '1', format: 'x', concepts: 7, header: '{}' })).publish()
+  expect([await count('/CodeSystem?_id=imported.example-1'), await count('/ValueSet?_id=administrative-gender')]).toEqual([1, 1])
+  expect(listed).toEqual(['CodeSystem', 'ValueSet', 'CodeSystem'])
+  await other.stop()
+})
+
 it('a search says when a source of definitions cannot be listed', async () => {
   const { definitions, ...release } = r4()
   const storage = memoryStorage([], { indexer: release.indexer })

@@ -44,16 +44,19 @@ interface Making {
   readonly startedAt: string
 }
 
-/** Makes the shelf of a service. What it holds is made at the first question about a type, and again when its sources have changed. */
+/** Makes the shelf of a service. What it holds is made at the first question about a type, and again when the definitions of that type have changed. */
 export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): DefinitionShelf {
   const made = new Map<string, { readonly revision: string; readonly shelf: Promise<Shelf | undefined> }>()
   const layers = ctx.definitions ?? []
-  const revisionOf = async (): Promise<string> =>
-    (await Promise.all([...layers, ctx.concepts].map(async (source) => source?.revision?.() ?? 0))).join(' ')
+  const imported = importedSystems(ctx)
+  const revisionOf = async (type: string): Promise<string> => {
+    const revisions: unknown[] = await Promise.all(layers.map((layer) => layer.revision?.() ?? 0))
+    return JSON.stringify(type === 'CodeSystem' ? [...revisions, await imported()] : revisions)
+  }
   return {
     async of(type) {
       if (!DEFINITION_TYPES.has(type)) return undefined
-      const revision = await revisionOf()
+      const revision = await revisionOf(type)
       const known = made.get(type)
       if (known?.revision === revision) return known.shelf
       const shelf = filled({ ctx, indexer, startedAt }, type)
@@ -63,6 +66,18 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
       return shelf
     },
     isPartlyHidden: layers.some((layer) => layer.all === undefined),
+  }
+}
+
+/** Says which code systems are imported, by their keys. The revision of their store may count every write beside them, so it does not say whether they have changed. */
+function importedSystems({ concepts }: OperationContext): () => Promise<readonly string[]> {
+  let known: { readonly revision: number; readonly keys: readonly string[] } | undefined
+  return async () => {
+    const revision = await concepts?.revision?.()
+    if (known !== undefined && known.revision === revision) return known.keys
+    const keys = ((await concepts?.systems()) ?? []).map(({ key }) => key)
+    if (revision !== undefined) known = { revision, keys }
+    return keys
   }
 }
 
