@@ -112,9 +112,9 @@ it('what is stored beside them does not make them again, and an import does', as
   const listed: string[] = []
   const definitions = release.definitions.map((layer) => ({
     ...layer,
-    all: (type: string) => {
+    all: async (type: string) => {
       listed.push(type)
-      return layer.all?.(type) ?? []
+      return (await layer.all?.(type)) ?? []
     },
   }))
   const other = await startServer({ storage, context: createContext({ storage, concepts, ...release, definitions }) })

@@ -99,6 +99,19 @@ describe('a text filter', () => {
     expect(shape(used.contains)).toBe('dog')
     expect(used.parameters).toContainEqual({ name: 'used-supplement', type: 'Uri', value: cs('more') })
   })
+
+  it('refuses a supplement of a code system from which the value set takes nothing', async () => {
+    const other = { ...codeSystem('more', []), content: 'supplement', supplements: cs('other') }
+    const importing = valueSet('importing', { include: [{ valueSet: [vs('all')] }] })
+    const own = { ...codeSystem('own', [{ code: 'cat' }]), content: 'supplement', supplements: `${cs('living')}|1.0.0` }
+    const ctx = contextOf(LIVING, ALL, importing, other, own)
+    await expect(expand(ctx, { url: vs('all'), useSupplement: [cs('more')] })).rejects.toMatchObject({
+      code: 'content-not-found',
+      message: `Required supplement not found: ${cs('more')} (it supplements ${cs('other')}, which is not used here)`,
+    })
+    const imported = await expand(ctx, { url: vs('importing'), useSupplement: [cs('own')] })
+    expect(imported.parameters).toContainEqual({ name: 'used-supplement', type: 'Uri', value: cs('own') })
+  })
 })
 
 describe('an entry', () => {

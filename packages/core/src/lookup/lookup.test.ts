@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { call, callByGet, contextOf, cs, LIVING } from '../../test/terminology-content.js'
+import { call, callByGet, codeSystem, contextOf, cs, LIVING } from '../../test/terminology-content.js'
 import { lookup, lookupOperation } from './index.js'
 
 const SUPPLEMENT = {
@@ -11,7 +11,7 @@ const SUPPLEMENT = {
   supplements: cs('living'),
   concept: [{ code: 'cat', designation: [{ language: 'nl', value: 'Kat' }] }],
 }
-const ctx = contextOf(LIVING, SUPPLEMENT)
+const ctx = contextOf(LIVING, SUPPLEMENT, codeSystem('twin', [{ code: 'cat' }]))
 const system = cs('living')
 
 describe('a lookup', () => {
@@ -51,6 +51,7 @@ describe('a lookup', () => {
     [{ system: cs('gone'), code: 'cat' }, 'not-found'],
     [{ system, version: '9', code: 'cat' }, 'not-found'],
     [{ system, code: 'cat', useSupplement: [cs('gone')] }, 'content-not-found'],
+    [{ system: cs('twin'), code: 'cat', useSupplement: [cs('more')] }, 'content-not-found'],
   ])('of %j is refused with %s', async (input, code) => {
     await expect(lookup(ctx, input)).rejects.toMatchObject({ code })
   })

@@ -79,6 +79,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
     ...(input.rules !== undefined && { rules: input.rules }),
   })
   const provider = await neededSystem(scope, { ...named, reason: 'request', consequence: 'the code cannot be looked up' })
+  scope.demandUse(new Set([provider.header.url]))
   const concept = await neededConcept(ctx, provider, named.code)
   const { header } = provider
   const texts = conceptTexts(provider, concept)

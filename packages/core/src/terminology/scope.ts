@@ -1,7 +1,8 @@
-import { canonicalOf, type Kept } from '../content/index.js'
+import { canonicalOf, withoutVersion, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { quoted } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
+import { stringAt } from '../json/index.js'
 import { systemFamily, type SystemFamily } from './code-system/system-family.js'
 import { createMarks, type Marks } from './memo.js'
 import { refusal } from './messages.js'
@@ -14,6 +15,13 @@ export interface TerminologyScope {
   readonly pace: Pace
   /** Every version of a code system; looked up once. */
   family(url: string): Promise<SystemFamily>
+  /**
+   * Checks that each supplement that must be used is one of these code systems: of another it would add nothing, and nobody would know.
+   *
+   * @param urls Every code system that is used.
+   * @throws {OperationError} `content-not-found` for a supplement of none of them.
+   */
+  demandUse(urls: ReadonlySet<string>): void
 }
 
 /** How a scope works. */
@@ -32,10 +40,18 @@ export interface ScopeOptions {
  */
 export async function terminologyScope(ctx: OperationContext, options: ScopeOptions = {}): Promise<TerminologyScope> {
   const { supplements = [] } = options
-  await Promise.all(supplements.map((canonical) => demandSupplement(ctx, canonical)))
+  const supplemented = await Promise.all(supplements.map((canonical) => supplementedBy(ctx, canonical)))
   for (const canonical of supplements) ctx.explain?.step(supplementStep(canonical))
   const kept = supplements.length > 0 ? undefined : (options.kept ?? (await ctx.content.kept?.()))
-  return scopeOver(ctx, { ...options, kept })
+  const demandUse = (urls: ReadonlySet<string>): void => {
+    for (const { canonical, systems } of supplemented) {
+      if (urls.size === 0 || systems.some((url) => urls.has(url))) continue
+      throw refusal('VALUESET_SUPPLEMENT_MISSING', {
+        supplement: `${canonical} (it supplements ${systems.join(', ')}, which is not used here)`,
+      })
+    }
+  }
+  return { ...scopeOver(ctx, { ...options, kept }), demandUse }
 }
 
 /** The same where supplements are known to exist, and what is kept was asked for. */
@@ -50,6 +66,7 @@ export function scopeOver(ctx: OperationContext, { rules = NO_RULES, supplements
       families.set(url, found)
       return found
     },
+    demandUse: () => undefined,
   }
 }
 
@@ -78,11 +95,18 @@ function supplementStep(canonical: string): ExplanationStep {
   }
 }
 
-async function demandSupplement(ctx: OperationContext, canonical: string): Promise<void> {
+/** A supplement that must be used, and the code systems that it is for: several where versions of it differ. */
+interface Supplemented {
+  readonly canonical: string
+  readonly systems: readonly string[]
+}
+
+async function supplementedBy(ctx: OperationContext, canonical: string): Promise<Supplemented> {
   const { url, version, fragment } = canonicalOf(canonical)
   const found = fragment === undefined ? await ctx.content.find('CodeSystem', 'url', url) : []
-  const exists = found.some(
+  const supplements = found.filter(
     (definition) => definition.resource['content'] === 'supplement' && (version === undefined || definition.version === version),
   )
-  if (!exists) throw refusal('VALUESET_SUPPLEMENT_MISSING', { supplement: canonical })
+  if (supplements.length === 0) throw refusal('VALUESET_SUPPLEMENT_MISSING', { supplement: canonical })
+  return { canonical, systems: supplements.map(({ resource }) => withoutVersion(stringAt(resource, 'supplements') ?? '')) }
 }

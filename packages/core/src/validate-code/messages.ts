@@ -62,6 +62,7 @@ const OWN = {
     'invalid-data',
     'Coding.system must be an absolute reference, not a local reference',
   ],
+  CODING_OF_OTHER_SYSTEM: ['error', 'code-invalid', 'invalid-data', "The coding is of the code system '{given}', not of '{system}'"],
   Coding_has_no_system__cannot_validate: [
     'warning',
     'invalid',

@@ -17,6 +17,7 @@ describe('inputs', () => {
     [`url=${vs('all')}&code=cat&system=x&abstract=maybe`, 'parameter-value'],
     [`url=${vs('all')}&code=cat&system=x&date=2020`, 'parameter-unsupported'],
     [`url=${vs('all')}&code=cat&system=x&useSupplement=gone`, 'content-not-found'],
+    [`url=${vs('fragment')}&code=cat&system=x&useSupplement=${cs('more')}`, 'content-not-found'],
   ])('%j are refused with %s', async (query, code) => {
     await expect(callByGet(valueSetValidateCodeOperation, content, query)).rejects.toMatchObject({ code })
   })

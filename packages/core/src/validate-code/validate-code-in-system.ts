@@ -8,8 +8,10 @@ import {
   languagesFor,
   NO_RULES,
   preparedChoice,
+  isOfVersion,
   systemNotes,
   terminologyScope,
+  versionFits,
   versionStep,
   type CodeSystemProvider,
   type LanguageList,
@@ -61,10 +63,18 @@ async function validation(ctx: OperationContext, input: LooseCodeSystemInput, ve
     ...(input.rules !== undefined && { rules: input.rules }),
   })
   const check = { scope, input, languages: languagesFor(input) }
+  const stated = statedSystem(input, version)
+  scope.demandUse(
+    new Set([stated?.url ?? '', ...value.codings.map(({ system = '' }) => withoutVersion(system))].filter((url) => url !== '')),
+  )
+  const isAsked = (coding: GivenCoding): boolean => stated === undefined || isOfSystem(coding, stated)
+  const strays = value.codings.some(isAsked) ? 'information' : 'error'
   const results: CodingResult[] = []
   for (const coding of value.codings) {
     await scope.pace.step()
-    results.push(await oneCoding(check, named(input, { coding, kind: value.kind, version })))
+    results.push(
+      isAsked(coding) ? await oneCoding(check, named(coding, { stated, kind: value.kind })) : ofOtherSystem(coding, stated, strays),
+    )
   }
   return answer(value, results)
 }
@@ -75,27 +85,51 @@ interface SystemCheck {
   readonly languages: LanguageList | undefined
 }
 
-interface NamedCoding {
-  readonly coding: GivenCoding
-  readonly kind: GivenValue['kind']
-  readonly version: string | undefined
-}
-
-/** The coding with the system and version that the request names beside it. A Coding without system is answered by an issue, a bare code is not a question. */
-function named(input: LooseCodeSystemInput, { coding, kind, version: wanted }: NamedCoding): GivenCoding {
-  const stated = statedSystem(input) ?? coding.system ?? ''
-  const [url, { version }] = [withoutVersion(stated), canonicalOf(stated)]
-  if (url === '' && kind !== 'code') return coding
-  if (url === '')
-    throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
-  return { ...coding, system: url, version: coding.version ?? wanted ?? version }
+/** The code system that a request names beside the code. */
+interface StatedSystem {
+  /** Empty where only a version is named. */
+  readonly url: string
+  readonly version?: string | undefined
 }
 
 /** A code system that is given itself is meant in its own version, also where it is named by its url alone. */
-function statedSystem({ url, codeSystem }: LooseCodeSystemInput): string | undefined {
-  if (!isObject(codeSystem)) return url
-  const own = stringAt(codeSystem, 'url')
-  return own === undefined || (url !== undefined && url !== own) ? url : formatCanonical(own, stringAt(codeSystem, 'version'))
+function statedSystem({ url, codeSystem }: LooseCodeSystemInput, version: string | undefined): StatedSystem | undefined {
+  const own = isObject(codeSystem) ? stringAt(codeSystem, 'url') : undefined
+  const isItself = own !== undefined && (url === undefined || url === own)
+  const named = isItself ? formatCanonical(own, stringAt(codeSystem, 'version')) : url
+  if (named === undefined && version === undefined) return undefined
+  return { url: withoutVersion(named ?? ''), version: version ?? canonicalOf(named ?? '').version }
+}
+
+/** What a coding does not say is what the request says. */
+function isOfSystem(coding: GivenCoding, { url, version }: StatedSystem): boolean {
+  if (url !== '' && coding.system !== undefined && withoutVersion(coding.system) !== url) return false
+  return (
+    version === undefined || coding.version === undefined || isOfVersion(coding.version, version) || versionFits(version, coding.version)
+  )
+}
+
+function ofOtherSystem(coding: GivenCoding, stated: StatedSystem = { url: '' }, severity: 'error' | 'information'): CodingResult {
+  const values = {
+    given: formatCanonical(coding.system ?? stated.url, coding.version),
+    system: formatCanonical(stated.url === '' ? (coding.system ?? '') : stated.url, stated.version),
+  }
+  const member = isOfSystem({ ...coding, version: undefined }, stated) ? 'version' : 'system'
+  const issue = issueOf('CODING_OF_OTHER_SYSTEM', values, { at: placeIn(coding.path, member), severity })
+  return { coding, state: 'out', issues: [issue], unknown: [] }
+}
+
+/** The coding with the system and version that the request names beside it. A Coding without system is answered by an issue, a bare code is not a question. */
+function named(
+  coding: GivenCoding,
+  { stated, kind }: { readonly stated: StatedSystem | undefined; readonly kind: GivenValue['kind'] },
+): GivenCoding {
+  const system = stated === undefined || stated.url === '' ? coding.system : stated.url
+  const [url, { version }] = [withoutVersion(system ?? ''), canonicalOf(system ?? '')]
+  if (url === '' && kind !== 'code') return coding
+  if (url === '')
+    throw new OperationError('parameter-required', 'The code system must be named by url or in the coding.', { expression: ['url'] })
+  return { ...coding, system: url, version: coding.version ?? stated?.version ?? version }
 }
 
 async function oneCoding({ scope, input, languages }: SystemCheck, coding: GivenCoding): Promise<CodingResult> {
@@ -112,12 +146,15 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
   }
   const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
   explainDisplay(scope.ctx.explain, coding, { provider, concept, languages })
-  const abstract = input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []
+  const refused = [
+    ...(input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []),
+    ...(input.activeOnly === true && findings.status.inactive ? [inactiveIssue(coding)] : []),
+  ]
   const notes = systemNotes(provider, { status: 'active', experimental: false }).map(statusIssue)
   return {
     coding,
-    state: abstract.length > 0 ? 'out' : 'in',
-    issues: [...abstract, ...findings.issues, ...madeNotes(provider, coding, concept), ...notes],
+    state: refused.length > 0 ? 'out' : 'in',
+    issues: [...refused, ...findings.issues, ...madeNotes(provider, coding, concept), ...notes],
     unknown: [],
     provider,
     findings,
@@ -131,6 +168,10 @@ function madeNotes({ grammar }: CodeSystemProvider, { path }: GivenCoding, conce
 
 function abstractIssue({ code, system = '', path }: GivenCoding): ValidationIssue {
   return issueOf('ABSTRACT_CODE_NOT_ALLOWED', { code, system }, { at: placeIn(path, 'code') })
+}
+
+function inactiveIssue({ code, path }: GivenCoding): ValidationIssue {
+  return issueOf('STATUS_CODE_WARNING_CODE', { code }, { at: placeIn(path, 'code') })
 }
 
 function answer(value: GivenValue, results: readonly CodingResult[]): ValidateCodeResult {

@@ -19,6 +19,12 @@ describe('a code of a code system', () => {
     [`url=${cs('more')}&code=cat`, false, ['error CODESYSTEM_CS_NO_SUPPLEMENT system']],
     [`url=${cs('living')}&code=lion`, true, ['warning INACTIVE_CONCEPT_FOUND code']],
     [`url=${cs('living')}&code=animal&abstract=false`, false, ['error ABSTRACT_CODE_NOT_ALLOWED code']],
+    [
+      `url=${cs('living')}&code=lion&activeOnly=true`,
+      false,
+      ['error STATUS_CODE_WARNING_CODE code', 'warning INACTIVE_CONCEPT_FOUND code'],
+    ],
+    [`url=${cs('living')}&code=cat&activeOnly=true`, true, []],
   ])('%s is %s', async (query, result, ids) => {
     const answer = await inSystem(query)
     expect([answer.result, answer.ids]).toEqual([result, ids])
@@ -34,6 +40,41 @@ describe('a code of a code system', () => {
     const draft = { ...codeSystem('draft', [{ code: 'a' }]), status: 'draft' }
     const answer = answerOf(await callByGet(codeSystemValidateCodeOperation, contextOf(draft), `url=${cs('draft')}&code=a`))
     expect([answer.result, answer.ids]).toEqual([true, ['information MSG_DRAFT']])
+  })
+})
+
+describe('a coding beside the code system that is asked', () => {
+  const OTHER = 'CODING_OF_OTHER_SYSTEM'
+  const living = { system: cs('living'), code: 'cat' }
+  const twin = { system: cs('twin'), code: 'cat' }
+  const url = { name: 'url', valueUri: cs('living') }
+  const v1 = { name: 'version', valueString: '1' }
+
+  it.each<[string, readonly JsonObject[], boolean, readonly string[]]>([
+    ['is of that system', [url, { name: 'coding', valueCoding: living }], true, []],
+    ['is of another, which has the same code', [url, { name: 'coding', valueCoding: twin }], false, [`error ${OTHER} Coding.system`]],
+    ['is of a version of it', [url, { name: 'coding', valueCoding: { ...living, version: '1.0.0' } }], true, []],
+    [
+      'is of another version',
+      [url, v1, { name: 'coding', valueCoding: { ...living, version: '2' } }],
+      false,
+      [`error ${OTHER} Coding.version`],
+    ],
+    [
+      'is one of several, of which one is of the system',
+      [url, { name: 'codeableConcept', valueCodeableConcept: { coding: [twin, living] } }],
+      true,
+      [`information ${OTHER} CodeableConcept.coding[0].system`],
+    ],
+    [
+      'is one of several, of which none is of the system',
+      [url, { name: 'codeableConcept', valueCodeableConcept: { coding: [twin] } }],
+      false,
+      [`error ${OTHER} CodeableConcept.coding[0].system`],
+    ],
+  ])('%s', async (_case, parameters, result, ids) => {
+    const answer = answerOf(await call(codeSystemValidateCodeOperation, content, parameters))
+    expect([answer.result, answer.ids]).toEqual([result, ids])
   })
 })
 

@@ -18,7 +18,7 @@ export function isConceptProperty(name: string): boolean {
 }
 
 /**
- * The property that a filter names: the concept itself, one of its standard texts, or a property that is declared or used.
+ * The property that a filter names: the concept itself, one of its standard texts, or a property that is defined for all systems, declared or used.
  *
  * @returns `undefined` when no concept can have it.
  */
@@ -29,7 +29,8 @@ export function filterProperty(provider: CodeSystemProvider, name: string): Filt
   const standard = STANDARD.get(name)
   if (standard !== undefined && !provider.header.properties.has(name)) return { texts: (concept) => standard(provider, concept) }
   const { index } = provider
-  if (!provider.header.properties.has(name) && (index === undefined || index.values(name).size === 0)) return undefined
+  const isKnown = provider.header.properties.has(name) || DEFINED.has(name)
+  if (!isKnown && (index === undefined || index.values(name).size === 0)) return undefined
   return {
     texts: (concept) => propertyTexts(provider.sources(concept), name),
     ...(index !== undefined && { column: () => columnOf(index, name) }),
@@ -38,8 +39,8 @@ export function filterProperty(provider: CodeSystemProvider, name: string): Filt
 
 /** Reads what `filterProperty` needs to decide whether a concept has a property that the code system does not declare. */
 export function* preparedProperty({ header, index }: CodeSystemProvider, name: string): Work<void> {
-  const isDeclared = isConceptProperty(name) || RELATIVES.has(name) || STANDARD.has(name) || header.properties.has(name)
-  if (!isDeclared) yield* index?.buildValues?.(name) ?? []
+  const isKnown = [RELATIVES, STANDARD, DEFINED, header.properties].some((names) => names.has(name))
+  if (!isKnown && !isConceptProperty(name)) yield* index?.buildValues?.(name) ?? []
 }
 
 function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, Bitmap>> {
@@ -47,11 +48,27 @@ function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, 
   return index.values(name)
 }
 
-/** @see https://hl7.org/fhir/R4/codesystem.html#defined-props */
+/** Properties that every code system may have without declaring them. @see https://hl7.org/fhir/R4/codesystem.html#defined-props */
+const DEFINED: ReadonlySet<string> = new Set([
+  'status',
+  'notSelectable',
+  'deprecated',
+  'deprecationDate',
+  'retirementDate',
+  'effectiveDate',
+  'partOf',
+  'synonym',
+  'comment',
+  'itemWeight',
+])
+
+/** What concepts have without stating it as a property. */
 const STANDARD: ReadonlyMap<string, (provider: CodeSystemProvider, concept: number) => readonly string[]> = new Map([
   ['display', (provider, concept) => memberTexts(provider, concept, 'display')],
   ['definition', (provider, concept) => memberTexts(provider, concept, 'definition')],
   ['designation', designationTexts],
+  // It has a default, so every concept has a value.
+  ['inactive', (provider, concept) => [String(provider.status(concept).inactive)]],
 ])
 
 type Relatives = (provider: CodeSystemProvider, concept: number) => readonly number[]

@@ -36,6 +36,26 @@ it('by parent or child goes by nesting, also where these are declared, under wha
   expect(codes(declared, { property: 'sub', op: 'in', value: 'b' })).toBe('a')
 })
 
+it.each([
+  ['inactive = true', 'lion'],
+  ['inactive = false', 'animal cat dog duck plant'],
+  ['inactive exists true', 'animal cat lion dog duck plant'],
+  ['status = retired', 'lion'],
+  ['notSelectable = true', 'animal'],
+  ['deprecationDate exists true', ''],
+  ['deprecationDate exists false', 'animal cat lion dog duck plant'],
+  ['itemWeight = 1', ''],
+])('%s: properties that are defined for every system need not be declared, or stated by any concept', (text, expected) => {
+  const [property = '', op = '', value = ''] = text.split(' ')
+  expect(codes(living, { property, op, value })).toBe(expected)
+})
+
+it('by a defined property asks for what concepts state where the system declares it', () => {
+  const concept = [{ code: 'a', property: [{ code: 'inactive', valueBoolean: false }] }, { code: 'b' }]
+  const declared = providerOf(codeSystem('declared', concept, { property: [{ code: 'inactive', type: 'boolean' }] }))
+  expect(codes(declared, { property: 'inactive', op: 'exists', value: 'true' })).toBe('a')
+})
+
 describe('a filter', () => {
   it.each([
     ['concept is-a cat', 'cat lion'],

@@ -8,7 +8,7 @@ import { sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
 import { membersOf, type Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
-import { withImports, type ValueSetPlan, namedSystems, type ConceptSetPlan } from './plan.js'
+import { missingImports, withImports, type ValueSetPlan, namedSystems, type ConceptSetPlan } from './plan.js'
 import { decidingInclude, type DecidingInclude } from './selection.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { usedDefinitions, type UsedDefinitions } from './used-definitions.js'
@@ -47,7 +47,9 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
-  const made = keptPlan(scope, withoutSystems(scope, await makePlan(scope, valueSet), question.excludeSystems ?? []))
+  const plan = await makePlan(scope, valueSet)
+  if (missingImports(plan).length === 0) scope.demandUse(new Set(plan.systems.keys()))
+  const made = keptPlan(scope, withoutSystems(scope, plan, question.excludeSystems ?? []))
   if (supplements.length === 0) kept?.set(name, PLANS.mark(made))
   return planned(scope, made)
 }
