@@ -29,6 +29,8 @@ export interface ComputedSystem {
   whyNot?(code: string): string | undefined
   /** The test of a filter of the system's own; `undefined` for a filter that every system has. */
   filter?(property: string, op: string, value: string): ((code: string) => boolean) | undefined
+  /** The ValueSet that a canonical means which the system defines without a resource; its `url` is the canonical. `undefined` for any other canonical. */
+  implicitValueSet?(canonical: string): JsonObject | undefined
 }
 
 /** Types of resources that a code system can define by their canonicals alone. */

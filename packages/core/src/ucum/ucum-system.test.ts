@@ -83,6 +83,44 @@ describe('units of measure', () => {
     expect((await validateCode(ctx, { valueSet: valueSet(canonical), system: UCUM, code })).result).toBe(result)
   })
 
+  it.each([
+    ['canonical', 'in', 'kg, m', 'mg', true],
+    ['canonical', 'in', 'kg,m', 's', false],
+    ['property', '=', 'mass', '[lb_av]', true],
+    ['property', '=', 'mass', 'g/L', false],
+    ['property', '=', 'length', 'km', true],
+    ['property', '=', 'luminous intensity', 'kg', false],
+  ])('the filter %s %s %s, asked for %s: %s', async (property, op, value, code, result) => {
+    const filtered = { ...valueSet(), compose: { include: [{ system: UCUM, filter: [{ property, op, value }] }] } }
+    expect((await validateCode(ctx, { valueSet: filtered, system: UCUM, code })).result).toBe(result)
+  })
+
+  it.each([
+    ['property', '=', 'beauty'],
+    ['property', 'in', 'mass,length'],
+    ['canonical', 'in', 'kg,nonsense'],
+  ])('refuses the filter %s %s %s', async (property, op, value) => {
+    const filtered = { ...valueSet(), compose: { include: [{ system: UCUM, filter: [{ property, op, value }] }] } }
+    await expect(expand(ctx, { valueSet: filtered })).rejects.toMatchObject({ code: 'not-supported' })
+  })
+
+  it.each([
+    [`${UCUM}/vs`, 'mg/dL', true],
+    [`${UCUM}/vs`, 'kgXX', false],
+    [`${UCUM}/vs/m`, 'km', true],
+    [`${UCUM}/vs/m`, 'kg', false],
+    [`${UCUM}/vs/m/s`, 'km/h', true],
+  ])('have the value set %s, asked for %s: %s', async (url, code, result) => {
+    expect((await validateCode(ctx, { url, system: UCUM, code })).result).toBe(result)
+  })
+
+  it('have no value set of what is not a unit', async () => {
+    expect((await expand(ctx, { url: `${UCUM}/vs/g` })).contains.map(({ code }) => code)).toEqual(['kg', 'mg'])
+    for (const url of [`${UCUM}/vs/nonsense`, `${UCUM}/vs/`, `${UCUM}/vsg`]) {
+      await expect(expand(ctx, { url })).rejects.toMatchObject({ code: 'not-found' })
+    }
+  })
+
   it('refuses to compare with what is not a unit', async () => {
     await expect(expand(ctx, { valueSet: valueSet('kgXX') })).rejects.toMatchObject({ code: 'not-supported' })
   })

@@ -1,16 +1,31 @@
 import type { ComputedSystem } from '../code-system/index.js'
+import type { JsonObject } from '../json/index.js'
 import type { UcumLibrary } from './ucum-library.js'
 import { unitReader } from './unit-reader.js'
 
 /** The version of UCUM that `@lhncbc/ucum-lhc` 7 has the units of. */
 const VERSION = '2.2'
+const SYSTEM = 'http://unitsofmeasure.org'
+
+/** What the base units measure, as UCUM names it. */
+const BASE_UNITS: ReadonlyMap<string, string> = new Map([
+  ['length', 'm'],
+  ['time', 's'],
+  ['mass', 'g'],
+  ['plane angle', 'rad'],
+  ['temperature', 'K'],
+  ['electric charge', 'C'],
+  ['luminous intensity', 'cd'],
+])
 
 /**
  * Units of measure (`http://unitsofmeasure.org`), by `@lhncbc/ucum-lhc`, which the caller brings: `ucum(UcumLhcUtils.getInstance())`. A
- * code is its own display; its parts by name are a designation, its base units the property `canonical`. Filter: `canonical =` a
- * unit. Lists are those of the value set of common units.
+ * code is its own display; its parts by name are a designation, its base units the property `canonical`. Filters: `canonical` (`=` a unit, `in` units
+ * separated by commas), and `property =` what a base unit measures, such as `mass`. Value sets: `http://unitsofmeasure.org/vs` of all units, and
+ * `http://unitsofmeasure.org/vs/<unit>` of those that can be compared with a unit. Lists are those of the value set of common units.
  *
  * @see https://ucum.org/ucum
+ * @see https://hl7.org/fhir/R4/ucum.html
  */
 export function ucum(library: UcumLibrary): ComputedSystem {
   const reader = unitReader(library)
@@ -18,8 +33,9 @@ export function ucum(library: UcumLibrary): ComputedSystem {
     const { status, unitToExp } = library.convertToBaseUnits(reader.plain(code), 1)
     return status === 'succeeded' && unitToExp !== undefined ? baseUnits(unitToExp) : undefined
   }
+  const comparable = (unit: string): string | undefined => (reader.wrongIn(unit) === undefined ? canonicalOf(unit) : undefined)
   return {
-    url: 'http://unitsofmeasure.org',
+    url: SYSTEM,
     version: VERSION,
     name: 'UCUM',
     language: 'en',
@@ -40,10 +56,34 @@ export function ucum(library: UcumLibrary): ComputedSystem {
       return reason === undefined ? undefined : `Error processing unit '${code}': ${reason}`
     },
     filter(property, op, value) {
-      const wanted = property === 'canonical' && op === '=' && reader.wrongIn(value) === undefined ? canonicalOf(value) : undefined
-      return wanted === undefined ? undefined : (code) => canonicalOf(code) === wanted
+      const wanted = wantedUnits(property, op, value)?.map(comparable)
+      if (wanted === undefined || wanted.includes(undefined)) return undefined
+      return (code) => wanted.includes(canonicalOf(code))
+    },
+    implicitValueSet(canonical) {
+      if (canonical === VALUE_SETS) return valueSet(canonical, {})
+      const unit = canonical.startsWith(`${VALUE_SETS}/`) ? canonical.slice(VALUE_SETS.length + 1) : undefined
+      if (unit === undefined || comparable(unit) === undefined) return undefined
+      return valueSet(canonical, { filter: [{ property: 'canonical', op: '=', value: unit }] })
     },
   }
+}
+
+const VALUE_SETS = `${SYSTEM}/vs`
+
+function valueSet(url: string, include: JsonObject): JsonObject {
+  return { resourceType: 'ValueSet', url, status: 'active', compose: { include: [{ system: SYSTEM, ...include }] } }
+}
+
+/** The units of which a filter wants a comparable one; `undefined` for a filter that is not of units. */
+function wantedUnits(property: string, op: string, value: string): readonly string[] | undefined {
+  if (property === 'property' && op === '=') {
+    const unit = BASE_UNITS.get(value)
+    return unit === undefined ? undefined : [unit]
+  }
+  if (property !== 'canonical') return undefined
+  if (op === '=') return [value]
+  return op === 'in' ? value.split(',').map((unit) => unit.trim()) : undefined
 }
 
 function baseUnits(exponents: Readonly<Record<string, number>>): string {

@@ -46,13 +46,18 @@ export async function importedReleases(ctx: OperationContext, url: string): Prom
 }
 
 /**
- * The value set or concept map that an imported code system defines by its canonical alone.
+ * The value set or concept map that a code system of the context defines by its canonical alone.
  *
- * @returns `undefined` when no code system of the context defines it, or no release has it.
+ * @returns `undefined` when none defines it, or no imported release has it.
  */
 export async function implicitDefinition(ctx: OperationContext, type: ImplicitType, canonical: string): Promise<Definition | undefined> {
   for (const system of ctx.codeSystems ?? []) {
-    const named = isImported(system) ? system.implicitVersion?.(type, canonical) : undefined
+    if (!isImported(system)) {
+      const resource = type === 'ValueSet' ? system.implicitValueSet?.(canonical) : undefined
+      if (resource === undefined) continue
+      return { type, url: canonical, status: 'active', resource }
+    }
+    const named = system.implicitVersion?.(type, canonical)
     if (named === undefined) continue
     const release = (await openReleases(ctx, system.url)).pick(named.version)
     if (release?.open.implicitResource === undefined) continue
