@@ -1,3 +1,4 @@
+import { canonicalOf } from '../content/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
@@ -10,14 +11,34 @@ import { forRequest, type OperationContext } from '../context/index.js'
 
 const SUPPLEMENT = 'http://hl7.org/fhir/StructureDefinition/valueset-supplement'
 
-/** The version rules among the inputs. */
+/**
+ * The version rules among the inputs.
+ *
+ * @throws {OperationError} `parameter-value` for a canonical without version, `parameter-invalid` for two versions of one canonical.
+ */
 export function readVersionRules(reader: ParameterReader): VersionRules {
   return {
-    force: versionsByUrl(reader.texts('force-system-version')),
-    check: versionsByUrl(reader.texts('check-system-version')),
-    fallback: versionsByUrl(reader.texts('system-version')),
-    valueSets: versionsByUrl(reader.texts('default-valueset-version')),
+    force: readVersions(reader, 'force-system-version'),
+    check: readVersions(reader, 'check-system-version'),
+    fallback: readVersions(reader, 'system-version'),
+    valueSets: readVersions(reader, 'default-valueset-version'),
   }
+}
+
+function readVersions(reader: ParameterReader, name: string): ReadonlyMap<string, string> {
+  const canonicals = reader.texts(name)
+  const versions = versionsByUrl(canonicals)
+  for (const canonical of canonicals) {
+    const { url, version } = canonicalOf(canonical)
+    const expression = [reader.expressionOf(name)]
+    if (version === undefined)
+      throw new OperationError('parameter-value', `Parameter '${name}' must name a version (url|version), not ${quoted(canonical)}.`, {
+        expression,
+      })
+    if (versions.get(url) !== version)
+      throw new OperationError('parameter-invalid', `Parameter '${name}' names two versions of ${quoted(url)}.`, { expression })
+  }
+  return versions
 }
 
 /** The languages that the caller asked for, each in the form of the `Accept-Language` header. */

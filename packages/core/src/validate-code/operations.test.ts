@@ -16,6 +16,10 @@ describe('inputs', () => {
     [`url=${vs('all')}&code=cat&code=dog`, 'parameter-invalid'],
     [`url=${vs('all')}&code=cat&system=x&abstract=maybe`, 'parameter-value'],
     [`url=${vs('all')}&code=cat&system=x&date=2020`, 'parameter-unsupported'],
+    [`url=${vs('all')}&code=cat&system=x&system-version=${cs('living')}`, 'parameter-value'],
+    [`url=${vs('all')}&code=cat&system=x&force-system-version=${cs('living')}|`, 'parameter-value'],
+    [`url=${vs('all')}&code=cat&system=x&system-version=${cs('living')}|1&system-version=${cs('living')}|2`, 'parameter-invalid'],
+    [`url=${vs('all')}&code=cat&system=x&default-valueset-version=${vs('all')}`, 'parameter-value'],
     [`url=${vs('all')}&code=cat&system=x&useSupplement=gone`, 'content-not-found'],
     [`url=${vs('fragment')}&code=cat&system=x&useSupplement=${cs('more')}`, 'content-not-found'],
   ])('%j are refused with %s', async (query, code) => {
