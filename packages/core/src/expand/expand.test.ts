@@ -244,9 +244,27 @@ describe('a value set', () => {
       resourceType: 'ValueSet',
       url: vs('stored'),
       status: 'active',
-      expansion: { contains: [{ system: cs('living'), code: 'cat', contains: [{ system: cs('living'), code: 'dog' }] }] },
+      expansion: {
+        contains: [
+          { system: cs('living'), code: 'cat', contains: [{ system: cs('living'), code: 'dog' }] },
+          { system: cs('living'), code: 'plant' },
+        ],
+      },
     }
-    expect(shape((await expand(contextOf(LIVING, stored), { url: vs('stored') })).contains)).toBe('cat dog')
+    expect(shape((await expand(contextOf(LIVING, stored), { url: vs('stored') })).contains)).toBe('cat dog plant')
+  })
+
+  it('without compose has no code for an entry that only groups others', async () => {
+    const duck = { system: cs('living'), code: 'duck' }
+    const stored = {
+      resourceType: 'ValueSet',
+      url: vs('stored'),
+      status: 'active',
+      expansion: { contains: [{ abstract: true, display: 'Birds', contains: [duck] }] },
+    }
+    expect(shape((await expand(contextOf(LIVING, stored), { url: vs('stored') })).contains)).toBe('duck')
+    const withoutSystem = { ...stored, expansion: { contains: [{ code: 'duck' }] } }
+    await expect(expand(contextOf(LIVING, withoutSystem), { url: vs('stored') })).rejects.toMatchObject({ code: 'definition-invalid' })
   })
 
   describe('named by a canonical with a fragment', () => {

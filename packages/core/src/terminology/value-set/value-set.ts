@@ -100,15 +100,22 @@ function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode |
   return (code) => (byCode ??= new Map(listed.map((entry) => [entry.code, entry]))).get(code)
 }
 
-/** One include for each version of each code system in an expansion that a value set carries in place of a compose. */
+/**
+ * One include for each version of each code system in an expansion that a value set carries in place of a compose. An entry without code only groups
+ * others.
+ */
 function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[] {
-  const entries = [...objectsAt(objectAt(resource, 'expansion'), 'contains')]
-  for (const entry of entries) entries.push(...objectsAt(entry, 'contains'))
-  const bySystem = Map.groupBy(entries, (entry) => formatCanonical(stringAt(entry, 'system') ?? '', stringAt(entry, 'version')))
+  const coded = containedEntries(objectAt(resource, 'expansion')).filter(({ code }) => code !== undefined)
+  const bySystem = Map.groupBy(coded, (entry) => formatCanonical(stringAt(entry, 'system') ?? '', stringAt(entry, 'version')))
   return Array.from(bySystem.values(), (concept) => {
     const [first] = concept
     return readConceptSet({ system: first?.['system'], version: first?.['version'], concept })
   })
+}
+
+/** Every entry, before those that it contains. */
+function containedEntries(parent: JsonObject | undefined): readonly JsonObject[] {
+  return objectsAt(parent, 'contains').flatMap((entry) => [entry, ...containedEntries(entry)])
 }
 
 type IsRight = (value: unknown) => boolean
