@@ -94,9 +94,10 @@ interface StatedSystem {
 
 /** A code system that is given itself is meant in its own version, also where it is named by its url alone. */
 function statedSystem({ url, codeSystem }: LooseCodeSystemInput, version: string | undefined): StatedSystem | undefined {
-  const own = isObject(codeSystem) ? stringAt(codeSystem, 'url') : undefined
+  const given = isObject(codeSystem) ? codeSystem : undefined
+  const own = stringAt(given, 'url')
   const isItself = own !== undefined && (url === undefined || url === own)
-  const named = isItself ? formatCanonical(own, stringAt(codeSystem, 'version')) : url
+  const named = isItself ? formatCanonical(own, stringAt(given, 'version')) : url
   if (named === undefined && version === undefined) return undefined
   return { url: withoutVersion(named ?? ''), version: version ?? canonicalOf(named ?? '').version }
 }

@@ -1,4 +1,11 @@
-import { isImported, type CodeSystemProvider, type ImplicitType, type ImportedSystem, type OpenRelease } from '../../code-system/index.js'
+import {
+  isImported,
+  type CodeSystemProvider,
+  type ComputedSystem,
+  type ImplicitType,
+  type ImportedSystem,
+  type OpenRelease,
+} from '../../code-system/index.js'
 import type { Definition } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
@@ -52,30 +59,46 @@ export async function importedReleases(ctx: OperationContext, url: string): Prom
  */
 export async function implicitDefinition(ctx: OperationContext, type: ImplicitType, canonical: string): Promise<Definition | undefined> {
   for (const system of ctx.codeSystems ?? []) {
-    if (!isImported(system)) {
-      const resource = type === 'ValueSet' ? system.implicitValueSet?.(canonical) : undefined
-      if (resource === undefined) continue
-      return { type, url: canonical, status: 'active', resource }
-    }
-    const named = system.implicitVersion?.(type, canonical)
-    if (named === undefined) continue
-    const release = (await openReleases(ctx, system.url)).pick(named.version)
-    if (release?.open.implicitResource === undefined) continue
-    if (release.open.build !== undefined) await createPace(ctx).run(release.open.build())
-    const resource = release.open.implicitResource(type, canonical)
-    if (resource === undefined) continue
-    const [url = canonical, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
-    return {
-      type,
-      url,
-      status: 'active',
-      resource,
-      ...(version !== undefined && { version }),
-      // A map is worth keeping: it is large, where a value set is one filter.
-      ...(type === 'ConceptMap' && { key: `${release.stored.key} ${url}` }),
-    }
+    const found = isImported(system)
+      ? await implicitInRelease(ctx, system, { type, canonical })
+      : implicitByRule(system, { type, canonical })
+    if (found !== undefined) return found
   }
   return undefined
+}
+
+interface Implicit {
+  readonly type: ImplicitType
+  readonly canonical: string
+}
+
+function implicitByRule(system: ComputedSystem, { type, canonical }: Implicit): Definition | undefined {
+  const resource = type === 'ValueSet' ? system.implicitValueSet?.(canonical) : undefined
+  return resource && { type, url: canonical, status: 'active', resource }
+}
+
+async function implicitInRelease(
+  ctx: OperationContext,
+  system: ImportedSystem,
+  { type, canonical }: Implicit,
+): Promise<Definition | undefined> {
+  const named = system.implicitVersion?.(type, canonical)
+  if (named === undefined) return undefined
+  const release = (await openReleases(ctx, system.url)).pick(named.version)
+  if (release?.open.implicitResource === undefined) return undefined
+  if (release.open.build !== undefined) await createPace(ctx).run(release.open.build())
+  const resource = release.open.implicitResource(type, canonical)
+  if (resource === undefined) return undefined
+  const [url = canonical, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
+  return {
+    type,
+    url,
+    status: 'active',
+    resource,
+    ...(version !== undefined && { version }),
+    // A map is worth keeping: it is large, where a value set is one filter.
+    ...(type === 'ConceptMap' && { key: `${release.stored.key} ${url}` }),
+  }
 }
 
 /**
