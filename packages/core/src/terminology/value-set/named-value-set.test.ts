@@ -77,6 +77,13 @@ describe('a value set is named', () => {
     await expect(expanded(inputs, id)).rejects.toMatchObject({ code })
   })
 
+  it('in one version only', async () => {
+    expect(await expanded({ url: `${vs('pets')}|1`, valueSetVersion: '1' })).toEqual(['cat'])
+    expect(await expanded({ valueSetVersion: '1' }, 'pets')).toEqual(['cat'])
+    await expect(expanded({ url: `${vs('pets')}|1`, valueSetVersion: '2' })).rejects.toMatchObject({ code: 'parameter-invalid' })
+    await expect(expanded({ valueSetVersion: '2' }, 'pets')).rejects.toMatchObject({ code: 'parameter-invalid' })
+  })
+
   it('but not by a resource beside an id', async () => {
     const parameter = [{ name: 'valueSet', resource: valueSet('other', { include: [{ system: cs('living') }] }) }]
     await expect(call(expandOperation, ctx, parameter, { id: 'pets' })).rejects.toMatchObject({ code: 'parameter-invalid' })

@@ -4,6 +4,7 @@ import { OperationError, quoted } from '../../errors/index.js'
 import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../../json/index.js'
 import { valueSetStep } from '../explain/steps.js'
 import { refusal } from '../messages.js'
+import { versionFits } from '../versions.js'
 import { definedValueSet, readValueSet, type ValueSetDefinition } from './value-set.js'
 import { findValueSet } from './find-value-set.js'
 import { storedInstance, type OperationRequest } from '../../operation/index.js'
@@ -44,7 +45,7 @@ export function bothNames(expression: readonly string[]): OperationError {
 /**
  * The value set that a request names.
  *
- * @throws {OperationError} `not-found` when there is none; `parameter-required` when none is named; `parameter-invalid` for a url beside a value set.
+ * @throws {OperationError} `not-found` when there is none; `parameter-required` when none is named; `parameter-invalid` for a url beside a value set, and for two versions.
  */
 export async function namedValueSet(ctx: OperationContext, name: LooseValueSetName): Promise<ValueSetDefinition> {
   const found = await foundValueSet(ctx, name)
@@ -54,11 +55,18 @@ export async function namedValueSet(ctx: OperationContext, name: LooseValueSetNa
 
 async function foundValueSet(ctx: OperationContext, { valueSet, url, valueSetVersion }: LooseValueSetName): Promise<ValueSetDefinition> {
   if (valueSet !== undefined && url !== undefined) throw bothNames(['url', 'valueSet'])
+  refuseOtherVersion(isObject(valueSet) ? stringAt(valueSet, 'version') : canonicalOf(url ?? '').version, valueSetVersion)
   if (isObject(valueSet)) return readValueSet(valueSet)
   if (url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
   const found = await findValueSet(ctx, url, valueSetVersion)
   if (found !== undefined) return definedValueSet(ctx.cache, found)
   throw refusal('Unable_to_resolve_value_Set_', { valueSet: formatCanonical(url, valueSetVersion) }, { code: 'not-found' })
+}
+
+function refuseOtherVersion(version: string | undefined, asked: string | undefined): void {
+  if (asked === undefined || version === undefined || versionFits(asked, version)) return
+  const message = `The value set is named with version ${quoted(version)}, and valueSetVersion is ${quoted(asked)}.`
+  throw new OperationError('parameter-invalid', message, { expression: ['valueSetVersion'] })
 }
 
 /**
