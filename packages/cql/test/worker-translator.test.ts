@@ -6,7 +6,7 @@ const { openWorkerTranslator }: { readonly openWorkerTranslator: typeof Open } =
   new URL('../dist/node/index.js', import.meta.url).href
 )
 
-const translator = openWorkerTranslator({ timeoutMs: 1500 })
+const translator = openWorkerTranslator({ timeoutMs: 2500 })
 afterAll(() => translator.close())
 
 const library = (expression: string): string => `library T version '1'\ndefine X: ${expression}`

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import { keepTranslations } from '../translator/kept-translations.js'
 import { modelTexts, type CqlTranslator, type Translation } from '../translator/translator.js'
 import { AMOUNT, checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
@@ -41,7 +42,7 @@ const MAX_WAIT_MS = 5000
 
 /**
  * The reference translator in a thread of its own, which is started at first use. Texts are translated one after the other; the thread is
- * ended when one takes too long or too much memory, which fails that text only.
+ * ended when one takes too long or too much memory, which fails that text only. What was translated is kept, up to 250,000 characters of CQL.
  *
  * `translate` rejects with an `OperationError`: `too-costly` for texts that are too long or take too long, `throttled` when too many wait,
  * `not-supported` when the package `@cqframework/cql` is not installed.
@@ -56,17 +57,15 @@ export function openWorkerTranslator(options: WorkerTranslatorOptions = {}): Wor
     refusal: 'Too many CQL texts at the same time.',
   })
   let thread: TranslatorThread | undefined
-  return {
-    translate: async (text, includes = new Map()) => {
-      if ([text, ...includes.values()].some((one) => one.length > maxLength))
-        throw new OperationError('too-costly', `A CQL library may have at most ${maxLength} characters.`)
-      return await limiter.run(async () => {
-        thread = thread?.hasEnded() === false ? thread : startThread(model, maxMemory)
-        return await thread.ask({ text, includes }, timeoutMs)
-      })
-    },
-    close: async () => await thread?.end(),
-  }
+  const translate = keepTranslations<Translation>(async (text, includes = new Map()) => {
+    if ([text, ...includes.values()].some((one) => one.length > maxLength))
+      throw new OperationError('too-costly', `A CQL library may have at most ${maxLength} characters.`)
+    return await limiter.run(async () => {
+      thread = thread?.hasEnded() === false ? thread : startThread(model, maxMemory)
+      return await thread.ask({ text, includes }, timeoutMs)
+    })
+  })
+  return { translate, close: async () => await thread?.end() }
 }
 
 interface Source {

@@ -1,6 +1,7 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
+import { keepTranslations } from './kept-translations.js'
 import { systemModelInfo } from './system-model.js'
 import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
@@ -60,7 +61,7 @@ export function modelTexts(model: TypeModel): ModelTexts {
  * The reference translator, from the optional package `@cqframework/cql`, in this thread.
  *
  * Loading it takes a tenth of a second, the first library with FHIR about a second more, and it does not give way while it works: a server uses
- * `openWorkerTranslator` of `@fhir-ops/cql/node`.
+ * `openWorkerTranslator` of `@fhir-ops/cql/node`. What was translated is kept, up to 250,000 characters of CQL.
  *
  * @throws {Error} when the package is not installed. @throws {TypeError} for an option that is unknown or of another type.
  */
@@ -68,7 +69,7 @@ export async function createTranslator(options: TranslatorOptions = {}): Promise
   checkOptions('createTranslator', SHAPE, options)
   const { model } = options
   const translate = await loadTranslator(model === undefined ? undefined : modelTexts(model))
-  return { translate: (text, includes) => Promise.resolve(translate(text, includes ?? new Map())) }
+  return { translate: keepTranslations(async (text, includes) => translate(text, includes ?? new Map())) }
 }
 
 /** Loads the translator. The function that it gives translates at once. */
