@@ -47,7 +47,7 @@ console.log(
     .includes("Slice 'observation'"),
 )
 
-const translator = await openWorkerTranslator()
+const translator = openWorkerTranslator({ timeoutMs: 30_000 })
 const { elm } = await translator.translate('define A: 1 + 1')
 console.log('cql', elm.library.statements.def[0].name)
 await translator.close()

@@ -1,9 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENT_PAGE, clientPage, presentPage, type CallRow } from '../../handler/test/client-page.js'
 import { builtFile } from '../../../test/built.js'
@@ -51,8 +50,12 @@ describe.skipIf(tools === undefined)('the inspector of MCP, on its command line 
   async function ask(server: readonly string[], ...method: readonly string[]): Promise<Said> {
     const env = { ...process.env, HOME: folder, MCP_INSPECTOR_SECRET_STORE: 'memory' }
     const args = [program, '--cli', ...server, '--method', ...method]
-    const ended = await promisify(execFile)(process.execPath, args, { env, cwd: folder }).catch((error: unknown) => Object(error))
-    return { status: ended.code ?? 0, out: String(ended.stdout), err: String(ended.stderr) }
+    // Into files: the inspector ends without waiting for a pipe to take what it wrote.
+    const [out, err] = [join(folder, 'out'), join(folder, 'err')]
+    const files = [openSync(out, 'w'), openSync(err, 'w')]
+    const [status] = await once(spawn(process.execPath, args, { env, cwd: folder, stdio: ['ignore', ...files] }), 'exit')
+    files.forEach(closeSync)
+    return { status, out: readFileSync(out, 'utf8'), err: readFileSync(err, 'utf8') }
   }
 
   /** A call over both ways, and what the answer contains. */

@@ -17,6 +17,8 @@ const options = { root, logLevel: 'error', configFile: false }
 const server = kind === 'built' ? await previewed() : await createServer({ ...options, server: { port: 0, host: '127.0.0.1' } })
 if (kind !== 'built') await server.listen()
 const browser = await chromium.launch({ executablePath, args: ARGS })
+/** In milliseconds; Vite prepares what the page imports when it is first asked for. */
+const LONGEST = 180_000
 /** What the translator of CQL writes when it is loaded. */
 const NOTICE = 'Environment variables are not supported in the browser'
 
@@ -36,7 +38,7 @@ function written(page) {
   return new Promise((resolve, reject) => {
     page.on('console', (message) => message.type() === 'log' && message.text() !== NOTICE && resolve(message.text()))
     page.on('pageerror', reject)
-    page.goto(server.resolvedUrls.local[0]).catch(reject)
-    setTimeout(() => reject(new Error('The page has written nothing for a minute.')), 60_000).unref()
+    page.goto(server.resolvedUrls.local[0], { timeout: LONGEST }).catch(reject)
+    setTimeout(() => reject(new Error('The page has written nothing for three minutes.')), LONGEST).unref()
   })
 }
