@@ -28,8 +28,15 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     () => {
       test('in the process that was started, which ends as it is told', async () => {
         const { environment, status } = await served({})
-        expect(environment).toEqual(expect.arrayContaining(['MALLOC_MMAP_THRESHOLD_=1048576', 'MALLOC_TRIM_THRESHOLD_=2097152']))
+        const settings = ['MALLOC_ARENA_MAX=2', 'MALLOC_MMAP_THRESHOLD_=1048576', 'MALLOC_TRIM_THRESHOLD_=2097152']
+        expect(environment).toEqual(expect.arrayContaining(settings))
         expect(status).toBe(0)
+      })
+
+      test('with as many areas as its environment says', async () => {
+        const { environment } = await served({ MALLOC_ARENA_MAX: '7' })
+        const settings = ['MALLOC_ARENA_MAX=7', 'MALLOC_MMAP_THRESHOLD_=1048576', 'MALLOC_TRIM_THRESHOLD_=2097152']
+        expect(environment.filter((setting) => setting.startsWith('MALLOC_')).toSorted()).toEqual(settings)
       })
 
       test.each([{ MALLOC_TRIM_THRESHOLD_: '4096' }, { GLIBC_TUNABLES: 'glibc.malloc.arena_max=2' }])(

@@ -25,7 +25,7 @@ const LOOK_MS = 1_000
 /** Of a second, in which the process works: below, it waits for requests. */
 const AT_REST = 0.05
 /** To save memory takes V8 two collections, and the next requests take again what was given back: that is for a process that has had none for a while, never under load. */
-const QUIET_SECONDS = 8
+const QUIET_SECONDS = 4
 /** From a collection to the next look of V8 whether it is to save memory. */
 const REDUCER_SECONDS = 2
 

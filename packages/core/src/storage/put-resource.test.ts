@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isObject } from '../json/index.js'
+import { finished } from '../work/index.js'
 import { putResource, storedResource, writableText } from './index.js'
 import { writableResource } from './put-resource.js'
 
@@ -94,6 +95,17 @@ describe('storedResource', () => {
     const tagged = storedResource({ ...row, text: writableText('Patient', 'a', { resourceType: 'Patient', meta: { tag: [] } }) })
     expect(tagged.resource['meta']).toEqual({ versionId: '3', lastUpdated: '2024-01-01T00:00:00.000Z', tag: [] })
     expect(tagged.resource).toBe(tagged.resource)
+  })
+
+  it('is parsed once, be it in one go or in pieces', () => {
+    const text = writableText('Patient', 'a', { resourceType: 'Patient' })
+    const stored = storedResource({ type: 'Patient', id: 'a', versionId: '1', lastUpdated: '2024-01-01T00:00:00.000Z', text })
+    const { parsing } = stored
+    if (parsing === undefined) throw new Error('There is no parsing in pieces')
+    const first = finished(parsing())
+    expect(first).toMatchObject({ id: 'a' })
+    expect(finished(parsing())).toBe(first)
+    expect(stored.resource).toBe(first)
   })
 })
 

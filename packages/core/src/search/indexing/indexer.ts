@@ -105,7 +105,7 @@ function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readon
 }
 
 function pushEntries(found: IndexEntry[], param: string, fields: readonly EntryFields[]): void {
-  for (const entry of fields) found.push({ param, ...entry })
+  for (const entry of fields) found.push(entryOf(param, entry))
 }
 
 function fieldsOf(
@@ -124,6 +124,14 @@ function tuplesOf(scope: IndexScope, { components }: SearchParameter, { item }: 
     parts.push(values.flatMap((value) => fieldsOf(scope, { kind: type, system: undefined }, value)))
   }
   return tupleFields(components, parts)
+}
+
+/** Written out for texts, of which most entries are, so that each is one object: members that are spread behind another take one more, as large. */
+function entryOf(param: string, fields: EntryFields): IndexEntry {
+  const { system, value, text, low, high } = fields
+  if (value === undefined || low !== undefined || high !== undefined) return { param, ...fields }
+  if (system === undefined) return text === undefined ? { param, value } : { param, value, text }
+  return text === undefined ? { param, system, value } : { param, system, value, text }
 }
 
 /** So few entries are compared with each other, rather than by keys that are written for them. */
