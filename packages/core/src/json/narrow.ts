@@ -23,10 +23,11 @@ export function objectAt(object: JsonObject | undefined, name: string): JsonObje
   return isObject(value) ? value : undefined
 }
 
-/** The objects of an array member; other items and other shapes are ignored. */
+/** The objects of an array member; other items and other shapes are ignored. A list of nothing else is given as it is, as copies of large ones take long. */
 export function objectsAt(object: JsonObject | undefined, name: string): readonly JsonObject[] {
   const value = object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined
-  return Array.isArray(value) ? value.filter(isObject) : []
+  if (!Array.isArray(value)) return []
+  return value.every(isObject) ? value : value.filter(isObject)
 }
 
 /** The first extension of an element with this url. */
