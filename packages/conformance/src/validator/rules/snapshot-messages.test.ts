@@ -143,3 +143,36 @@ add(
   [],
   profile('own', [element('Observation.component', { ...byCode, max: '1' }), element('Observation.component:a', { sliceName: 'a' })]),
 )
+
+const toPatient = (target: string): JsonObject => ({ type: [{ code: 'Reference', targetProfile: [SD + target] }] })
+const onPinned = profile('own', [element('Observation.subject', toPatient('Patient'))], onFirst)
+add('a target that the base pins to a version', [], onPinned, [
+  first(element('Observation.subject', { min: 0, max: '1', ...toPatient('Patient|4.0.1') })),
+])
+add('a target that the base does not have in any version', FAILS, onPinned, [
+  first(element('Observation.subject', { min: 0, max: '1', ...toPatient('Device|4.0.1') })),
+])
+
+const model = (more: JsonObject): JsonObject => {
+  const described = { short: 'x', definition: 'x', min: 0, max: '1' }
+  const elements = [
+    element('Model', { ...described, base: { path: 'Base', min: 0, max: '*' } }),
+    element('Model.day', { ...described, base: { path: 'Model.day', min: 0, max: '1' }, type: [{ code: 'date' }], ...more }),
+  ]
+  const own = { kind: 'logical', type: 'http://a.org/StructureDefinition/Model', baseDefinition: `${SD}Base`, derivation: 'specialization' }
+  return profile('Model', [], { ...own, differential: { element: elements }, snapshot: { element: elements } })
+}
+add(
+  'a model with a limit',
+  ['warning|exception definition-snapshot StructureDefinition.snapshot.element[1]'],
+  model({ minValueDate: '1900-01-01' }),
+)
+add(
+  'a model with a slice: SD_TABLE_PROHIBITED',
+  ['error|exception definition-snapshot StructureDefinition.snapshot.element[1]'],
+  model({ sliceName: 'a' }),
+)
+
+const addBase = messageTests('the base', /^definition-base/)
+addBase('of a model', [], model({}))
+addBase('that is not known', ['warning|not-found definition-base StructureDefinition'], { ...model({}), baseDefinition: `${SD}Nothing` })

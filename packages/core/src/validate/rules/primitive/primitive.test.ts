@@ -61,16 +61,20 @@ const ROWS: readonly [
     'string',
     stringProblem,
     {
-      ok: ['a', 'a\nb', 'a < b > c', '<3', '<http://x>', 'a\u202Eb\u202Cc', 'a\u2067b\u2069'],
+      ok: ['a', 'a\nb', 'a < b > c', '<3', '<http://x>', '<name>', 'a <TS> b', '<br/>', '</b>', 'a\u202Eb\u202Cc', 'a\u2067b\u2069'],
       warning: [' ', '\n', ' a', 'a ', 'a\u0007', 'a\u202Eb', 'a\u202Cb'],
-      information: ['<b>x</b>', 'x <img src=y>'],
+      information: ['<b>x</b>', 'a <b>c<i>', 'x <img src=y>', '<script>x'],
       error: ['x'.repeat(1024 * 1024 + 1)],
     },
   ],
   [
     'markdown',
     markdownProblem,
-    { ok: ['a ', ' a < b, b > a', '`<b>`', '<http://x>', '\\<b>'], warning: [' ', '<b>x</b>', '<img src=x>', 'a </p>'], error: [] },
+    {
+      ok: ['a ', ' a < b, b > a', '`<b>`', '<http://x>', '\\<b>', 'a<br/>'],
+      warning: [' ', '<b>x</b>', '<img src=x>', 'a </p>', '<br />', '<!-- a -->', '<?xml?>'],
+      error: [],
+    },
   ],
   ['code', codeProblem, { ok: ['a', 'a b', '<='], error: [' a', 'a ', 'a  b', 'a\tb'] }],
   ['id', idProblem, { ok: ['a.B-1', 'x'.repeat(64)], error: ['', 'a_b', 'a b', 'x'.repeat(65), 'é'] }],

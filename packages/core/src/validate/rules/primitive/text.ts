@@ -50,8 +50,9 @@ export const TEXT_FINDINGS: readonly FindingDefinition[] = [
 
 const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
-const HTML_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*[\s/>]/
-const WHOLE_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?>/
+/** The start of a tag, as in `<b>`, `</b>` and `<!-- -->`; `<br/>` is a habit of those who write markdown. */
+const HTML_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*[\s>]|<[!?][A-Za-z-]/
+const WHOLE_TAG = /<[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?>/
 /** Escaped characters, and code between back ticks. */
 const NO_MARKUP = /\\.|`[^`]*`/g
 const CODE_SPACE = /[\t\n\r]|\s\s/
@@ -72,8 +73,12 @@ const AROUND: PrimitiveProblem = {
 }
 
 function markupProblem(text: string): PrimitiveProblem | undefined {
-  const tag = WHOLE_TAG.exec(text)?.[0]
-  if (tag === undefined) return undefined
+  const found = WHOLE_TAG.exec(text)
+  if (found === null) return undefined
+  const [tag] = found
+  const isRunning = tag.includes('=') || /^<script\b/i.test(tag)
+  // A bare tag by itself is a placeholder such as `<name>`; markup has another one, which ends it.
+  if (!isRunning && !text.includes('<', found.index + tag.length)) return undefined
   return {
     finding: STRING_MARKUP,
     text: `The text contains what looks like an embedded HTML tag: ${quoted(tag)}.`,

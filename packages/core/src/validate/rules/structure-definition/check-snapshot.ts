@@ -22,6 +22,9 @@ export function checkSnapshot(run: Run, definition: FhirNode): void {
 
 const AT_ROOT = ['sliceName', 'slicing', 'requirements', 'defaultValue', 'fixed', 'pattern', 'example', 'minValue', 'maxValue']
 
+/** Of what a definition of a type says of its elements, this is done by published ones, as a profile would do it. */
+const IN_PUBLISHED: ReadonlySet<string> = new Set(['fixed', 'pattern', 'minValue', 'maxValue'])
+
 /** What ElementDefinitions cannot say at the root, or in the definition of a type. */
 function checkMembers(run: Run, element: FhirNode, isConstraint: boolean): void {
   const isRoot = !(textOf(element, 'path') ?? '').includes('.')
@@ -29,8 +32,10 @@ function checkMembers(run: Run, element: FhirNode, isConstraint: boolean): void 
   const rest = isConstraint ? ['meaningWhenMissing', 'maxLength'] : []
   const prohibited = isRoot ? [...AT_ROOT, ...rest] : ['sliceName', 'fixed', 'pattern', 'minValue', 'maxValue']
   const has = (name: string): boolean => childrenOf(run, element, name).length > 0
-  const say = (text: string): void => run.findings.report(DEFINITION_SNAPSHOT, element, { text })
-  for (const name of prohibited.filter(has)) say(`${quoted(textOf(element, 'path') ?? '')} must not have ${name}.`)
+  const say = (text: string, severity?: 'warning'): void =>
+    run.findings.report(DEFINITION_SNAPSHOT, element, { text, ...(severity !== undefined && { severity }) })
+  for (const name of prohibited.filter(has))
+    say(`${quoted(textOf(element, 'path') ?? '')} must not have ${name}.`, !isRoot && IN_PUBLISHED.has(name) ? 'warning' : undefined)
   if (!isRoot)
     for (const name of ['min', 'max'].filter((one) => !has(one))) say(`${quoted(textOf(element, 'path') ?? '')} must have ${name}.`)
 }

@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -75,9 +76,12 @@ function elementsIn({ value }: FhirNode, part: string): readonly JsonObject[] | 
   return isObject(value) && isObject(value[part]) ? objectsAt(value[part], 'element') : undefined
 }
 
+/** What logical models build on that are neither resources nor types: it has no elements, and no definition in R4. */
+const ANYTHING = `${TYPE_URL}Base`
+
 function checkBase(run: Run, node: FhirNode): void {
   const base = textOf(node, 'baseDefinition')
-  const found = base === undefined ? PENDING : run.definitions.definition('StructureDefinition', base)
+  const found = base === undefined || base === ANYTHING ? PENDING : run.definitions.definition('StructureDefinition', base)
   if (found === undefined) {
     run.findings.report(DEFINITION_BASE, node, {
       text: `The base ${quoted(base ?? '')} could not be found, so the differential is not checked against it.`,

@@ -214,8 +214,8 @@ function isAllowed({ model }: Run, code: string, allowed: string): boolean {
 function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]): boolean {
   const targets = types.map((type) => textsAt(type, 'targetProfile'))
   if (typeof value !== 'string' || targets.some((list) => list.length === 0)) return false
-  const allowed = targets.flat()
-  if (allowed.includes(value) || allowed.includes(`${TYPE_URL}Resource`)) return false
+  const allowed = targets.flat().map(withoutVersion)
+  if (allowed.includes(withoutVersion(value)) || allowed.includes(`${TYPE_URL}Resource`)) return false
   const seen = new Set<string>()
   for (let next: string | undefined = value; next !== undefined && !seen.has(next);) {
     seen.add(next)
@@ -225,6 +225,11 @@ function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]):
     next = stringAt(found, 'baseDefinition')
   }
   return true
+}
+
+/** A base may pin the versions of its targets; a profile need not repeat them. */
+function withoutVersion(canonical: string): string {
+  return canonical.split('|', 1)[0] ?? canonical
 }
 
 function textsAt(object: JsonObject, name: string): readonly string[] {
