@@ -39,6 +39,11 @@ describe('the fullUrl of an entry', () => {
   test.each<[string, JsonObject, readonly string[]]>([
     ['is needed', bundle('collection', [{ resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
     [
+      'is needed in histories',
+      bundle('history', [{ resource: patient('a'), request: { method: 'PUT', url: 'Patient/a' }, response: { status: '200' } }]),
+      ['error bundle-full-url Bundle.entry[0]'],
+    ],
+    [
       'has no white space',
       bundle('collection', [{ fullUrl: 'http://a.org/x y', resource: patient('a') }]),
       ['error bundle-full-url Bundle.entry[0]'],

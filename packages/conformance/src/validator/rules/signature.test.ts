@@ -6,7 +6,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 import { certificateFor } from './certificate-for.js'
-import { findingsOf } from './findings-of.js'
+import { findingsOf, issuesOf } from './findings-of.js'
 
 const ctx = createContext({ storage: memoryStorage(), ...r4() })
 const KINDS = /^signature/
@@ -177,4 +177,8 @@ test('the certificate of a signature is described: BUNDLE_SIGNATURE_CERT_DETAILS
     "information|informational The certificate states: subject 'Jane Doe', issuer 'Test Authority', serial number 01.",
   ])
   expect(await described(signed(jws(header({ x5c: ['AAAA'] }))))).toEqual([])
+})
+
+test('a JWS that cannot be read is invalid: BUNDLE_SIGNATURE_HEADER_PARSE', async () => {
+  expect(await issuesOf(signed('x'), [], /^signature-data$/)).toEqual(['error|invalid signature-data Bundle'])
 })

@@ -427,6 +427,12 @@ add(
   ['warning|invalid value-set-filter ValueSet.compose.include[0].filter[0]'],
   inc({ system: 'http://snomed.info/sct', filter: [{ property: 'nix', op: '=', value: '1' }] }),
 )
+for (const value of ['x', '404684004', '404684003 |Clinical finding|'])
+  add(
+    `sct concept is-a ${value}: VALUESET_BAD_FILTER_VALUE_VALID_CODE`,
+    ['error|invalid value-set-filter ValueSet.compose.include[0].filter[0]'],
+    inc({ system: 'http://snomed.info/sct', filter: [{ property: 'concept', op: 'is-a', value }] }),
+  )
 add('sct 246075003=', [], inc({ system: 'http://snomed.info/sct', filter: [{ property: '246075003', op: '=', value: '404684003' }] }))
 add('sct constraint=', [], inc({ system: 'http://snomed.info/sct', filter: [{ property: 'constraint', op: '=', value: '<< 404684003' }] }))
 add(

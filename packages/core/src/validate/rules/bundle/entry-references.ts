@@ -140,7 +140,7 @@ function checkVersion({ run }: BundleCheck, entry: BundleEntry, { link, found }:
 function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
   if (target.includes(':') || target.startsWith('#')) return undefined
   const isSearch = target.includes('?')
-  if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type) && !isSearch)
+  if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type) && type !== 'history' && !isSearch)
     return { text: `${quoted(target)} is a relative reference, but its entry has no fullUrl to resolve it against.`, code: 'required' }
   if (fullUrl === undefined || RELATIVE.test(target) || (IS_EXECUTED.has(type) && SEARCH.test(target))) return undefined
   const orSearch = IS_EXECUTED.has(type) ? ', or of a type and search parameters' : ''

@@ -28,8 +28,8 @@ export const BUNDLE_STYLE_SHEET: FindingDefinition = defineFinding(
   'Include the style sheet in the Bundle.',
 )
 
-/** In these types of Bundle entries may have no fullUrl: the resource is yet to be made, or the entry is about another time. */
-export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response', 'history'])
+/** In these types of Bundle entries may have no fullUrl: the resource is yet to be made. */
+export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response'])
 
 /**
  * Checks that entries have a fullUrl, that it is absolute, and that one of a RESTful server has the type and id of the resource.

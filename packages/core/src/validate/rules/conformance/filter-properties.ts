@@ -61,7 +61,19 @@ function snomed(name: string): FilterProperty | undefined {
   if (name === 'expressions' || name === 'inactive') return { type: 'boolean', operators: ['=', 'in'] }
   if (name === 'concept') return { ...OF_CODES, operators: ['is-a', 'is-not-a', 'in', 'descendent-of', 'descendent-leaf'] }
   if (name === 'expression') return { type: '' }
-  return /^\d{3,15}[01]0\d$/.test(name) && hasCheckDigit(name) ? { ...OF_CODES, operators: ['=', 'in'] } : undefined
+  return isConceptId(name) ? { ...OF_CODES, operators: ['=', 'in'] } : undefined
+}
+
+/** What the codes of a code system look like that is not here in full. */
+const CODE_FORMS: ReadonlyMap<string, (code: string) => boolean> = new Map([['http://snomed.info/sct', isConceptId]])
+
+/** Whether a text may be a code of a code system, as far as its form tells. */
+export function mayBeCode(canonical: string, code: string): boolean {
+  return CODE_FORMS.get(canonical.split('|', 1)[0] ?? '')?.(code) !== false
+}
+
+function isConceptId(text: string): boolean {
+  return /^\d{3,15}[01]0\d$/.test(text) && hasCheckDigit(text)
 }
 
 const PERMUTATION = '1576283094'

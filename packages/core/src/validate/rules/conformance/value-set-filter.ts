@@ -3,7 +3,7 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { filterProperty, type FilterProperty } from './filter-properties.js'
+import { filterProperty, mayBeCode, type FilterProperty } from './filter-properties.js'
 import { expressionOf, expressionProblem, VALUE_SET_EXPRESSION } from './value-set-parameters.js'
 
 /** A filter of a ValueSet by a property, an operator or a value that the code system does not have. */
@@ -117,6 +117,7 @@ function checkOne(check: FilterCheck, value: string): void {
   if (list !== undefined) return list.includes(value) ? undefined : wrong(`one of ${list.join(', ')}`)
   if (type === 'Coding') return checkCoding(check, value)
   if (type === 'code' && value.trim() !== value) return wrong('a code without white space around it')
+  if (type === 'code' && !mayBeCode(check.canonical, value)) return wrong(`a code of ${quoted(check.canonical)}`)
   if (type === 'code' && codes !== undefined) {
     const what = codeProblem(check, check.canonical, value)
     if (what !== undefined) wrong(what, codes)

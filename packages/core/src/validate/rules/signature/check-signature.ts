@@ -123,7 +123,7 @@ function noteUnread({ run, bundle, element }: SignedBundle, isEncoded: boolean):
     const text = isEncoded
       ? 'The data of the signature is not a JWS that can be read.'
       : 'The data of the signature is neither base64 nor a JWS.'
-    run.findings.report(SIGNATURE_DATA, bundle, { text, code: isEncoded ? 'exception' : 'invalid' })
+    run.findings.report(SIGNATURE_DATA, bundle, { text, code: 'invalid' })
     return
   }
   const what = format === '' ? 'without sigFormat' : `of the format ${quoted(format)}`
