@@ -22,7 +22,7 @@ describe('outcomeOf', () => {
   test('refuses other errors, whose messages may not be for callers', () => {
     const other: unknown = new Error('ECONNREFUSED 10.0.0.1')
     expect(() => Reflect.apply(outcomeOf, undefined, [other, 'x'])).toThrow(
-      new TypeError('outcomeOf: the error is not an OperationError, so its message may not be for callers.'),
+      new TypeError('outcomeOf takes an OperationError: other messages may not be for callers.'),
     )
   })
 

@@ -91,10 +91,8 @@ export interface ErrorDetail {
 export class OperationError extends Error {
   /** By what an error has: an application and its packages may each bring a copy. */
   static override [Symbol.hasInstance](value: unknown): value is OperationError {
-    // Node's and browsers' cryptography has errors of the same name, with a number as code.
-    return (
-      value instanceof Error && value.name === 'OperationError' && 'code' in value && typeof value.code === 'string' && 'detail' in value
-    )
+    // Cryptography of the web has errors of the same name.
+    return value instanceof Error && value.name === 'OperationError' && 'detail' in value
   }
 
   override readonly name: string = 'OperationError'

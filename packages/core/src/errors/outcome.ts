@@ -22,8 +22,7 @@ export function outcomeOk(): OperationOutcome {
  * @throws {TypeError} for another error: what its message may show is not known.
  */
 export function outcomeOf(error: OperationError, id: string): OperationOutcome {
-  if (!(error instanceof OperationError))
-    throw new TypeError('outcomeOf: the error is not an OperationError, so its message may not be for callers.')
+  if (!(error instanceof OperationError)) throw new TypeError('outcomeOf takes an OperationError: other messages may not be for callers.')
   const { txIssue, messageId, diagnostics, issue, issues = [], explanation } = error.detail
   const told = explanationExtension(explanation)
   return {
