@@ -142,7 +142,7 @@ describe('wrong use', () => {
       2,
       'There is no file nothing.db.',
     ],
-    ['a check of a folder', ['check', '--storage', 'sqlite:.'], 2, 'There is no file ..'],
+    ['a check of a folder', ['check', '--storage', 'sqlite:.'], 2, '. is a folder: name a file in it.'],
     ['a check of no file', ['check', '--storage', 'sqlite:'], 2, '--storage must be sqlite:FILE.'],
     ['a backup of no file', ['backup', 'copy.db', '--storage', 'sqlite:'], 2, '--storage must be sqlite:FILE.'],
     ['an export of what is gone', ['export', '--storage', 'memory'], 2, 'nothing in memory'],
@@ -183,7 +183,7 @@ test('a scope that there is not is wrong use of token create', async () => {
   const storage = `sqlite:${join(folder, 'scopes.db')}`
   await command(['load', SAMPLE, '--storage', storage])
   const result = await command(['token', 'create', '--storage', storage, '--scope', 'foo'])
-  expect(result).toMatchObject({ status: 2, out: '', err: expect.stringContaining('there is no scope "foo"') })
+  expect(result).toMatchObject({ status: 2, out: '', err: expect.stringContaining('There is no scope "foo"') })
 })
 
 test('a token in a file that does not exist makes none', async () => {
