@@ -9,6 +9,7 @@ import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
 import { markdownTable } from '../markdown.js'
 import { clinicalResource, PER_PATIENT } from './clinical-resources.js'
 import { fill } from './fill.js'
+import { rawLoad, type Load } from './raw-rows.js'
 import { benchDatabase } from './opened-storages.js'
 
 const RESOURCES: ReadonlyMap<string, (n: number) => JsonObject> = new Map([
@@ -39,16 +40,20 @@ const TARGETS: readonly (readonly [storage: string, way: string, target: () => P
 /**
  * How fast a new SQLite file or PostgreSQL schema is filled, to its close: `BENCH_SIZES` are the numbers of resources (default `100000`). Processor
  * time, which other processes lengthen less than the rate, is that of the thread that indexes, and that of all others of this process: in
- * SQLite one writes; of PostgreSQL the server, another process, is left out.
+ * SQLite one writes; of PostgreSQL the server, another process, is left out. Rows alone are the limit: what SQLite itself takes for the same rows
+ * and indexes, in one thread and nothing else.
  */
 export async function firstLoads(): Promise<string> {
   const rows: string[][] = []
   for (const size of (process.env['BENCH_SIZES'] ?? '100000').split(',').map(Number))
-    for (const [what, resourceOf] of RESOURCES)
-      for (const [storage, way, target] of TARGETS) {
-        rows.push([size.toLocaleString('en'), what, storage, way, ...(await firstLoad(await target(), { size, resourceOf }))])
+    for (const [what, resourceOf] of RESOURCES) {
+      const add = (...row: readonly string[]): void => {
+        rows.push([size.toLocaleString('en'), what, ...row])
         process.stderr.write(`${rows.at(-1)?.join(' ')}\n`)
       }
+      add('SQLite', 'rows alone, indexes made at the end', ...(await rawLoad({ size, resourceOf })))
+      for (const [storage, way, target] of TARGETS) add(storage, way, ...(await firstLoad(await target(), { size, resourceOf })))
+    }
   return markdownTable(['resources', 'of', 'storage', 'way', 'resources/s', 'µs to index and hand over each', 'µs of other threads'], rows)
 }
 
@@ -60,11 +65,6 @@ async function sqliteFile(open: (file: string) => Promise<Filled>): Promise<Targ
 async function postgresSchema(open: typeof openPostgres): Promise<Target> {
   const { schema, remove } = await benchDatabase()
   return { open: async () => open(schema.pool()), remove }
-}
-
-interface Load {
-  readonly size: number
-  readonly resourceOf: (n: number) => JsonObject
 }
 
 async function firstLoad(target: Target, { size, resourceOf }: Load): Promise<readonly string[]> {
