@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
-import { createPace, createScheduler } from 'fhir-ops/internal/context'
+import { createScheduler } from 'fhir-ops/internal/context'
 import { expand } from 'fhir-ops/expand'
 import { createRecorder } from 'fhir-ops/internal/explain'
 import { PENDING } from 'fhir-ops/fhirpath'
@@ -81,7 +81,7 @@ describe('ECL that takes long', () => {
 
   it('ends at its time limit when a resource is validated with it', async () => {
     const hurried = forRequest(ctx, { limits: { operationTimeoutMs: 100 } })
-    const questions = createQuestions(createPace(hurried))
+    const questions = createQuestions(hurried)
     const { valueSet } = codeFinder(hurried, questions, await keptAnswers(hurried))
     expect(valueSet(urlOf(`* : ${times(300, '*=<<*', ',')}`))).toBe(PENDING)
     await expect(questions.settle()).rejects.toMatchObject({ code: 'computation-timeout' })

@@ -1,4 +1,4 @@
-import type { Pace } from '../../context/index.js'
+import { createPace, type OperationContext } from '../../context/index.js'
 import { PENDING, type Pending } from '../../fhirpath/index.js'
 
 /**
@@ -21,7 +21,7 @@ const MAX_OPEN = 5_000
 const TOGETHER = 100
 
 /** Makes the questions of one validation. */
-export function createQuestions(pace: Pace): Questions {
+export function createQuestions(ctx: OperationContext): Questions {
   let open: (() => Promise<void>)[] = []
   return {
     note(fetch) {
@@ -30,13 +30,15 @@ export function createQuestions(pace: Pace): Questions {
       return true
     },
     async settle() {
+      if (open.length === 0) return false
       const noted = open
       open = []
+      const pace = createPace(ctx)
       for (let start = 0; start < noted.length; start += TOGETHER) {
         await pace.step()
         await Promise.all(noted.slice(start, start + TOGETHER).map((fetch) => fetch()))
       }
-      return noted.length > 0
+      return true
     },
   }
 }
@@ -72,16 +74,17 @@ export function keptOrFetched<T>(
   load: (key: string) => Promise<T>,
 ): (key: string) => T | Pending {
   let known: Map<string, Fetched<T>> | undefined
-  const fetched = answers(questions, async (key) => {
+  let fetched: ((key: string) => T | Pending) | undefined
+  const fetch = async (key: string): Promise<T> => {
     const answer = await load(key)
     store.set(key, { answer })
     return answer
-  })
+  }
   return (key) => {
     const before = known?.get(key)
     if (before !== undefined) return before.answer
     const found = store.get(key)
-    if (found === undefined) return fetched(key)
+    if (found === undefined) return (fetched ??= answers(questions, fetch))(key)
     known ??= new Map()
     known.set(key, found)
     return found.answer

@@ -14,7 +14,7 @@ import { definitionFinder, profileFinder } from './profiles.js'
 
 /** Makes the definitions of one validation; what it uses of them is in the explanation, where one is asked for. */
 export async function createDefinitions(ctx: OperationContext, model: TypeModel): Promise<Definitions> {
-  return explainedDefinitions(await definitionsIn(ctx, model, createQuestions(createPace(ctx))), ctx.explain)
+  return explainedDefinitions(await definitionsIn(ctx, model, createQuestions(ctx)), ctx.explain)
 }
 
 async function definitionsIn(ctx: OperationContext, model: TypeModel, questions: Questions): Promise<Definitions> {
