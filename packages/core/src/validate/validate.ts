@@ -76,11 +76,12 @@ export function validate(ctx: OperationContext, input: ValidateInput): Promise<V
 async function validated(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
   checkInput(ctx, input, VALIDATE_INPUT)
   checkpoint(ctx)
-  const source = await sourceOf(ctx, input)
+  const given = sourceOf(ctx, input)
+  const source = given instanceof Promise ? await given : given
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked
   const reported = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source, source.fault, places)]
-  const ofLibrary = source.fault === undefined ? await libraryFindings(ctx, source.value, asked) : []
+  const ofLibrary = source.fault === undefined && isLibrary(source.value) ? await libraryFindings(ctx, source.value, asked) : NO_FINDINGS
   const findings = [...reported, ...ofLibrary, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
@@ -111,7 +112,10 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
   return {
     checks: input.checks ?? 'all',
     bestPractice: first(input.bestPractice, general.bestPractice, 'off'),
-    refuses: new Set([...(general.refuse ?? []), ...(input.refuse ?? [])]),
+    refuses:
+      input.refuse === undefined && general.refuse === undefined
+        ? NO_REFUSALS
+        : new Set([...(general.refuse ?? []), ...(input.refuse ?? [])]),
     validateReferences: first(input.validateReferences, general.validateReferences, 'off'),
     assumeValidRestReferences: first(input.assumeValidRestReferences, general.assumeValidRestReferences, false),
     allowComments: first(input.allowComments, general.allowComments, false),
@@ -123,12 +127,15 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
   }
 }
 
+const NO_REFUSALS: RunPolicy['refuses'] = new Set()
+
 /** What the call says, or else the host, or else nobody. */
 function first<T>(own: T | undefined, general: T | undefined, usual: T): T {
   return own ?? general ?? usual
 }
 
 function suppressorOf(ctx: OperationContext, { suppress = [] }: ValidateInput, rules: RuleSettings): Suppressor | undefined {
+  if (ctx.validation?.suppress === undefined && suppress.length === 0) return undefined
   const all = [...(ctx.validation?.suppress ?? []), ...suppress]
   return all.length === 0 ? undefined : createSuppressor(all, { now: ctx.now(), rules })
 }
@@ -139,7 +146,7 @@ function isAtLeast(level: FindingLevel, { severity }: Finding): boolean {
   return LEVELS.indexOf(severity) >= LEVELS.indexOf(level)
 }
 
-async function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): Promise<JsonSource> {
+function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): Promise<JsonSource> | JsonSource {
   if (typeof resource === 'string') return createPace(ctx).run(readJsonSource(resource, { positions: places === true }))
   if (isSource(resource)) return resource
   return { text: '', start: 0, value: resource, repairs: [], numberText: () => undefined, positions: new Map() }
@@ -155,13 +162,19 @@ function isSource(resource: object): resource is JsonSource {
  *
  * @throws what the checker throws.
  */
-async function libraryFindings(ctx: OperationContext, resource: unknown, asked: Asked): Promise<readonly Finding[]> {
-  if (asked.policy.checks !== 'all' || !isObject(resource) || resource['resourceType'] !== 'Library') return []
+async function libraryFindings(ctx: OperationContext, resource: JsonObject, asked: Asked): Promise<readonly Finding[]> {
+  if (asked.policy.checks !== 'all') return NO_FINDINGS
   const texts = objectsAt(resource, 'content').flatMap((content, index) => (isCql(content) ? [index] : []))
   if (texts.length === 0) return []
   const problems = await ctx.checkLibrary?.(ctx, resource)
   const findings = problems?.map(ofProblem) ?? texts.map((index) => findingOf(CQL_UNCHECKED, { text: UNCHECKED, expression: place(index) }))
   return findings.filter((finding) => asked.suppressor?.hides(finding) !== true)
+}
+
+const NO_FINDINGS: readonly Finding[] = []
+
+function isLibrary(resource: unknown): resource is JsonObject {
+  return isObject(resource) && resource['resourceType'] === 'Library'
 }
 
 const UNCHECKED = 'The CQL is not checked: no translator is set up here.'

@@ -8,7 +8,7 @@ import { INHERITED, SYSTEM_TYPES, type BindingRule, type ElementRule } from '../
 import type { Help } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
-import type { DemandRule, MetTest, Run } from '../../run/run.js'
+import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
 import { CODE_SYSTEM_VERSION } from './check-coding.js'
@@ -108,23 +108,25 @@ export const bindingRule: DemandRule = {
   finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED, CODE_SYSTEM_VERSION],
   appliesTo: ({ bindings }) => bindings.length > 0,
   metTest: inAllTest,
-  checkBy: (rules) => (run, node) => checkBindings(run, node, rules),
+  checkBy: checkFor,
 }
 
-/** Checks the codes of a node against the value sets that its rules bind it to. Where a code of one is required, weaker ones have nothing to add. */
-function checkBindings(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
-  if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
+/** Makes the check of codes against the value sets that rules bind them to. Where a code of one is required, weaker ones have nothing to add. */
+function checkFor(rules: readonly ElementRule[]): NodeCheck {
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
-  const required = bound.filter(({ binding }) => binding.strength === 'required')
-  const codes = codesOf(node)
-  if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
-  const done = new Set<string>()
-  for (const one of codes.length > 0 && required.length > 0 ? required : bound.filter(isStrongest)) {
-    const key = `${one.binding.strength} ${one.binding.valueSet}`
-    if (done.has(key)) continue
-    done.add(key)
-    checkBinding(run, node, { ...one, codes })
+  const required = eachOnce(bound.filter(({ binding }) => binding.strength === 'required'))
+  const strongest = eachOnce(bound.filter(isStrongest))
+  return (run, node) => {
+    if (node.type.kind === 'primitive' && !CODED_PRIMITIVES.has(node.type.name)) return
+    const codes = codesOf(node)
+    if (node.type.name === 'CodeableConcept' && isObject(node.value)) run.indexes.boundLists.set(node.value, () => boundLists(run, rules))
+    for (const one of codes.length > 0 && required.length > 0 ? required : strongest) checkBinding(run, node, { ...one, codes })
   }
+}
+
+function eachOnce(bound: readonly BoundRule[]): readonly BoundRule[] {
+  const keys = bound.map(({ binding }) => `${binding.strength} ${binding.valueSet}`)
+  return bound.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
 }
 
 /** A maximum takes the place of the binding that it is on. */

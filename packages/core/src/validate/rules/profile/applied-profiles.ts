@@ -113,12 +113,14 @@ function globalProfile(run: Run, node: FhirNode, canonical: string): readonly Pr
  * @throws {OperationError} `profile-not-found` for one that is not to be found.
  */
 export function requestedRules(run: Run, canonicals: readonly string[]): readonly ElementRule[] {
+  if (canonicals.length === 0) return []
   const meant = requested(run, canonicals).filter((profile) => !isForEntry(run, profile))
   return meant.flatMap((profile) => fittingProfiles(run, run.root, profile)).flatMap((profile) => rootsOf(run, profile))
 }
 
 /** Checks the resource of a Bundle's first entry against the profiles that the caller asks for and that are for no Bundle. */
 export function visitFirstEntry(run: Run, canonicals: readonly string[]): void {
+  if (canonicals.length === 0) return
   const profiles = requested(run, canonicals).filter((profile) => isForEntry(run, profile))
   const [entry] = profiles.length === 0 ? [] : childrenOf(run, run.root, 'entry')
   const [resource] = entry === undefined ? [] : childrenOf(run, entry, 'resource')
