@@ -23,6 +23,7 @@ define Everybody: true
 define Women: Patient.gender = 'female'
 define Visited: exists Visits
 define Left: Patient.active = false
+define Statuses: Visits V return V.status.value
 define Visits: [Encounter] E where E.period during "Measurement Period"
 define Gender: Patient.gender
 define function Length(visit FHIR.Encounter): duration in minutes of visit.period
@@ -150,6 +151,22 @@ it('counts resources, includes the last day of the period, and lists members', a
   expect(answer.group?.[0]?.population?.[0]?.count).toBe(3)
   const [list] = answer.contained ?? []
   expect(JSON.stringify(list)).toContain('Encounter/a2')
+})
+
+it('refuses resources of another type than the basis', async () => {
+  const cohort = measure('cohort', [population('initial-population', 'Visits')], { basis: 'Observation' })
+  await expect(report(cohort)).rejects.toMatchObject({
+    code: 'definition-invalid',
+    message: expect.stringContaining("gives Encounter, while its basis is 'Observation'"),
+  })
+})
+
+it.each(['boolean', undefined])('has no stratum of those who have none of the values, with basis %s', async (basis) => {
+  const stratifier = [{ criteria: { language: 'text/cql-identifier', expression: 'Statuses' } }]
+  const stratified = measure('cohort', [population('initial-population', 'Everybody')], { stratifier })
+  const [group] = (await report(basis === undefined ? { ...stratified, ...{ extension: [] } } : stratified)).group ?? []
+  const strata = group?.stratifier?.[0]?.stratum?.map(({ value, population: own }) => [value?.text, own?.[0]?.count])
+  expect(strata).toEqual([['finished', 2]])
 })
 
 it('aggregates observations', async () => {

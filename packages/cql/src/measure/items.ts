@@ -20,11 +20,23 @@ export function itemsOf(population: CompiledCriterion, evaluation: Evaluation): 
   }
   if (population.basis === 'boolean') throw misfit(population, `gives ${isList(value) ? 'a list' : 'a value'}`)
   const subjectKey = subject === null ? '' : referenceOf(subject)
+  const items = isList(value) ? value : [value]
+  checkTypes(items, population)
   return new Map(
-    (isList(value) ? value : [value]).flatMap((item) =>
+    items.flatMap((item) =>
       item === null ? [] : [[isFhir(item) ? referenceOf(item) : `${subjectKey}#${literalText(item)}`, item] as const],
     ),
   )
+}
+
+/** Resources must be of the type that the basis names; one in lower case, such as `date`, names none. */
+function checkTypes(items: readonly Value[], population: CompiledCriterion): void {
+  const { basis = '' } = population
+  if (!/^[A-Z]/.test(basis)) return
+  const other = items
+    .filter((item) => item !== null)
+    .find((item) => isFhir(item) && item.type.kind === 'resource' && item.type.name !== basis)
+  if (other !== undefined && isFhir(other)) throw misfit(population, `gives ${other.type.name}`)
 }
 
 /** Whether a result, which is a truth value or items, says that there is something. */

@@ -39,6 +39,8 @@ export function strataOf(
   const whole = criteria.length === 1 && only !== undefined ? (only.ofSubject?.(evaluation) ?? null) : null
   const items = byComponents || only?.ofItem !== undefined ? undefined : resourcesIn(whole)
   if (items !== undefined && only !== undefined) {
+    // A list without items is one without values where subjects are counted: they are in no stratum.
+    if (only.basis === 'boolean' && items.length === 0) return new Map()
     if (only.basis === 'boolean')
       throw new OperationError('definition-invalid', `${only.place} gives resources, while subjects are counted (basis 'boolean').`)
     const references = new Set(items.map(referenceOf))

@@ -106,14 +106,22 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
       })),
       score: scoreOf(group, memberships, whole),
       strata: strata.map((known) =>
-        [...known.values()].toSorted(bySubject).map(({ values, part }): Stratum => ({
-          ...(values !== undefined && { values }),
-          populations: tallies(part, memberships, listed),
-          score: scoreOf(group, memberships, part),
-        })),
+        reported([...known.values()])
+          .toSorted(bySubject)
+          .map(({ values, part }): Stratum => ({
+            ...(values !== undefined && { values }),
+            populations: tallies(part, memberships, listed),
+            score: scoreOf(group, memberships, part),
+          })),
       ),
     }),
   }
+}
+
+/** An empty list is no set of resources where the same stratifier gives others values. */
+function reported(strata: readonly OpenStratum[]): readonly OpenStratum[] {
+  if (strata.every(({ values }) => values === undefined)) return strata
+  return strata.filter(({ values, part }) => values !== undefined || part.counts.some((count) => count > 0))
 }
 
 function addPart(part: Part, { counts, members = [], observations }: SumOfPart): void {
