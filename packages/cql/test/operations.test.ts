@@ -269,7 +269,7 @@ describe('Library/$evaluate', () => {
     expect([status, json.parameter.length]).toEqual([200, count])
     const last = json.parameter.at(-1)
     expect(shape === 'chain' ? last : last?.resource?.issue[0]?.details.text).toEqual(
-      shape === 'chain' ? { name: `D${count - 1}`, valueInteger: count } : expect.stringContaining('nested 200 deep'),
+      shape === 'chain' ? { name: `D${count - 1}`, valueInteger: count } : expect.stringContaining('200000 steps'),
     )
   })
 

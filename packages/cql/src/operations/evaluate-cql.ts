@@ -148,13 +148,17 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   return { values, failures, messages }
 }
 
+/** What a definition costs after one that failed: many may fail alike, each with a message of its own. */
+const FAILURE_STEPS = 50
+
 /** Evaluates definitions one after the other. */
 function valuesOf(definitions: readonly Definition[], evaluation: Evaluation): Pick<EvaluateCqlResult, 'failures' | 'values'> {
   const values = new Map<string, Value>()
   const failures = new Map<string, OperationError>()
   for (const { name, compute } of definitions) {
     try {
-      evaluation.spend(0) // after the last step nothing more is evaluated
+      // After the last step nothing more is evaluated.
+      evaluation.spend(failures.size > 0 ? FAILURE_STEPS : 0)
       const value = compute(evaluation)
       evaluation.spend(sizeOf(value)) // parts that values share are written once for each
       values.set(name, value)

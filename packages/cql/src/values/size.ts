@@ -25,7 +25,7 @@ const SINGLE = 8
 /** What an item costs beside a number: comparing intervals means finding the bounds of both, comparing quantities looking at units. */
 const EXTENT_OF_KIND: Readonly<Record<string, Extent>> = {
   interval: { size: 8, depth: 0 },
-  quantity: { size: 4, depth: 0 },
+  quantity: { size: 6, depth: 0 },
   ratio: { size: 8, depth: 0 },
   date: { size: 2, depth: 0 },
   dateTime: { size: 2, depth: 0 },
