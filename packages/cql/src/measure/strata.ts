@@ -38,14 +38,7 @@ export function strataOf(
   const [only] = criteria
   const whole = criteria.length === 1 && only !== undefined ? (only.ofSubject?.(evaluation) ?? null) : null
   const items = byComponents || only?.ofItem !== undefined ? undefined : resourcesIn(whole)
-  if (items !== undefined && only !== undefined) {
-    // A list without items is one without values where subjects are counted: they are in no stratum.
-    if (only.basis === 'boolean' && items.length === 0) return new Map()
-    if (only.basis === 'boolean')
-      throw new OperationError('definition-invalid', `${only.place} gives resources, while subjects are counted (basis 'boolean').`)
-    const references = new Set(items.map(referenceOf))
-    return new Map([['', { values: undefined, isIn: (member: string) => references.has(member) }]])
-  }
+  if (items !== undefined && only !== undefined) return strataOfResources(items, only)
   const all = new Map(
     members.flatMap((keys, index) => keys.map((key) => [key, sets[group.memberships[index]?.all[0] ?? index]?.get(key) ?? null] as const)),
   )
@@ -58,6 +51,16 @@ export function strataOf(
       strata.set(name, known)
     }
   return new Map([...strata].map(([name, { values, members: inside }]) => [name, { values, isIn: (member: string) => inside.has(member) }]))
+}
+
+/** The stratum of those who are in a list. */
+function strataOfResources(items: readonly FhirElement[], { basis, place }: CompiledCriterion): StrataOfMembers {
+  // A list without items is one without values where subjects are counted: they are in no stratum.
+  if (basis === 'boolean' && items.length === 0) return new Map()
+  if (basis === 'boolean')
+    throw new OperationError('definition-invalid', `${place} gives resources, while subjects are counted (basis 'boolean').`)
+  const references = new Set(items.map(referenceOf))
+  return new Map([['', { values: undefined, isIn: (member: string) => references.has(member) }]])
 }
 
 /** The resources of a list; `undefined` for any other value. */
