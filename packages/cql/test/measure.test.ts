@@ -163,8 +163,8 @@ it('refuses resources of another type than the basis', async () => {
 
 it.each(['boolean', undefined])('has no stratum of those who have none of the values, with basis %s', async (basis) => {
   const stratifier = [{ criteria: { language: 'text/cql-identifier', expression: 'Statuses' } }]
-  const stratified = measure('cohort', [population('initial-population', 'Everybody')], { stratifier })
-  const [group] = (await report(basis === undefined ? { ...stratified, ...{ extension: [] } } : stratified)).group ?? []
+  const more = { stratifier, ...(basis === undefined && { extension: [] }) }
+  const [group] = (await report(measure('cohort', [population('initial-population', 'Everybody')], more))).group ?? []
   const strata = group?.stratifier?.[0]?.stratum?.map(({ value, population: own }) => [value?.text, own?.[0]?.count])
   expect(strata).toEqual([['finished', 2]])
 })
