@@ -61,4 +61,12 @@ describe('a bitmap', () => {
   it('passes over numbers beyond its limit', () => {
     expect([...members(bitmapFrom([1, 5, 9], 6))]).toEqual([1, 5])
   })
+
+  it('is left out up to any member of thousands, with gaps of whole blocks', () => {
+    const limit = 20_000
+    const of = Array.from({ length: limit }, (_, at) => at).filter((at) => at % 3 > 0 && (at < 4_000 || at > 9_000))
+    const large = bitmapFrom(of, limit)
+    for (const skip of [0, 1_023, 1_024, 2_665, 2_666, 2_667, 5_000, of.length - 1, of.length, of.length + 1, limit * 2])
+      expect([...members(large, skip)]).toEqual(of.slice(skip))
+  })
 })

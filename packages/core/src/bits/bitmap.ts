@@ -1,4 +1,4 @@
-import { addBit, addBits, countBits, countBoth, emptyBits, firstOfBoth, hasBit, membersOf } from './bits.js'
+import { addBit, addBits, countBits, countBoth, emptyBits, firstOfBoth, hasBit, membersOf, ranksOf } from './bits.js'
 import { firstWhere } from './first-where.js'
 import type { Work } from '../work/index.js'
 
@@ -11,16 +11,20 @@ export interface Bitmap {
   readonly few?: Uint32Array
   has(position: number): boolean
   count(): number
+  /** `ranksOf` of the words, kept once made; absent where nothing has to be counted. */
+  ranks?(): Uint32Array
 }
 
 /** A bitmap over words that nobody else writes to any more. */
 export function bitmapOf(words: Uint32Array, limit: number): Bitmap {
   let counted: number | undefined
+  let ranked: Uint32Array | undefined
   return {
     limit,
     words,
     has: (position) => hasBit(words, position),
     count: () => (counted ??= countBits(words)),
+    ranks: () => (ranked ??= ranksOf(words)),
   }
 }
 
@@ -176,9 +180,13 @@ export function andNot(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x & ~y)
 }
 
+/** What is skipped in words of 1,024 bits takes no longer than to find a block. */
+const FAR = 1_024
+
 /** The members in ascending order, each once, from the one that has `skip` members before it. */
 export function members(bitmap: Bitmap, skip = 0): Iterable<number> {
-  return bitmap.few === undefined ? membersOf(bitmap.words, skip) : bitmap.few.subarray(skip)
+  if (bitmap.few !== undefined) return bitmap.few.subarray(skip)
+  return membersOf(bitmap.words, skip, skip < FAR ? undefined : bitmap.ranks?.())
 }
 
 /** Adds the members of a set to words that are being filled. */

@@ -1,3 +1,5 @@
+import { firstWhere } from './first-where.js'
+
 /** A set of whole numbers below a limit, 32 of them in a word. */
 export type Bits = Uint32Array
 
@@ -77,10 +79,25 @@ export function firstOfBoth(a: Bits, b: Bits, count: number): Uint32Array {
   return found
 }
 
-/** @yields The numbers of the set, ascending, from the one that has `skip` numbers before it. */
-export function* membersOf(bits: Bits, skip = 0): Generator<number, void, undefined> {
-  let left = skip
-  for (let i = 0; i < bits.length; i++) {
+/** Words whose numbers are counted together. */
+const BLOCK = 32
+
+/** How many numbers of a set come before each block of words: with that a skip counts in one block, however far it goes. */
+export function ranksOf(bits: Bits): Uint32Array {
+  const ranks = new Uint32Array(Math.ceil(bits.length / BLOCK))
+  for (let block = 1; block < ranks.length; block++)
+    ranks[block] = (ranks[block - 1] ?? 0) + countBits(bits.subarray((block - 1) * BLOCK, block * BLOCK))
+  return ranks
+}
+
+/**
+ * @param ranks Of the set, where there are many to be skipped.
+ * @yields The numbers of the set, ascending, from the one that has `skip` numbers before it.
+ */
+export function* membersOf(bits: Bits, skip = 0, ranks?: Uint32Array): Generator<number, void, undefined> {
+  const block = ranks === undefined ? 0 : Math.max(0, firstWhere(ranks.length, (at) => (ranks[at] ?? 0) > skip) - 1)
+  let left = skip - (ranks?.[block] ?? 0)
+  for (let i = block * BLOCK; i < bits.length; i++) {
     let word = bits[i] ?? 0
     const inWord = onesOf(word)
     if (left >= inWord) {
