@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { builtFile } from '../../../test/built.js'
 import { ownFolder } from './compile-cache.js'
 
@@ -46,6 +46,16 @@ describe.skipIf(process.platform === 'win32')('the folder of compiled code', () 
     rmSync(join(root, 'fhir-ops'))
     symlinkSync(join(foreign, 'elsewhere'), join(root, 'fhir-ops'))
     expect(ownFolder({ XDG_CACHE_HOME: root })).toBeUndefined()
+  })
+
+  test('is never one below the folder that the command runs in', () => {
+    vi.stubEnv('HOME', fresh('home'))
+    mkdirSync(join(home, 'home', '.cache'))
+    if (process.platform !== 'darwin') expect(ownFolder({ XDG_CACHE_HOME: 'relative' })).toBe(join(home, 'home', '.cache', 'fhir-ops'))
+    vi.stubEnv('HOME', '')
+    expect(ownFolder({})).toBeUndefined()
+    vi.unstubAllEnvs()
+    expect([existsSync('relative'), existsSync('.cache')]).toEqual([false, false])
   })
 
   test('is none where a file is in the way', () => {

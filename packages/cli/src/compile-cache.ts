@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import nodeModule from 'node:module'
 import { homedir, platform } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 
 /**
  * Keeps the code that V8 has compiled for the next command, which then starts in two thirds of the time. Does nothing where the operator has a folder of their own
@@ -17,6 +17,7 @@ export function keepCompiledCode(env: NodeJS.ProcessEnv = process.env): void {
 export function ownFolder(env: NodeJS.ProcessEnv): string | undefined {
   try {
     const root = cacheRoot(env)
+    if (!isAbsolute(root)) return undefined
     const folder = join(root, 'fhir-ops')
     // One after the other: to make all that is missing, Node tries for ever where a system says that what it has just made is not there, as `/proc` does.
     for (const missing of [root, folder]) if (!existsSync(missing)) mkdirSync(missing, { mode: 0o700 })
@@ -30,7 +31,7 @@ export function ownFolder(env: NodeJS.ProcessEnv): string | undefined {
 
 function cacheRoot(env: NodeJS.ProcessEnv): string {
   const given = platform() === 'win32' ? env['LOCALAPPDATA'] : env['XDG_CACHE_HOME']
-  if (given !== undefined && given !== '') return given
+  if (given !== undefined && isAbsolute(given)) return given
   return platform() === 'darwin' ? join(homedir(), 'Library', 'Caches') : join(homedir(), '.cache')
 }
 
