@@ -29,12 +29,14 @@ export interface CrewOwner {
 export interface CrewSize {
   /** So many share what is short. More would only take turns on the cores. */
   readonly usual: number
-  /** Others start while so many are late, and end when they are not. */
+  /** Others start while some are held by what they run, and end when they are not. */
   readonly most: number
 }
 
 /** A thread that is longer than this at one run is given no more, and what it has not begun is for the others. */
 const LATE_MS = 5
+/** In place of one that is longer at one run another starts, which takes some 50 ms of processor time: the run loops, or waits for what it has called. */
+const HELD_MS = 100
 /** How often threads that are too many are looked for. */
 const REST_MS = 5_000
 
@@ -52,10 +54,10 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
   }
   const inTime = (): readonly PooledWorker[] => [...threads].filter((thread) => thread.busyMs() < LATE_MS)
   const withRoom = (): PooledWorker | undefined => {
-    const working = inTime().slice(0, usual)
-    const [least] = working.toSorted(byLoad)
+    const [least] = inTime().slice(0, usual).toSorted(byLoad)
     if (least?.load() === 0) return least
-    if (working.length < usual && threads.size < most) return start()
+    const held = [...threads].filter((thread) => thread.busyMs() >= HELD_MS).length
+    if (threads.size - held < usual && threads.size < most) return start()
     return least !== undefined && least.load() < MOST_RUNS ? least : undefined
   }
   let isDismissing = false
