@@ -50,7 +50,7 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
   const layers = ctx.definitions ?? []
   const imported = importedSystems(ctx)
   const revisionOf = async (type: string): Promise<string> => {
-    const revisions: unknown[] = await Promise.all(layers.map((layer) => layer.revision?.() ?? 0))
+    const revisions: unknown[] = await Promise.all(layers.map(async (layer) => layer.revision?.() ?? 0))
     return JSON.stringify(type === 'CodeSystem' ? [...revisions, await imported()] : revisions)
   }
   return {
