@@ -9,6 +9,7 @@ import {
   languagesFor,
   languageStep,
   listable,
+  membersOf,
   plannedValueSet,
   selectableCodes,
   type LanguageList,
@@ -46,7 +47,7 @@ export async function selectedCodes(ctx: OperationContext, input: ExpandInput): 
   refuseLongFilter(ctx, input)
   const planned = await plannedValueSet(ctx, input)
   const { scope, plan } = planned
-  const members = await planned.members()
+  const members = await planned.members(membersOf)
   const languages = languagesFor(input, plan.valueSet.resource)
   const filtered = filterWords(input.filter ?? '').length > 0
   const wanted = await wantedSegments(scope, members, input)

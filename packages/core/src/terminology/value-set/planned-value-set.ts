@@ -6,7 +6,7 @@ import { scopeOver, terminologyScope, type TerminologyScope } from '../scope.js'
 import { hasRules, type VersionRules } from '../versions.js'
 import { sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
-import { membersOf, type Members } from './members.js'
+import type { Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { missingImports, withImports, type ValueSetPlan, namedSystems, type ConceptSetPlan } from './plan.js'
 import { decidingInclude, type DecidingInclude } from './selection.js'
@@ -22,12 +22,15 @@ export interface ValueSetQuestion extends LooseValueSetName {
   readonly useSupplement?: readonly string[] | undefined
 }
 
+/** `membersOf`. Who lists codes hands it over, so that who only checks codes does not load it. */
+export type ListMembers = (scope: TerminologyScope, plan: ValueSetPlan) => Work<Members>
+
 /** A value set with everything that it refers to looked up. */
 export interface PlannedValueSet {
   readonly scope: TerminologyScope
   readonly plan: ValueSetPlan
-  /** Its codes, worked out at first use. @throws {OperationError} as `membersOf`. */
-  readonly members: () => Promise<Members>
+  /** Its codes, worked out at first use by `membersOf`. @throws {OperationError} as that. */
+  readonly members: (list: ListMembers) => Promise<Members>
   /** The definitions that these members come from, collected once. */
   readonly used: (members: Members) => UsedDefinitions
   /** As `decidingInclude`; absent where not only definitions decide. */
@@ -65,7 +68,7 @@ function hasOwnRules({ valueSet, rules, useSupplement = [], excludeSystems = [] 
 
 interface KeptPlan {
   readonly plan: ValueSetPlan
-  readonly members: () => Work<Members>
+  readonly members: (list: ListMembers) => Work<Members>
   readonly used: (members: Members) => UsedDefinitions
   /** Drops what has been done of the members: half of it would stay in memory for every value set that is ever asked for in vain. */
   readonly giveUp: () => void
@@ -83,15 +86,14 @@ const PLANS: Marks<KeptPlan> = createMarks()
 function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const parts = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])
   const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
-  const begun = (): (() => Work<Members>) => sharedWork(() => membersOf(scope, plan))
-  let members = begun()
+  let members: (() => Work<Members>) | undefined
   let used: UsedDefinitions | undefined
   const deciding = new Map<string, DecidingInclude | undefined>()
   return {
     plan,
-    members: () => members(),
+    members: (list) => (members ??= sharedWork(() => list(scope, plan)))(),
     used: (found) => (used ??= usedDefinitions(plan, found)),
-    giveUp: () => (members = begun()),
+    giveUp: () => (members = undefined),
     decidingInclude(system) {
       if (!deciding.has(system) && plan.systems.has(system)) deciding.set(system, decidingInclude(plan, system))
       return deciding.get(system)
@@ -101,9 +103,9 @@ function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
 }
 
 function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
-  const members = async (): Promise<Members> => {
+  const members = async (list: ListMembers): Promise<Members> => {
     try {
-      return await scope.pace.run(kept.members())
+      return await scope.pace.run(kept.members(list))
     } catch (error) {
       kept.giveUp()
       throw error
