@@ -13,6 +13,7 @@ import {
   nameOf,
   isUndecidable,
   terminologyScope,
+  VERSION_RULES,
   type Members,
   type Segment,
   type TerminologyScope,
@@ -51,7 +52,7 @@ const COMPARE_INPUT = inputShape<CompareInput>({
   thisValueSet: needed(VALUE_SET_NAME),
   otherValueSet: needed(VALUE_SET_NAME),
   versionPolicy: oneOf('as-needed', 'always', 'never'),
-  rules: OBJECT,
+  rules: VERSION_RULES,
   explain: FLAG,
 })
 

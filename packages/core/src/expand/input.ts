@@ -1,6 +1,6 @@
 import type { ExplainOption } from '../context/index.js'
 import { COUNT, FLAG, inputShape, listOf, OBJECT, TEXT, type InputShape } from '../input/index.js'
-import type { AskedLanguages, ValueSetName, VersionRules } from '../terminology/index.js'
+import { VERSION_RULES, type AskedLanguages, type ValueSetName, type VersionRules } from '../terminology/index.js'
 
 /** What `expand` takes: the value set by `url` or `valueSet`, and options. */
 export type ExpandInput = ValueSetName & ExpandOptions
@@ -64,5 +64,5 @@ export const EXPAND_INPUT: InputShape = inputShape<ExpandInput>({
   properties: listOf(TEXT),
   excludeSystems: listOf(TEXT),
   useSupplement: listOf(TEXT),
-  rules: OBJECT,
+  rules: VERSION_RULES,
 })

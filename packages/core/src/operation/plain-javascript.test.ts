@@ -22,6 +22,7 @@ const sessions = createSessions({ store: memorySessionStore() })
 const call = (run: (...args: never[]) => unknown, ...args: readonly unknown[]): unknown => Reflect.apply(run, undefined, [...args])
 
 const coding = { system: 's', code: 'c' }
+const RULES = 'rules must be an object with the Maps force, check, fallback and valueSets'
 
 describe('what plain JavaScript gives wrong is refused by name', () => {
   test.each<[string, (...args: never[]) => unknown, unknown, string, string]>([
@@ -59,6 +60,10 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       'parameter-value',
       'properties must be a list, with a text in each place.',
     ],
+    ['expand by rules without maps', expand, { url: 'u', rules: {} }, 'parameter-value', RULES],
+    ['look up by rules that are texts', lookup, { ...coding, rules: { check: 's|1' } }, 'parameter-value', RULES],
+    ['compare codes by rules that are a list', subsumes, { codeA: 'a', codeB: 'b', system: 's', rules: [] }, 'parameter-value', RULES],
+    ['validate a code by rules without maps', validateCodeInSystem, { ...coding, rules: { force: {} } }, 'parameter-value', RULES],
     ['translate nothing', translate, undefined, 'parameter-required', 'The input must be an object.'],
     ['translate a number', translate, { url: 'u', coding: { system: 's', code: 5 } }, 'parameter-value', 'coding must be a coding.'],
     ['look up without code', lookup, { system: 's' }, 'parameter-required', "'system' is given without 'code'."],

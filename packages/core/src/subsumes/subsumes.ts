@@ -2,12 +2,13 @@ import type { Coding, Parameters } from 'fhir/r4.js'
 import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
-import { ambiguousCode, checkInput, CODING, FLAG, inputShape, OBJECT, TEXT } from '../input/index.js'
+import { ambiguousCode, checkInput, CODING, FLAG, inputShape, TEXT } from '../input/index.js'
 import {
   hierarchyStep,
   neededConcept,
   neededSystem,
   terminologyScope,
+  VERSION_RULES,
   type CodeSystemProvider,
   type VersionRules,
 } from '../terminology/index.js'
@@ -60,7 +61,7 @@ const SUBSUMES_INPUT = inputShape<SubsumesInput>({
   codeB: TEXT,
   codingA: CODING,
   codingB: CODING,
-  rules: OBJECT,
+  rules: VERSION_RULES,
   explain: FLAG,
 })
 

@@ -66,7 +66,7 @@ export { plannedValueSet, type PlannedValueSet, type ValueSetQuestion } from './
 export type { UsedDefinitions } from './value-set/used-definitions.js'
 export { conceptsOf, standIns, withCodes, type Segment } from './value-set/segment.js'
 export { type DecidingInclude, filterAnswers, holdsAtOnce, preparedFilters } from './value-set/selection.js'
-export { isOfVersion, NO_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
+export { isOfVersion, NO_RULES, VERSION_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { FAR, wordPostings } from './code-system/word-postings.js'
 export { filterWords, foldTerm, placeOfWord, wordsOf } from './words.js'
 export { countingOrder } from './code-system/sorting.js'

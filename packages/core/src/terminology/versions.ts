@@ -1,4 +1,6 @@
 import { canonicalOf, compareVersions } from '../content/index.js'
+import type { MemberKind } from '../input/index.js'
+import { isObject } from '../json/index.js'
 
 /** Which versions of code systems and value sets a request asks for, each by url without version. */
 export interface VersionRules {
@@ -19,6 +21,12 @@ export function hasRules({ force, check, fallback, valueSets }: VersionRules): b
 
 /** The rules of a request that has none. */
 export const NO_RULES: VersionRules = { force: new Map(), check: new Map(), fallback: new Map(), valueSets: new Map() }
+
+/** What `rules` of an input must be. */
+export const VERSION_RULES: MemberKind = {
+  words: 'an object with the Maps force, check, fallback and valueSets (versionsByUrl)',
+  is: (value) => isObject(value) && Object.keys(NO_RULES).every((name) => value[name] instanceof Map),
+}
 
 /** Versions by url, from canonicals with version; canonicals without one say nothing. */
 export function versionsByUrl(canonicals: readonly string[]): ReadonlyMap<string, string> {

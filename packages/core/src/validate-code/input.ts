@@ -14,7 +14,7 @@ import {
 } from '../input/index.js'
 import { isObject, isString, objectsAt } from '../json/index.js'
 import { OperationError } from '../errors/index.js'
-import type { AskedLanguages, LooseValueSetName, ValueSetName, VersionRules } from '../terminology/index.js'
+import { VERSION_RULES, type AskedLanguages, type LooseValueSetName, type ValueSetName, type VersionRules } from '../terminology/index.js'
 
 /** Options of both kinds of validation. */
 export interface ValidateCodeOptions extends AskedLanguages, ExplainOption {
@@ -75,7 +75,7 @@ const OPTIONS = {
   abstract: FLAG,
   activeOnly: FLAG,
   useSupplement: listOf(TEXT),
-  rules: OBJECT,
+  rules: VERSION_RULES,
   displayLanguage: TEXT,
   acceptLanguage: TEXT,
   explain: FLAG,
