@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
 import type { IndexEntry, ScanQuery, SearchQuery } from './query.js'
 
-/** The current version of a resource as an adapter keeps it. */
+/** The current version of a resource as an adapter keeps it. `text` and `resource` may be getters of its class, which a spread (`{ ...stored }`) leaves out. */
 export interface StoredResource<R extends JsonObject = JsonObject> {
   readonly type: string
   readonly id: string

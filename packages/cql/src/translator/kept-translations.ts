@@ -15,7 +15,7 @@ interface Kept<T> {
  * The same, but a text is translated once for as long as what it includes stays the same: a library is evaluated many times, and a
  * translation takes longer than most evaluations. What is asked at the same time is translated once. Failures are not kept.
  */
-export function keepTranslations<T>(translate: Translate<T>, maxKept = MAX_KEPT): Translate<T> {
+export function keepTranslations<T>(translate: Translate<T>, maxKept: number = MAX_KEPT): Translate<T> {
   const kept = new LRUCache<string, Kept<T>>({ maxSize: maxKept, sizeCalculation: (_kept, text) => text.length + 1 })
   return (text, includes = new Map()) => {
     const known = kept.get(text)
