@@ -72,6 +72,13 @@ describe('instanceof', () => {
     expect(new OperationError('not-found', 'x')).toBeInstanceOf(OperationError)
   })
 
+  test('tells the errors of a class that extends it from others', () => {
+    class Mine extends OperationError {}
+    const mine = new Mine('not-found', 'x')
+    expect([mine instanceof Mine, mine instanceof OperationError]).toEqual([true, true])
+    expect(new OperationError('not-found', 'x')).not.toBeInstanceOf(Mine)
+  })
+
   test('knows no other errors, those of the same name of cryptography among them', () => {
     const others = [
       new Error('x'),

@@ -89,8 +89,9 @@ export interface ErrorDetail {
 
 /** Thrown by every operation and adapter; switch on `code`, never on `message`. An error of another copy of this package in the process is one, too. */
 export class OperationError extends Error {
-  /** By what an error has: an application and its packages may each bring a copy. */
+  /** By what an error has: an application and its packages may each bring a copy. Of a class that extends this one, as usual. */
   static override [Symbol.hasInstance](value: unknown): value is OperationError {
+    if (this !== OperationError) return Function.prototype[Symbol.hasInstance].call(this, value)
     // Cryptography of the web has errors of the same name.
     return value instanceof Error && value.name === 'OperationError' && 'detail' in value
   }
