@@ -36,7 +36,7 @@ function entries(): readonly string[] {
 const OF_TEST_RUNNERS = ['@fhir-ops/storage-contract', '@fhir-ops/testing/vitest', '@fhir-ops/testing/jest']
 
 /** A file of a bundle that only gives what is in others: there is nothing of a source in it. */
-const ONLY_NAMES = /^(?:import"[^"]*";)*export\{[^{}]*\}from"[^"]*";\s*$/
+const ONLY_NAMES = /^(?:import\s*(?:\{[^{}]*\}\s*from\s*)?"[^"]*";\s*)*(?:export\s*\{[^{}]*\}(?:\s*from\s*"[^"]*")?;\s*)?$/
 
 describe('the packages as they are published', () => {
   test('publint has nothing to say', async () => {

@@ -79,7 +79,6 @@ const FAULTS: readonly { readonly kind: string; readonly what: string; readonly 
     what: 'names slices of what is not sliced',
     files: ['StructureDefinition-catalog', 'StructureDefinition-familymemberhistory-genetic'],
   },
-  { kind: 'definition-snapshot', what: 'limits the values of a type where only profiles may', files: ['StructureDefinition-integer'] },
   { kind: 'extension-context', what: 'uses an extension of value sets', files: ['CodeSystem-dicom-dcim'] },
   {
     kind: 'id-form',

@@ -89,13 +89,6 @@ export interface ErrorDetail {
 
 /** Thrown by every operation and adapter; switch on `code`, never on `message`. An error of another copy of this package in the process is one, too. */
 export class OperationError extends Error {
-  /** By what an error has: an application and its packages may each bring a copy. Of a class that extends this one, as usual. */
-  static override [Symbol.hasInstance](value: unknown): value is OperationError {
-    if (this !== OperationError) return Function.prototype[Symbol.hasInstance].call(this, value)
-    // Cryptography of the web has errors of the same name.
-    return value instanceof Error && value.name === 'OperationError' && 'detail' in value
-  }
-
   override readonly name: string = 'OperationError'
   readonly code: ErrorCode
   /** FHIRPath of each offending element of the input, empty when none applies. */
@@ -107,6 +100,16 @@ export class OperationError extends Error {
     this.code = code
     this.expression = detail.expression ?? []
     this.detail = detail
+  }
+
+  static {
+    // `instanceof` goes by what an error has, since an application and its packages may each bring a copy of this one; of a class that extends this one, as usual.
+    const hasInstance = function (this: unknown, value: unknown): boolean {
+      if (this !== OperationError) return Function.prototype[Symbol.hasInstance].call(this, value)
+      // Cryptography of the web has errors of the same name.
+      return value instanceof Error && value.name === 'OperationError' && 'detail' in value
+    }
+    Object.defineProperty(this, Symbol.hasInstance, { value: hasInstance })
   }
 }
 
