@@ -267,6 +267,13 @@ describe('a value set', () => {
     await expect(expand(contextOf(LIVING, withoutSystem), { url: vs('stored') })).rejects.toMatchObject({ code: 'definition-invalid' })
   })
 
+  it('without compose may group its codes 20,000 deep', async () => {
+    let contains: readonly object[] = [{ system: cs('living'), code: 'duck' }]
+    for (let depth = 0; depth < 20_000; depth++) contains = [{ abstract: true, display: 'Birds', contains }]
+    const stored = { resourceType: 'ValueSet', url: vs('deep'), status: 'active', expansion: { contains } }
+    expect(shape((await expand(contextOf(LIVING), { valueSet: stored })).contains)).toBe('duck')
+  })
+
   describe('named by a canonical with a fragment', () => {
     const contained = [
       { resourceType: 'ValueSet', id: 'x', compose: { include: [{ valueSet: ['#y'] }] } },

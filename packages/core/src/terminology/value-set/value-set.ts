@@ -113,9 +113,15 @@ function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[
   })
 }
 
-/** Every entry, before those that it contains. */
+/** Every entry, before those that it contains; however deep they are. */
 function containedEntries(parent: JsonObject | undefined): readonly JsonObject[] {
-  return objectsAt(parent, 'contains').flatMap((entry) => [entry, ...containedEntries(entry)])
+  const found: JsonObject[] = []
+  const open = objectsAt(parent, 'contains').toReversed()
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    found.push(entry)
+    for (const inner of objectsAt(entry, 'contains').toReversed()) open.push(inner)
+  }
+  return found
 }
 
 type IsRight = (value: unknown) => boolean
