@@ -67,13 +67,15 @@ async function validation(ctx: OperationContext, input: LooseCodeSystemInput, ve
   scope.demandUse(
     new Set([stated?.url ?? '', ...value.codings.map(({ system = '' }) => withoutVersion(system))].filter((url) => url !== '')),
   )
-  const isAsked = (coding: GivenCoding): boolean => stated === undefined || isOfSystem(coding, stated)
-  const strays = value.codings.some(isAsked) ? 'information' : 'error'
+  const isOther = (coding: GivenCoding): boolean => stated !== undefined && !isOfSystem(coding, stated)
+  const severity = value.codings.every(isOther) ? 'error' : 'information'
   const results: CodingResult[] = []
   for (const coding of value.codings) {
     await scope.pace.step()
     results.push(
-      isAsked(coding) ? await oneCoding(check, named(coding, { stated, kind: value.kind })) : ofOtherSystem(coding, stated, strays),
+      stated !== undefined && isOther(coding)
+        ? ofOtherSystem(coding, stated, severity)
+        : await oneCoding(check, named(coding, { stated, kind: value.kind })),
     )
   }
   return answer(value, results)
@@ -110,7 +112,7 @@ function isOfSystem(coding: GivenCoding, { url, version }: StatedSystem): boolea
   )
 }
 
-function ofOtherSystem(coding: GivenCoding, stated: StatedSystem = { url: '' }, severity: 'error' | 'information'): CodingResult {
+function ofOtherSystem(coding: GivenCoding, stated: StatedSystem, severity: 'error' | 'information'): CodingResult {
   const values = {
     given: formatCanonical(coding.system ?? stated.url, coding.version),
     system: formatCanonical(stated.url === '' ? (coding.system ?? '') : stated.url, stated.version),

@@ -1,6 +1,7 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ValueCounter } from '../bounds.js'
-import { CONTROLS, INCLUDES, nearParameters, OF_EVERY_TYPE, OF_OTHER_SERVERS } from '../parameters/near-parameters.js'
+import { nearParameters, OF_OTHER_SERVERS } from '../parameters/near-parameters.js'
+import { CONTROLS, INCLUDES, OF_EVERY_TYPE } from '../parameters/parameter-names.js'
 import type { SearchOptions } from '../search-options.js'
 
 /** What a parameter is about: a type, and the references that lead to it. */

@@ -1,3 +1,4 @@
+import { withoutVersion } from '../../../content/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 
 /** What a filter by a property may say. */
@@ -69,7 +70,7 @@ const CODE_FORMS: ReadonlyMap<string, (code: string) => boolean> = new Map([['ht
 
 /** Whether a text may be a code of a code system, as far as its form tells. */
 export function mayBeCode(canonical: string, code: string): boolean {
-  return CODE_FORMS.get(canonical.split('|', 1)[0] ?? '')?.(code) !== false
+  return CODE_FORMS.get(withoutVersion(canonical))?.(code) !== false
 }
 
 function isConceptId(text: string): boolean {

@@ -1,3 +1,4 @@
+import { withoutVersion } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
@@ -210,7 +211,7 @@ function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   return isSubtype(model, type, allowed) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
 }
 
-/** What is not known may be allowed. */
+/** What is not known may be allowed. A base may pin the versions of its targets; a profile need not repeat them. */
 function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]): boolean {
   const targets = types.map((type) => textsAt(type, 'targetProfile'))
   if (typeof value !== 'string' || targets.some((list) => list.length === 0)) return false
@@ -225,11 +226,6 @@ function isRefused(run: Run, { value }: FhirNode, types: readonly JsonObject[]):
     next = stringAt(found, 'baseDefinition')
   }
   return true
-}
-
-/** A base may pin the versions of its targets; a profile need not repeat them. */
-function withoutVersion(canonical: string): string {
-  return canonical.split('|', 1)[0] ?? canonical
 }
 
 function textsAt(object: JsonObject, name: string): readonly string[] {
