@@ -7,12 +7,16 @@ import { root, sourceEntries, workspacePackages } from './packages.mjs'
 /** The page, next to the others. */
 export const PAGE = join(root, 'docs/api.md')
 
+/** Packages that others of ours share, and that say of themselves that they promise nothing. */
+const UNVERSIONED = new Set(['@fhir-ops/sql', '@fhir-ops/releases'])
+
 const HEAD = `# API
 
 Every name that the packages export, by entry. Docstrings, which editors show, say what each takes, gives and throws; the linked pages have examples.
 This page is written by \`node scripts/api-page.mjs\`.
 
-\`fhir-ops/internal/*\` is for our own packages. It has no promise and may change with every release; that is why the packages of one release belong together.
+\`fhir-ops/internal/*\`, \`@fhir-ops/sql\` and \`@fhir-ops/releases\` are for our own packages. They have no promise and may change with every release; that is why the packages of one
+release belong together.
 `
 
 /** The entries that people import, with the symbols that each exports. */
@@ -42,20 +46,27 @@ export function publishedEntries() {
   })
 }
 
+/** The entries that the page lists: those that promise something, core's first. */
+export function listedOnPage(entries) {
+  const listed = entries.filter(({ name }) => !UNVERSIONED.has(name))
+  const isCore = ({ name }) => /^fhir-ops\b/.test(name)
+  return [...listed.filter(isCore), ...listed.filter((entry) => !isCore(entry))]
+}
+
 function described(checker, symbol) {
   const target = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
   const comment = ts.displayPartsToString(target.getDocumentationComment(checker))
   return {
     name: symbol.name,
     isValue: Boolean(target.flags & ts.SymbolFlags.Value),
-    isDocumented: comment !== '' || target.getJsDocTags(checker).length > 0,
-    summary: /^[\s\S]*?[.:](?=\s|$)/.exec(comment)?.[0].replaceAll(/\s+/g, ' ') ?? comment,
+    isDocumented: comment !== '',
+    summary: (/^[\s\S]*?\.(?=\s|$)/.exec(comment)?.[0] ?? comment).replaceAll(/\s+/g, ' '),
   }
 }
 
 function page() {
   const pages = readFileSync(join(root, 'README.md'), 'utf8')
-  return [HEAD, ...publishedEntries().map((entry) => section(entry, pages))].join('\n')
+  return [HEAD, ...listedOnPage(publishedEntries()).map((entry) => section(entry, pages))].join('\n')
 }
 
 function section({ name, symbols }, readme) {

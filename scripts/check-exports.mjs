@@ -1,11 +1,8 @@
 // Every published symbol has a docstring, what can be called has an example, no entry re-exports wholesale, and every subpath that is named exists.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { PAGE, publishedEntries } from './api-page.mjs'
+import { listedOnPage, PAGE, publishedEntries } from './api-page.mjs'
 import { root, sourceEntries, workspacePackages } from './packages.mjs'
-
-/** Packages that say of themselves that they promise nothing. */
-const UNVERSIONED = new Set(['@fhir-ops/sql', '@fhir-ops/releases'])
 
 const IMPORTED = /from '((?:@fhir-ops\/|fhir-ops)[\w/-]*)'/g
 const NAMED_IN_PROSE = /(?:from '|`)((?:@fhir-ops|fhir-ops)\/[\w/-]+)['`]/g
@@ -22,7 +19,7 @@ const examples = [...pages, ...readmes]
 const problems = [
   ...entries.flatMap(undocumented),
   ...entries.flatMap(wholesale),
-  ...entries.flatMap(withoutExample),
+  ...listedOnPage(entries).flatMap(withoutExample),
   ...unlisted(),
   ...deadSubpaths(),
 ]
@@ -43,7 +40,6 @@ function blocksIn(page) {
 
 /** What can be called has an example; types are explained by what takes and gives them. */
 function withoutExample({ name, symbols }) {
-  if (UNVERSIONED.has(name)) return []
   return symbols
     .filter((symbol) => symbol.isValue && !new RegExp(`\\b${symbol.name}\\b`).test(examples))
     .map((symbol) => `${name}: no example uses ${symbol.name}; add one to its page, or leave it to fhir-ops/internal`)
@@ -55,7 +51,7 @@ function unlisted() {
       .split(/^## /m)
       .map((text) => [text.split('\n', 1)[0], text]),
   )
-  return entries.flatMap(({ name, symbols }) =>
+  return listedOnPage(entries).flatMap(({ name, symbols }) =>
     symbols
       .filter((symbol) => !(sections.get(name) ?? '').includes(`\`${symbol.name}\``))
       .map((symbol) => `${name}: ${symbol.name} is not in docs/api.md; run node scripts/api-page.mjs`),

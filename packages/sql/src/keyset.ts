@@ -44,7 +44,11 @@ export function cursorOf({ id, keys }: Position): string {
   return JSON.stringify([id, ...keys])
 }
 
-/** @throws {OperationError} `search-invalid` when the cursor is none of a query with this sort. */
+/**
+ * The position of a text from `cursorOf`, for a query with the same sort.
+ *
+ * @throws {OperationError} `search-invalid` when the cursor is none of a query with this sort.
+ */
 export function readCursor(cursor: string, { sort = [] }: Pick<SearchQuery, 'sort'>): Position {
   const [id, ...keys] = cursorParts(cursor)
   if (typeof id !== 'string' || keys.length !== sort.length || !keys.every(isKey)) {

@@ -19,7 +19,11 @@ export function historyCursor({ updated, type, id, version }: HistoryPosition): 
   return JSON.stringify([updated, type, id, version])
 }
 
-/** @throws {OperationError} `search-invalid` when the text is not a position. */
+/**
+ * The position of a text from `historyCursor`.
+ *
+ * @throws {OperationError} `search-invalid` when the text is not a position.
+ */
 export function readHistoryCursor(cursor: string): HistoryPosition {
   const [updated, type, id, version] = cursorParts(cursor)
   if (

@@ -85,7 +85,11 @@ export function* writableResource(type: string, id: string, source: string | obj
 const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
 const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
 
-/** @throws {OperationError} `parameter-required` without type or id, `resource-invalid` when no resource can be stored under them. */
+/**
+ * Checks that a resource can be stored under a type and an id.
+ *
+ * @throws {OperationError} `parameter-required` without type or id, `resource-invalid` when no resource can be stored under them.
+ */
 export function checkAddress(type: string, id: string): void {
   checkGiven('type', type)
   checkGiven('id', id)
