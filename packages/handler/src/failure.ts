@@ -3,7 +3,7 @@ import { ERRORS, OperationError, outcomeOf } from 'fhir-ops/errors'
 import { badRequest, challengeOf } from './auth/credentials.js'
 import { DPOP_CHALLENGE } from './auth/dpop.js'
 import { emptyAnswer, fhirAnswer, jsonAnswer, type Answer } from './http/answer.js'
-import { PATCH_TYPES } from './http/body.js'
+import { ACCEPT_PATCH } from './http/body.js'
 import type { Exchange, Family } from './exchange.js'
 import { allowOf } from './routes/router.js'
 import type { Service } from './service.js'
@@ -63,7 +63,7 @@ function failureHeaders(service: Service, exchange: Exchange, error: OperationEr
   if (challenge !== undefined) headers.push(['WWW-Authenticate', challenge])
   if (retry !== undefined) headers.push(['Retry-After', String(Math.max(1, Math.ceil(retry)))])
   if (error.code === 'method-not-allowed' && exchange.match !== undefined) headers.push(['Allow', allowOf(exchange.match)])
-  if (status === 415 && exchange.route?.method === 'PATCH') headers.push(['Accept-Patch', PATCH_TYPES.join(', ')])
+  if (status === 415 && exchange.route?.method === 'PATCH') headers.push([...ACCEPT_PATCH])
   if (status === 401 && service.dpop !== undefined && exchange.whole === undefined) headers.push(['WWW-Authenticate', DPOP_CHALLENGE])
   return headers
 }

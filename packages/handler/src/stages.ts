@@ -9,7 +9,7 @@ import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
 import { COMPARTMENT_TYPES } from './content/search/compartment.js'
 import { emptyAnswer } from './http/answer.js'
-import { checkBodyHead, parsingBody, PATCH_TYPES, readBytesOf } from './http/body.js'
+import { ACCEPT_PATCH, checkBodyHead, parsingBody, readBytesOf } from './http/body.js'
 import { isPreflight } from './http/cors.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { onlyValue, parseTarget, type Target } from './http/target.js'
@@ -70,7 +70,7 @@ const NOWHERE: Match = { routes: new Map(), params: new Map() }
 
 /** OPTIONS needs no token, so that browsers can ask before they send one. */
 function optionsRoute(match: Match | undefined): Route {
-  const acceptPatch = match?.routes.has('PATCH') === true ? [['Accept-Patch', PATCH_TYPES.join(', ')] as const] : []
+  const acceptPatch = match?.routes.has('PATCH') === true ? [ACCEPT_PATCH] : []
   const answer = emptyAnswer(204, [['Allow', match === undefined ? METHODS.join(', ') : allowOf(match)], ...acceptPatch])
   const words = { path: '', needs: 'nothing', summary: 'The methods of a path' } as const
   return { ...words, method: 'GET', access: 'public', body: 'none', negotiates: true, run: async () => answer }

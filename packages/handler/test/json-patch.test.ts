@@ -10,6 +10,8 @@ beforeEach(async () => {
 afterEach(() => service[Symbol.asyncDispose]())
 const ask: PatchedService['ask'] = (...asked) => service.ask(...asked)
 const patch: PatchedService['patch'] = (...asked) => service.patch(...asked)
+/** What `Accept-Patch` names. */
+const ACCEPTED = 'application/json-patch+json, application/fhir+json, application/json, application/json+fhir, text/json'
 const textOf = ({ json }: Reply): string => String(at(json, 'issue', 0, 'details', 'text'))
 
 describe('JSON Patch', () => {
@@ -121,10 +123,12 @@ describe('JSON Patch', () => {
     ['[]', `${JSON_PATCH}; charset=utf-8`, 200],
     ['[]', 'application/json', 200],
     ['[]', 'text/json', 200],
+    ['[]', 'application/json+fhir', 200],
+    ['[]', 'application/vnd.example+json', 200],
   ])('a body %s of the type %s is answered with %i', async (text, type, status) => {
     const reply = await ask('PATCH', '/Patient/one', { text, type })
     expect(reply.status).toBe(status)
-    if (status === 415) expect(reply.headers['accept-patch']).toBe('application/json-patch+json, application/fhir+json, application/json')
+    if (status === 415) expect(reply.headers['accept-patch']).toBe(ACCEPTED)
   })
 
   it('is bound in what it can make of a small body', async () => {

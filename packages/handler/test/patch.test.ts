@@ -203,8 +203,10 @@ describe('what the service says of patches', () => {
     const { headers } = await ask('OPTIONS', '/Patient/one')
     expect([headers.allow, headers['accept-patch']]).toEqual([
       'GET, HEAD, PUT, PATCH, DELETE',
-      'application/json-patch+json, application/fhir+json, application/json',
+      'application/json-patch+json, application/fhir+json, application/json, application/json+fhir, text/json',
     ])
+    for (const type of headers['accept-patch']?.split(', ') ?? [])
+      expect((await ask('PATCH', '/Patient/one', { text: '[]', type })).status, type).toBe(200)
   })
 
   it('honours Prefer', async () => {

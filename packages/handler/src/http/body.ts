@@ -6,7 +6,7 @@ import type { HandlerLimits } from '../limits.js'
 import { checkDeclaredLength, readBytes } from './body-bytes.js'
 import type { HttpRequest } from './http-request.js'
 import { readingJsonBody, readingJsonValue } from './json-body.js'
-import { bodyTypeOf, checkContentType } from './media-types.js'
+import { bodyTypeOf, checkContentType, OTHER_JSON_TYPES } from './media-types.js'
 
 /** A request's body, read and decoded. */
 export interface Body {
@@ -33,6 +33,9 @@ const FORM = 'application/x-www-form-urlencoded'
 
 /** The media types of patches that are understood: JSON Patch, and FHIRPath Patch. */
 export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ...FHIR_TYPES]
+
+/** The header `Accept-Patch`: the media types of patches, and the other names of JSON that have no end of their own (`+json`). */
+export const ACCEPT_PATCH = ['Accept-Patch', [...PATCH_TYPES, ...OTHER_JSON_TYPES].join(', ')] as const
 
 /**
  * What a route does with its body: `fhir` is a resource, `optional-fhir` one that need not be there, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads, `patch`

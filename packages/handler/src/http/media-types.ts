@@ -5,6 +5,10 @@ import type { HttpRequest } from './http-request.js'
 import { onlyValue } from './target.js'
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json+fhir', 'application/json', 'text/json', 'json'])
+
+/** Names of JSON that are read as `application/fhir+json` and `application/json`, beside all that end in `+json`. */
+export const OTHER_JSON_TYPES: readonly string[] = ['application/json+fhir', 'text/json']
+
 const NDJSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson'])
 const JSON_RANGES: ReadonlySet<string> = new Set([...JSON_TYPES, 'application/*', '*/*'])
 
@@ -31,11 +35,16 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
   if (!allowed.includes(bodyTypeOf(request))) {
     throw new OperationError(
       'media-type-unsupported',
-      `${/xml/i.test(contentType ?? '') ? 'XML is not read. ' : ''}The Content-Type must be ${allowed.join(' or ')}, not ${quoted(contentType ?? '')}.`,
+      `${/xml/i.test(contentType ?? '') ? 'XML is not read. ' : ''}The Content-Type must be ${namesOf(allowed)}, not ${quoted(contentType ?? '')}.`,
     )
   }
   if (!isUtf8(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The charset must be UTF-8.')
   if (!isR4(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The fhirVersion must be 4.0.')
+}
+
+/** What may be stated for these types: where JSON is one of them, so may any of its names. */
+function namesOf(allowed: readonly string[]): string {
+  return [...allowed, ...(allowed.includes('application/json') ? ['another type of JSON'] : [])].join(' or ')
 }
 
 function checkHasType(contentType: string | undefined): void {
