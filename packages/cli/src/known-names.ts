@@ -27,15 +27,24 @@ const CANONICAL_TYPES = ['ValueSet', 'CodeSystem', 'ConceptMap', 'StructureDefin
 /**
  * What helps after something was not found: names that are near, or the type that does have the name.
  *
- * @param type Type of the operation; ids are looked up in it.
  * @returns `undefined` for another error, and where nothing is near.
  */
-export async function hintAbout(error: unknown, ctx: OperationContext, type: string): Promise<string | undefined> {
-  if (!(error instanceof OperationError) || !error.code.endsWith('not-found')) return undefined
-  // A code system that is known has no such code.
-  if (error.message.startsWith('Unable to find code')) return undefined
-  const [, name = ''] = /'([^']{1,1000})'/.exec(error.message) ?? []
-  if (BY_ID.has(type)) return didYouMean(nearest(name.replace(`${type}/`, ''), await knownNames(ctx, type)))
+export async function hintAbout(error: unknown, ctx: OperationContext): Promise<string | undefined> {
+  if (!(error instanceof OperationError) || error.detail.missing === undefined) return undefined
+  const { kind, name } = error.detail.missing
+  if (kind === 'code') return didYouMean(nearCodes(error))
+  if (BY_ID.has(kind)) return didYouMean(nearest(name.replace(`${kind}/`, ''), await knownNames(ctx, kind)))
+  return hintAboutCanonical(kind, name, ctx)
+}
+
+/** The codes that an explanation has beside one that does not exist. */
+function nearCodes({ detail }: OperationError): readonly string[] {
+  return detail.explanation?.nearest.map(({ coding }) => coding.code).slice(0, MOST_CODES) ?? []
+}
+
+const MOST_CODES = 3
+
+async function hintAboutCanonical(type: string, name: string, ctx: OperationContext): Promise<string | undefined> {
   const [url = '', version] = name.split('|')
   const published = PUBLISHED.find((system) => system.url === url || system.short === url.toLowerCase())
   if (published !== undefined) return notImported(published, url)

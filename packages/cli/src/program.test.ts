@@ -129,7 +129,12 @@ describe('wrong use', () => {
     ['an address of another machine', ['serve', '--host', '192.0.2.1', '--port', '0'], 1, 'address not available'],
     ['an open server on a public interface', ['serve', '--host', '0.0.0.0', '--no-auth'], 2, 'loopback'],
     ['a development token that no header can carry', ['serve', '--dev-token', 'a b'], 2, 'ASCII'],
-    ['a misspelt scope', ['token', 'create', '--storage', 'sqlite:nothing.db', '--scope', 'sytem/*.rs'], 2, 'grants nothing'],
+    [
+      'a misspelt scope',
+      ['token', 'create', '--storage', 'sqlite:nothing.db', '--scope', 'sytem/*.rs'],
+      2,
+      'There is no scope "sytem/*.rs". Examples of scopes: openid',
+    ],
     ['an empty development token', ['serve', '--dev-token', ''], 2, 'ASCII'],
     ['a development token on a public interface', ['serve', '--host', '0.0.0.0', '--dev-token', 'x'], 2, 'loopback'],
     ['more threads than a machine carries', ['load', 'x', '--storage', 'sqlite:x', '--threads', '65'], 2, 'from 0 to 64'],

@@ -126,9 +126,9 @@ function embedded(command: Command, io: Io): Command {
 
 const ONLY_R4 = 'Only the definitions of FHIR R4 were looked at: --load FILE and --storage sqlite:FILE add other content.'
 
-/** Whether something was not found by a command that was given no content to look at. */
-function lacksContent({ code }: OperationError, args: readonly string[]): boolean {
-  return code.endsWith('not-found') && !args.some((arg) => /^--(?:load|storage|data)(?:=|$)/.test(arg))
+/** Whether something was not found by a command that was given no content to look at: of a code the code system was. */
+function lacksContent({ code, detail }: OperationError, args: readonly string[]): boolean {
+  return code.endsWith('not-found') && detail.missing?.kind !== 'code' && !args.some((arg) => /^--(?:load|storage|data)(?:=|$)/.test(arg))
 }
 
 function statusOf(error: unknown, io: Io, options: readonly Option[]): number {

@@ -37,6 +37,8 @@ const silent = { out: () => {}, err: () => {}, stdin: async () => '' }
 const LEAVES = commandsOf(programOf(COMMANDS, silent)).filter(({ path }) => !['validate', 'ig', 'snapshot'].includes(path.join(' ')))
 
 const SYSTEM = 'http://example.org/fhir/CodeSystem/visit-priority'
+const GENDERS = 'http://hl7.org/fhir/administrative-gender'
+const MAP = 'http://example.org/fhir/ConceptMap/visit-priority-to-act-priority'
 const PERIOD = ['--period-start', '2026', '--period-end', '2026']
 const CONTENT = ['--load', SAMPLE_FOLDER]
 /** What each command needs to get as far as its storage and its files. */
@@ -200,6 +202,17 @@ describe('what a command answers to in particular', () => {
       1,
       'SNOMED CT comes from its publisher, and is imported by `fhir-ops import snomed',
     ],
+    ['a misspelt code', ['lookup', 'mael', '--system', GENDERS], 1, "version 4.0.1. Did you mean 'male'? [not-found]"],
+    ['a misspelt code of two', ['subsumes', 'urgnt', 'urgent', '--system', SYSTEM, ...CONTENT], 1, "Did you mean 'urgent'?"],
+    ['a misspelt code, explained', ['lookup', 'mael', '--system', GENDERS, '--explain'], 1, "'mael' is not a code of"],
+    ['a misspelt map', ['translate', 'a', '--system', SYSTEM, '--url', `${MAP}x`, ...CONTENT], 1, `Did you mean '${MAP}'?`],
+    [
+      'a misspelt profile',
+      ['schema', 'http://hl7.org/fhir/StructureDefinition/Patiant'],
+      1,
+      "Did you mean 'http://hl7.org/fhir/StructureDefinition/Patient'?",
+    ],
+    ['a misspelt definition', ['snapshot', '--url', 'http://hl7.org/fhir/StructureDefinition/bpp'], 1, 'StructureDefinition/bp'],
     ['a code system by a short name', ['lookup', '2160-0', '--system', 'loinc'], 1, "The canonical of LOINC is 'http://loinc.org'."],
     ['a value set by its id', ['expand', 'administrative-gender'], 1, 'Definitions are named by their canonical'],
     ['a file as storage', ['load', file('patient.json'), '--storage', file('b.db')], 2, `Did you mean sqlite:${file('b.db')}?`],
@@ -290,7 +303,7 @@ describe('what a command answers to in particular', () => {
       'a code in other letters',
       ['lookup', 'Male', '--system', 'http://hl7.org/fhir/administrative-gender'],
       1,
-      'version 4.0.1 [not-found]',
+      "Did you mean 'male'? [not-found]",
     ],
     [
       'another version of a value set',
@@ -320,7 +333,13 @@ describe('what a command answers to in particular', () => {
       'a scope that there is not',
       ['token', 'create', '--scope', 'nope', '--storage', `sqlite:${file('a.db')}`],
       2,
-      'error: There is no scope "nope"',
+      'There is no scope "nope". Examples of scopes: openid, system/*.cruds',
+    ],
+    [
+      'a scope of a misspelt type',
+      ['token', 'create', '--scope', 'system/Patiant.rs', '--storage', `sqlite:${file('a.db')}`],
+      2,
+      "names no resource type. Did you mean 'Patient'?",
     ],
     ['a token where none is asked for', ['mcp', '--dev-token', 'x'], 2, '--dev-token needs --port'],
     ['input in another encoding', ['execute', 'bmi', '--input', file('utf16.json'), ...CONTENT], 1, `${file('utf16.json')} is in UTF-16`],

@@ -82,7 +82,7 @@ export async function runBot({ engine, bot, file, io }: BotRun, options: BotInpu
     const answer = await execute({ ...forRequest(engine.ctx, {}), bots }, { bot: addressOf(bot), input, contentType })
     io.out(writeBotOutput(answer).body ?? '')
   } catch (error) {
-    throw withHint(withBotsWords(error, file ?? `Bot/${bot}`), await hintAbout(error, engine.ctx, 'Bot'))
+    throw withHint(withBotsWords(error, file ?? `Bot/${bot}`), await hintAbout(error, engine.ctx))
   } finally {
     await runtime.close()
   }

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
-import { isOrigin, parseScope } from '@fhir-ops/handler'
+import { isOrigin } from '@fhir-ops/handler'
+import { scopeProblem } from 'fhir-ops/internal/sessions'
 import { InvalidArgumentError, Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { isPlainAddress } from '../storage.js'
@@ -42,18 +43,19 @@ export function repeated(value: string, before: readonly string[] | undefined): 
 }
 
 /**
- * Collects scopes. What looks like a SMART scope must be one: a misspelt scope would be kept and grant nothing.
+ * Collects scopes, which must exist: a misspelt one would be kept and grant nothing.
  *
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
  */
 export function scopes(value: string, before: readonly string[] | undefined): readonly string[] {
   if (!/^[!#-[\]-~]+$/.test(value))
     throw new InvalidArgumentError('It must have no blanks, quotes or backslashes: repeat --scope for each scope.')
-  const looksSmart = value.includes('/') && !value.startsWith('launch/') && !value.includes('://')
-  if (looksSmart && parseScope(value) === undefined)
-    throw new InvalidArgumentError('It grants nothing. Examples of scopes: system/*.cruds, user/Observation.rs, patient/*.rs.')
+  const problem = scopeProblem(value)
+  if (problem !== undefined) throw new InvalidArgumentError(`${problem.replace(/^t/, 'T')} ${SCOPES}`)
   return repeated(value, before)
 }
+
+const SCOPES = 'Examples of scopes: openid, system/*.cruds, user/Observation.rs, patient/*.rs.'
 
 /** An option for a text that fits behind `Bearer` in a header. */
 export function tokenOption(name: string, description: string): Option {

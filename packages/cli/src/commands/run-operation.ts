@@ -93,10 +93,30 @@ async function answered<T>(
       run(forRequest(engine.ctx, { onProgress: (progress) => tell(stateOf(progress)) }), request),
     )
   } catch (error) {
-    throw withHint(error, await hintAbout(error, engine.ctx, type))
+    if (call.values['_explain'] !== undefined) for (const line of reasonsIn(error)) io.err(line)
+    const explained = await explainedError(error, () =>
+      run(forRequest(engine.ctx, {}), { ...request, parameters: [...request.parameters, ...EXPLAINED] }),
+    )
+    throw withHint(error, await hintAbout(explained, engine.ctx))
   } finally {
     await engine.close()
   }
+}
+
+const EXPLAINED = parametersFromQuery([['_explain', 'true']])
+
+/** The error of a code that does not exist, with the codes that are near it: these are searched for where an explanation is asked for. */
+async function explainedError(error: unknown, again: () => Promise<unknown>): Promise<unknown> {
+  if (!(error instanceof OperationError) || error.detail.missing?.kind !== 'code' || error.detail.explanation !== undefined) return error
+  return again().then(
+    () => error,
+    (cause: unknown) => cause,
+  )
+}
+
+/** What had been decided before an operation failed. */
+function reasonsIn(error: unknown): readonly string[] {
+  return error instanceof OperationError ? (error.detail.explanation?.steps.map(({ text }) => text) ?? []) : []
 }
 
 function stateOf({ done, total, of }: Progress): Parameters<TellProgress>[0] {

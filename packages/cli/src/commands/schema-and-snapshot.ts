@@ -4,6 +4,7 @@ import { generateSnapshot } from 'fhir-ops/snapshot'
 import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
+import { hintAbout, withHint } from '../known-names.js'
 import { readResource } from '../read-resource.js'
 import { counted, table } from '../text.js'
 import { loadOption, storageOption, wholeNumber } from './options.js'
@@ -43,6 +44,9 @@ async function printSchema(url: string, options: SchemaOptions, io: Io): Promise
       io.out(JSON.stringify(schema, null, 2))
       io.err(`${counted(unexpressed.length, 'demand')} of the definitions cannot be expressed; --unexpressed lists them`)
     }
+  } catch (error) {
+    // What is near to the name of a type is said by the operation itself.
+    throw url.includes(':') ? withHint(error, await hintAbout(error, engine.ctx)) : error
   } finally {
     await engine.close()
   }
@@ -76,6 +80,8 @@ async function printSnapshot(file: string, options: SnapshotOptions, io: Io): Pr
     io.out(JSON.stringify(definition, null, 2))
     for (const { severity, text, expression } of problems) io.err(`${severity}: ${expression}: ${text}`)
     if (problems.some(({ severity }) => severity === 'error')) throw new Exit(1)
+  } catch (error) {
+    throw withHint(error, await hintAbout(error, engine.ctx))
   } finally {
     await engine.close()
   }

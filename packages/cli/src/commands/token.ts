@@ -4,7 +4,6 @@ import { createSessions } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
 import { counted } from '../text.js'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
-import { wrongUse } from '../exit.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../storage.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
@@ -87,31 +86,17 @@ function revokeCommand(io: Io): Command {
 
 async function create(engine: Engine, options: CreateOptions, io: Io): Promise<void> {
   const known = await engine.sessionStore.user(options.user)
-  const issued = await createSessions({ store: engine.sessionStore })
-    .create({
-      user: known === undefined ? { sub: options.user, ...demoClaims(options.user) } : options.user,
-      scopes: options.scope ?? FULL_SCOPES,
-      userAgent: 'fhir-ops token',
-      remoteHost: '127.0.0.1',
-      ttl: options.ttl,
-      ...(options.project !== undefined && { project: options.project }),
-      ...(options.patient !== undefined && { patient: options.patient }),
-    })
-    .catch((cause: unknown) => {
-      throw ofOptions(wrongUse(cause))
-    })
+  const issued = await createSessions({ store: engine.sessionStore }).create({
+    user: known === undefined ? { sub: options.user, ...demoClaims(options.user) } : options.user,
+    scopes: options.scope ?? FULL_SCOPES,
+    userAgent: 'fhir-ops token',
+    remoteHost: '127.0.0.1',
+    ttl: options.ttl,
+    ...(options.project !== undefined && { project: options.project }),
+    ...(options.patient !== undefined && { patient: options.patient }),
+  })
   if (options.json) io.out(JSON.stringify({ token: issued.token, loginId: issued.loginId, expiresAt: issued.expiresAt }))
   else io.out(issued.token)
-}
-
-/** What `sessions.create` refuses has its name at the beginning. */
-function ofOptions(error: unknown): unknown {
-  if (!(error instanceof OperationError)) return error
-  return new OperationError(
-    error.code,
-    error.message.replace(/^sessions\.create: ([a-z])/, (_, first: string) => first.toUpperCase()),
-    { cause: error },
-  )
 }
 
 async function list(engine: Engine, options: ListOptions, io: Io): Promise<void> {

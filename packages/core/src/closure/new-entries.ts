@@ -127,5 +127,7 @@ function conceptAt(provider: CodeSystemProvider, place: number): ClosureConcept 
 function placeOf(provider: CodeSystemProvider, { system, code }: ClosureConcept): number {
   const place = provider.find(code)
   if (place !== undefined) return place
-  throw new OperationError('not-found', `Unable to find code ${quoted(code)} in ${quoted(system)}.`)
+  throw new OperationError('not-found', `Unable to find code ${quoted(code)} in ${quoted(system)}.`, {
+    missing: { kind: 'code', name: code },
+  })
 }

@@ -83,6 +83,11 @@ export interface ErrorDetail {
   readonly diagnostics?: string
   /** Told after the error itself: all that it sums up. */
   readonly issues?: readonly OutcomeIssue[]
+  /**
+   * What was named and is not there, for programs that look for names that are near it: a canonical (with its version where one was named) or an id, with the type of the
+   * resource as `kind`, or a code of a code system that is known, with the kind `code`.
+   */
+  readonly missing?: { readonly kind: string; readonly name: string }
   /** What had been decided before the failure, where the caller asked for an explanation. */
   readonly explanation?: Explanation
 }

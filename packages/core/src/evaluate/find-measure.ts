@@ -10,7 +10,8 @@ import { stringAt, type JsonObject } from '../json/index.js'
  */
 export async function findMeasure(ctx: OperationContext, name: string): Promise<JsonObject> {
   const found = name.includes(':') ? await measureByCanonical(ctx, name) : await byId(ctx, name.replace(/^Measure\//, ''))
-  if (found === undefined) throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`)
+  if (found === undefined)
+    throw new OperationError('not-found', `Measure ${quoted(name)} does not exist.`, { missing: { kind: 'Measure', name } })
   const definition = canonicalOfMeasure(found)
   const isNewest = name.includes(':') && canonicalOf(name).version === undefined
   const why = isNewest ? 'it is the newest of its url that is not retired' : 'the request names it'

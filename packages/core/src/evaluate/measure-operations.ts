@@ -82,7 +82,10 @@ async function storedLibrary(ctx: OperationContext, request: OperationRequest, c
   const { url, version } = canonicalOf(canonical)
   const found = await ctx.content.resolve('Library', url, version)
   if (found !== undefined) return found.resource
-  throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, { expression: ['url'] })
+  throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, {
+    expression: ['url'],
+    missing: { kind: 'Library', name: canonical },
+  })
 }
 
 /** `Measure/$collect-data`. @see https://hl7.org/fhir/R4/measure-operation-collect-data.html */

@@ -32,7 +32,10 @@ export async function findBot(ctx: OperationContext, address: BotAddress, reach:
       : await botsByIdentifier(ctx, readIdentifier(address.identifier), reach.bots)
   const visible = all.filter((bot) => isReached(ctx, bot, reach.project))
   const [found, ...others] = visible
-  if (found === undefined) throw new OperationError('not-found', `There is no bot ${describe(address)}.`)
+  if (found === undefined) {
+    const missing = 'id' in address ? { missing: { kind: 'Bot', name: address.id } } : {}
+    throw new OperationError('not-found', `There is no bot ${describe(address)}.`, missing)
+  }
   if (others.length > 0) {
     const ids = visible.map(({ id }) => id).sort()
     throw new OperationError(

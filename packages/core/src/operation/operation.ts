@@ -115,6 +115,7 @@ export async function storedInstance(
   if (id === undefined) return undefined
   ctx.authorize?.('read', type, id)
   const stored = await ctx.storage.read(type, id)
-  if (stored === undefined) throw new OperationError('not-found', `There is no ${type} with the id ${quoted(id)}.`)
+  if (stored === undefined)
+    throw new OperationError('not-found', `There is no ${type} with the id ${quoted(id)}.`, { missing: { kind: type, name: id } })
   return stored
 }

@@ -55,7 +55,10 @@ export async function jsonSchema(ctx: OperationContext, input: JsonSchemaInput):
 function notFound(url: string, { model }: Making): OperationError {
   const types = Array.from(model.names()).filter((name) => !name.includes('.'))
   const sentences = [`There is no StructureDefinition or type ${quoted(url)}.`, didYouMean(nearest(url, types)) ?? []].flat()
-  return new OperationError('profile-not-found', sentences.join(' '), { expression: ['url'] })
+  return new OperationError('profile-not-found', sentences.join(' '), {
+    expression: ['url'],
+    missing: { kind: 'StructureDefinition', name: url },
+  })
 }
 
 /** All that was referred to. A definition that is made may refer to others, which come to the end. */

@@ -3,6 +3,7 @@ export type { ForeignToken, IssuedToken, NewSession, SeenCaller, SessionUser } f
 export type { EndedLogin, Revocation } from './end.js'
 export type { Principal } from './verify.js'
 export { INVALID_TOKEN, rejected, rejectionReason, type RejectionReason } from './state.js'
+export { scopeProblem } from './scope-problem.js'
 export { TOKEN_PREFIX, sha256 } from './token.js'
 export {
   createAudit,

@@ -1,11 +1,11 @@
 import { OperationError } from '../errors/index.js'
 import { checkOptions, inputShape, listOf, needed, TEXT, type InputShape, type MemberKind } from '../input/index.js'
 import { isObject } from '../json/index.js'
-import { isResourceId, type SessionRecord, type UserRecord, isResourceType, resourceTypes } from '../storage/index.js'
+import { isResourceId, type SessionRecord, type UserRecord } from '../storage/index.js'
 import { type Principal, accepted, knownSession } from './verify.js'
 import { rejected, type SessionServices } from './state.js'
+import { scopeProblem } from './scope-problem.js'
 import { newToken, sha256 } from './token.js'
-import { didYouMean, nearest } from '../text/index.js'
 
 /** A user by subject identifier, or with claims that replace the stored ones. */
 export type SessionUser = string | { readonly sub: string; readonly [claim: string]: unknown }
@@ -224,41 +224,6 @@ const SHAPE: InputShape = inputShape<NewSession>({
 
 function checkSession({ customScopes }: SessionServices, session: NewSession): void {
   checkOptions('sessions.create', SHAPE, session)
-  for (const scope of session.scopes ?? []) checkScope(scope, customScopes)
-}
-
-/** Scopes of OpenID Connect and of SMART App Launch that are about no resource. */
-const WORDS: readonly string[] = [
-  'openid',
-  'profile',
-  'email',
-  'address',
-  'phone',
-  'offline_access',
-  'online_access',
-  'fhirUser',
-  'launch',
-  'launch/patient',
-  'launch/encounter',
-]
-
-const ABOUT_RESOURCES = /^(?:patient|user|system)\/([A-Za-z]+|\*)\.(?:read|write|\*|(?=[cruds])c?r?u?d?s?)(?:\?[\x21-\x7e]+)?$/
-
-/**
- * Checks that a scope exists, so that a misspelt one is not noticed only when it grants nothing.
- *
- * @param custom Scopes of the host's own.
- * @throws {TypeError} for a scope that does not exist, with the nearest one that does.
- * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
- */
-function checkScope(scope: string, custom: ReadonlySet<string>): void {
-  const type = ABOUT_RESOURCES.exec(scope)?.[1]
-  if (WORDS.includes(scope) || custom.has(scope) || type === '*') return
-  if (type === undefined) throw unknown(`there is no scope ${JSON.stringify(scope)}`, nearest(scope, [...WORDS, ...custom]))
-  if (!isResourceType(type)) throw unknown(`the scope ${JSON.stringify(scope)} names no resource type`, nearest(type, resourceTypes()))
-}
-
-function unknown(problem: string, near: readonly string[]): TypeError {
-  const hint = didYouMean(near)
-  return new TypeError(`sessions.create: ${problem}.${hint === undefined ? '' : ` ${hint}`}`)
+  const problem = session.scopes?.map((scope) => scopeProblem(scope, customScopes)).find((found) => found !== undefined)
+  if (problem !== undefined) throw new TypeError(`sessions.create: ${problem}`)
 }

@@ -52,6 +52,9 @@ async function definitionIn(ctx: OperationContext, { definition, url }: Snapshot
   if (url === undefined)
     throw new OperationError('parameter-required', 'A StructureDefinition is needed, or the url of one.', { expression: ['definition'] })
   const found = await resolveCanonical(ctx.content, 'StructureDefinition', url)
-  if (found === undefined) throw new OperationError('not-found', `There is no StructureDefinition ${quoted(url)}.`, { expression: ['url'] })
+  if (found === undefined) {
+    const missing = { kind: 'StructureDefinition', name: url }
+    throw new OperationError('not-found', `There is no StructureDefinition ${quoted(url)}.`, { expression: ['url'], missing })
+  }
   return found.resource
 }

@@ -1,5 +1,5 @@
 import type { OperationOutcomeIssue } from 'fhir/r4.js'
-import { quoted, type IssueSeverity, ERRORS, OperationError, type ErrorCode } from '../errors/index.js'
+import { quoted, type IssueSeverity, ERRORS, OperationError, type ErrorCode, type ErrorDetail } from '../errors/index.js'
 
 /** Severity, issue type, code in the system tx-issue-type, and text with the places in braces that are filled in. */
 export type MessageRow = readonly [IssueSeverity, OperationOutcomeIssue['code'], string | undefined, string]
@@ -111,6 +111,7 @@ export function escapedWhole(text: string): string {
 export interface RefusalOptions {
   readonly code?: ErrorCode
   readonly expression?: readonly string[]
+  readonly missing?: ErrorDetail['missing']
   /** Advice beside the message. */
   readonly diagnostics?: string
 }
@@ -133,6 +134,7 @@ export function refusal(id: MessageId, values: MessageValues, options: RefusalOp
     ...(type !== undefined && { txIssue: type }),
     ...(ERRORS[code].issue !== issue && { issue }),
     ...(options.expression !== undefined && { expression: options.expression }),
+    ...(options.missing !== undefined && { missing: options.missing }),
     ...(options.diagnostics !== undefined && { diagnostics: options.diagnostics }),
   })
 }

@@ -1,3 +1,4 @@
+import { formatCanonical } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { CodeSystemProvider } from '../code-system/index.js'
@@ -33,7 +34,8 @@ function unknownSystem({ url, versions }: SystemFamily, version: string | undefi
     versions.length === 0 ? 'No versions of this code system are known' : `Valid versions: ${versions.map(escaped).join(' or ')}`
   const messageId = idOf(version, versions)
   const text = `A definition for CodeSystem '${escaped(url)}'${named} could not be found, so ${consequence}`
-  return new OperationError('not-found', version === undefined ? text : `${text}. ${known}`, { messageId, txIssue: 'not-found' })
+  const missing = { kind: 'CodeSystem', name: formatCanonical(url, version) }
+  return new OperationError('not-found', version === undefined ? text : `${text}. ${known}`, { messageId, txIssue: 'not-found', missing })
 }
 
 function idOf(version: string | undefined, versions: readonly string[]): string {
@@ -48,7 +50,7 @@ export async function neededConcept(ctx: OperationContext, provider: CodeSystemP
   await explainUnknownCode(ctx.explain, createPace(ctx), { provider, code })
   const { url, version } = provider.header
   const where = version === undefined ? escaped(url) : `${escaped(url)} version ${escaped(version)}`
-  throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`)
+  throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`, { missing: { kind: 'code', name: code } })
 }
 
 /** What could not be done without the code system. */

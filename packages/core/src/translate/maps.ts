@@ -1,4 +1,4 @@
-import { canonicalOf, compareVersions, definitionOf, type Definition } from '../content/index.js'
+import { canonicalOf, compareVersions, definitionOf, formatCanonical, type Definition } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
@@ -51,7 +51,10 @@ async function canonicalMap(ctx: OperationContext, url: string, version: string 
   const known = kept?.get(name)
   if (known !== undefined && INDEXES.has(known)) return known
   const definition = await currentMap(ctx, url, version)
-  if (definition === undefined) throw new OperationError('not-found', `ConceptMap ${quoted(url)} does not exist.`, { expression: ['url'] })
+  if (definition === undefined) {
+    const missing = { kind: 'ConceptMap', name: formatCanonical(url, version) }
+    throw new OperationError('not-found', `ConceptMap ${quoted(url)} does not exist.`, { expression: ['url'], missing })
+  }
   const index = await mapIndex(ctx, definition)
   kept?.set(name, INDEXES.mark(index))
   return index
@@ -62,7 +65,8 @@ const INDEXES: Marks<MapIndex> = createMarks()
 
 async function storedMap(ctx: OperationContext, id: string): Promise<Definition> {
   const stored = await ctx.storage.read('ConceptMap', id)
-  if (stored === undefined) throw new OperationError('not-found', `ConceptMap with id ${quoted(id)} does not exist.`)
+  if (stored === undefined)
+    throw new OperationError('not-found', `ConceptMap with id ${quoted(id)} does not exist.`, { missing: { kind: 'ConceptMap', name: id } })
   return {
     type: 'ConceptMap',
     url: '',

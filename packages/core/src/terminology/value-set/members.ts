@@ -1,4 +1,4 @@
-import { canonicalOf } from '../../content/index.js'
+import { canonicalOf, formatCanonical } from '../../content/index.js'
 import { and, andNot, bitmapFrom, compacted } from '../../bits/index.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
@@ -173,15 +173,16 @@ function* inEach(segments: readonly Segment[], others: readonly (readonly Segmen
 function refuseMissing({ missing: [first] }: ConceptSetPlan): void {
   if (first === undefined) return
   const { url, version, fragment } = canonicalOf(first)
-  if (version === undefined || fragment !== undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: first })
-  throw refusal('VS_EXP_IMPORT_UNK_PINNED', { valueSet: url, version })
+  const missing = { kind: 'ValueSet', name: first }
+  if (version === undefined || fragment !== undefined) throw refusal('VS_EXP_IMPORT_UNK', { valueSet: first }, { missing })
+  throw refusal('VS_EXP_IMPORT_UNK_PINNED', { valueSet: url, version }, { missing })
 }
 
 function usableProvider(choice: SystemChoice): CodeSystemProvider {
   const { provider, violates, family, wished } = choice
   if (provider === undefined) {
     const [id, values] = unknownSystemValues(family, wished, 'expanded')
-    throw refusal(id, values)
+    throw refusal(id, values, { missing: { kind: 'CodeSystem', name: formatCanonical(family.url, wished) } })
   }
   if (violates === undefined) return provider
   throw refusal('VALUESET_VERSION_CHECK', { system: family.url, version: provider.header.version ?? '', required: violates })

@@ -60,7 +60,8 @@ async function foundValueSet(ctx: OperationContext, { valueSet, url, valueSetVer
   if (url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
   const found = await findValueSet(ctx, url, valueSetVersion)
   if (found !== undefined) return definedValueSet(ctx.cache, found)
-  throw refusal('Unable_to_resolve_value_Set_', { valueSet: formatCanonical(url, valueSetVersion) }, { code: 'not-found' })
+  const name = formatCanonical(url, valueSetVersion)
+  throw refusal('Unable_to_resolve_value_Set_', { valueSet: name }, { code: 'not-found', missing: { kind: 'ValueSet', name } })
 }
 
 function refuseOtherVersion(version: string | undefined, asked: string | undefined): void {
