@@ -56,6 +56,11 @@ const TERMS: readonly (readonly [query: string, condition: string])[] = [
   ['Patient?_list=a,b', 'referredBy(item, List, id(a, b))'],
   // tokens
   ['Patient?gender=female', 'gender[value eq female]'],
+  [
+    'Observation?combo-code-value-concept=a$b',
+    'or(code-value-concept[value eq a & text eq b], component-code-value-concept[value eq a & text eq b])',
+  ],
+  ['Observation?combo-code-value-quantity:missing=true', 'not(or(code-value-quantity[], component-code-value-quantity[]))'],
   ['Condition?code=http://s|1', 'code[value eq 1 & system eq http://s]'],
   ['Condition?code=|1', 'code[value eq 1 & system absent]'],
   ['Condition?code=http://s|', 'code[system eq http://s]'],

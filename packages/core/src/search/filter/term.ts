@@ -30,7 +30,8 @@ const IN_EVERY_RESOURCE: ReadonlySet<string> = new Set(['_id', '_lastUpdated'])
 async function parseAsks(scope: FilterScope, parameter: SearchParameter, asks: readonly Ask[]): Promise<Condition> {
   const modifier = asks[0]?.modifier
   const { code } = parameter
-  if (modifier === 'missing') return parseMissing({ code, present: { kind: 'entry', param: code, all: [] } }, asks)
+  if (modifier === 'missing')
+    return parseMissing({ code, present: anyOf(indexedAs(parameter).map((param) => ({ kind: 'entry', param, all: [] }))) }, asks)
   const kind = kindOf(parameter.kind)
   const resolver = kind?.resolvers?.get(modifier ?? '')
   if (resolver !== undefined) return resolver(scope, parameter, asks)
@@ -72,10 +73,19 @@ function parseMissing({ code, present }: Presence, [ask, other]: readonly Ask[])
   return ask.value === 'true' ? { kind: 'not', condition: present } : present
 }
 
-function valueCondition({ code, kind: name, targets, components }: SearchParameter, ask: Ask): Condition {
-  if (components.length > 0) return entryCondition(code, tupleTests(components, ask))
+function valueCondition(parameter: SearchParameter, ask: Ask): Condition {
+  const { code, kind: name, targets, components } = parameter
+  if (components.length > 0) {
+    const tests = tupleTests(components, ask)
+    return anyOf(indexedAs(parameter).map((param) => entryCondition(param, tests)))
+  }
   const kind = kindOf(name)
   return kind?.condition?.(code, ask) ?? entryCondition(code, kind?.alternatives({ ...ask, targets }) ?? [])
+}
+
+/** The parameters whose entries are its own. */
+function indexedAs({ code, unites }: Pick<SearchParameter, 'code' | 'unites'>): readonly string[] {
+  return unites.length > 0 ? unites : [code]
 }
 
 const UNSUPPORTED: ReadonlySet<string> = new Set(['text', 'above', 'below'])

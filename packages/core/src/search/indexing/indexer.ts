@@ -31,7 +31,8 @@ export function createIndexer(parameters: SearchParameters, options: IndexerOpti
   const selector = createSelector(parameters.model, options.base)
   const parametersIn = new WeakMap<Shape, readonly SearchParameter[]>()
   const applying = (shape: Shape, type: string): readonly SearchParameter[] => {
-    const known = parametersIn.get(shape) ?? parameters.of(type).filter(({ expression }) => shape.mayFind(expression))
+    const known =
+      parametersIn.get(shape) ?? parameters.of(type).filter(({ unites, expression }) => unites.length === 0 && shape.mayFind(expression))
     parametersIn.set(shape, known)
     return known
   }

@@ -43,6 +43,8 @@ export interface SearchParameter {
   readonly targets: readonly string[]
   /** Empty unless the parameter is a composite. */
   readonly components: readonly SearchComponent[]
+  /** Composites of the type that together have its tuples, of which it therefore has no entries of its own; empty for most. */
+  readonly unites: readonly string[]
   /** Code system of the `code` elements that a token parameter looks at. */
   readonly system: string | undefined
   /** True when a reference parameter looks at canonicals only. */

@@ -38,10 +38,11 @@ export function searchParameters(
     if (!isResourceType(type)) return new Map()
     const { urls, rows } = (read ??= searchableRows(typeof table === 'function' ? table() : table, options))
     const own = rows.filter(({ base }) => base.includes(type) || base.includes('Resource') || base.includes('DomainResource'))
-    const made = new Map<string, SearchParameter>()
+    const made = new Map<string, Omit<SearchParameter, 'unites'>>()
     for (const row of own) if (!made.has(row.code)) made.set(row.code, parameterOf(row, type, urls))
-    byType.set(type, made)
-    return made
+    const all = new Map([...made].map(([code, parameter]) => [code, { ...parameter, unites: unitedBy(parameter, [...made.values()]) }]))
+    byType.set(type, all)
+    return all
   }
   return { model, of: (type) => [...codesOf(type).values()], find: (type, code) => codesOf(type).get(code) }
 }
@@ -62,7 +63,7 @@ function isSearchable(row: SearchParameterRow, urls: Urls): boolean {
   return row.type === 'composite' ? isSupportedTuple(componentsOf(row, urls)) : kindOf(row.type) !== undefined
 }
 
-function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchParameter {
+function parameterOf(row: SearchParameterRow, type: string, urls: Urls): Omit<SearchParameter, 'unites'> {
   const expression = expressionFor(type, row.expression ?? '')
   const onlyTarget = /^[\w.]+\.where\(resolve\(\) is (\w+)\)$/.exec(expression.trim())?.[1]
   return {
@@ -75,6 +76,21 @@ function parameterOf(row: SearchParameterRow, type: string, urls: Urls): SearchP
     system: row.systems !== undefined && Object.hasOwn(row.systems, type) ? row.systems[type] : undefined,
     canonical: row.canonical === true,
   }
+}
+
+type Composite = Pick<SearchParameter, 'code' | 'expression' | 'components'>
+
+/**
+ * Composites that have, branch by branch, the tuples of another: `combo-code-value-quantity` of Observation has those of `code-value-quantity` and of
+ * `component-code-value-quantity`. Tuples are what takes most room in an index. Of other parameters the entries are also what resources are sorted by.
+ */
+function unitedBy({ code, expression, components }: Composite, all: readonly Composite[]): readonly string[] {
+  const branches = topLevelBranches(expression)
+  if (components.length === 0 || branches.length === 1) return []
+  const tuple = JSON.stringify(components)
+  const others = all.filter((other) => other.code !== code && JSON.stringify(other.components) === tuple)
+  const parts = branches.map((branch) => others.find((other) => other.expression.trim() === branch.trim())?.code)
+  return parts.every((part) => part !== undefined) ? parts : []
 }
 
 /** R4 has the expressions of its two components the wrong way round. */
