@@ -1,5 +1,5 @@
 import { definitionEntries } from '../../content/index.js'
-import { rootNode } from '../../fhirpath/index.js'
+import { rootNode, type Item } from '../../fhirpath/index.js'
 import { stringAt, type JsonObject } from '../../json/index.js'
 import { CONTAINED_PARAM, type ContainedEntry, type IndexEntry, type Indexer } from '../../storage/index.js'
 import { finished, type Work } from '../../work/index.js'
@@ -7,7 +7,7 @@ import { tupleFields } from '../kinds/composite.js'
 import type { EntryFields } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
 import { containerOf, type Container, type ContainedMember } from './container.js'
-import { createSelector, type Shape, type Value, type ValuesOf } from './selector.js'
+import { createSelector, type Selection, type Shape } from './selector.js'
 import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
 import { checkOptions, inputShape, TEXT, type InputShape } from '../../input/index.js'
 
@@ -37,15 +37,14 @@ export function createIndexer(parameters: SearchParameters, options: IndexerOpti
     return known
   }
   function* entriesIn(container: Container, resource: JsonObject): Work<readonly IndexEntry[]> {
-    const { valuesOf, shape } = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)
-    const scope: IndexScope = { valuesOf, base: options.base, placeOf: container.placeOf }
+    const { shape, ...selection } = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)
+    const scope: IndexScope = { ...selection, base: options.base, placeOf: container.placeOf }
     const found: IndexEntry[] = []
     for (const parameter of applying(shape, stringAt(resource, 'resourceType') ?? '')) {
-      const values = valuesOf(parameter.expression)
-      if (values.length === 0) continue
+      const finding = findingOf(scope, parameter)
+      if (finding.count === 0) continue
       yield
-      const entries =
-        values.length <= PORTION ? distinct(entriesOf(scope, parameter, values)) : yield* entriesOfMany(scope, parameter, values)
+      const entries = finding.count <= PORTION ? distinct(finding.entries(0, finding.count)) : yield* entriesOfMany(finding)
       for (const entry of entries) found.push(entry)
     }
     return found
@@ -75,33 +74,51 @@ function idEntry(member: JsonObject): IndexEntry {
   return { param: '_id', value: stringAt(member, 'id') ?? '' }
 }
 
-interface IndexScope extends Pick<Container, 'placeOf'> {
-  readonly valuesOf: ValuesOf
+interface IndexScope extends Pick<Container, 'placeOf'>, Pick<Selection, 'valuesOf' | 'itemsOf'> {
   readonly base: string | undefined
+}
+
+/** What a parameter finds in a resource. */
+interface Finding {
+  /** How many values. */
+  readonly count: number
+  /** The entries of some of them. */
+  readonly entries: (from: number, to: number) => readonly IndexEntry[]
+}
+
+function findingOf(scope: IndexScope, parameter: SearchParameter): Finding {
+  if (parameter.components.length === 0) {
+    const values = scope.valuesOf(parameter.expression)
+    return { count: values.length, entries: (from, to) => entriesOf(scope, parameter, values.slice(from, to)) }
+  }
+  const items = scope.itemsOf(parameter.expression)
+  return { count: items.length, entries: (from, to) => tupleEntries(scope, parameter, items.slice(from, to)) }
 }
 
 /** Values whose entries are made before others may run. */
 const PORTION = 256
 
-function* entriesOfMany(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): Work<Iterable<IndexEntry>> {
+function* entriesOfMany({ count, entries }: Finding): Work<Iterable<IndexEntry>> {
   const found = new Map<string, IndexEntry>()
-  for (let from = 0; from < values.length; from += PORTION) {
+  for (let from = 0; from < count; from += PORTION) {
     yield
-    for (const entry of entriesOf(scope, parameter, values.slice(from, from + PORTION))) found.set(keyOf(entry), entry)
+    for (const entry of entries(from, from + PORTION)) found.set(keyOf(entry), entry)
   }
   return found.values()
 }
 
-function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readonly Value[]): readonly IndexEntry[] {
-  const { code, components } = parameter
+function entriesOf(scope: IndexScope, parameter: SearchParameter, values: readonly unknown[]): readonly IndexEntry[] {
+  const { code, kind } = parameter
   const found: IndexEntry[] = []
-  if (components.length > 0) {
-    for (const value of values) pushEntries(found, code, tuplesOf(scope, parameter, value))
-    return found
-  }
   for (const value of values) pushEntries(found, code, fieldsOf(scope, parameter, value))
-  for (const { name, fields } of kindOf(parameter.kind)?.entryModifiers ?? [])
-    for (const { json } of values) pushEntries(found, `${code}:${name}`, fields(json))
+  for (const { name, fields } of kindOf(kind)?.entryModifiers ?? [])
+    for (const value of values) pushEntries(found, `${code}:${name}`, fields(value))
+  return found
+}
+
+function tupleEntries(scope: IndexScope, parameter: SearchParameter, items: readonly Item[]): readonly IndexEntry[] {
+  const found: IndexEntry[] = []
+  for (const item of items) pushEntries(found, parameter.code, tuplesOf(scope, parameter, item))
   return found
 }
 
@@ -112,12 +129,12 @@ function pushEntries(found: IndexEntry[], param: string, fields: readonly EntryF
 function fieldsOf(
   { base, placeOf }: IndexScope,
   { kind, system }: Pick<SearchParameter, 'kind' | 'system'>,
-  value: Value,
+  value: unknown,
 ): readonly EntryFields[] {
-  return kindOf(kind)?.fields(value.json, { base, system, placeOf }) ?? []
+  return kindOf(kind)?.fields(value, { base, system, placeOf }) ?? []
 }
 
-function tuplesOf(scope: IndexScope, { components }: SearchParameter, { item }: Value): readonly EntryFields[] {
+function tuplesOf(scope: IndexScope, { components }: SearchParameter, item: Item): readonly EntryFields[] {
   const parts: (readonly EntryFields[])[] = []
   for (const { type, expression } of components) {
     const values = scope.valuesOf(expression, item)

@@ -2,8 +2,10 @@ import {
   childSlots,
   compileBranches,
   isNode,
+  isSubtype,
   PENDING,
   rootNode,
+  type Ast,
   type CompiledPath,
   type ElementSlot,
   type FhirNode,
@@ -17,17 +19,11 @@ import { isObject, stringAt } from '../../json/index.js'
 import { isResourceType } from '../../storage/index.js'
 import { TYPE_URL } from '../../text/index.js'
 import { localReference } from '../kinds/local-reference.js'
+import { directPath, type DirectPath } from './direct-path.js'
 import { isAnyMet, needsOf, type Need } from './needs.js'
 
-/** Something that an expression found in a resource. */
-export interface Value {
-  /** As it is in the resource's JSON. */
-  readonly json: unknown
-  readonly item: Item
-}
-
-/** What an expression finds from the root of a resource, or from what was found in it before. */
-export type ValuesOf = (expression: string, from?: Item) => readonly Value[]
+/** What an expression finds from the root of a resource, or from what was found in it before, as it is in the resource's JSON. */
+export type ValuesOf = (expression: string, from?: Item) => readonly unknown[]
 
 /**
  * Evaluates the expressions of search parameters: each is compiled once, and evaluated once from one place of a resource. What two branches
@@ -41,6 +37,8 @@ export interface Selector {
 /** What expressions find in a resource. */
 export interface Selection {
   readonly valuesOf: ValuesOf
+  /** What an expression finds from the root, to go on from there. */
+  readonly itemsOf: (expression: string) => readonly Item[]
   /** The shape of its root. */
   readonly shape: Shape
 }
@@ -65,7 +63,7 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
   const branchesOf = (expression: string): readonly Branch[] => {
     const known = compiled.get(expression)
     if (known !== undefined) return known
-    const made = compileBranches(expression, { model }).map(({ ast, ...path }) => ({ path, needs: needsOf(ast) }))
+    const made = compileBranches(expression, { model }).map(({ ast, ...path }) => ({ path, ast, needs: needsOf(ast) }))
     compiled.set(expression, made)
     return made
   }
@@ -75,39 +73,53 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
     const key = isNode(item) ? keyOfShape(item, children) : ''
     const known = shapes.get(key)
     if (known !== undefined) return known
-    const made = knownShape((expression) => branchesOf(expression).filter((branch) => mayApply(model, branch, children)))
     // What the model does not know is of one type, whatever it is.
-    if (key.length > LONGEST_SHAPE || (isNode(item) && model.type(item.type.name) === undefined)) return made
+    const type = isNode(item) ? model.type(item.type.name) : undefined
+    const made = knownShape((expression) =>
+      branchesOf(expression)
+        .filter((branch) => mayApply(model, branch, children))
+        .map(({ path, ast }) => ({ path, direct: type && directPath(ast, type, model) })),
+    )
+    if (key.length > LONGEST_SHAPE || (isNode(item) && type === undefined)) return made
     if (shapes.size === MOST_SHAPES) shapes.clear()
     shapes.set(key, made)
     return made
   }
-  const placeAt = (item: Item): Place => ({ item, shape: shapeOf(item) })
-  const find = (expression: string, { item, shape }: Place, context: FhirPathContext): readonly Value[] => {
-    const found: Value[] = []
-    for (const { path } of shape.branchesOf(expression)) pushValues(found, path.evaluate(context, item))
-    return found
-  }
   return {
     ofResource(resource, typeOf) {
       const context: FhirPathContext = { resource, host: hostOf(typeOf), budget: INDEXING }
-      const root = placeAt(resource)
-      const places = new Map<Item, FoundBefore>()
+      const root: Place = { item: resource, shape: shapeOf(resource) }
+      const leadsTo = (reference: unknown, type: string): boolean => {
+        const address = isObject(reference) ? stringAt(reference, 'reference') : undefined
+        const target = model.type(typeOf(address ?? '') ?? targetType(address, reference, base) ?? '')
+        return target !== undefined && isSubtype(model, target, type)
+      }
+      const find = (expression: string, { item, shape }: Place): readonly unknown[] => {
+        const found: unknown[] = []
+        for (const branch of shape.branchesOf(expression)) {
+          if (!pushDirect(found, branch.direct, { item, leadsTo })) pushValues(found, branch.path.evaluate(context, item))
+        }
+        return found
+      }
+      const places = new Map<Item, FoundBefore>([[resource, { ...root, found: new Map() }]])
       const valuesOf: ValuesOf = (expression, from) => {
-        if (from === undefined) return find(expression, root, context)
-        const place = places.get(from) ?? { ...placeAt(from), found: new Map() }
+        if (from === undefined) return find(expression, root)
+        const place = places.get(from) ?? { item: from, shape: shapeOf(from), found: new Map() }
         places.set(from, place)
-        const found = place.found.get(expression) ?? find(expression, place, context)
+        const found = place.found.get(expression) ?? find(expression, place)
         place.found.set(expression, found)
         return found
       }
-      return { valuesOf, shape: root.shape }
+      const itemsOf = (expression: string): readonly Item[] =>
+        root.shape.branchesOf(expression).flatMap(({ path }) => itemsIn(path.evaluate(context, resource)))
+      return { valuesOf, itemsOf, shape: root.shape }
     },
   }
 }
 
 interface Branch {
   readonly path: CompiledPath
+  readonly ast: Ast
   /** Most parameters of a type find nothing in most resources: what children they need says so sooner than their evaluation. */
   readonly needs: readonly Need[] | undefined
 }
@@ -116,16 +128,23 @@ type Children = ReadonlyMap<string, readonly ElementSlot[]>
 
 /** A shape with the branches that may find something in it. */
 interface KnownShape extends Shape {
-  branchesOf(expression: string): readonly Branch[]
+  branchesOf(expression: string): readonly ApplyingBranch[]
+}
+
+/** A branch for values of one type. */
+interface ApplyingBranch {
+  readonly path: CompiledPath
+  /** Absent where the path has to be evaluated. */
+  readonly direct: DirectPath | undefined
 }
 
 /** Shapes that are remembered: those of a source are few, and somebody may send any. */
 const MOST_SHAPES = 1_000
 const LONGEST_SHAPE = 1_000
 
-function knownShape(applying: (expression: string) => readonly Branch[]): KnownShape {
-  const known = new Map<string, readonly Branch[]>()
-  const branchesOf = (expression: string): readonly Branch[] => {
+function knownShape(applying: (expression: string) => readonly ApplyingBranch[]): KnownShape {
+  const known = new Map<string, readonly ApplyingBranch[]>()
+  const branchesOf = (expression: string): readonly ApplyingBranch[] => {
     const branches = known.get(expression) ?? applying(expression)
     known.set(expression, branches)
     return branches
@@ -153,7 +172,7 @@ interface Place {
 
 /** Composites ask for the same components of the same values. */
 interface FoundBefore extends Place {
-  readonly found: Map<string, readonly Value[]>
+  readonly found: Map<string, readonly unknown[]>
 }
 
 /** Expressions resolve references only to ask for the target's type, which the reference itself states. */
@@ -161,12 +180,33 @@ function typedStub(model: TypeModel, type: string | undefined): FhirNode | undef
   return type === undefined ? undefined : rootNode(model, { resourceType: type })
 }
 
-function pushValues(found: Value[], items: ReturnType<CompiledPath['evaluate']>): void {
-  if (items === PENDING) return
-  for (const item of items) {
-    const json = isNode(item) ? item.value : item
-    if (json !== undefined) found.push({ json, item })
+interface DirectReading {
+  readonly item: Item
+  readonly leadsTo: (reference: unknown, type: string) => boolean
+}
+
+/** Adds what a direct path finds; false, and nothing added, where the path has to be evaluated. */
+function pushDirect(found: unknown[], direct: DirectPath | undefined, { item, leadsTo }: DirectReading): boolean {
+  if (direct === undefined || !isNode(item) || !isObject(item.value)) return false
+  const before = found.length
+  const isRead = direct.read(item.value, found)
+  if (!isRead) found.length = before
+  else if (direct.target !== undefined) {
+    const { target } = direct
+    found.push(...found.splice(before).filter((reference) => leadsTo(reference, target)))
   }
+  return isRead
+}
+
+type Evaluated = ReturnType<CompiledPath['evaluate']>
+
+function pushValues(found: unknown[], items: Evaluated): void {
+  for (const item of itemsIn(items)) found.push(isNode(item) ? item.value : item)
+}
+
+/** Without elements that have extensions only. */
+function itemsIn(items: Evaluated): readonly Item[] {
+  return items === PENDING ? [] : items.filter((item) => !isNode(item) || item.value !== undefined)
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Comparison } from '../../storage/index.js'
 import { splitUnescaped } from '../values/escapes.js'
-import { invalidValue, type Alternatives, type Ask, type EntryFields } from './kind.js'
+import { invalidValue, textFields, type Alternatives, type Ask, type EntryFields } from './kind.js'
 import { kindOf } from './registry.js'
 
 /**
@@ -27,9 +27,7 @@ export function tupleFields(components: readonly TupleComponent[], values: reado
   const [firsts = [], seconds = [], thirds] = values
   const second = kindOf(components[1]?.type ?? '')?.tuple?.second
   const tails = thirds === undefined ? seconds.flatMap((fields) => second?.fields(fields) ?? []) : coordinates(seconds, thirds)
-  return firsts.flatMap(({ system, value }) =>
-    tails.map((tail) => ({ ...(system !== undefined && { system }), ...(value !== undefined && { value }), ...tail })),
-  )
+  return firsts.flatMap(({ system, value }) => tails.map((tail) => ({ ...textFields(system, value), ...tail })))
 }
 
 function coordinates(seconds: readonly EntryFields[], thirds: readonly EntryFields[]): readonly EntryFields[] {

@@ -99,7 +99,14 @@ export interface TupleRole {
 
 /** The bounds of entries, without their other fields. */
 export function boundsOnly({ low, high }: EntryFields): EntryFields {
-  return { ...(low !== undefined && { low }), ...(high !== undefined && { high }) }
+  if (low === undefined) return high === undefined ? {} : { high }
+  return high === undefined ? { low } : { low, high }
+}
+
+/** Fields of texts that are there. Written out, as most entries of a resource are made here, and a spread for each field takes three times as long (bench `first-load`). */
+export function textFields(system: string | undefined, value: string | undefined): EntryFields {
+  if (system === undefined) return value === undefined ? {} : { value }
+  return value === undefined ? { system } : { system, value }
 }
 
 /** The error for a value that a parameter cannot have. */

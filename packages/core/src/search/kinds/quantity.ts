@@ -2,7 +2,7 @@ import { isObject, objectAt, stringAt, type JsonObject } from '../../json/index.
 import type { Comparison } from '../../storage/index.js'
 import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
 import { ALL_NUMBERS, type Interval } from '../values/interval.js'
-import { boundsOnly, invalidValue, type Alternatives, type Ask, type EntryFields, type SearchKind } from './kind.js'
+import { boundsOnly, invalidValue, textFields, type Alternatives, type Ask, type EntryFields, type SearchKind } from './kind.js'
 import { numberTests, rangeBounds } from './number.js'
 import { codedBounds } from './token.js'
 
@@ -83,6 +83,6 @@ function unitsOf(quantity: JsonObject): readonly EntryFields[] {
   const system = stringAt(quantity, 'system')
   const code = stringAt(quantity, 'code')
   const text = stringAt(quantity, 'unit')
-  const coded = { ...(system !== undefined && { system }), ...(code !== undefined && { value: code }) }
+  const coded = textFields(system, code)
   return text === undefined || text === code ? [coded] : [coded, { value: text }]
 }

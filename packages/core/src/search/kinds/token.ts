@@ -4,7 +4,16 @@ import type { SearchParameter } from '../parameters/search-parameter.js'
 import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
 import { fold } from '../../text/index.js'
 import { codeResolvers } from './code-resolvers.js'
-import { boundsOnly, invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
+import {
+  boundsOnly,
+  invalidValue,
+  textFields,
+  type Alternatives,
+  type Ask,
+  type EntryFields,
+  type IndexHints,
+  type SearchKind,
+} from './kind.js'
 import { foldedText } from './string.js'
 
 export const tokenKind: SearchKind = {
@@ -82,11 +91,8 @@ interface Token {
 }
 
 function coded({ system, code, text }: Token): EntryFields {
-  return {
-    ...(system !== undefined && { system }),
-    ...(code !== undefined && { value: code }),
-    ...(text !== undefined && { text: fold(text) }),
-  }
+  const fields = textFields(system, code)
+  return text === undefined ? fields : { ...fields, text: fold(text) }
 }
 
 /** The bounds of an entry with every form in which a search can name its code: alone, with its system, with none, or by the system alone. */

@@ -1,0 +1,162 @@
+import { isSubtype, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../fhirpath/index.js'
+import { isObject, type JsonObject } from '../../json/index.js'
+
+/** Reads what a path finds straight out of the JSON of a value, without making a node of each element on the way. */
+export interface DirectPath {
+  /**
+   * Adds what the path finds to `found`.
+   *
+   * @returns False where the JSON has not the shape of its type, such as a text in place of an object: then what was added means nothing, and the
+   *   expression has to be evaluated.
+   */
+  readonly read: (json: JsonObject, found: unknown[]) => boolean
+  /** Of references: the type that they must lead to (`where(resolve() is Patient)`); any when absent. */
+  readonly target?: string | undefined
+}
+
+/**
+ * The reader of a path of plain steps and casts (`Observation.value as Quantity`, `onset.as(Age)`, `name.given`), with `where(resolve() is X)` behind it or not;
+ * `undefined` for every other expression.
+ *
+ * @param type Of the value from which the path starts.
+ */
+export function directPath(ast: Ast, type: TypeDefinition, model: TypeModel): DirectPath | undefined {
+  const target = targetOf(ast)
+  const path = target === undefined ? ast : ast.kind === 'call' ? ast.target : undefined
+  const names = path && namesIn(path, type, model)
+  if (names === undefined || names.length === 0) return undefined
+  const steps = stepsOf(names, type, model)
+  if (steps === undefined || (target !== undefined && !endsInReferences(steps))) return undefined
+  return { read: (json, found) => collect(steps, json, found), target }
+}
+
+/** X of `where(resolve() is X)`. */
+function targetOf(ast: Ast): string | undefined {
+  if (ast.kind !== 'call' || ast.name !== 'where') return undefined
+  const [criteria] = ast.args
+  if (criteria?.kind !== 'type' || criteria.operator !== 'is' || criteria.type.namespace !== undefined) return undefined
+  const { operand } = criteria
+  const isResolved = operand.kind === 'call' && operand.name === 'resolve' && operand.target === undefined
+  return isResolved ? criteria.type.name : undefined
+}
+
+/** A step to the elements of a name. */
+interface Name {
+  readonly name: string
+  /** Whether a slot is of the type that the step is cast to. */
+  readonly isCast?: ((slot: ElementSlot) => boolean) | undefined
+}
+
+/** The steps of a path; `undefined` for anything else. */
+function namesIn(ast: Ast, type: TypeDefinition, model: TypeModel): readonly Name[] | undefined {
+  if (ast.kind === 'member') {
+    const before = ast.target === undefined ? [] : namesIn(ast.target, type, model)
+    if (ast.target !== undefined || !/^[A-Z]/.test(ast.name)) return before && [...before, { name: ast.name }]
+    return isSubtype(model, type, ast.name) ? before : undefined
+  }
+  const cast = castIn(ast)
+  return cast && castOf(namesIn(cast.operand, type, model), castTo(cast.wanted, model, cast.rule))
+}
+
+interface Cast {
+  readonly operand: Ast
+  /** The name of a type. */
+  readonly wanted: string
+  readonly rule: CastRule
+}
+
+/** `x as T`, `x.as(T)` and `x.ofType(T)`, without a namespace. */
+function castIn(ast: Ast): Cast | undefined {
+  if (ast.kind === 'type')
+    return ast.operator === 'is' || ast.type.namespace !== undefined ? undefined : { operand: ast.operand, wanted: ast.type.name, rule: AS }
+  if (ast.kind !== 'call' || ast.target === undefined) return undefined
+  const [rule, [wanted]] = [CASTS.get(ast.name), ast.args]
+  if (rule === undefined || wanted?.kind !== 'member' || wanted.target !== undefined) return undefined
+  return { operand: ast.target, wanted: wanted.name, rule }
+}
+
+interface CastRule {
+  /** Whether the name of a System type stands for the primitive of FHIR, too. */
+  readonly takesPrimitives: boolean
+}
+
+const AS: CastRule = { takesPrimitives: true }
+const CASTS: ReadonlyMap<string, CastRule> = new Map([
+  ['as', AS],
+  ['ofType', { takesPrimitives: false }],
+])
+
+const SYSTEM_NAMES: ReadonlySet<string> = new Set(['Boolean', 'String', 'Integer', 'Decimal', 'Date', 'DateTime', 'Time'])
+
+function castTo(wanted: string, model: TypeModel, { takesPrimitives }: CastRule): (slot: ElementSlot) => boolean {
+  const primitive = takesPrimitives && SYSTEM_NAMES.has(wanted) ? wanted.charAt(0).toLowerCase() + wanted.slice(1) : undefined
+  return ({ type }) => {
+    const present = model.type(type)
+    return type === primitive || (present !== undefined && model.type(wanted) !== undefined && isSubtype(model, present, wanted))
+  }
+}
+
+/** Only an element is cast, once, and not the value from which the path starts. */
+function castOf(names: readonly Name[] | undefined, isCast: (slot: ElementSlot) => boolean): readonly Name[] | undefined {
+  const last = names?.at(-1)
+  return names === undefined || last === undefined || last.isCast !== undefined ? undefined : [...names.slice(0, -1), { ...last, isCast }]
+}
+
+/** A member of the JSON, and the steps from what is there; none where the path ends. */
+interface Step {
+  readonly jsonName: string
+  readonly siblingName: string
+  readonly type: string
+  readonly next: readonly Step[] | undefined
+}
+
+/** Slots of one name that are gone through in the order of the type; of more, as of an extension's value, those that are there in their own order. */
+const FEW = 8
+
+function stepsOf([first, ...rest]: readonly Name[], type: TypeDefinition, model: TypeModel): readonly Step[] | undefined {
+  if (first === undefined || type.kind === 'primitive') return undefined
+  const all = type.elements.get(first.name) ?? []
+  const slots = first.isCast === undefined ? all : all.filter(first.isCast)
+  if (all.length > FEW && slots.length > 1) return undefined
+  const steps: Step[] = []
+  for (const { jsonName, siblingName, type: name } of slots) {
+    const child = model.type(name)
+    // A resource says itself of what type it is.
+    if (child === undefined || child.kind === 'resource') return undefined
+    const next = rest.length === 0 ? undefined : stepsOf(rest, child, model)
+    if (rest.length > 0 && next === undefined) return undefined
+    steps.push({ jsonName, siblingName, type: name, next })
+  }
+  return steps
+}
+
+function endsInReferences(steps: readonly Step[]): boolean {
+  return steps.every(({ next, type }) => (next === undefined ? type === 'Reference' : endsInReferences(next)))
+}
+
+function collect(steps: readonly Step[], holder: JsonObject, found: unknown[]): boolean {
+  for (const step of steps) if (!collectStep(step, holder, found)) return false
+  return true
+}
+
+function collectStep(step: Step, holder: JsonObject, found: unknown[]): boolean {
+  const value = holder[step.jsonName]
+  // Children that an extended null has.
+  if (value === undefined || value === null) return step.next === undefined || !hasSibling(holder, step)
+  if (Array.isArray(value)) {
+    for (const item of value) if (!collectOne(step, item, found)) return false
+    return value.length > 0 || !hasSibling(holder, step)
+  }
+  if (typeof value === 'function' || (typeof value !== 'object' && Array.isArray(holder[step.siblingName]))) return false
+  return collectOne(step, value, found)
+}
+
+function collectOne({ next }: Step, value: unknown, found: unknown[]): boolean {
+  if (next !== undefined) return isObject(value) && collect(next, value, found)
+  if (value !== undefined && value !== null) found.push(value)
+  return true
+}
+
+function hasSibling(holder: JsonObject, { siblingName }: Step): boolean {
+  return holder[siblingName] !== undefined
+}
