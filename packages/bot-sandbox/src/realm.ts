@@ -10,6 +10,7 @@ import {
 import type { Answered, Failure, Grants, Outcome } from './protocol.js'
 import { createRunState, type RunState } from './run-state.js'
 import type { SandboxApi } from './prelude/host.js'
+import { CODE_FILE, codePreparer, type CodeKind } from './compiled-code.js'
 import { takeSnapshot } from './snapshot.js'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 
@@ -29,8 +30,8 @@ export interface Realm {
   readonly memory: WebAssembly.Memory
   /** The functions of the prelude. */
   readonly api: Readonly<Record<keyof SandboxApi, QuickJSHandle>>
-  /** How the code is to be evaluated. A module does not compile as a script: at least its `export` is none. */
-  kindOf(code: string): CodeKind
+  /** Makes ready for a code, and says how it is to be run. A module does not compile as a script: at least its `export` is none. */
+  prepare(code: string): CodeKind
   /** Whom the functions of the host serve from now on. */
   begin(run: CurrentRun): void
   /**
@@ -39,8 +40,6 @@ export interface Realm {
    */
   reset(): boolean
 }
-
-type CodeKind = 'global' | 'module'
 
 /** What a realm is made of. */
 export interface RealmOptions {
@@ -67,16 +66,14 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
   runtime.setInterruptHandler(() => run.state.isOver())
   const evaluate = (script: string): QuickJSHandle => context.unwrapResult(context.evalCode(script, 'prelude.js', { type: 'global' }))
   const given = context.newObject()
-  context.setProp(
-    given,
-    'host',
-    hostObject(context, () => run),
-  )
+  const host = hostObject(context, () => run)
+  context.setProp(given, 'host', host)
   context.setProp(given, 'grants', evaluate(`(${JSON.stringify(grants)})`))
+  context.setProp(given, 'importCompiled', evaluate(`() => import('${CODE_FILE}')`))
   const furnished = context.unwrapResult(context.callFunction(evaluate(prelude), context.undefined, given))
   const api = {
-    begin: context.getProp(furnished, 'begin'),
     start: context.getProp(furnished, 'start'),
+    startCompiled: context.getProp(furnished, 'startCompiled'),
     reply: context.getProp(furnished, 'reply'),
     nextTimer: context.getProp(furnished, 'nextTimer'),
     describe: context.getProp(furnished, 'describe'),
@@ -89,22 +86,18 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
       return () => block.dispose()
     },
   })
-  return { runtime, context, memory, api, kindOf: kindReader(context), begin: (next) => void (run = next), reset: () => snapshot.restore() }
+  const prepare = codePreparer({ context, snapshot, memoryBytes })
+  return { runtime, context, memory, api, prepare, begin: (next) => void (run = next), reset: () => snapshot.restore() }
 }
 
-/** Codes of which is known what they are: to compile one takes as long as a small run. */
-const MAX_KINDS = 32
+/** Random words for the runs to come: to ask for them costs as much for many as for a few. */
+const words = new Uint32Array(1_024)
+let unused = 0
 
-function kindReader(context: QuickJSContext): Realm['kindOf'] {
-  const known = new Map<string, CodeKind>()
-  return (code) => {
-    const before = known.get(code)
-    if (before !== undefined) return before
-    const kind = context.evalCode(code, 'bot.js', { type: 'global', compileOnly: true }).error === undefined ? 'global' : 'module'
-    if (known.size >= MAX_KINDS) known.clear()
-    known.set(code, kind)
-    return kind
-  }
+function randomWord(): number {
+  if (unused === 0) unused = crypto.getRandomValues(words).length
+  unused -= 1
+  return words[unused] ?? 0
 }
 
 /** While the prelude is loaded there is no bot. */
@@ -117,7 +110,7 @@ function noRun(): CurrentRun {
 function hostObject(context: QuickJSContext, current: () => CurrentRun): QuickJSHandle {
   const host = context.newObject()
   const text = (handle: QuickJSHandle | undefined): string => textOf(context, handle)
-  const methods: Readonly<Record<string, (...args: QuickJSHandle[]) => void>> = {
+  const methods: Readonly<Record<string, (...args: QuickJSHandle[]) => void | QuickJSHandle>> = {
     log: (level, line) => current().state.addLog({ level: logLevel(text(level)), text: text(line) }),
     call(number, method, args) {
       const { state, call, outputBytes } = current()
@@ -126,10 +119,14 @@ function hostObject(context: QuickJSContext, current: () => CurrentRun): QuickJS
       if (given.length > outputBytes) state.end(tooCostly(`The bot passed more than ${outputBytes} bytes to a call.`))
       if (state.outcome() === undefined && number !== undefined) call(context.getNumber(number), text(method), given)
     },
-    done(head, value) {
+    done(answer) {
       const { state, outputBytes } = current()
-      state.end(answered({ head: text(head), value: text(value) }, outputBytes))
+      const whole = text(answer)
+      const headEnd = whole.indexOf('\n')
+      state.end(answered({ head: whole.slice(0, headEnd), value: whole.slice(headEnd + 1) }, outputBytes))
     },
+    randomWord: () => context.newNumber(randomWord()),
+    elapsedMs: () => context.newNumber(current().state.elapsedMs()),
     fail: (thrown) => current().state.fail(text(thrown)),
   }
   for (const [name, method] of Object.entries(methods)) context.setProp(host, name, context.newFunction(name, method))

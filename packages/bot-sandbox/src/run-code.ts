@@ -1,5 +1,6 @@
 import type { QuickJSHandle, VmCallResult } from 'quickjs-emscripten-core'
 import type { DoneMessage, ReplyMessage, RunMessage } from './protocol.js'
+import { CODE_FILE } from './compiled-code.js'
 import type { CurrentRun, Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 
@@ -50,36 +51,24 @@ class RunEnded extends Error {}
 async function drive(run: Run): Promise<void> {
   const { realm, state, message, options } = run
   const { context } = realm
-  realm.runtime.setMemoryLimit(message.limits.memoryBytes)
-  call(run, ['begin', ...seeds().map((seed) => context.newNumber(seed))])
-  const loaded = valueOf(run, context.evalCode(message.code, 'bot.js', { type: realm.kindOf(message.code) }))
-  call(run, ['start', loaded, context.newString(message.event)])
+  const kind = realm.prepare(message.code)
+  if (kind === 'compiled') call(run, ['startCompiled', context.newString(message.event)])
+  else call(run, ['start', valueOf(run, context.evalCode(message.code, CODE_FILE, { type: kind })), context.newString(message.event)])
   while (!hasEnded(run)) {
     if (state.openCalls() === 0) runTimer(run)
     else answerCall(run, await options.nextReply(state.leftMs()))
   }
 }
 
-const SEEDS = 4
-/** Random words for the runs to come: to ask for them costs as much for many as for a few. */
-const words = new Uint32Array(1_024)
-let unused = 0
-
-/** Makes the random numbers of each run its own: those of the engine are set back with it. */
-function seeds(): readonly number[] {
-  if (unused < SEEDS) unused = crypto.getRandomValues(words).length
-  unused -= SEEDS
-  return [...words.subarray(unused, unused + SEEDS)]
-}
-
 /** Runs what is due now. True when the run has ended. */
 function hasEnded(run: Run): boolean {
   const { realm, state } = run
-  while (!state.isOver() && realm.runtime.hasPendingJob()) {
-    const { error } = realm.runtime.executePendingJobs(JOBS_AT_ONCE)
-    if (error !== undefined) state.fail(described(run, error))
+  while (!state.isOver()) {
+    const done = realm.runtime.executePendingJobs(JOBS_AT_ONCE)
+    if (done.error !== undefined) state.fail(described(run, done.error))
+    else if (done.value < JOBS_AT_ONCE) return state.isOver()
   }
-  return state.isOver()
+  return true
 }
 
 const JOBS_AT_ONCE = 1_000

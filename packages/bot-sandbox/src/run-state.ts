@@ -16,6 +16,8 @@ export interface RunState {
   readonly isOver: () => boolean
   /** Milliseconds until its time is up. */
   leftMs(): number
+  /** Milliseconds that it has been going on. */
+  elapsedMs(): number
   addLog(line: LogLine): void
   callMade(): void
   callAnswered(): void
@@ -25,7 +27,8 @@ export interface RunState {
 
 /** Starts the clock of a run. */
 export function createRunState(limits: BotLimits): RunState {
-  const deadline = performance.now() + limits.timeoutMs
+  const begun = performance.now()
+  const deadline = begun + limits.timeoutMs
   const log: LogLine[] = []
   let outcome: Outcome | undefined
   let logged = 0
@@ -45,6 +48,7 @@ export function createRunState(limits: BotLimits): RunState {
       return outcome !== undefined
     },
     leftMs,
+    elapsedMs: () => performance.now() - begun,
     addLog(line) {
       logged += Buffer.byteLength(line.text) + 1
       if (logged <= limits.logBytes) log.push(line)

@@ -2,6 +2,16 @@
 export interface Snapshot {
   /** Sets the memory back, and what lies above to zero. False when the memory has grown: it must not be used any more. */
   restore(): boolean
+  /** What is otherwise than in the snapshot, while nothing is on the stack. Undefined when the memory has grown. */
+  changes(): Changes | undefined
+}
+
+/** A state of the memory, as its difference from a snapshot. */
+export interface Changes {
+  /** What it takes to keep it. */
+  readonly bytes: number
+  /** Brings a memory that is in the state of the snapshot into this one. */
+  apply(): void
 }
 
 /** What a snapshot needs to know of the program in the memory. */
@@ -32,17 +42,51 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   const low = words.slice(0, stack.from)
   const heap = words.slice(stack.to, used)
   const endPlace = findEndOfHeap(words, { low, used, allocate })
+  const heapEnd = (): number => (words[endPlace] ?? size) / 4
   const restore = (): boolean => {
     if (memory.buffer.byteLength !== size) return false
-    const end = (words[endPlace] ?? size) / 4
+    const end = heapEnd()
     words.set(low, 0)
     words.fill(0, highFrom, stack.to)
     words.set(heap, stack.to)
     words.fill(0, used, end)
     return true
   }
+  const changes = (): Changes | undefined => {
+    if (memory.buffer.byteLength !== size) return undefined
+    const above = new Uint32Array(heapEnd() - used)
+    const parts = [...changesIn(words, low, 0), ...changesIn(words, heap, stack.to), ...changesIn(words, above, used)]
+    return {
+      bytes: parts.reduce((sum, { now }) => sum + now.byteLength + BYTES_BESIDE, 0),
+      apply() {
+        for (const { at, now } of parts) words.set(now, at)
+      },
+    }
+  }
   if (!restore() || usedWords(words) > used) throw new Error('The memory of the engine cannot be set back.')
-  return { restore }
+  return { restore, changes }
+}
+
+/** Words that have changed together, and the place of the first. */
+interface Part {
+  readonly at: number
+  readonly now: Uint32Array
+}
+
+/** So many words that have not changed between others that have are taken with them: to write each part takes longer than to write a few words more. */
+const GAP = 64
+/** What a part takes beside its words. */
+const BYTES_BESIDE = 200
+
+/** @param before What the words from `start` on were. */
+function* changesIn(words: Uint32Array, before: Uint32Array, start: number): Iterable<Part> {
+  for (let at = 0; at < before.length; at++) {
+    if (words[start + at] === before[at]) continue
+    let end = at + 1
+    for (let next = end; next < Math.min(before.length, end + GAP); next++) if (words[start + next] !== before[next]) end = next + 1
+    yield { at: start + at, now: words.slice(start + at, start + end) }
+    at = end
+  }
 }
 
 interface Before extends Pick<SnapshotOptions, 'allocate'> {

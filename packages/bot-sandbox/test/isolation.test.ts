@@ -103,6 +103,47 @@ describe('what a run leaves behind is not there in the next', () => {
   })
 })
 
+describe('a module is compiled once, and evaluated in each run', () => {
+  test('so that it counts from the beginning', async () => {
+    const count = 'globalThis.n = (globalThis.n ?? 0) + 1; let calls = 0; export const handler = () => [globalThis.n, ++calls]'
+    for (let i = 0; i < 5; i++) expect(await runCode(sandbox, count)).toEqual([1, 1])
+  })
+
+  test('with random numbers and a clock of the run', async () => {
+    const code = 'const made = [Math.random(), performance.now() < 5000]; export const handler = () => made'
+    const runs = await Promise.all([1, 2, 3, 4].map(() => runCode(sandbox, code)))
+    expect(new Set(runs.map((run) => (Array.isArray(run) ? run[0] : undefined))).size).toBe(4)
+    expect(runs.map((run) => (Array.isArray(run) ? run[1] : undefined))).toEqual([true, true, true, true])
+  })
+
+  test('beside others of the same length, in any order', async () => {
+    const codes = ['a', 'b', 'c'].map((name) => `export default () => '${name}'; export const name = import.meta`)
+    const asked = [0, 1, 2, 0, 2, 1, 1, 0]
+    const given = await Promise.all(asked.map((at) => runCode(sandbox, codes[at] ?? '')))
+    expect(given).toEqual(asked.map((at) => ['a', 'b', 'c'][at]))
+  })
+
+  test('after what others left, and after their failures', async () => {
+    const good = 'const first = await Promise.resolve([...[1]]); export const handler = () => [first, typeof left]'
+    const bad = [
+      'Array.prototype[Symbol.iterator] = 1; globalThis.left = 1; export const handler = () => 1',
+      'throw new Error("left"); export const handler = 1',
+      'import left from "./left.js"; export const handler = () => left',
+      'export const handler = () => (',
+    ]
+    for (const code of [...bad, ...bad]) {
+      expect(await runCode(sandbox, good)).toEqual([[1], 'undefined'])
+      await runCode(sandbox, code).catch(() => undefined)
+    }
+  })
+
+  test('however large it is, and however many there are', async () => {
+    const large = (at: number): string =>
+      `${Array.from({ length: 3_000 }, (_, n) => `const c${n} = { a: ${n}, b: ['${at}'] }`).join(';')}; export const handler = () => c2999.b[0]`
+    for (const at of [0, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 0]) expect(await runCode(sandbox, large(at))).toBe(String(at))
+  })
+})
+
 describe('every run has', () => {
   test('random numbers of its own, spread evenly', async () => {
     const code = 'exports.handler = () => Array.from({ length: 1000 }, Math.random)'
@@ -138,6 +179,16 @@ describe('the memory of the engine', () => {
     const after = Buffer.from(realm.memory.buffer).toString('latin1')
     expect(after.includes('SECRET')).toBe(false)
     expect(after === before).toBe(true)
+  })
+
+  test('is the same after runs of modules, of which it keeps what they were compiled to', async () => {
+    const realm = await createRealm({ prelude: prelude(), grants: {}, memoryBytes: LIMITS.memoryBytes })
+    const before = Buffer.from(realm.memory.buffer).toString('latin1')
+    for (const name of ['SECRET1', 'SECRET2', 'SECRET1', 'SECRET2']) {
+      const done = await runIn(message(`export const handler = () => '${name}'`), { realm, ...io })
+      expect(done).toMatchObject({ outcome: { value: `"${name}"` }, isReusable: true })
+      expect(Buffer.from(realm.memory.buffer).toString('latin1') === before).toBe(true)
+    }
   })
 
   test('makes the thread end when it has grown, and never grows far above the limit', async () => {

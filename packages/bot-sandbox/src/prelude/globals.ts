@@ -1,3 +1,5 @@
+import type { PreludeHost } from './host.js'
+
 /** Defines a global that a bot may replace, as it may all others. */
 export function defineGlobal(name: string, value: unknown): void {
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true })
@@ -39,11 +41,12 @@ function encodeChar(code: number): readonly number[] {
 }
 
 /**
- * Installs a `Math.random` whose numbers follow from four seeds of 32 bits, which the function takes (sfc32). That of the engine has a state that is set
- * back with the realm: every run would get the same numbers.
+ * Installs a `Math.random` whose numbers follow from four words of 32 bits, for which the host is asked when a run first takes one (sfc32). That of the engine has a
+ * state that is set back with the realm: every run would get the same numbers.
  */
-export function installRandom(): (...seeds: number[]) => void {
+export function installRandom({ randomWord }: Pick<PreludeHost, 'randomWord'>): void {
   let [a, b, c, count] = [0, 0, 0, 0]
+  let isSeeded = false
   const next = (): number => {
     const sum = (a + b + count) | 0
     a = b ^ (b >>> 9)
@@ -52,13 +55,17 @@ export function installRandom(): (...seeds: number[]) => void {
     count = (count + 1) | 0
     return sum >>> 0
   }
-  Object.defineProperty(Math, 'random', {
-    value: () => (next() * 2 ** 21 + (next() >>> 11)) / 2 ** 53,
-    writable: true,
-    configurable: true,
-  })
-  return (...seeds) => {
-    ;[a = 0, b = 0, c = 0, count = 0] = seeds
+  const seed = (): void => {
+    isSeeded = true
+    a = randomWord()
+    b = randomWord()
+    c = randomWord()
+    count = randomWord()
     for (let i = 0; i < 12; i++) next()
   }
+  const value = (): number => {
+    if (!isSeeded) seed()
+    return (next() * 2 ** 21 + (next() >>> 11)) / 2 ** 53
+  }
+  Object.defineProperty(Math, 'random', { value, writable: true, configurable: true })
 }

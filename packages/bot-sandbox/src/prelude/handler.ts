@@ -11,10 +11,14 @@ export function installExports(): () => unknown {
 /** The handler of loaded code: the export `handler`, the default export or its `handler`, or the exported function itself. */
 export function handlerOf(loaded: unknown, exported: unknown): Handler {
   const source = isModule(loaded) ? loaded : exported
-  const candidates = [member(source, 'handler'), member(source, 'default'), member(member(source, 'default'), 'handler'), source]
-  const handler = candidates.find(isHandler)
-  if (handler === undefined) throw new TypeError('The code exports no handler(event, context).')
-  return handler
+  const named = member(source, 'handler')
+  if (isHandler(named)) return named
+  const standard = member(source, 'default')
+  if (isHandler(standard)) return standard
+  const inner = member(standard, 'handler')
+  if (isHandler(inner)) return inner
+  if (isHandler(source)) return source
+  throw new TypeError('The code exports no handler(event, context).')
 }
 
 function isModule(loaded: unknown): boolean {

@@ -3,18 +3,22 @@ export interface PreludeHost {
   log(level: string, text: string): void
   /** The answer comes by `SandboxApi.reply`. */
   call(call: number, method: string, args: string): void
-  /** Ends the run with an answer: JSON text of a `WireHead`, and of the value, empty when there is none. */
-  done(head: string, value: string): void
+  /** Ends the run with an answer: a line with the JSON text of a `WireHead`, and below it that of the value, nothing when there is none. */
+  done(answer: string): void
   /** Ends the run: the bot threw, or gave what JSON cannot say. */
   fail(text: string): void
+  /** A random whole number of 32 bits. */
+  randomWord(): number
+  /** How long the run has been going on, in milliseconds. */
+  elapsedMs(): number
 }
 
 /** What the worker can ask of the sandbox. */
 export interface SandboxApi {
-  /** Begins a run: its random numbers, and the time that `performance` counts from. */
-  begin(...seeds: number[]): void
   /** Calls the handler that the loaded code exports. `loaded` is the module, a promise of it, or what a script gave. */
   start(loaded: unknown, event: string): void
+  /** The same with the module that was compiled before. */
+  startCompiled(event: string): void
   reply(call: number, ok: boolean, text: string): void
   /** Runs the next timer on a clock that does not wait: `none` when there is none, `late` when it is due beyond `limitMs`. */
   nextTimer(limitMs: number): 'none' | 'ran' | 'late'
@@ -25,5 +29,7 @@ export interface SandboxApi {
 /** What the prelude is called with. */
 export interface PreludeOptions {
   readonly host: PreludeHost
+  /** Evaluates the module that was compiled before, and gives it. */
+  readonly importCompiled: () => Promise<unknown>
   readonly grants: Readonly<Record<string, readonly string[]>>
 }

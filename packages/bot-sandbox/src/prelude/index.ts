@@ -1,6 +1,6 @@
 import { botResponse } from 'fhir-ops/execute'
 import { parseHl7 } from 'fhir-ops/hl7v2'
-import { wireAnswer, readEvent } from './wire.js'
+import { answerText, readEvent } from './wire.js'
 import { capabilities } from './capabilities.js'
 import { defineGlobal, installRandom, installTextCodecs } from './globals.js'
 import { handlerOf, installExports } from './handler.js'
@@ -11,13 +11,14 @@ const LEVELS = ['debug', 'log', 'info', 'warn', 'error']
 
 /** Furnishes a realm, before any code of a bot runs in it: what JavaScript lacks there, `parseHl7`, `botResponse`. */
 export function furnish(options: PreludeOptions): SandboxApi {
-  const { host } = options
+  const { host, importCompiled } = options
   const { parse, stringify } = JSON
   const log = logger(host)
   const granted = capabilities(options)
   const exported = installExports()
   installTextCodecs()
-  const [seed, startClock] = [installRandom(), installClock()]
+  installRandom(host)
+  installClock(host)
   defineGlobal('console', Object.fromEntries(LEVELS.map((level) => [level, log(level === 'log' ? 'info' : level)])))
   defineGlobal('structuredClone', (value: unknown) => parse(stringify(value)))
   defineGlobal('parseHl7', parseHl7)
@@ -26,16 +27,16 @@ export function furnish(options: PreludeOptions): SandboxApi {
   Reflect.deleteProperty(globalThis, 'Atomics')
   const context = { log: log('info'), ...granted.objects }
   const run = async (loaded: unknown, event: string) => {
-    const handler = handlerOf(await loaded, exported())
-    const { value, ...head } = wireAnswer(await handler(readEvent(event), context))
-    host.done(stringify(head), stringify(value) ?? '')
+    try {
+      const handler = handlerOf(await loaded, exported())
+      host.done(answerText(await handler(readEvent(event), context)))
+    } catch (error) {
+      host.fail(describe(error))
+    }
   }
   return {
-    begin(...seeds) {
-      seed(...seeds)
-      startClock()
-    },
-    start: (loaded, event) => void run(loaded, event).catch((error: unknown) => host.fail(describe(error))),
+    start: (loaded, event) => void run(loaded, event),
+    startCompiled: (event) => void run(importCompiled(), event),
     reply: granted.reply,
     nextTimer: installTimers(),
     describe,

@@ -1,5 +1,5 @@
 import { defineGlobal } from './globals.js'
-import type { SandboxApi } from './host.js'
+import type { PreludeHost, SandboxApi } from './host.js'
 
 interface Timer {
   readonly due: number
@@ -7,17 +7,19 @@ interface Timer {
   readonly run: () => void
 }
 
-/** Installs a `performance` that counts from the beginning of the run; the function begins it. */
-export function installClock(): () => void {
+/** Installs a `performance` that counts from the beginning of the run; the host is asked for that when a run first looks. */
+export function installClock({ elapsedMs }: Pick<PreludeHost, 'elapsedMs'>): void {
   const engineClock = performance
-  const elapsed = (): number => engineClock.now()
-  let start = 0
-  const clock = { timeOrigin: 0, now: () => elapsed() - start }
-  defineGlobal('performance', clock)
-  return () => {
-    start = elapsed()
-    clock.timeOrigin = Date.now()
+  const { now: today } = Date
+  let start: number | undefined
+  const now = (): number => {
+    const moment = engineClock.now()
+    start ??= moment - elapsedMs()
+    return moment - start
   }
+  let origin: number | undefined
+  const timeOrigin = (): number => (origin ??= today() - now())
+  defineGlobal('performance', Object.defineProperty({ now }, 'timeOrigin', { get: timeOrigin, enumerable: true, configurable: true }))
 }
 
 /** Installs timers on a clock of their own: it jumps to the next timer when nothing else is left to do, so that no bot waits. */
