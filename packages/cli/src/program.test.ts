@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { Command } from 'commander'
+import { OperationError } from 'fhir-ops/errors'
 import { COMMANDS } from './commands/index.js'
 import { run } from './program.js'
+import { runCommands, type MakeCommand } from './run-commands.js'
 
 const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
 let folder = ''
@@ -182,6 +185,27 @@ describe('wrong use', () => {
     const result = await command(args)
     expect([result.status, result.err]).toEqual([status, expect.stringContaining(hint)])
   })
+})
+
+test.each([
+  ['sqlite:a.db', 'a.db: The disk is full.'],
+  ['postgres://me:secret@db.example:5432/clinic', 'postgres://db.example:5432/clinic: The disk is full.'],
+  ['memory', 'error: The disk is full.'],
+])('what happens to a storage while a command works is said with its name: %s', async (storage, said) => {
+  const err: string[] = []
+  const write: MakeCommand = () =>
+    new Command('write').option('--storage <storage>').action(() => {
+      throw new OperationError('storage-full', 'The disk is full.')
+    })
+  expect(
+    await runCommands([write], ['write', '--storage', storage], {
+      out: () => {},
+      err: (line) => void err.push(line),
+      stdin: async () => '',
+    }),
+  ).toBe(1)
+  expect(err.join('\n')).toContain(said)
+  expect(err.join('\n')).not.toContain('secret')
 })
 
 test('a scope that there is not is wrong use of token create', async () => {

@@ -21,8 +21,10 @@ export async function runCommands(commands: readonly MakeCommand[], args: readon
     checkOptionNames(programOf(commands, io), args)
     await root.parseAsync([...understood(root, args)], { from: 'user' })
     return 0
-  } catch (error) {
-    const status = statusOf(error, io, calledIn(root, args)?.command.options ?? [])
+  } catch (cause) {
+    const command = calledIn(root, args)?.command
+    const error = await withStorage(cause, command?.opts()['storage'])
+    const status = statusOf(error, io, command?.options ?? [])
     if (error instanceof OperationError && io.engine === undefined && lacksContent(error, args)) io.err(ONLY_R4)
     return status
   } finally {
@@ -129,6 +131,14 @@ const ONLY_R4 = 'Only the definitions of FHIR R4 were looked at: --load FILE and
 /** Whether something was not found by a command that was given no content to look at: of a code the code system was. */
 function lacksContent({ code, detail }: OperationError, args: readonly string[]): boolean {
   return code.endsWith('not-found') && detail.missing?.kind !== 'code' && !args.some((arg) => /^--(?:load|storage|data)(?:=|$)/.test(arg))
+}
+
+/** What a storage says of itself, with its name: the storage does not say it, since its messages also reach callers over HTTP. */
+async function withStorage(error: unknown, option: unknown): Promise<unknown> {
+  if (!(error instanceof OperationError && error.code.startsWith('storage-') && typeof option === 'string')) return error
+  const place = (await import('./storage.js')).placeOfStorage(option)
+  if (place === undefined || error.message.includes(place)) return error
+  return new OperationError(error.code, `${place}: ${error.message}`, { ...error.detail, cause: error })
 }
 
 function statusOf(error: unknown, io: Io, options: readonly Option[]): number {

@@ -249,5 +249,6 @@ function isAddress(address: AddressInfo | string | null): address is AddressInfo
 function reasonOf(error: Error): string {
   if (!('code' in error && 'errno' in error && typeof error.errno === 'number')) return error.message
   if (error.code === 'EADDRINUSE') return 'the port is in use (--port selects another one, 0 a free one)'
+  if (error.code === 'EACCES') return 'this user may not open the port (--port selects another one, from 1024 up)'
   return error.code === 'ENOTFOUND' ? 'there is no such host' : getSystemErrorMessage(error.errno)
 }

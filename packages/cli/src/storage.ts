@@ -85,11 +85,12 @@ export function sqliteFile(option: string): string | undefined {
 }
 
 /** Works with a file or a database, and names it where that fails: the storage does not, since its messages also reach callers over HTTP. */
-export async function named<T>(place: string, work: () => Promise<T>): Promise<T> {
+export async function named<T>(place: string | ((error: OperationError) => string), work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    throw cause instanceof OperationError ? new OperationError(cause.code, `${place}: ${cause.message}`, { cause }) : cause
+    if (!(cause instanceof OperationError)) throw cause
+    throw new OperationError(cause.code, `${typeof place === 'string' ? place : place(cause)}: ${cause.message}`, { cause })
   }
 }
 
@@ -112,6 +113,12 @@ async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boole
     await pool.end()
     throw error
   }
+}
+
+/** How messages name the storage of an option; `undefined` for one without a name. */
+export function placeOfStorage(option: string): string | undefined {
+  const database = postgresUrl(option)
+  return sqliteFile(option) ?? (database === undefined ? undefined : placeOf(database))
 }
 
 /** Host and database of a URL, without user and password. */

@@ -326,6 +326,12 @@ describe('what a command answers to in particular', () => {
       2,
       '/dev/null is not a file, so it is not replaced',
     ],
+    [
+      'a backup to where none can be made',
+      ['backup', '/proc/copy.db', '--storage', `sqlite:${file('a.db')}`],
+      1,
+      `error: Copying ${file('a.db')} to /proc/copy.db: The database file cannot be opened`,
+    ],
     ['a folder as database', ['check', '--storage', `sqlite:${file('folder')}`], 2, `${file('folder')} is a folder: name a file in it.`],
     ['an export to nowhere', ['export', '--out', '/proc/none/out', '--storage', `sqlite:${file('a.db')}`], 1, '/proc/none cannot be used'],
     ['an export of a misspelt type', ['export', '--type', 'Patiant', '--storage', `sqlite:${file('a.db')}`], 2, "Did you mean 'Patient'?"],

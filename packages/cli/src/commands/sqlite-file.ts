@@ -24,8 +24,13 @@ export function backupCommand(io: Io): Command {
 async function backUp(storage: string, copy: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
   await checkReplaceable(copy)
-  await tellingProgress(io, 'copying', () => named(file, () => backupSqlite(file, copy)))
+  await tellingProgress(io, 'copying', () => named(placesOf(file, copy), () => backupSqlite(file, copy)))
   io.err(`copied ${file} to ${copy}`)
+}
+
+/** Only the file that is there can be damaged; what cannot be opened or written may be either. */
+function placesOf(file: string, copy: string): (error: OperationError) => string {
+  return ({ code }) => (code.startsWith('storage-') && code !== 'storage-damaged' ? `Copying ${file} to ${copy}` : file)
 }
 
 /** What every SQLite file begins with. */

@@ -1,7 +1,7 @@
 import { createReadStream, openAsBlob } from 'node:fs'
 import { glob, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
-import { promisify } from 'node:util'
+import { getSystemErrorMessage, promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
@@ -82,7 +82,8 @@ function damageOf(file: string, cause: unknown): OperationError | undefined {
   if (!(cause instanceof Error && 'code' in cause)) return undefined
   if (String(cause.code).startsWith('Z_'))
     return new OperationError('body-invalid', `${file} is not a gzip file, or it is damaged.`, { cause })
-  return 'syscall' in cause ? new OperationError('parameter-value', `${file} cannot be read: ${String(cause.code)}.`, { cause }) : undefined
+  if (!('syscall' in cause && 'errno' in cause && typeof cause.errno === 'number')) return undefined
+  return new OperationError('parameter-value', `${file} cannot be read: ${getSystemErrorMessage(cause.errno)}.`, { cause })
 }
 
 /** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle. */

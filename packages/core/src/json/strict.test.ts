@@ -77,6 +77,8 @@ describe('JSON from elsewhere', () => {
 
   it('does not show what V8 says about it', () => {
     expect(() => parse('{"secret words')).toThrow(/^The body is not well-formed JSON.$/)
+    expect(() => parse('<secret words')).toThrow(/^The body is not well-formed JSON: it is XML or HTML.$/)
+    expect(() => parse(' \n')).toThrow(/^The body is not well-formed JSON: it is empty.$/)
   })
 
   it('is called what it is in errors', () => {

@@ -56,8 +56,15 @@ function* parsed(text: string, name: string): Work<unknown> {
   try {
     return yield* parseInPieces(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', `${name} is not well-formed JSON.`, { cause })
+    throw new OperationError('body-invalid', `${name} is not well-formed JSON${reasonOf(text)}.`, { cause })
   }
+}
+
+/** The mistakes that can be named without a piece of the text. */
+function reasonOf(text: string): string {
+  const start = text.trimStart()[0]
+  if (start === undefined) return ': it is empty'
+  return start === '<' ? ': it is XML or HTML' : ''
 }
 
 /** Arrays and objects that are looked into, and names of one object, before others may run. */

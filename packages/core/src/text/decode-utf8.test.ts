@@ -45,6 +45,11 @@ describe('decodeUtf8', () => {
     )
   })
 
+  test('names gzip', () => {
+    const message = 'The body is compressed with gzip; text in UTF-8 is expected.'
+    expect(() => decodeUtf8(inBytes(0x1f, 0x8b, 8, 0))).toThrow(expect.objectContaining({ code: 'body-invalid', message }))
+  })
+
   test.each<[string, Uint8Array, number]>([
     ['Windows-1252', inBytes('{\n"family": "M', 0xfc, 'ller"\n}'), 2],
     ['a character that is cut off', inBytes('\n\n', 0xe4, 0xb8), 3],

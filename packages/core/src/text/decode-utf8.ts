@@ -10,7 +10,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true })
  * @throws {OperationError} `body-invalid` for bytes in another encoding: UTF-16 and UTF-32 are named, for all others the line where it shows.
  */
 export function decodeUtf8(bytes: Uint8Array, what: string = 'The body'): string {
-  refuseWide(bytes, what)
+  refuseOthers(bytes, what)
   try {
     return UTF_8.decode(bytes)
   } catch (cause) {
@@ -24,7 +24,7 @@ export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: str
   let line = 0
   let unfinished: Uint8Array = new Uint8Array()
   for await (const piece of pieces) {
-    if (line === 0) refuseWide(piece, what)
+    if (line === 0) refuseOthers(piece, what)
     line ||= 1
     let text = ''
     try {
@@ -74,7 +74,12 @@ const WIDE: readonly (readonly [encoding: string, pattern: RegExp])[] = [
 ]
 const MARK = 0xfe
 
-function refuseWide(bytes: Uint8Array, what: string): void {
+/** What a compressed file or body begins with. */
+const GZIP = [0x1f, 0x8b]
+
+function refuseOthers(bytes: Uint8Array, what: string): void {
+  if (GZIP.every((byte, index) => bytes[index] === byte))
+    throw new OperationError('body-invalid', `${what} is compressed with gzip; text in UTF-8 is expected.`)
   // All of them have a zero byte, or a byte of a mark, at once.
   if (bytes[0] !== 0 && bytes[1] !== 0 && (bytes[0] ?? 0) < MARK) return
   const start = String.fromCharCode(...bytes.subarray(0, 8))
