@@ -7,7 +7,7 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true })
  * The text of bytes in strict UTF-8; one leading byte order mark is skipped.
  *
  * @param what What the bytes are of, which begins the message.
- * @throws {OperationError} `body-invalid` for bytes in another encoding: UTF-16 and UTF-32 are named, for all others the line where it shows.
+ * @throws {OperationError} `body-invalid` for bytes in another encoding: UTF-16, UTF-32 and gzip are named, for all others the line where it shows.
  */
 export function decodeUtf8(bytes: Uint8Array, what: string = 'The body'): string {
   refuseOthers(bytes, what)
