@@ -13,6 +13,9 @@ const HEAD = "library T version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHel
 const NOW = new Date('2020-06-01T10:00:00Z')
 const FACTORS = new Map([
   ['g mg', 1_000],
+  ['mg g', 1 / 1_000],
+  ['cm mm', 10],
+  ['mm cm', 1 / 10],
   ['d a', 1 / 365.25],
 ])
 const convert = (from: string, to: string): number | undefined => (from === to ? 1 : FACTORS.get(`${from} ${to}`))
@@ -70,6 +73,8 @@ describe('definitions over resources', () => {
       'from [Observation] A, [Observation] B where (A.effective as FHIR.dateTime) 1 year or less on or before start of (B.effective as FHIR.Period) return A.id.value',
       "{ 'a' }",
     ],
+    ["(First([Observation] O where O.id.value = 'b').code).children()", '{ string "y" }'],
+    ["(First([Observation] O where O.id.value = 'b').code).descendants()", `{ string "y", 'y' }`],
     ['[Observation] O let v: O.value as FHIR.Quantity where v is not null return v.code.value', "{ 'mg', 'g' }"],
   ])('%s', async (expression, expected) => {
     const library = await compiled(`define X: ${expression}`)
@@ -157,7 +162,54 @@ describe('expressions without data', () => {
     ['Round(1234.5, -2000000000)', '0.0'],
     ["Concept { codes: { Code { code: 'a' }, Code { code: 'b' } } } ~ Concept { codes: { Code { code: 'b' } } }", 'true'],
     ["2 hours * 3 '1'", '6.0 hours'],
-    ['ToString(3 hours)', "'3.0 \\'hours\\''"],
+    ['ToString(3 hours)', "'3 \\'hours\\''"],
+    ["ToString(125 'cm')", "'125 \\'cm\\''"],
+    ["ToString(12.5 'cm')", "'12.5 \\'cm\\''"],
+    ["ToString(1 'mg':2.5 'mL')", "'1 \\'mg\\':2.5 \\'mL\\''"],
+    ['ToString(1.0)', "'1.0'"],
+    ["ToChars('aüb')", "{ 'a', 'ü', 'b' }"],
+    ["ToChars('')", '{}'],
+    ['ToChars(null as String)', 'null'],
+    ["ToQuantity(1.0 'mg':2.0 'mg')", "0.5 '1'"],
+    ["ToQuantity(5 'mg':2 'mL')", "2.5 'mg/mL'"],
+    ["ToQuantity(5 'mg':0 'mL')", 'null'],
+    ["Combine({ 'a', 'b' }, null)", 'null'],
+    ["Combine({ 'a', null, 'b' })", "'ab'"],
+    ['({ 1, 3, 2 }) L sort by $this desc', '{ 3, 2, 1 }'],
+    ['({ 1, 3, 2 }) L sort by $this', '{ 1, 2, 3 }'],
+    ['DateTime(2014) + 364 days', '@2014T'],
+    ['DateTime(2014) + 365 days', '@2015T'],
+    ['DateTime(2014) + 729 days', '@2015T'],
+    ['DateTime(2014) - 364 days', '@2014T'],
+    ['Date(2014) + 8760 hours', '@2015'],
+    ['Date(2014) + 53 weeks', '@2015'],
+    ['DateTime(2014, 1) + 29 days', '@2014-01T'],
+    ['DateTime(2014, 1) + 30 days', '@2014-02T'],
+    ["expand { Interval[1 'g', 2 'g'] } per 500 'mg'", "{ Interval[1.0 'g', 1.4 'g'], Interval[1.5 'g', 1.9 'g'] }"],
+    ["expand Interval[1 'g', 3 'g'] per 1000 'mg'", "{ 1.0 'g', 2.0 'g', 3.0 'g' }"],
+    ["expand Interval[1 'g', 3 'g'] per 1 'cm'", '{}'],
+    ['expand Interval[1, null]', '{}'],
+    ['expand { Interval[1, null], Interval[3, 4] }', '{ Interval[3, 3], Interval[4, 4] }'],
+    ['expand Interval[1, 10] per 1.5', '{}'],
+    ["10 'cm' mod 3 'mm'", "1.0 'mm'"],
+    ["10 'cm' mod 3 's'", 'null'],
+    ['Power(3.0, 40.0)', '12157665459056928801.0'],
+    ['Power(2.0, 64.0)', '18446744073709551616.0'],
+    ['Power(1.5, -2.0)', '0.44444444'],
+    ['Power(10.0, 20.0)', 'null'],
+    ['Power(0.0, -1.0)', 'null'],
+    ['Power(1.0, 99999999999999999999.0)', '1.0'],
+    ['Power(-1.0, 3.0)', '-1.0'],
+    ['(Tuple { a: 1, b: { 2, 3 }, c: null }).children()', '{ 1, 2, 3 }'],
+    ['(Tuple { a: 1, b: Tuple { c: 2 } }).descendents()', '{ 1, Tuple { c: 2 }, 2 }'],
+    ['(Tuple { a: 1, b: Tuple { c: 2 } }).descendants()', '{ 1, Tuple { c: 2 }, 2 }'],
+    ['(null).descendents()', 'null'],
+    ['({ Tuple { a: 1 }, Tuple { a: 2 } }).children()', '{ 1, 2 }'],
+    ["(3 'mg').children()", "{ 3.0, 'mg' }"],
+    ['(5).children()', '{}'],
+    ['({ 1, 2 }).repeat({ 3 })', '{ 3 }'],
+    ['({ 1, 2 }).repeat(if $this < 4 then $this + 1 else 4)', '{ 2, 3, 4 }'],
+    ['(null as List<Integer>).repeat($this)', 'null'],
     ["ToDate('2014-12-28T10:30:00.000')", 'null'],
     [
       'collapse { Interval(@2012-02-29, @2014-02], Interval(null, @2012-02-29) }',
@@ -297,4 +349,24 @@ describe('what is refused', () => {
   ])('%s', (_, document, code, message) => {
     expect(() => value(document)).toThrow(expect.objectContaining({ code, message: expect.stringMatching(message) }))
   })
+})
+
+describe('dates that do not exist', () => {
+  it.each([
+    ['@T10:00 + 1 day', "A time of day cannot be moved by 'day'; hours, minutes, seconds and milliseconds can (at 5:11-5:25)."],
+    ['@T10:00 - 2 months', "A time of day cannot be moved by 'months'; hours, minutes, seconds and milliseconds can (at 5:11-5:28)."],
+    ['DateTime(2003, null, 28)', 'DateTime has a day without a month (at 5:11-5:34).'],
+    ['DateTime(2003, 1, 2, null, 5)', 'DateTime has a minute without an hour (at 5:11-5:39).'],
+    ['Date(null, 5)', 'Date has a month without a year (at 5:11-5:23).'],
+  ])('%s', async (expression, message) => {
+    const library = await compiled(`define X: ${expression}`)
+    expect(() => library.definition('X')?.compute(createEvaluation({ now: NOW }))).toThrow(message)
+  })
+})
+
+it('a text that is too deep to be translated is a problem of the text', async () => {
+  for (const text of ['Patient.descendents()', `${'('.repeat(20_000)}1${')'.repeat(20_000)}`]) {
+    const { problems } = await translator.translate(`${HEAD}define X: ${text}`)
+    expect(problems).toEqual([expect.objectContaining({ severity: 'error', message: expect.stringMatching(/nested too deep/) })])
+  }
 })

@@ -10,7 +10,9 @@ import {
   isZero,
   multiplyDecimals,
   negateDecimal,
+  isExactPower,
   numberOf,
+  powerOf,
   remainder,
   roundDecimal,
   subtractDecimals,
@@ -21,7 +23,7 @@ import {
 import { convertQuantity } from '../values/compare.js'
 import { closedInterval } from '../values/interval.js'
 import { extreme, integer, long, neighbour } from '../values/point.js'
-import { addDuration } from '../values/temporal-arithmetic.js'
+import { addDuration, isMovedBy } from '../values/temporal-arithmetic.js'
 import { boundaryOf, finestOf, precisionOf, type Temporal } from '../values/temporal.js'
 import { combinedUnit, durationUnit, factorBetween, MAX_UNIT, type UnitConversion } from '../values/units.js'
 import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Quantity, type Value } from '../values/value.js'
@@ -35,7 +37,7 @@ export const ARITHMETIC: NodeCompilers = {
   Multiply: binary(product),
   Divide: binary((left, right) => quotient(left, right)),
   TruncatedDivide: binary((left, right) => wholeQuotient(left, right)),
-  Modulo: binary((left, right) => rest(left, right)),
+  Modulo: binary((left, right, { convert }) => rest(left, right, convert)),
   Power: binary((left, right) => power(left, right)),
   Log: binary((left, right) => real(left, (value) => Math.log(value) / Math.log(numeric(right)))),
   Negate: (node, scope, compiler) => {
@@ -89,6 +91,8 @@ function sum(left: Value, right: Value, how: Sum): Value {
 function later(value: Temporal, amount: Quantity, { sign, node }: Sum): Value {
   if (durationUnit(amount.unit) === undefined)
     throw failedEvaluation(`The unit ${quoted(amount.unit)} is no duration, which a date could be moved by.`, node)
+  if (!isMovedBy(value.kind, amount.unit))
+    throw failedEvaluation(`A time of day cannot be moved by ${quoted(amount.unit)}; hours, minutes, seconds and milliseconds can.`, node)
   const moved = addDuration(value, amount.value, amount.unit, sign)
   if (moved === undefined) throw failedEvaluation('The result of date arithmetic is no date of the years 1 to 9999.', node)
   return moved
@@ -107,13 +111,17 @@ export function uncertain(low: Value, high: Value): Value {
 
 /** The sum in the finer of the two units. */
 function quantitySum(left: Quantity, right: Quantity, { sign, convert }: Sum): Value {
-  const factor = factorBetween(convert, left.unit, right.unit, true)
-  if (factor === undefined) return null
-  const unit = factor > 1 ? right.unit : left.unit
-  const [a, b] = [convertQuantity(left, unit, convert), convertQuantity(right, unit, convert)]
+  const [a, b] = inOneUnit(left, right, convert)
   if (a === undefined || b === undefined) return null
   const value = sign > 0 ? addDecimals(a.value, b.value) : subtractDecimals(a.value, b.value)
-  return value === undefined ? null : quantity(value, unit)
+  return value === undefined ? null : quantity(value, a.unit)
+}
+
+/** Two quantities in the finer of their units. */
+function inOneUnit(left: Quantity, right: Quantity, convert: UnitConversion): readonly (Quantity | undefined)[] {
+  const factor = factorBetween(convert, left.unit, right.unit, true)
+  const unit = factor !== undefined && factor > 1 ? right.unit : left.unit
+  return [convertQuantity(left, unit, convert), convertQuantity(right, unit, convert)]
 }
 
 /** The product of two numbers or quantities, whose units are put together; null when it is too large. */
@@ -133,7 +141,8 @@ function uncertainProduct(left: Value, right: Value, compiler: Compiler): Value 
   return uncertain(Math.min(...results), Math.max(...results))
 }
 
-function quotient(left: Value, right: Value): Value {
+/** The quotient of two numbers or quantities; null when it is not defined. */
+export function quotient(left: Value, right: Value): Value {
   if (isQuantity(left) || isQuantity(right)) return quantityResult(left, right, -1, divideDecimals)
   const [a, b] = [decimalOf(left), decimalOf(right)]
   return a === undefined || b === undefined ? null : (divideDecimals(a, b) ?? null)
@@ -171,21 +180,25 @@ function decimalsOrQuantities(left: Value, right: Value, operation: (a: Decimal,
   return a === undefined || b === undefined ? null : (operation(a, b) ?? null)
 }
 
-function rest(left: Value, right: Value): Value {
+function rest(left: Value, right: Value, convert: UnitConversion): Value {
   if (typeof left === 'number' && typeof right === 'number') return right === 0 ? null : (left % right) + 0
   if (typeof left === 'bigint' && typeof right === 'bigint') return right === 0n ? null : left % right
-  return decimalsOrQuantities(left, right, remainder)
+  if (!isQuantity(left) || !isQuantity(right)) return decimalsOrQuantities(left, right, remainder)
+  const [a, b] = inOneUnit(left, right, convert)
+  return a === undefined || b === undefined ? null : decimalsOrQuantities(a, b, remainder)
 }
 
-/** Integers stay integers while the exponent is not negative. */
+/** Integers stay integers while the exponent is not negative; powers with whole exponents are exact. */
 function power(left: Value, right: Value): Value {
-  if (typeof left === 'number' && typeof right === 'number')
-    return right >= 0 ? integer(left ** right) : (decimalOfNumber(left ** right) ?? null)
-  if (typeof left === 'bigint' && typeof right === 'bigint') {
-    if (right < 0n) return decimalOfNumber(Number(left) ** Number(right)) ?? null
-    return right > 64n && left !== 0n && left !== 1n && left !== -1n ? null : long(left ** right)
-  }
+  if (typeof left === 'number' && typeof right === 'number' && right >= 0) return integer(left ** right)
+  if (typeof left === 'bigint' && typeof right === 'bigint' && right >= 0n) return longPower(left, right)
+  const [base, exponent] = [decimalOf(left), decimalOf(right)]
+  if (base !== undefined && exponent !== undefined && isExactPower(exponent)) return powerOf(base, numberOf(exponent)) ?? null
   return real(left, (value) => value ** numeric(right))
+}
+
+function longPower(base: bigint, exponent: bigint): Value {
+  return exponent > 64n && base !== 0n && base !== 1n && base !== -1n ? null : long(base ** exponent)
 }
 
 function real(value: Value, compute: (value: number) => number): Value {

@@ -1,7 +1,15 @@
 import type { ElmNode } from '../elm/node.js'
 import { failedEvaluation } from '../problem.js'
 import { compare, convertQuantity } from '../values/compare.js'
-import { addDecimals, decimalOfInteger, decimalOfUnits, subtractDecimals, truncateDecimal, type Decimal } from '../values/decimal.js'
+import {
+  addDecimals,
+  decimalOfInteger,
+  decimalOfUnits,
+  placesOf,
+  subtractDecimals,
+  truncateDecimal,
+  type Decimal,
+} from '../values/decimal.js'
 import { closedInterval, endOf, isAtMost, overlaps, pointOrder, startOf, unionOf } from '../values/interval.js'
 import { integer, long, neighbour } from '../values/point.js'
 import { addDuration } from '../values/temporal-arithmetic.js'
@@ -36,15 +44,20 @@ export const EXPANSION: NodeCompilers = {
     const [source, per] = twoOperands(withStep(node), scope, compiler)
     return (evaluation) => {
       const [whole, step] = [source(evaluation), per(evaluation)]
-      if (isInterval(whole)) return steps(whole, step, evaluation, compiler).map(([low]) => low)
+      if (isInterval(whole)) return isBounded(whole) ? steps(whole, step, evaluation, compiler).map(([low]) => low) : []
       if (!isList(whole)) return null
       evaluation.spend(sizeOf(whole) * COLLAPSE_STEPS)
-      const joined = collapse(whole.filter(isInterval), null, compiler)
+      const joined = collapse(whole.filter(isInterval).filter(isBounded), null, compiler)
       return joined
         .filter(isInterval)
         .flatMap((interval) => steps(interval, step, evaluation, compiler).map(([low, high]) => closedInterval(low, high)))
     }
   },
+}
+
+/** Whether both bounds are given: what has no end, or an unknown one, has no list of points. */
+function isBounded({ low, high }: Interval): boolean {
+  return low !== null && high !== null
 }
 
 /** The node with its second operand, the step, which may be absent. */
@@ -110,9 +123,9 @@ function steps(
 ): readonly (readonly [Value, Value])[] {
   const [start, end] = [startOf(interval), endOf(interval)]
   if (start === null || end === null) return []
-  const step = isQuantity(per) ? per : defaultStep(start, end)
-  const fitted = fitPoints(start, end, step)
-  if (fitted === undefined) return []
+  const step = stepIn(start, isQuantity(per) ? per : defaultStep(start, end), convert)
+  const fitted = step === undefined ? undefined : fitPoints(start, end, step)
+  if (step === undefined || fitted === undefined) return []
   const by = pointOrder(convert, undefined, offset)
   const result: (readonly [Value, Value])[] = []
   const perPoint = isTemporal(fitted.start)
@@ -134,6 +147,13 @@ function steps(
   }
 }
 
+/** A step in the unit of quantities that it leads through. */
+function stepIn(start: Value, step: Quantity, convert: UnitConversion): Quantity | undefined {
+  if (!isQuantity(start) || step.unit === start.unit) return step
+  const converted = convertQuantity(step, start.unit, convert)
+  return converted && quantity({ ...converted.value, places: placesOf(converted.value.units) }, start.unit)
+}
+
 function beforeNext(next: Value, step: Decimal | undefined): Value | undefined {
   if (step === undefined) return neighbour(next, -1)
   if (isDecimal(next)) return subtractDecimals(next, step)
@@ -152,7 +172,8 @@ interface FittedPoints {
 /** Bounds at the precision of the step: dates are cut off to it, decimals to its places. `undefined` when the step is finer than a bound. */
 function fitPoints(start: Value, end: Value, step: Quantity): FittedPoints | undefined {
   if (isTemporal(start) && isTemporal(end)) return fitDates(start, end, step)
-  if (typeof start === 'number' || typeof start === 'bigint') return { start, end, gap: undefined }
+  if (typeof start === 'number' || typeof start === 'bigint')
+    return placesOf(step.value.units) === 0 ? { start, end, gap: undefined } : undefined
   const [low, high] = [amountOf(start), amountOf(end)]
   if (low === undefined || high === undefined) return undefined
   const places = step.value.places

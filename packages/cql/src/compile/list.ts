@@ -4,7 +4,7 @@ import { equal } from '../values/equality.js'
 import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import { createValueIndex, type Spend } from '../values/value-index.js'
-import { isFhir, isList, type Value } from '../values/value.js'
+import { isList, type Value } from '../values/value.js'
 import type { Compiler, Compute, NodeCompilers, Scope } from './compiler.js'
 import { forEachItem, operandOf, optionalAt, partsAt, requiredAt, twoOperands, unary } from './operators.js'
 
@@ -109,15 +109,6 @@ export const LIST: NodeCompilers = {
       if (!isList(a) || !isList(b)) return null
       evaluation.spend(a.length * b.length)
       return a.flatMap((one) => b.map((other) => [one, other]))
-    }
-  },
-  Descendents: (node, scope, compiler) => {
-    const source = compiler.compile(requiredAt(node, 'source'), scope)
-    return (evaluation) => {
-      const value = source(evaluation)
-      if (value === null) return null
-      if (isFhir(value)) throw failedEvaluation('Descendents of FHIR elements are not supported.', node)
-      return []
     }
   },
 }

@@ -257,7 +257,7 @@ function systemOf(element: FhirElement, context: HelperContext): Value {
 
 function sortKey(node: ElmNode, scope: Scope, compiler: Compiler): SortKey['key'] {
   const type = typeOf(node)
-  if (type === 'ByDirection') return (item) => item
+  if (type === 'ByDirection' || (type === 'ByColumn' && textAt(node, 'path') === '$this')) return (item) => item
   const slot = compiler.slot()
   const inner: Scope = { ...scope, item: slot, current: slot }
   const expression =

@@ -10,6 +10,7 @@ import { LOGICAL } from './logical.js'
 import { QUERY } from './query.js'
 import { STRING } from './string.js'
 import { TEMPORAL } from './temporal.js'
+import { TREE } from './tree.js'
 import { TYPE } from './type.js'
 
 /** The compiler of every node type that is understood; adding one is a line in the table of its family. */
@@ -23,6 +24,7 @@ export const NODE_COMPILERS: NodeCompilers = {
   ...EXPANSION,
   ...LIST,
   ...QUERY,
+  ...TREE,
   ...AGGREGATE,
   ...STRING,
   ...CLINICAL,

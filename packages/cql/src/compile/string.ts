@@ -1,6 +1,6 @@
 import type { OperationError } from 'fhir-ops/errors'
 import { compileRegex, type LinearRegex } from 'fhir-ops/internal/regex'
-import { typeOf } from '../elm/node.js'
+import { nodeAt, typeOf } from '../elm/node.js'
 import { failedEvaluation, invalidElm } from '../problem.js'
 import { isList, type Value } from '../values/value.js'
 import type { Compute, Evaluation, NodeCompilers } from './compiler.js'
@@ -20,11 +20,11 @@ export const STRING: NodeCompilers = {
   },
   Combine: (node, scope, compiler) => {
     const source = compiler.compile(requiredAt(node, 'source'), scope)
-    const separator = optionalAt(node, 'separator', scope, compiler)
+    const separator = nodeAt(node, 'separator') === undefined ? () => '' : optionalAt(node, 'separator', scope, compiler)
     return (evaluation) => {
       const [list, between] = [source(evaluation), separator(evaluation)]
       const parts = isList(list) ? list.filter((item) => typeof item === 'string') : []
-      return parts.length === 0 ? null : joined(parts, typeof between === 'string' ? between : '', evaluation)
+      return parts.length === 0 || typeof between !== 'string' ? null : joined(parts, between, evaluation)
     }
   },
   Split: (node, scope, compiler) => {
@@ -53,6 +53,7 @@ export const STRING: NodeCompilers = {
       return parts
     }
   },
+  ToChars: unary((value) => (typeof value === 'string' ? Array.from(value) : null)),
   Upper: unary((value) => (typeof value === 'string' ? value.toUpperCase() : null)),
   Lower: unary((value) => (typeof value === 'string' ? value.toLowerCase() : null)),
   StartsWith: onTexts((text, part) => text.startsWith(part)),

@@ -45,6 +45,9 @@ function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompile
       evaluation.spend(1)
       const missing = values.indexOf(null)
       const given = (missing < 0 ? values : values.slice(0, missing)).map(Number)
+      const finer = names[values.findIndex((value, index) => index >= given.length && value !== null)]
+      if (finer !== undefined)
+        throw failedEvaluation(`${typeOf(node)} has ${withArticle(finer)} without ${withArticle(names[given.length])}.`, node)
       if (given.length === 0) return null
       const hoursFromUtc = kind === 'dateTime' ? decimalOf(zone(evaluation)) : undefined
       const offset = hoursFromUtc === undefined ? evaluation.offset : Math.round(numberOf(hoursFromUtc) * 60)
@@ -54,6 +57,10 @@ function selector(kind: Temporal['kind'], names: readonly string[]): NodeCompile
       return made
     }
   }
+}
+
+function withArticle(name = ''): string {
+  return `${name === 'hour' ? 'an' : 'a'} ${name}`
 }
 
 /** An offset in hours as a Decimal. */

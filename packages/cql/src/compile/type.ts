@@ -30,6 +30,7 @@ import {
   type Tuple,
   type Value,
 } from '../values/value.js'
+import { quotient } from './arithmetic.js'
 import type { Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
 import { operandOf, twoOperands, requiredAt } from './operators.js'
 
@@ -361,7 +362,7 @@ function toQuantity(value: Value): Value {
 
 function quantityOfRatio(value: Value): Value {
   if (value === null || typeof value !== 'object' || isList(value) || value.kind !== 'ratio') return null
-  return value.numerator
+  return value.numerator === null || value.denominator === null ? null : quotient(value.numerator, value.denominator)
 }
 
 function toRatio(value: Value): Value {

@@ -24,6 +24,15 @@ export function propertyOf(value: Value, name: string, model: TypeModel, offset:
   return Object.hasOwn(SYSTEM_ELEMENTS, key) ? (SYSTEM_ELEMENTS[key]?.(value) ?? null) : null
 }
 
+/** The names of the elements that a value may have; none of numbers, texts, dates and lists. */
+export function elementNames(value: Value): readonly string[] {
+  if (value === null || typeof value !== 'object' || isList(value)) return []
+  if (value.kind === 'fhir') return [...value.type.elements.keys(), ...(value.type.kind === 'primitive' ? ['value'] : [])]
+  if (value.kind === 'tuple') return [...value.elements.keys()]
+  const prefix = `${value.kind}.`
+  return Object.keys(SYSTEM_ELEMENTS).flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
+}
+
 /** Elements of System values. */
 const SYSTEM_ELEMENTS: Readonly<Record<string, (value: Value) => Value>> = {
   'quantity.value': (value) => (isQuantity(value) ? value.value : null),

@@ -109,9 +109,26 @@ export async function loadTranslator(
         return source === undefined ? null : stringAsSource(source)
       }),
     )
-    const parsed: unknown = JSON.parse(Reference.fromText(text, libraries).toJson())
-    return { elm: parsed, problems: problemsOf(parsed) }
+    try {
+      const parsed: unknown = JSON.parse(Reference.fromText(text, libraries).toJson())
+      return { elm: parsed, problems: problemsOf(parsed) }
+    } catch (error) {
+      if (error instanceof RangeError) return TOO_DEEP
+      throw error
+    }
   }
+}
+
+/** Of a text whose nesting, or whose types (`descendents()` of FHIR), the reference translator follows deeper than a stack reaches. */
+const TOO_DEEP: Translation = {
+  elm: undefined,
+  problems: [
+    {
+      severity: 'error',
+      type: 'semantic',
+      message: 'The text, or a type of which it asks all descendants, is nested too deep to be translated.',
+    },
+  ],
 }
 
 /** Versions of FHIR R4 that libraries name. */

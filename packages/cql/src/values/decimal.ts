@@ -106,6 +106,24 @@ export function remainder(a: Decimal, b: Decimal): Decimal | undefined {
   return isZero(b) ? undefined : decimalOfUnits(bigOf(a.units) % bigOf(b.units), Math.max(a.places, b.places))
 }
 
+/** Largest whole exponent that a power is computed for digit by digit. */
+const MAX_EXPONENT = 100
+
+/** Whether `powerOf` takes an exponent: whole, from -100 to 100. */
+export function isExactPower(exponent: Decimal): boolean {
+  const value = numberOf(exponent)
+  return Number.isInteger(value) && Math.abs(value) <= MAX_EXPONENT
+}
+
+/** The power with a whole exponent, rounded to 8 places; `undefined` for 0 to a negative power and what is too large. */
+export function powerOf(base: Decimal, exponent: number): Decimal | undefined {
+  const size = BigInt(Math.abs(exponent))
+  const [power, scale] = [bigOf(base.units) ** size, BIG_SCALE ** size]
+  if (exponent < 0 && power === 0n) return undefined
+  const units = exponent < 0 ? roundedQuotient(scale * BIG_SCALE, power) : roundedQuotient(power * BIG_SCALE, scale)
+  return decimalOfUnits(units, placesOf(units))
+}
+
 /** The value with the other sign. */
 export function negateDecimal({ units, places }: Decimal): Decimal {
   return { kind: 'decimal', units: units === 0 ? 0 : -units, places }

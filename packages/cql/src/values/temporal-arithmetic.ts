@@ -51,6 +51,12 @@ export function addDuration(value: Temporal, amount: Decimal, unit: string, sign
   return addUnits(value, sign * Number(wholePart(amount).whole), calendar)
 }
 
+/** Whether values of a kind are moved by a unit: a time of day by hours and finer ones only. */
+export function isMovedBy(kind: Temporal['kind'], unit: string): boolean {
+  const precision = PRECISION_OF_UNIT.get(durationUnit(unit) ?? '')
+  return precision !== undefined && (kind !== 'time' || precision > DAY)
+}
+
 /** Adds a whole number of units. */
 export function addUnits(value: Temporal, amount: number, unit: string): Temporal | undefined {
   const precision = PRECISION_OF_UNIT.get(unit)
@@ -60,14 +66,12 @@ export function addUnits(value: Temporal, amount: number, unit: string): Tempora
   return addMoments(value, amount, unit)
 }
 
-/** Whole months that an amount means for a value of this precision, cut off to years for a value in years. */
+/** Whole months that an amount means for a value of this precision, whole years for a value in years: a year is 365 days, a month 30. */
 function monthsOf(amount: number, unit: string, precision: Precision): number {
-  const months = unit === 'year' ? amount * 12 : unit === 'month' ? amount : daysOf(amount, unit)
-  return precision === YEAR ? Math.trunc(months / 12) * 12 : months
-}
-
-function daysOf(amount: number, unit: string): number {
-  return Math.trunc(Math.trunc((amount * (MS.get(unit) ?? 0)) / DAY_MS) / 30)
+  if (unit === 'year') return amount * 12
+  if (unit === 'month') return precision === YEAR ? Math.trunc(amount / 12) * 12 : amount
+  const days = Math.trunc((amount * (MS.get(unit) ?? 0)) / DAY_MS)
+  return precision === YEAR ? Math.trunc(days / 365) * 12 : Math.trunc(days / 30)
 }
 
 function addMonths(value: Temporal, months: number): Temporal | undefined {

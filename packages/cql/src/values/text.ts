@@ -1,7 +1,18 @@
-import { decimalText } from './decimal.js'
+import { decimalText, shortDecimalText } from './decimal.js'
 import { DAY, temporalText, type Temporal } from './temporal.js'
 import { calendarUnit } from './units.js'
-import { isList, isQuantity, isTemporal, kindOf, type Code, type Interval, type Quantity, type Tuple, type Value } from './value.js'
+import {
+  isList,
+  isQuantity,
+  isRatio,
+  isTemporal,
+  kindOf,
+  type Code,
+  type Interval,
+  type Quantity,
+  type Tuple,
+  type Value,
+} from './value.js'
 
 /** Writes a value as a CQL literal or selector, which reads back as the same value. */
 export function literalText(value: Value): string {
@@ -53,10 +64,10 @@ function tupleText({ elements }: Tuple): string {
 export function plainTextOf(value: Value): string | undefined {
   if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint')
     return String(value)
-  if (isQuantity(value)) return `${decimalText(value.value)} ${stringText(value.unit)}`
+  if (isQuantity(value)) return plainQuantity(value)
+  if (isRatio(value)) return `${plainQuantity(value.numerator)}:${plainQuantity(value.denominator)}`
   switch (kindOf(value)) {
     case 'decimal':
-    case 'ratio':
       return literalText(value)
     case 'date':
     case 'dateTime':
@@ -65,6 +76,13 @@ export function plainTextOf(value: Value): string | undefined {
     default:
       return undefined
   }
+}
+
+/** A quantity as `ToString` writes it: `125 'cm'`. */
+function plainQuantity(amount: Quantity | null): string {
+  if (amount === null) return 'null'
+  const number = amount.value.places === 0 ? shortDecimalText(amount.value) : decimalText(amount.value)
+  return `${number} ${stringText(amount.unit)}`
 }
 
 function quantityText({ value, unit }: Quantity): string {
