@@ -6,7 +6,7 @@ import { auditRefusal } from './audit.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
 import { receive, receiveEntry, type Exchange } from './exchange.js'
 import { failureAnswer, streamWithFailure, toOperationError } from './failure.js'
-import { assembled, checkHeaders, finished, SHORT_TEXT, type Answer } from './http/answer.js'
+import { checkHeaders, finished, SHORT_TEXT, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { prettyJson } from './http/pretty.js'
 import { logRequest, type LogEntry } from './observe.js'
@@ -57,7 +57,7 @@ async function outcomeOfExchange(server: Server, exchange: Exchange): Promise<Ou
 /** Answers an entry of a batch by the route table, a HEAD without a body; it never rejects. */
 export async function respondToEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
   const { answer } = await outcomeOfExchange(server, receiveEntry(whole, request, { isPlanned: false }))
-  return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : assembled(answer)
+  return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
 }
 
 /** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is no write. */

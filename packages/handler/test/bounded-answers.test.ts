@@ -42,6 +42,37 @@ const sent = (server: RunningServer, type: string, entries: readonly object[]): 
   askFhir(server, '', { method: 'POST', body: bundle(type, entries) })
 const issueOf = ({ json }: Reply): unknown[] => [at(json, 'issue', 0, 'code'), at(json, 'issue', 0, 'expression')]
 
+describe('an expansion of many codes', () => {
+  const CODES = 12_000
+  const url = 'http://example.org/many'
+
+  async function startWithCodes(): Promise<RunningServer> {
+    const server = await start({ bodyBytes: 4 * MIB })
+    const concept = Array.from({ length: CODES }, (_, i) => ({ code: `c${i}`, display: `Ü ${i}` }))
+    const stated = { status: 'active', url }
+    for (const resource of [
+      { resourceType: 'CodeSystem', id: 'many', ...stated, content: 'complete', concept },
+      { resourceType: 'ValueSet', id: 'many', ...stated, compose: { include: [{ system: url }] } },
+    ]) {
+      const { resourceType: type, id } = resource
+      expect((await askFhir(server, `/${type}/${id}`, { method: 'PUT', body: JSON.stringify(resource) })).status).toBe(201)
+    }
+    return server
+  }
+
+  it('is sent as it is made, with its length in front, also for HEAD and within a batch', async () => {
+    const server = await startWithCodes()
+    const whole = await askFhir(server, '/ValueSet/many/$expand')
+    expect(at(whole.json, 'expansion', 'contains', CODES - 1)).toEqual({ system: url, code: `c${CODES - 1}`, display: `Ü ${CODES - 1}` })
+    const length = String(Buffer.byteLength(whole.text))
+    expect(whole.headers['content-length']).toBe(length)
+    expect((await askFhir(server, '/ValueSet/many/$expand', { method: 'HEAD' })).headers['content-length']).toBe(length)
+    const batch = await sent(server, 'batch', [{ request: { method: 'GET', url: 'ValueSet/many/$expand' } }])
+    const contains = at(batch.json, 'entry', 0, 'resource', 'expansion', 'contains')
+    expect(contains).toEqual(at(whole.json, 'expansion', 'contains'))
+  })
+})
+
 describe('_pretty', () => {
   const laidOut = (text: string, maxLength = Infinity): string | undefined => finished(prettyJson(text, maxLength))
 

@@ -67,7 +67,7 @@ export async function printAnswer(
   const { run, write } = call.operation
   if (options.json && call.exactNumbers && write !== undefined) {
     const { text } = await answered(own, options, io, write)
-    return io.out(text.join(''))
+    return io.out([...text].join(''))
   }
   const { resource: answer } = await answered(own, options, io, run)
   if (options.json) io.out(JSON.stringify(answer, null, 2))

@@ -1,4 +1,5 @@
 import { createPace, explained, pacedText, type OperationContext } from '../context/index.js'
+import type { WrittenResponse } from '../operation/index.js'
 import { nameOf, refusal, type Segment } from '../terminology/index.js'
 import { expansionText } from './expansion-text.js'
 import { declaredProperties, frameOf, possibleProperties, propertiesIn, type ExpansionFrame } from './frame.js'
@@ -28,7 +29,7 @@ export function expand(ctx: OperationContext, input: ExpandInput): Promise<Expan
  *
  * @throws {OperationError} As `expand`.
  */
-export async function expandToText(ctx: OperationContext, input: ExpandInput): Promise<readonly string[]> {
+export async function expandToText(ctx: OperationContext, input: ExpandInput): Promise<WrittenResponse['text']> {
   if (input.explain === true) return [await valueSetText(ctx, await expand(ctx, input))]
   const selection = await selectedCodes(ctx, input)
   refuseTooMany(ctx, selection)

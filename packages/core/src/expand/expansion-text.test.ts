@@ -6,6 +6,13 @@ import { expandOperation } from './operation.js'
 
 const EXTENSION = 'http://hl7.org/fhir/StructureDefinition'
 const concept = Array.from({ length: 3_000 }, (_, i) => ({ code: `c${i}`, display: `Ünicode "${i}" \u2028 \\ 𝒳` }))
+const plenty = Array.from({ length: 9_000 }, (_, i) => ({
+  code: `c${i}`,
+  display: `${i % 3 === 0 ? 'Ünicode "\t\ud800' : 'Unicode'} ${i}`,
+}))
+const long = plenty.map((one, i) =>
+  i % 100 === 0 ? { ...one, property: [{ code: 'status', valueCode: 'retired' }], designation: [{ value: 'Ø' }] } : one,
+)
 const described = [
   { code: 'a', extension: [{ url: `${EXTENSION}/itemWeight`, valueDecimal: 2 }] },
   { code: 'b', display: 'B', extension: [{ url: `${EXTENSION}/rendering-style`, valueString: 'color: red' }] },
@@ -16,9 +23,13 @@ const living = { system: cs('living') }
 const content = contextOf(
   LIVING,
   codeSystem('many', concept),
+  codeSystem('plain', plenty),
+  codeSystem('long', long),
   codeSystem('described', described),
   valueSet('all', { include: [living] }),
   valueSet('many', { include: [{ system: cs('many') }] }),
+  valueSet('plain', { include: [{ system: cs('plain') }] }),
+  valueSet('long', { include: [{ system: cs('long') }] }),
   valueSet('mixed', {
     include: [{ system: cs('described') }, living, { system: cs('many'), concept: [{ code: 'c7', display: 'Seven' }] }],
   }),
@@ -69,12 +80,34 @@ describe('the text of an expansion', () => {
   ])('is that of its resource: %s %j', async (name, parameter) => {
     const { resource } = await expandOperation.run(ctx, request(name, parameter))
     const written = await expandOperation.write?.(ctx, request(name, parameter))
-    expect(written?.text.join('')).toBe(JSON.stringify(resource))
+    expect([...(written?.text ?? [])].join('')).toBe(JSON.stringify(resource))
   })
 
   it('comes in pieces where it is long', async () => {
     const written = await expandOperation.write?.(ctx, request('many', []))
-    expect(written?.text.length).toBe(3)
+    expect([...(written?.text ?? [])].length).toBe(3)
+  })
+
+  it.each([
+    ['plain', []],
+    ['plain', [number('count', 8_193)]],
+    ['plain', [number('offset', 500)]],
+    ['plain', [text('filter', 'unicode')]],
+    ['plain', [text('property', 'status')]],
+    ['long', []],
+    ['long', [bool('includeDesignations')]],
+  ])('is made again whenever it is read, and its length is known, where it is long: %s %j', async (name, parameter) => {
+    const { resource } = await expandOperation.run(ctx, request(name, parameter))
+    const { text: written } = (await expandOperation.write?.(ctx, request(name, parameter))) ?? { text: [] }
+    expect([...written].join('')).toBe(JSON.stringify(resource))
+    expect([...written].join('')).toBe(JSON.stringify(resource))
+    expect(Math.max(...Array.from(written, (piece) => piece.length))).toBeLessThan(250_000)
+    expect('bytes' in written && written.bytes).toBe(new TextEncoder().encode(JSON.stringify(resource)).length)
+  })
+
+  it('is refused before its first piece where it is long', async () => {
+    const bounded = { ...ctx, limits: { ...ctx.limits, maxAnswerBytes: 500_000 } }
+    await expect(expandOperation.write?.(bounded, request('long', []))).rejects.toMatchObject({ code: 'too-costly' })
   })
 
   it.each([

@@ -63,14 +63,14 @@ export function mostOf({ count }: ExpandInput): number {
   return count ?? Number.POSITIVE_INFINITY
 }
 
-/** The matches from `offset` on. */
+/** The matches from `offset` on. They can be gone through several times. */
 export async function wantedMatches(
   scope: TerminologyScope,
   segments: readonly Segment[],
   { input, style, filtered }: Omit<PageQuestion, 'nested'>,
 ): Promise<Iterable<Match>> {
   const skip = input.offset ?? 0
-  if (!filtered) return matchesOf(segments, skip)
+  if (!filtered) return { [Symbol.iterator]: () => matchesOf(segments, skip) }
   return firstMatches(scope, segments, { languages: style.languages, skip, end: skip + mostOf(input) })
 }
 

@@ -2,6 +2,7 @@ export {
   storedInstance,
   TERMINOLOGY_NEEDS,
   type Action,
+  type LongText,
   type Operation,
   type OperationHeader,
   type OperationNeeds,

@@ -34,7 +34,13 @@ export interface OperationResponse {
 /** What a call answers, as text. */
 export interface WrittenResponse extends Omit<OperationResponse, 'resource'> {
   /** The JSON text of the resource in pieces, of about a hundred thousand characters where it is long. */
-  readonly text: readonly string[]
+  readonly text: readonly string[] | LongText
+}
+
+/** A text that nobody holds as a whole: its pieces are made when they are asked for, the same ones each time. */
+export interface LongText extends Iterable<string> {
+  /** UTF-8 bytes of all of it. */
+  readonly bytes: number
 }
 
 /** A header of HTTP that an operation reads as parameters, which are then as if they stood in the query. */

@@ -1,8 +1,8 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Progress } from 'fhir-ops/context'
+import { utf8Length } from 'fhir-ops/internal/text'
 import { createExecutor, type Executor } from '../executor.js'
 import type { Answer } from '../http/answer.js'
-import { utf8Length } from '../http/answer-size.js'
 import type { HandlerLimits } from '../limits.js'
 
 /** A request that is answered later. */

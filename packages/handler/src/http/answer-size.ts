@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { utf8Length } from 'fhir-ops/internal/text'
 
 /** What may come into one answer. */
 export interface AnswerBounds {
@@ -51,14 +52,4 @@ export function createAnswerSize({ maxBytes, advice }: AnswerBounds): AnswerSize
       if (!takes(text, reserve)) throw new OperationError('too-costly', `The answer would be longer than ${maxBytes} bytes. ${advice}`)
     },
   }
-}
-
-/** UTF-8 bytes of a well-formed text. */
-export function utf8Length(text: string): number {
-  let bytes = text.length
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2
-  }
-  return bytes
 }

@@ -1,4 +1,6 @@
-import { utf8Length } from './answer-size.js'
+import type { Pace } from 'fhir-ops/internal/context'
+import type { LongText } from 'fhir-ops/internal/operation'
+import { utf8Length } from 'fhir-ops/internal/text'
 
 /** A response before it is written. */
 export interface Answer {
@@ -8,7 +10,7 @@ export interface Answer {
   /** Absent for none, with its type among the headers. */
   readonly body?: string | undefined
   /** In place of `body`, a long text in pieces, which are not put together. */
-  readonly pieces?: readonly string[] | undefined
+  readonly pieces?: readonly string[] | LongText | undefined
   /** In place of `body`, content that is no text. */
   readonly bytes?: Uint8Array | undefined
   /** In place of `body`, a text that is made while it is sent; a failure of it cuts the answer off. */
@@ -44,15 +46,26 @@ export function fhirText(status: number, text: string, headers: Answer['headers'
 export const SHORT_TEXT: number = 1024 * 1024
 
 /** An answer whose body is a FHIR resource's JSON text in pieces; a short one is put together. */
-export function fhirPieces(status: number, pieces: readonly string[], headers: Answer['headers'] = []): Answer {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  if (length <= SHORT_TEXT) return fhirText(status, pieces.join(''), headers)
+export function fhirPieces(status: number, pieces: readonly string[] | LongText, headers: Answer['headers'] = []): Answer {
+  const length = 'bytes' in pieces ? pieces.bytes : pieces.reduce((sum, piece) => sum + piece.length, 0)
+  if (length <= SHORT_TEXT) return fhirText(status, [...pieces].join(''), headers)
   return { status, headers: [['Content-Type', FHIR_JSON], ...headers], pieces }
 }
 
-/** The same answer with its text as one, to be put into another. */
-export function assembled({ pieces, ...answer }: Answer): Answer {
-  return pieces === undefined ? answer : { ...answer, body: pieces.join('') }
+/** The same answer with its text as one, to be put into another or kept; what is made for it is made at the pace. @throws {OperationError} as `Pace.step`. */
+export async function assembled({ pieces, ...answer }: Answer, pace: Pace): Promise<Answer> {
+  if (pieces === undefined) return answer
+  const made: string[] = []
+  for (const piece of pieces) {
+    made.push(piece)
+    await pace.step()
+  }
+  return { ...answer, body: made.join('') }
+}
+
+/** UTF-8 bytes of a text in pieces. */
+export function piecesLength(pieces: readonly string[] | LongText): number {
+  return 'bytes' in pieces ? pieces.bytes : pieces.reduce((sum, piece) => sum + utf8Length(piece), 0)
 }
 
 /** An answer with a FHIR resource. */
@@ -103,7 +116,7 @@ export function finished(answer: Answer, method: string, more: Answer['headers']
 function lengthOf({ bytes, body, pieces }: Answer): number | undefined {
   if (bytes !== undefined) return bytes.length
   if (body !== undefined) return utf8Length(body)
-  return pieces?.reduce((sum, piece) => sum + utf8Length(piece), 0)
+  return pieces && piecesLength(pieces)
 }
 
 /** Writes an answer as a web-standard response. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Answer } from '../http/answer.js'
+import { piecesLength, type Answer } from '../http/answer.js'
 
 /** What an answer is written with. */
 export interface Writing {
@@ -27,7 +27,7 @@ export function writeAnswer(response: ServerResponse, answer: Answer, { unread, 
     return sendStream(response, pieces(answer.bytes))
   }
   if (answer.pieces !== undefined) {
-    response.writeHead(answer.status, [...headers, 'Content-Length', String(utf8LengthOf(answer.pieces))])
+    response.writeHead(answer.status, [...headers, 'Content-Length', String(piecesLength(answer.pieces))])
     return sendStream(response, answer.pieces)
   }
   const { body } = answer
@@ -43,10 +43,6 @@ export function writeAnswer(response: ServerResponse, answer: Answer, { unread, 
 
 /** What is handed to the socket at a time: a long text would be there twice, and encoded in one go. */
 const SLICE = 256 * 1024
-
-function utf8LengthOf(pieces: readonly string[]): number {
-  return pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0)
-}
 
 /** Cuts a text where no character is cut in two. */
 function* slices(text: string): Iterable<string> {

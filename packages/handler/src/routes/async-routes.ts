@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { createPace } from 'fhir-ops/internal/context'
 import type { Job } from '../async/jobs.js'
 import { responseEntry } from '../content/bundle/bundle-entries.js'
 import { prefersAsync } from '../content/preference.js'
@@ -48,7 +49,8 @@ export function answeredLater(service: Service, exchange: Exchange, run: (exchan
     bytes: exchange.bytes?.length ?? 0,
     run: async (signal, onProgress) => {
       const timeoutMs = service.limits.asyncTimeoutMs
-      return assembled(await run({ ...exchange, ctx: requestContext(service, exchange, { signal, timeoutMs, onProgress }) }))
+      const ctx = requestContext(service, exchange, { signal, timeoutMs, onProgress })
+      return assembled(await run({ ...exchange, ctx }), createPace(ctx))
     },
     failed: (thrown) => {
       const error = toOperationError(thrown, exchange.requestId)

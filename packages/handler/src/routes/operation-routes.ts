@@ -1,4 +1,4 @@
-import { pacedText } from 'fhir-ops/internal/context'
+import { createPace, pacedText } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Operation, OperationNeeds, OperationRequest, Parameter } from 'fhir-ops/operation'
@@ -7,7 +7,7 @@ import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
 import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
-import { fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
+import { assembled, fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
 import { answeredLater } from './async-routes.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
@@ -84,8 +84,10 @@ async function runOperation(
   const { ctx } = exchange
   const { status, text, location } = await written(ctx, operation, operationRequest(operation, exchange, method))
   const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' })
-  for (const piece of text) size.add(piece)
-  return fhirPieces(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
+  if ('bytes' in text) size.add('', text.bytes)
+  else for (const piece of text) size.add(piece)
+  const answer = fhirPieces(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
+  return exchange.whole === undefined ? answer : assembled(answer, createPace(ctx))
 }
 
 async function written(ctx: OperationContext, { write, run }: Operation, request: OperationRequest): Promise<WrittenResponse> {

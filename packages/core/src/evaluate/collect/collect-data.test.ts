@@ -103,7 +103,7 @@ describe('collected data', () => {
     const request = { type: 'Measure', method: 'GET', parameters, strict: false } as const
     const [asResource, asText] = [await operation?.run(ctx, request), await operation?.write?.(ctx, request)]
     expect(asResource?.resource).toEqual(toParameters(result))
-    expect(JSON.parse(asText?.text.join('') ?? '')).toEqual(asResource?.resource)
+    expect(JSON.parse([...(asText?.text ?? [])].join(''))).toEqual(asResource?.resource)
   })
 })
 
