@@ -14,7 +14,7 @@ export interface Making {
 /**
  * The definition of the extension that has an element of another release: a value of the element's type, or a part for each element inside of it.
  *
- * @returns `undefined` where the release has no such element. Where it may be used is not part of it.
+ * @returns `undefined` where the release has no such element. It is for any element: where it may be used follows from its path.
  * @see https://hl7.org/fhir/R4/versions.html#extensions
  */
 export function extensionDefinition(
@@ -37,6 +37,7 @@ export function extensionDefinition(
     kind: 'complex-type',
     abstract: false,
     type: 'Extension',
+    context: [{ type: 'element', expression: 'Element' }],
     baseDefinition: `${R4}Extension`,
     derivation: 'constraint',
     differential: { element: [root, ...elementsOf({ id: 'Extension', path: 'Extension' }, url, form)] },

@@ -59,3 +59,22 @@ test.each([
     expect(await said({ resourceType: 'Patient' })).toEqual([`error|structure profile-choice ${place}`])
   },
 )
+
+const UNUSABLE = 'error definition-snapshot Patient'
+test.each<readonly [path: string, said: readonly string[]]>([
+  ['Patient.nome', [UNUSABLE]],
+  ['Patient.name.famly', [UNUSABLE]],
+  ['Patient.contact.name.period.begin', [UNUSABLE]],
+  ['Patient.deceasedString', [UNUSABLE]],
+  ['Patient.deceasedBoolean', []],
+  ['Patient.deceased[x]', []],
+  ['Patient.extension.value[x].coding', []],
+  ['Patient.contained.name', []],
+  ['Patient.birthDate.value', []],
+])('a profile that speaks of %s, and is used', async (path, said) => {
+  const profile = profileOn('Patient', USE, [{ path: 'Patient' }, { path }])
+  const derived = { ...profileOn('Patient', `${USE}/derived`, [{ path: 'Patient.name' }]), baseDefinition: USE }
+  const patient = { resourceType: 'Patient' }
+  for (const used of [USE, `${USE}/derived`])
+    expect(await findingsOf({ ...patient, meta: { profile: [used] } }, [profile, derived], /^(definition|too-)/)).toEqual(said)
+})

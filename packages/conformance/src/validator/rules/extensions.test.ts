@@ -22,6 +22,17 @@ const extension = [{ url: URL, valueString: 'x' }]
 const valueSet = { resourceType: 'ValueSet', status: 'draft', extension }
 const patient = { resourceType: 'Patient', extension }
 
+test('an extension whose definition has no context is allowed nowhere', async () => {
+  const { context, ...homeless } = definition('Patient')
+  expect(context).toBeDefined()
+  expect(await findingsOf(patient, [homeless], /^extension-/)).toEqual(['error extension-context Patient'])
+})
+
+test('a part of an extension that is a modifier does not make a modifier of the extension', async () => {
+  const element = [{ path: 'Extension.extension', isModifier: true, isModifierReason: 'It is.' }]
+  expect(await findingsOf(patient, [{ ...definition('Patient'), differential: { element } }], /^extension-/)).toEqual([])
+})
+
 const crossVersion = (release: string, path: string): string => `http://hl7.org/fhir/${release}/StructureDefinition/extension-${path}`
 const NO_SUCH = 'error extension-release Patient.extension[0]'
 const UNKNOWN = 'error extension-unknown Patient.extension[0]'

@@ -175,6 +175,24 @@ describe('the answer to a question', () => {
       [`error answer-code ${at}`],
     ],
     [
+      'is not outside the value set without a system either',
+      question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
+      { valueCoding: { code: 'horse' } },
+      [`error answer-code ${at}`],
+    ],
+    [
+      'of a type that options cannot have is not compared with them',
+      question('boolean', { answerOption: [{ valueString: 'a' }] }),
+      { valueBoolean: true },
+      [],
+    ],
+    [
+      'that is a file is not compared with options either',
+      question('attachment', { answerOption: [{ valueString: 'a' }] }),
+      { valueAttachment: { contentType: 'text/plain', data: 'AAAA' } },
+      [],
+    ],
+    [
       'needs a system to be looked up',
       question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
       { valueCoding: { code: 'male' } },

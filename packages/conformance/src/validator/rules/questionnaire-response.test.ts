@@ -192,6 +192,16 @@ describe('a condition', () => {
     expect(await findingsOf(response([answered({ valueBoolean: false })]), [form(items)], KINDS)).toEqual([])
   })
 
+  test.each<[JsonObject, readonly string[]]>([
+    [{ operator: '=', answerInteger: 1 }, ['error item-disabled QuestionnaireResponse.item[0]']],
+    [{ operator: '!=', answerInteger: 1 }, ['error item-disabled QuestionnaireResponse.item[0]']],
+    [{ operator: 'exists', answerBoolean: true }, ['error item-disabled QuestionnaireResponse.item[0]']],
+    [{ operator: 'exists', answerBoolean: false }, []],
+  ])('about a question that is not there is about one without answers: %o', async (condition, expected) => {
+    const [, conditioned] = conditional(condition)
+    expect(await findingsOf(response([answered({ valueString: 'a' })]), [form([conditioned ?? {}])], KINDS)).toEqual(expected)
+  })
+
   test('that does not hold asks for nothing', async () => {
     const items = [
       { linkId: 'c', type: 'integer' },

@@ -12,6 +12,7 @@ import {
   type SlicingRule,
 } from '../run/element-rule.js'
 import type { DemandRule } from '../run/run.js'
+import { unknownPath } from './element-at-path.js'
 import { emptyRule, ruleOf, type RuleDraft, type ProfileSource, type ChoicePath } from './compile-element.js'
 
 /**
@@ -42,7 +43,18 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
     demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
-  return { canonical, url, type, isBase, base, imposes: imposedBy(definition), ...treeOf(elements, source), extension }
+  const stray = isBase || snapshot.length > 0 ? undefined : unknownPath(model, elements)
+  return {
+    canonical,
+    url,
+    type,
+    isBase,
+    base,
+    ...(stray !== undefined && { stray }),
+    imposes: imposedBy(definition),
+    ...treeOf(elements, source),
+    extension,
+  }
 }
 
 function imposedBy(definition: JsonObject): readonly string[] {
@@ -61,7 +73,7 @@ function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): E
   return {
     ...(outdated !== undefined && { outdated }),
     ...releasesOf(definition),
-    isModifier: root?.['isModifier'] === true,
+    isModifier: root?.['path'] === 'Extension' && root['isModifier'] === true,
     contexts,
     invariants: Array.isArray(invariants) ? invariants.filter((expression) => typeof expression === 'string') : [],
   }

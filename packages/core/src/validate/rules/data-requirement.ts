@@ -3,7 +3,7 @@ import { PENDING, type FhirNode } from '../../fhirpath/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { childrenOf, textOf } from '../run/nodes.js'
 import type { NodeRule, Run } from '../run/run.js'
-import { placeOf } from './structure-definition/element-place.js'
+import { placeOf } from '../profile/element-at-path.js'
 
 const DATA_REQUIREMENT: FindingDefinition = defineFinding(
   'data-requirement',

@@ -144,6 +144,8 @@ export interface Profile {
   readonly elements: ReadonlyMap<string, ElementRule>
   /** Canonical of the profile whose rules hold too; absent with a snapshot. */
   readonly base: string | undefined
+  /** A path of its differential that its type does not have, so that it cannot be applied. */
+  readonly stray?: string
   /** Canonicals of the profiles that it imposes on all that conforms to it. */
   readonly imposes: readonly string[]
   /** Where an extension may be used; absent for all other profiles. */
@@ -153,7 +155,7 @@ export interface Profile {
 /** What the definition of an extension says about its use. */
 export interface ExtensionRule {
   readonly isModifier: boolean
-  /** One of them must hold; none means anywhere. */
+  /** One of them must hold; an extension without any is allowed nowhere. */
   readonly contexts: readonly ExtensionContext[]
   /** FHIRPath that must all hold on the element that has the extension. */
   readonly invariants: readonly string[]

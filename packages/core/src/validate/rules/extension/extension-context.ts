@@ -106,10 +106,11 @@ function reportUnknownProfile(run: Run, parent: FhirNode, { profile, context }: 
 function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
   if (parent === undefined) return
   for (const context of contexts) reportUnknownProfile(run, parent, { profile, context })
-  if (contexts.length === 0 || contexts.some((context) => holdsFor(context) && isIn(run, parent, context))) return
+  if (contexts.some((context) => holdsFor(context) && isIn(run, parent, context))) return
   if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
+  const allowed = contexts.map(({ expression }) => expression).join(', ')
   run.findings.report(EXTENSION_CONTEXT, parent, {
-    text: `The extension ${quoted(profile.url)} is not allowed at this point; allowed contexts: ${contexts.map(({ expression }) => expression).join(', ')}.`,
+    text: `The extension ${quoted(profile.url)} is not allowed at this point; allowed contexts: ${allowed === '' ? 'none' : allowed}.`,
     profile: profile.canonical,
   })
 }

@@ -159,10 +159,10 @@ function fittingProfiles(run: Run, node: FhirNode, profile: Profile, at?: string
 
 /** The profile as a list of one when it is for the node's type and builds on what is known; else that is reported, and the list is empty. */
 function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Profile[] {
-  const missing = missingBase(run, profile)
-  if (missing !== undefined) {
+  const obstacle = obstacleTo(run, profile)
+  if (obstacle !== undefined) {
     run.findings.report(DEFINITION_SNAPSHOT, node, {
-      text: `The profile ${quoted(profile.url)} cannot be used: it is derived from ${quoted(missing)}, which is unknown or part of a derivation cycle.`,
+      text: `The profile ${quoted(profile.url)} cannot be used: ${obstacle}.`,
       profile: profile.canonical,
     })
     return []
@@ -175,17 +175,19 @@ function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Pr
   return []
 }
 
-/** The canonical at which the chain of profiles down to a type breaks off. */
-function missingBase(run: Run, profile: Profile): string | undefined {
+/** Why a profile cannot be applied: the chain of profiles down to a type breaks off, or one of them names an element that there is not. */
+function obstacleTo(run: Run, profile: Profile): string | undefined {
   const seen = new Set([profile.canonical])
-  for (let base = profile.base; base !== undefined;) {
-    const next = run.definitions.profile(base)
-    if (next === PENDING) return undefined
-    if (next === undefined || seen.has(next.canonical)) return base
+  for (let current = profile; ;) {
+    if (current.stray !== undefined) return `there is no element ${quoted(current.stray)}`
+    const { base } = current
+    const next = base === undefined ? undefined : run.definitions.profile(base)
+    if (base === undefined || next === PENDING) return undefined
+    if (next === undefined || seen.has(next.canonical))
+      return `it is derived from ${quoted(base)}, which is unknown or part of a derivation cycle`
     seen.add(next.canonical)
-    base = next.base
+    current = next
   }
-  return undefined
 }
 
 /** A profile that another one imposes on all that conforms to it. */

@@ -38,7 +38,7 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
   const { item } = valued
   const options = objectsAt(item.json, 'answerOption')
   const valueSet = stringAt(item.json, 'answerValueSet')
-  if (options.length > 0) checkOption(check, valued, options)
+  if (options.length > 0 && !WITHOUT_OPTIONS.has(item.type)) checkOption(check, valued, options)
   else if (valueSet !== undefined && !isFreeText(valued)) checkInValueSet(check, valued, valueSet)
   else if (CHOICES.has(item.type)) {
     say(check, valued, { finding: ANSWER_OPTIONS_UNKNOWN, text: 'The item has no options, so the answer cannot be checked.' })
@@ -46,6 +46,9 @@ export function checkOptions(check: ResponseCheck, valued: ValuedAnswer): void {
 }
 
 const CHOICES: ReadonlySet<string> = new Set(['choice', 'open-choice'])
+
+/** Questions whose answers options cannot be: those of a questionnaire that has some are not looked at. */
+const WITHOUT_OPTIONS: ReadonlySet<string> = new Set(['boolean', 'url', 'quantity', 'reference', 'attachment'])
 
 /** An answer that should be a code, but is text, which a value set cannot decide. */
 function isFreeText({ item, value }: ValuedAnswer): boolean {
@@ -129,7 +132,7 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
   if (system === undefined) {
     say(check, valued, {
       finding: ANSWER_CODE,
-      severity: 'warning',
+      ...(list.has({ code }) !== 'out' && { severity: 'warning' }),
       text: `The code ${quoted(code)} must have a system to be checked against the value set of the item.`,
     })
     return

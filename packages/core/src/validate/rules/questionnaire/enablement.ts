@@ -29,11 +29,11 @@ export function isEnabled(run: Run, { form, item }: ItemOfForm, holder: Holder):
   if (conditions.length === 0) return true
   const holds = (condition: JsonObject): boolean => {
     const question = form.byLinkId.get(stringAt(condition, 'question') ?? '')
-    // A question that is not there is the questionnaire's fault, and said there.
-    if (question === undefined) return true
+    // A question that is not there has no answers; the questionnaire is told of it.
+    const occurrences = question === undefined ? [] : nearest(run, { form, question }, holder)
     return conditionHolds(
       condition,
-      nearest(run, { form, question }, holder).flatMap(({ answers }) => answers),
+      occurrences.flatMap(({ answers }) => answers),
     )
   }
   return item.json['enableBehavior'] === 'any' ? conditions.some(holds) : conditions.every(holds)

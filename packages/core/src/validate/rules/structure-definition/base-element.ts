@@ -2,7 +2,7 @@ import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import type { Run } from '../../run/run.js'
-import { placeOf } from './element-place.js'
+import { placeOf } from '../../profile/element-at-path.js'
 
 /** What an ElementDefinition is looked up by. */
 export interface ElementName {

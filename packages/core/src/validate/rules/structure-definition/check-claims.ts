@@ -9,7 +9,7 @@ import { snapshotOf } from './built-snapshot.js'
 import { DEFINITION_OBLIGATION } from './check-obligations.js'
 import { complianceProblems } from './compliance.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { placeOf } from './element-place.js'
+import { placeOf } from '../../profile/element-at-path.js'
 
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
 const INHERITS: ReadonlySet<unknown> = new Set([`${TYPE_URL}inherit-obligations`, `${TOOLS}inherit-obligations`])

@@ -6,7 +6,8 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
 import { otherKindOf } from '../conformance/other-kind.js'
 import { canBind, DEFINITION_BINDING } from './check-types.js'
-import { placeOf, type ElementCheck } from './element-place.js'
+import { placeOf } from '../../profile/element-at-path.js'
+import type { ElementCheck } from './element-place.js'
 
 /** Value sets of everything that a code system has, with the name of that. */
 const WHOLE: ReadonlyMap<string, string> = new Map([

@@ -7,6 +7,7 @@ import { resourceOf, type Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { expressionProblem } from '../expression/expression-problem.js'
 import { checkBinding } from './check-element-binding.js'
+import { placeOf } from '../../profile/element-at-path.js'
 import { checkChanges, isMarked } from './check-changes.js'
 import { checkSlices } from './check-slices.js'
 import { slicedElements } from './slice-numbers.js'
@@ -17,7 +18,6 @@ import {
   checkDiscriminators,
   isSingle,
   misplacedElements,
-  placeOf,
   DEFINITION_SLICING,
   type ElementCheck,
   type DifferentialCheck,

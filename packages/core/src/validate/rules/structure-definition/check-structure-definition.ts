@@ -13,7 +13,8 @@ import { checkSnapshot } from './check-snapshot.js'
 import { DEFINITION_VALUE } from './check-changes.js'
 import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
-import { placeOf, DEFINITION_SLICING, type ElementAtPath } from './element-place.js'
+import { placeOf, type ElementAtPath } from '../../profile/element-at-path.js'
+import { DEFINITION_SLICING } from './element-place.js'
 import { builtSnapshot } from './built-snapshot.js'
 
 const DEFINITION_BASE: FindingDefinition = defineFinding(

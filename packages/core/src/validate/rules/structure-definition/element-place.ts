@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
-import type { ElementSlot, FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
+import type { FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
 import type { BuiltSnapshot } from '../../../snapshot/index.js'
+import { placeOf, stepInto, type ElementAtPath } from '../../profile/element-at-path.js'
 import { expressionProblem } from '../expression/expression-problem.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -38,43 +39,6 @@ export const DEFINITION_SLICING: FindingDefinition = defineFinding(
   'invalid',
   'Slice a repeating element, by discriminators that lead to an element.',
 )
-
-/** What the types of the release have at the path of an ElementDefinition. */
-export interface ElementAtPath {
-  /** One for each type that the element can have; empty at the root. */
-  readonly slots: readonly ElementSlot[]
-  readonly types: readonly TypeDefinition[]
-}
-
-/**
- * Follows a path such as `Patient.name.family`, `Observation.value[x]` or `Observation.valueQuantity.unit`.
- *
- * @returns `undefined` when the types have no such element, or do not know the type at its start.
- */
-export function placeOf(model: TypeModel, path: string): ElementAtPath | undefined {
-  const [root = '', ...steps] = path.split('.')
-  const start = model.type(root)
-  let place: ElementAtPath | undefined = start === undefined ? undefined : { slots: [], types: [start] }
-  for (const step of steps) place = place && (isOwnValue(place, step) ? place : stepInto(model, place.types, step))
-  return place
-}
-
-/** Definitions of primitive types, and profiles on them, have the value itself as an element. */
-function isOwnValue({ types }: ElementAtPath, step: string): boolean {
-  return step === 'value' && types.length > 0 && types.every(({ kind }) => kind === 'primitive')
-}
-
-/** The elements of a name in any of some types. */
-function stepInto(model: TypeModel, types: readonly TypeDefinition[], step: string): ElementAtPath | undefined {
-  const name = step.endsWith('[x]') ? step.slice(0, -3) : step
-  const slots = types.flatMap((type) => slotsOf(type, name))
-  return slots.length === 0 ? undefined : { slots, types: slots.flatMap(({ type }) => model.type(type) ?? []) }
-}
-
-function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
-  const member = type.members.get(name)
-  return type.elements.get(name) ?? (member === undefined ? [] : [member])
-}
 
 /** Whether an element neither repeats nor has a choice of types, wherever it is used. */
 export function isSingle({ path, place }: Pick<ElementCheck, 'path' | 'place'>): boolean {

@@ -2,7 +2,8 @@ import { PENDING } from '../../../fhirpath/index.js'
 import { objectAt, objectsAt, stringAt } from '../../../json/index.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { placeOf, type ElementCheck } from './element-place.js'
+import { placeOf } from '../../profile/element-at-path.js'
+import type { ElementCheck } from './element-place.js'
 
 /**
  * Where the elements of a differential are in the snapshot that they give: at the place of the base's element, behind what earlier ones added. Slices add

@@ -8,7 +8,8 @@ import { SYSTEM_TYPES } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { baseElement } from './base-element.js'
-import { idOf, isSingle, placeOf, type ElementCheck } from './element-place.js'
+import { placeOf } from '../../profile/element-at-path.js'
+import { idOf, isSingle, type ElementCheck } from './element-place.js'
 
 /** A differential, and what it is applied to. */
 export interface Application {

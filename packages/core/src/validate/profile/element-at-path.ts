@@ -1,0 +1,57 @@
+import type { ElementSlot, TypeDefinition, TypeModel } from '../../fhirpath/index.js'
+import { stringAt, type JsonObject } from '../../json/index.js'
+
+/** What the types of the release have at the path of an ElementDefinition. */
+export interface ElementAtPath {
+  /** One for each type that the element can have; empty at the root. */
+  readonly slots: readonly ElementSlot[]
+  readonly types: readonly TypeDefinition[]
+}
+
+/**
+ * Follows a path such as `Patient.name.family`, `Observation.value[x]` or `Observation.valueQuantity.unit`.
+ *
+ * @returns `undefined` when the types have no such element, or do not know the type at its start.
+ */
+export function placeOf(model: TypeModel, path: string): ElementAtPath | undefined {
+  const [root = '', ...steps] = path.split('.')
+  const start = model.type(root)
+  let place: ElementAtPath | undefined = start === undefined ? undefined : { slots: [], types: [start] }
+  for (const step of steps) place = place && (isOwnValue(place, step) ? place : stepInto(model, place.types, step))
+  return place
+}
+
+/** Definitions of primitive types, and profiles on them, have the value itself as an element. */
+function isOwnValue({ types }: ElementAtPath, step: string): boolean {
+  return step === 'value' && types.length > 0 && types.every(({ kind }) => kind === 'primitive')
+}
+
+/** The elements of a name in any of some types; `undefined` when none has it. */
+export function stepInto(model: TypeModel, types: readonly TypeDefinition[], step: string): ElementAtPath | undefined {
+  const name = step.endsWith('[x]') ? step.slice(0, -3) : step
+  const slots = types.flatMap((type) => slotsOf(type, name))
+  return slots.length === 0 ? undefined : { slots, types: slots.flatMap(({ type }) => model.type(type) ?? []) }
+}
+
+function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
+  const member = type.members.get(name)
+  return type.elements.get(name) ?? (member === undefined ? [] : [member])
+}
+
+/**
+ * The first path of a differential that the types of the release do not have. What is inside a resource of any type is not judged, nor what is of a type
+ * that the release does not know.
+ */
+export function unknownPath(model: TypeModel, elements: readonly JsonObject[]): string | undefined {
+  return elements.flatMap((element) => stringAt(element, 'path') ?? []).find((path) => !mayExist(model, path))
+}
+
+function mayExist(model: TypeModel, path: string): boolean {
+  if (placeOf(model, path) !== undefined) return true
+  const [root = '', ...steps] = path.split('.')
+  return model.type(root) === undefined || steps.some((_, index) => isAnyResource(model, [root, ...steps.slice(0, index)].join('.')))
+}
+
+function isAnyResource(model: TypeModel, path: string): boolean {
+  return path.includes('.') && placeOf(model, path)?.types.some(({ kind }) => kind === 'resource') === true
+}
