@@ -4,7 +4,7 @@ import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
 import type { Work } from '../work/index.js'
-import { createDefinitions } from './definitions/definitions.js'
+import { createDefinitions, fetchTypesOf } from './definitions/definitions.js'
 import { baseTypesOf, type PlannedRules } from './definitions/kept-answers.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
 import { requestedRules, visitFirstEntry } from './rules/profile/applied-profiles.js'
@@ -55,6 +55,7 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
   })
   if (asked.policy.checks === 'structure' && source.repairs.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
   const definitions = await createDefinitions(ctx, model)
+  await fetchTypesOf(source.value, definitions, model)
   return walks(ctx, source, { ...planned, asked, model, definitions, flawless })
 }
 

@@ -49,8 +49,8 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     const provider = stored.provider(version) ?? computed?.(version)
     return provider === undefined ? undefined : made.keep(provider, provider)
   }
-  const pick = (version: string | undefined): Definition | undefined =>
-    version === undefined ? newestOf(systems) : bestVersion(systems, version)
+  const newest = newestOf(systems)
+  const pick = (version: string | undefined): Definition | undefined => (version === undefined ? newest : bestVersion(systems, version))
   const supplement = found.find(isSupplement)
   return {
     url,

@@ -149,6 +149,9 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     (system === undefined && systemsOf(code).length > 1) ||
     (missing.size > 0 && missingVersions(system).length > 0 && verdicts(code, system) === 'unknown')
   const notes = new Map<string, readonly StatusNote[]>()
+  const suggestions = keptByCode((code, system) =>
+    suggestedCodes(plan, { code, system }, (other) => find({ system, code: other }) === 'in'),
+  )
   return {
     canonical: canonical ?? '',
     title: titleOf(resource, canonical),
@@ -173,7 +176,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     systemsOf,
     outdated,
     members: () => membersOf(plan, (code) => find(code) === 'in'),
-    suggestions: (wrong) => suggestedCodes(plan, wrong, (code) => find({ system: wrong.system, code }) === 'in'),
+    suggestions: ({ code, system }) => suggestions(code, system),
     lasts: () => families.every((family) => family.lasts()),
     restsOn: (fromRequest) =>
       families.some(({ url }) => fromRequest.get('CodeSystem')?.has(url)) ||

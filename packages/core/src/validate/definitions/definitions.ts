@@ -2,10 +2,11 @@ import { canonicalOf, type RequestDefinitions } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import type { Explain, ExplanationStep } from '../../explain/index.js'
-import { PENDING, type Pending, type TypeModel } from '../../fhirpath/index.js'
-import { readJsonSource, type JsonSource } from '../../json/index.js'
+import { PENDING, rootNode, type Pending, type TypeDefinition, type TypeModel } from '../../fhirpath/index.js'
+import { isObject, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../../json/index.js'
 import { storedInstance } from '../../operation/index.js'
 import type { CodeList, Definitions, StoredResources } from '../run/definitions.js'
+import { isNested } from '../run/run.js'
 import { answers, createQuestions, type Questions } from './answers.js'
 import { codeFinder } from './code-lists.js'
 import { expressionCompiler } from './expressions.js'
@@ -123,4 +124,39 @@ function stepOf(kind: ExplanationStep['kind'], asked: string, found: string | un
     definition: found,
     text: `The ${what} ${quoted(found)} was used${why}.`,
   }
+}
+
+/**
+ * Fetches the definitions of all types in a resource together where that of the resource itself is not known yet: walks would find out about them
+ * level by level, each in a walk more.
+ */
+export async function fetchTypesOf(resource: unknown, definitions: Definitions, model: TypeModel): Promise<void> {
+  if (definitions.baseType(rootNode(model, resource).type.name) !== PENDING) return
+  for (const name of typesIn(model, resource)) definitions.baseType(name)
+  await definitions.settle()
+}
+
+/** Values that are looked at in one go: what comes later seldom has other types. */
+const MOST_VALUES = 5_000
+
+/** Names of the types with definitions of their own that occur in the JSON of a resource, as far as it is looked at. */
+function typesIn(model: TypeModel, resource: unknown): ReadonlySet<string> {
+  const found = new Set<string>()
+  let left = MOST_VALUES
+  const addOf = (object: JsonObject, type: TypeDefinition): void => {
+    if (!isNested(type)) found.add(type.name)
+    for (const name of Object.keys(object)) {
+      const slot = type.members.get(name)
+      const inner = slot && model.type(slot.type)
+      if (inner !== undefined) addAt(object[name], inner)
+    }
+  }
+  const addAt = (value: unknown, type: TypeDefinition): void => {
+    if (--left <= 0) return
+    if (Array.isArray(value)) for (const item of value) addAt(item, type)
+    else if (!isObject(value)) found.add(type.name)
+    else addOf(value, type.kind === 'resource' ? (model.type(stringAt(value, 'resourceType') ?? '') ?? type) : type)
+  }
+  addAt(resource, rootNode(model, resource).type)
+  return found
 }

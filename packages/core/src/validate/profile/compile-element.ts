@@ -193,7 +193,7 @@ function constraintOf(constraint: JsonObject, { model }: ProfileSource): readonl
   const severity = constraint['severity'] === 'warning' ? 'warning' : 'error'
   const [key = '', human = ''] = [stringAt(constraint, 'key'), stringAt(constraint, 'human')]
   const right = corrected(expression)
-  return [{ key, severity, human, expression: right, isBestPractice: isBestPractice(constraint), isSurelyMet: jsonTest(right, model) }]
+  return [{ key, severity, human, expression: right, isBestPractice: isBestPractice(constraint), onJson: jsonTest(right, model) }]
 }
 
 function isBestPractice(constraint: JsonObject): boolean {

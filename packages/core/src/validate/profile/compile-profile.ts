@@ -13,7 +13,7 @@ import {
 } from '../run/element-rule.js'
 import type { DemandRule } from '../run/run.js'
 import { unknownPath } from './element-at-path.js'
-import { emptyRule, ruleOf, type RuleDraft, type ProfileSource, type ChoicePath } from './compile-element.js'
+import { emptyRule, ruleOf, type ProfileSource, type RuleDraft } from './compile-element.js'
 
 /**
  * Compiles a StructureDefinition, from its snapshot when it has one, else from its differential.
@@ -38,7 +38,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
     base,
     model,
     isTypeUrl,
-    choiceAt: (path) => choiceAt(model, path),
+    choiceAt: choiceFinder(model),
     referringIn: (path) => referringIn(model, path),
     demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
@@ -225,14 +225,21 @@ function finishRule(rule: RuleDraft, source: ProfileSource, done: Set<RuleDraft>
 }
 
 /** `Observation.valueQuantity` is a path of older definitions, and of short differentials, for a type slice of `Observation.value[x]`. */
-function choiceAt(model: TypeModel, path: string): ChoicePath | undefined {
-  const steps = path.split('.')
-  const slot = steps.slice(1).reduce<ElementSlot | undefined>((outer, step, index) => {
-    const type = index === 0 ? model.type(steps[0] ?? '') : outer && model.type(outer.type)
+function choiceFinder(model: TypeModel): ProfileSource['choiceAt'] {
+  const known = new Map<string, ElementSlot | undefined>()
+  const slotAt = (path: string): ElementSlot | undefined => {
+    if (!known.has(path)) known.set(path, slotIn(path.slice(0, path.lastIndexOf('.')), lastOf(path)))
+    return known.get(path)
+  }
+  const slotIn = (outer: string, step: string): ElementSlot | undefined => {
+    const type = model.type(outer.includes('.') ? (slotAt(outer)?.type ?? '') : outer)
     const name = step.replace('[x]', '')
     return type?.members.get(name) ?? type?.elements.get(name)?.[0]
-  }, undefined)
-  return slot?.isChoice === true && slot.jsonName === steps.at(-1) ? { name: slot.name, type: slot.type } : undefined
+  }
+  return (path) => {
+    const slot = path.includes('.') ? slotAt(path) : undefined
+    return slot?.isChoice === true && slot.jsonName === lastOf(path) ? { name: slot.name, type: slot.type } : undefined
+  }
 }
 
 function referringIn(model: TypeModel, path: string): readonly ElementSlot[] {

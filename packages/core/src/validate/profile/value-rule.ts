@@ -7,15 +7,31 @@ export const ALLOWED_UNITS = 'elementdefinition-allowedUnits'
 
 /** Compiles what an ElementDefinition demands of the value itself. */
 export function valueRuleOf(element: JsonObject): ValueRule {
-  const fixed = choiceAt(element, 'fixed')
-  const pattern = choiceAt(element, 'pattern')
+  const { fixed, pattern, minValue, maxValue } = choicesOf(element)
+  const { maxLength } = element
+  return {
+    ...(fixed !== undefined && { fixed: fixed.value }),
+    ...(pattern !== undefined && { pattern: pattern.value }),
+    ...(minValue !== undefined && { min: minValue }),
+    ...(maxValue !== undefined && { max: maxValue }),
+    ...(typeof maxLength === 'number' && { maxLength }),
+    ...(element['extension'] !== undefined && extendedRuleOf(element)),
+  }
+}
+
+/** What extensions of an ElementDefinition demand of the value. */
+function extendedRuleOf(element: JsonObject): ValueRule {
+  const regex = extensionValue(element, 'regex')
+  const units = extensionValue(element, ALLOWED_UNITS)
   const alternatives = valueAlternatives(element)
   const sections = extensionValues(element, `${TYPE_URL}narrative-language-control`).filter((value) => typeof value === 'string')
   const sourceControl = SEVERITIES.get(extensionValue(element, 'narrative-source-control'))
   return {
-    ...(fixed !== undefined && { fixed: fixed.value }),
-    ...(pattern !== undefined && { pattern: pattern.value }),
-    ...limitsOf(element),
+    ...numberOf(element, 'minLength'),
+    ...numberOf(element, 'maxDecimalPlaces'),
+    ...numberOf(element, 'maxSize'),
+    ...(typeof regex === 'string' && { regex }),
+    ...(isObject(units) && { units: objectsAt(units, 'coding') }),
     ...(alternatives !== undefined && { alternatives }),
     ...(sections.length > 0 && { sections }),
     ...(sourceControl !== undefined && { sourceControl }),
@@ -29,24 +45,6 @@ const SEVERITIES: ReadonlyMap<unknown, 'error' | 'warning' | 'information'> = ne
   ['hint', 'information'],
 ])
 
-function limitsOf(element: JsonObject): ValueRule {
-  const min = choiceAt(element, 'minValue')
-  const max = choiceAt(element, 'maxValue')
-  const { maxLength } = element
-  const regex = extensionValue(element, 'regex')
-  const units = extensionValue(element, ALLOWED_UNITS)
-  return {
-    ...(min !== undefined && { min }),
-    ...(max !== undefined && { max }),
-    ...(typeof maxLength === 'number' && { maxLength }),
-    ...numberOf(element, 'minLength'),
-    ...numberOf(element, 'maxDecimalPlaces'),
-    ...numberOf(element, 'maxSize'),
-    ...(typeof regex === 'string' && { regex }),
-    ...(isObject(units) && { units: objectsAt(units, 'coding') }),
-  }
-}
-
 function numberOf(element: JsonObject, name: 'minLength' | 'maxDecimalPlaces' | 'maxSize'): ValueRule {
   const value = extensionValue(element, name)
   return typeof value === 'number' ? { [name]: value } : {}
@@ -59,9 +57,16 @@ function valueAlternatives(element: JsonObject): readonly string[] | undefined {
   return isNeeded ? named : undefined
 }
 
-function choiceAt(element: JsonObject, stem: string): LimitRule | undefined {
-  const name = Object.keys(element).find((key) => key.startsWith(stem) && /^[A-Z]/.test(key.slice(stem.length)))
-  return name === undefined ? undefined : { type: name.slice(stem.length), value: element[name] }
+const CHOICE = /^(fixed|pattern|minValue|maxValue)([A-Z].*)$/
+
+/** The values that an ElementDefinition names, by the beginning of the name, each with its type. */
+function choicesOf(element: JsonObject): { readonly [stem in 'fixed' | 'pattern' | 'minValue' | 'maxValue']?: LimitRule } {
+  const choices: Record<string, LimitRule> = {}
+  for (const name of Object.keys(element)) {
+    const [, stem, type] = CHOICE.exec(name) ?? []
+    if (stem !== undefined && type !== undefined) choices[stem] ??= { type, value: element[name] }
+  }
+  return choices
 }
 
 /** What R5 added to ElementDefinition, as R4 writes it. */
@@ -81,6 +86,7 @@ export function extensionValue(element: JsonObject, name: string): unknown {
 
 /** The values of all extensions with a url. */
 export function extensionValues(element: JsonObject, url: string): readonly unknown[] {
+  if (element['extension'] === undefined) return []
   const extensions = objectsAt(element, 'extension').filter((candidate) => candidate['url'] === url)
   return extensions.map(valueIn).filter((value) => value !== undefined)
 }

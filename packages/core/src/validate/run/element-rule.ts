@@ -102,16 +102,16 @@ export interface ConstraintRule {
   /** True for advice, which is checked only when that is asked for. */
   readonly isBestPractice: boolean
   /** Spares the evaluation of the expression for most values. */
-  readonly isSurelyMet: JsonTest
+  readonly onJson: JsonTest
 }
 
 /**
- * Makes the test whether a JSON value of a type surely meets an expression: once for a type, at the first value. The test is false also where only
- * the evaluation of the expression can say.
+ * Makes the test whether a JSON value of a type meets an expression: once for a type, at the first value. The test gives `undefined` where only the
+ * evaluation of the expression can say.
  *
  * @param compile Throws an `OperationError` for what is no FHIRPath.
  */
-export type JsonTest = (type: TypeDefinition, compile: (expression: string) => unknown) => (value: JsonObject) => boolean
+export type JsonTest = (type: TypeDefinition, compile: (expression: string) => unknown) => (value: JsonObject) => boolean | undefined
 
 /** How a list is sliced. */
 export interface SlicingRule {

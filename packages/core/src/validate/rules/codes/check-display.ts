@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
-import { conceptTexts, isWanted, languageList, type CodeSystemProvider, type ConceptText } from '../../../terminology/index.js'
+import { conceptTexts, isWanted, languageList, mainText, type CodeSystemProvider, type ConceptText } from '../../../terminology/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
@@ -56,6 +56,7 @@ export function isUsualDisplay(
 ): boolean {
   if (display === undefined) return true
   if (languageAround(run.look.home) !== undefined) return false
+  if (mainText(provider, concept)?.value === display) return true
   const found = conceptTexts(provider, concept).find(({ value }) => isSame(value, display))
   return found !== undefined && found.outdated === undefined
 }

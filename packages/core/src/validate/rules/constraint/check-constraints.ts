@@ -1,11 +1,11 @@
 import { OperationError } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { isObject, type JsonObject } from '../../../json/index.js'
-import type { ConstraintRule, ElementRule } from '../../run/element-rule.js'
+import { isObject } from '../../../json/index.js'
+import type { ConstraintRule, ElementRule, JsonTest } from '../../run/element-rule.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
 import { expressionContext } from './expression-context.js'
 import { INVARIANT } from './invariant.js'
-import { NATIVE_CONSTRAINTS, SURELY_MET } from './native.js'
+import { NATIVE_CONSTRAINTS, SURELY_MET, type NativeConstraint } from './native.js'
 
 /** Constraints. */
 export const constraintRule: DemandRule = {
@@ -23,13 +23,22 @@ function allOf(tests: readonly MetTest[]): MetTest {
   }
 }
 
+/** Whether a JSON value meets a constraint; `undefined` where only the evaluation of the expression can say. */
+type ConstraintTest = (value: unknown, run: Run) => boolean | undefined
+
+function testOf({ expression, onJson }: ConstraintRule, type: TypeDefinition): ConstraintTest {
+  const native = SURELY_MET.get(expression)
+  if (native !== undefined) return (value) => native(value) || undefined
+  let test: ReturnType<JsonTest> | undefined
+  return (value, { definitions }) => (isObject(value) ? (test ??= onJson(type, definitions.expression))(value) : undefined)
+}
+
 /** The test whether a constraint is surely met, or advice that nobody asked for. */
 function surelyMet(constraint: ConstraintRule, type: TypeDefinition): MetTest {
-  const native = SURELY_MET.get(constraint.expression)
-  let onJson: ((value: JsonObject) => boolean) | undefined
-  const isMet: MetTest =
-    native ?? ((value, { definitions }) => isObject(value) && (onJson ??= constraint.isSurelyMet(type, definitions.expression))(value))
-  return constraint.isBestPractice ? (value, run) => isLeftOut(run, constraint) || isMet(value, run) : isMet
+  const test = testOf(constraint, type)
+  return constraint.isBestPractice
+    ? (value, run) => isLeftOut(run, constraint) || test(value, run) === true
+    : (value, run) => test(value, run) === true
 }
 
 /** Advice that nobody asked for. */
@@ -43,23 +52,33 @@ function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeChec
   const all = rules.flatMap((rule): readonly PlannedConstraint[] => {
     const own = rule.constraints.filter(({ expression }) => !seen.has(expression))
     for (const { expression } of own) seen.add(expression)
-    return own.map((constraint) => ({ constraint, rule, isMet: surelyMet(constraint, type) }))
+    return own.map((constraint) => ({
+      constraint,
+      rule,
+      test: testOf(constraint, type),
+      native: NATIVE_CONSTRAINTS.get(constraint.expression),
+    }))
   })
   return (run, node) => {
     const json = isObject(node.value) && type.kind !== 'primitive' ? node.value : undefined
     let isApart: boolean | undefined
     for (const one of all) {
-      if (json === undefined ? isLeftOut(run, one.constraint) : one.isMet(json, run)) continue
-      isApart ??= isLong(node.value)
-      if (isApart) run.scheduler.later(() => checkConstraint(run, node, one))
-      else checkConstraint(run, node, one)
+      const onJson = isLeftOut(run, one.constraint) || (json === undefined ? undefined : one.test(json, run))
+      if (onJson === true) continue
+      const isMet = one.native?.(run, node) ?? onJson
+      if (isMet === true) continue
+      if (isMet === false) reportUnmet(run, node, one)
+      else if ((isApart ??= isLong(node.value))) run.scheduler.later(() => evaluate(run, node, one))
+      else evaluate(run, node, one)
     }
   }
 }
 
 interface PlannedConstraint extends Invariant {
   /** Spares the evaluation for nodes that are JSON objects. */
-  readonly isMet: MetTest
+  readonly test: ConstraintTest
+  /** Decides in place of the expression. */
+  readonly native: NativeConstraint | undefined
 }
 
 /** Values in a node that an expression goes through in less time than others can wait. */
@@ -86,9 +105,7 @@ interface Invariant {
   readonly rule: ElementRule
 }
 
-function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invariant): void {
-  const problem = problemOf(run, node, { constraint, rule })
-  if (problem === undefined) return
+function reportUnmet(run: Run, node: FhirNode, { constraint, rule }: Invariant, problem = ''): void {
   run.findings.report(INVARIANT, node, {
     text: `${constraint.key}: ${constraint.human}${problem}`,
     severity: constraint.isBestPractice && run.policy.bestPractice !== 'off' ? run.policy.bestPractice : constraint.severity,
@@ -96,16 +113,15 @@ function checkConstraint(run: Run, node: FhirNode, { constraint, rule }: Invaria
   })
 }
 
-/** What to add to the constraint's own words; `undefined` when it is met, or cannot be decided yet. An expression that cannot be evaluated is not met. */
-function problemOf(run: Run, node: FhirNode, { constraint: { expression }, rule }: Invariant): string | undefined {
-  const native = NATIVE_CONSTRAINTS.get(expression)?.(run, node)
-  if (native !== undefined) return native ? undefined : ''
+/** Evaluates the expression of a constraint. One that cannot be evaluated is not met; one that cannot be decided yet is asked for again. */
+function evaluate(run: Run, node: FhirNode, invariant: Invariant): void {
+  const { expression } = invariant.constraint
   try {
-    const result = run.definitions.expression(expression).test(expressionContext(run, homeOf(node, rule)), node)
-    return result === true || result === PENDING ? undefined : ''
+    const result = run.definitions.expression(expression).test(expressionContext(run, homeOf(node, invariant.rule)), node)
+    if (result !== true && result !== PENDING) reportUnmet(run, node, invariant)
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
-    return ` (The expression cannot be evaluated: ${error.message})`
+    reportUnmet(run, node, invariant, ` (The expression cannot be evaluated: ${error.message})`)
   }
 }
 

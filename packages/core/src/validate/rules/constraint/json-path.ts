@@ -28,6 +28,12 @@ export function isTrace(name: string, [label, ...others]: readonly Ast[]): boole
   return name === 'trace' && label?.kind === 'literal' && label.literal.type === 'string' && others.length === 0
 }
 
+/** The slot of an element that has one type. A name that begins with a capital may be that of a type. */
+export function onlySlot({ elements }: TypeDefinition, name: string): ElementSlot | undefined {
+  const slots = /^[a-z]/.test(name) ? elements.get(name) : undefined
+  return slots?.length === 1 ? slots[0] : undefined
+}
+
 /** Makes the count of the items at a path in values of a type. */
 export function countAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Count {
   const slots = /^[a-z]/.test(name) ? type.elements.get(name) : undefined

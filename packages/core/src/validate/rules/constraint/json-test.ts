@@ -1,22 +1,27 @@
 import { OperationError } from '../../../errors/index.js'
-import { constantOf, parseFhirPath, type Ast, type ElementSlot, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
+import { constantOf, parseFhirPath, type Ast, type TypeDefinition, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { compileRegex } from '../../../regex/index.js'
 import type { JsonTest } from '../../run/element-rule.js'
-import { countAt, isTrace, namesOf, type Count, type TypedValue } from './json-path.js'
+import { itemsAt, type MakeCriterion } from './json-items.js'
+import { countAt, isTrace, namesOf, onlySlot, type Count, type TypedValue } from './json-path.js'
+import { added, compared, COMPARISONS, EMPTY, LOGIC, negated, OPEN, truthOf, type Read, type Value } from './json-values.js'
 
 /**
  * Makes the test of an invariant on JSON values, without nodes, lists and contexts of FHIRPath: most invariants only ask what is there, what is not,
  * and what a code is (bench `validate`). It follows the evaluation step by step, operand by operand, and gives up where a step is none that it knows:
- * so it is true only where the evaluation is.
+ * so it is true or false only where the evaluation is.
  */
 export function jsonTest(expression: string, model: TypeModel): JsonTest {
-  const known = new Map<TypeDefinition, (value: JsonObject) => boolean>()
+  const known = new Map<TypeDefinition, ReturnType<JsonTest>>()
   return (type, compile) => {
     const found = known.get(type)
     if (found !== undefined) return found
     let read: Read | undefined
-    const test = (value: JsonObject): boolean => (read ??= readOf(expression, { model, type, gaps: 0 }, compile))(value) === true
+    const test = (value: JsonObject): boolean | undefined => {
+      const truth = (read ??= readOf(expression, { model, type, gaps: 0 }, compile))(value)
+      return typeof truth === 'boolean' ? truth : undefined
+    }
     known.set(type, test)
     return test
   }
@@ -33,13 +38,6 @@ function readOf(expression: string, typed: Typed, compile: (expression: string) 
     throw error
   }
 }
-
-const EMPTY: unique symbol = Symbol('empty')
-const OPEN: unique symbol = Symbol('open')
-
-/** A single value, nothing, or that it cannot be said here. */
-type Value = string | number | boolean | typeof EMPTY | typeof OPEN
-type Read = (value: JsonObject) => Value
 
 interface Typed extends TypedValue {
   /** Number of steps that are not known here. */
@@ -58,7 +56,7 @@ function compileRead(ast: Ast, typed: Typed): Read {
     case 'variable':
       return constantRead(ast.name, typed)
     case 'member':
-      return ast.target === undefined ? memberRead(ast.name, typed) : gap(typed)
+      return ast.target === undefined ? memberRead(ast.name, typed) : memberWithin(ast.target, ast.name, typed)
     case 'call':
       return callRead(ast, typed)
     case 'binary':
@@ -103,10 +101,31 @@ function memberRead(name: string, typed: Typed): Read {
   }
 }
 
-/** The slot of an element that has one type. A name that begins with a capital may be that of a type. */
-function onlySlot({ elements }: TypeDefinition, name: string): ElementSlot | undefined {
-  const slots = /^[a-z]/.test(name) ? elements.get(name) : undefined
-  return slots?.length === 1 ? slots[0] : undefined
+/** An element of the only object of a path. */
+function memberWithin(target: Ast, name: string, typed: Typed): Read {
+  const items = itemsAt(target, typed, criterionIn(typed))
+  if (items === undefined) return gap(typed)
+  const own: Typed = { model: typed.model, type: items.type, gaps: 0 }
+  const read = memberRead(name, own)
+  typed.gaps += own.gaps
+  return (value) => {
+    const found: JsonObject[] = []
+    if (!items.addTo(value, found) || found.length > 1) return OPEN
+    return found[0] === undefined ? EMPTY : read(found[0])
+  }
+}
+
+/** Makes criteria on items; the gaps in them are gaps of the whole. */
+function criterionIn(typed: Typed): MakeCriterion {
+  return (criterion, { model, type }) => {
+    const own: Typed = { model, type, gaps: 0 }
+    const read = compileRead(criterion, own)
+    typed.gaps += own.gaps
+    return (item) => {
+      const truth = truthOf(read(item))
+      return truth === OPEN ? undefined : truth === true
+    }
+  }
 }
 
 function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed): Read {
@@ -114,16 +133,33 @@ function callRead({ name, target, args }: Ast & { kind: 'call' }, typed: Typed):
   if (isTrace(name, args)) return compileRead(target, typed)
   const onText = TEXT_TESTS.get(name)
   if (onText !== undefined) return textRead(onText, compileRead(target, typed), args) ?? gap(typed)
-  if (args.length > 0) return ofNothing(name, target, typed)
+  if (args.length > 0) return quantified(name, target, args, typed) ?? ofNothing(name, target, typed)
   if (name === 'isDistinct') return distinctRead(target, typed)
   if (name === 'not') return negated(compileRead(target, typed))
   if (name === 'hasValue') return valued(target, typed)
   if (name === 'toInteger') return integerRead(compileRead(target, typed))
-  const count = compileCount(target, typed)
-  if (name === 'exists') return (value) => readCount(count(value), (number) => number > 0)
-  if (name === 'empty') return (value) => readCount(count(value), (number) => number === 0)
-  if (name === 'count') return (value) => readCount(count(value), (number) => number)
+  if (name === 'exists' || name === 'empty') return presenceRead(target, { isWanted: name === 'exists' }, typed)
+  if (name === 'count') return countRead(compileCount(target, typed), (number) => number)
   return gap(typed)
+}
+
+/** `all` and `exists` with a criterion on the objects of a path. */
+function quantified(name: string, target: Ast, [criterion, ...others]: readonly Ast[], typed: Typed): Read | undefined {
+  if ((name !== 'all' && name !== 'exists') || criterion === undefined || others.length > 0) return undefined
+  const items = itemsAt(target, typed, criterionIn(typed))
+  if (items === undefined) return undefined
+  const holds = criterionIn(typed)(criterion, { model: typed.model, type: items.type })
+  const wanted = name === 'exists'
+  return (value) => {
+    const found: JsonObject[] = []
+    if (!items.addTo(value, found)) return OPEN
+    for (const one of found) {
+      const truth = holds(one)
+      if (truth === undefined) return OPEN
+      if (truth === wanted) return wanted
+    }
+    return !wanted
+  }
 }
 
 /** What functions with a criterion say of nothing; of anything else the criterion decides. */
@@ -217,14 +253,14 @@ function textsAt([name = '', ...rest]: readonly string[], { model, type }: Typed
   }
 }
 
-function readCount(count: number | undefined, read: (count: number) => Value): Value {
-  return count === undefined ? OPEN : read(count)
+function presenceRead(target: Ast, { isWanted }: { readonly isWanted: boolean }, typed: Typed): Read {
+  return countRead(compilePresence(target, typed), (number) => number > 0 === isWanted)
 }
 
-function negated(operand: Read): Read {
+function countRead(count: Count, read: (count: number) => Value): Read {
   return (value) => {
-    const truth = operand(value)
-    return typeof truth === 'boolean' ? !truth : truth === EMPTY ? EMPTY : OPEN
+    const number = count(value)
+    return number === undefined ? OPEN : read(number)
   }
 }
 
@@ -249,6 +285,42 @@ function compileCount(ast: Ast, typed: Typed): Count {
   return (value) => (count?.(value) === 0 ? 0 : undefined)
 }
 
+/** The same where only zero or not matters. */
+function compilePresence(ast: Ast, typed: Typed): Count {
+  return (namesOf(ast) === undefined ? (countOfItems(ast, typed) ?? countWithin(ast, typed)) : undefined) ?? compileCount(ast, typed)
+}
+
+function countOfItems(ast: Ast, typed: Typed): Count | undefined {
+  const items = itemsAt(ast, typed, criterionIn(typed))
+  if (items === undefined) return undefined
+  return (value) => {
+    const found: JsonObject[] = []
+    return items.addTo(value, found) ? found.length : undefined
+  }
+}
+
+/** The count of an element in all objects of a path. */
+function countWithin(ast: Ast, typed: Typed): Count | undefined {
+  if (ast.kind !== 'member' || ast.target === undefined) return undefined
+  const items = itemsAt(ast.target, typed, criterionIn(typed))
+  const count = items && countAt([ast.name], { model: typed.model, type: items.type })
+  if (items === undefined || count === undefined) return undefined
+  return (value) => {
+    const found: JsonObject[] = []
+    return items.addTo(value, found) ? sumOf(found, count) : undefined
+  }
+}
+
+function sumOf(items: readonly JsonObject[], count: Count): number | undefined {
+  let total = 0
+  for (const item of items) {
+    const own = count(item)
+    if (own === undefined) return undefined
+    total += own
+  }
+  return total
+}
+
 /** Functions that find nothing in nothing. */
 const SELECTIONS: ReadonlySet<string> = new Set(['where', 'select', 'ofType', 'first', 'last', 'tail', 'distinct'])
 
@@ -261,79 +333,6 @@ function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: 
   if (operator === '<=' && isDated(left, typed) && isDated(right, typed)) return inOrder(left, right)
   const compare = COMPARISONS.get(operator)
   return compare === undefined ? gap(typed) : compared(first, compileRead(right, typed), compare)
-}
-
-function truthOf(value: Value): boolean | typeof EMPTY | typeof OPEN {
-  return typeof value === 'boolean' || value === EMPTY ? value : OPEN
-}
-
-/** An operand that decides alone makes that the other is not looked at. */
-function connective(
-  decides: (first: boolean | typeof EMPTY) => boolean | undefined,
-  combine: (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY) => Value,
-) {
-  return (left: Read, right: Read): Read =>
-    (value) => {
-      const first = truthOf(left(value))
-      if (first === OPEN) return OPEN
-      const decided = decides(first)
-      if (decided !== undefined) return decided
-      const second = truthOf(right(value))
-      return second === OPEN ? OPEN : combine(first, second)
-    }
-}
-
-const either = (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY): Value =>
-  second === true ? true : first === EMPTY ? EMPTY : second
-
-const LOGIC: ReadonlyMap<string, (left: Read, right: Read) => Read> = new Map([
-  [
-    'and',
-    connective(
-      (first) => (first === false ? false : undefined),
-      (first, second) => (second === false ? false : first === EMPTY ? EMPTY : second),
-    ),
-  ],
-  ['or', connective((first) => (first === true ? true : undefined), either)],
-  ['implies', connective((first) => (first === false ? true : undefined), either)],
-  [
-    'xor',
-    connective(
-      () => undefined,
-      (first, second) => (first === EMPTY || second === EMPTY ? EMPTY : first !== second),
-    ),
-  ],
-])
-
-type Scalar = string | number | boolean
-
-const COMPARISONS: ReadonlyMap<string, (left: Scalar, right: Scalar) => boolean> = new Map([
-  ['=', (left: Scalar, right: Scalar) => left === right],
-  ['!=', (left: Scalar, right: Scalar) => left !== right],
-  ['<=', (left: Scalar, right: Scalar) => left <= right],
-  ['>=', (left: Scalar, right: Scalar) => left >= right],
-  ['<', (left: Scalar, right: Scalar) => left < right],
-  ['>', (left: Scalar, right: Scalar) => left > right],
-])
-
-/** Of values of one kind; texts have another order in FHIRPath where they are dates. */
-function compared(left: Read, right: Read, compare: (left: Scalar, right: Scalar) => boolean): Read {
-  const isEquality = compare === COMPARISONS.get('=') || compare === COMPARISONS.get('!=')
-  return (value) => {
-    const first = left(value)
-    const second = right(value)
-    if (first === OPEN || second === OPEN) return OPEN
-    if (first === EMPTY || second === EMPTY) return EMPTY
-    return typeof first === typeof second && (isEquality || typeof first === 'number') ? compare(first, second) : OPEN
-  }
-}
-
-function added(left: Read, right: Read): Read {
-  return (value) => {
-    const first = left(value)
-    const second = right(value)
-    return typeof first === 'number' && typeof second === 'number' ? first + second : OPEN
-  }
 }
 
 type MemberAst = Ast & { readonly kind: 'member' }

@@ -236,15 +236,23 @@ function* anchorsWork(run: Run, { value }: FhirNode): Work<ReadonlyMap<string, n
   return ids
 }
 
+/** Objects and lists that are looked through in one go. */
+const PIECE = 200
+
 /** Every id in a JSON value, also those of contained resources and of anchors in narratives. */
 function* collect(value: object, ids: Map<string, number>): Work<void> {
-  yield
-  for (const [key, member] of Object.entries(value)) {
-    if (typeof member === 'object' && member !== null) yield* collect(member, ids)
-    else if (typeof member !== 'string') continue
-    else if (key === 'id') add(ids, member, 1)
-    else if (key === 'div') for (const [id, count] of (yield* narrativeWork(member)).ids) add(ids, id, count)
+  const open: object[] = [value]
+  const narratives: string[] = []
+  let seen = 0
+  for (let holder = open.pop(); holder !== undefined; holder = open.pop()) {
+    if (++seen % PIECE === 0) yield
+    for (const [key, member] of Object.entries(holder)) {
+      if (typeof member === 'object' && member !== null) open.push(member)
+      else if (key === 'id' && typeof member === 'string') add(ids, member, 1)
+      else if (key === 'div' && typeof member === 'string') narratives.push(member)
+    }
   }
+  for (const xhtml of narratives) for (const [id, count] of (yield* narrativeWork(xhtml)).ids) add(ids, id, count)
 }
 
 function add(ids: Map<string, number>, id: string, count: number): void {

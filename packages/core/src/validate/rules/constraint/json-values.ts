@@ -1,0 +1,96 @@
+import type { JsonObject } from '../../../json/index.js'
+
+/** Nothing, as FHIRPath has it. */
+export const EMPTY: unique symbol = Symbol('empty')
+/** What cannot be said on JSON alone. */
+export const OPEN: unique symbol = Symbol('open')
+
+/** A single value, nothing, or that it cannot be said here. */
+export type Value = string | number | boolean | typeof EMPTY | typeof OPEN
+/** What an expression gives for a value. */
+export type Read = (value: JsonObject) => Value
+
+/** `not()`. */
+export function negated(operand: Read): Read {
+  return (value) => {
+    const truth = operand(value)
+    return typeof truth === 'boolean' ? !truth : truth === EMPTY ? EMPTY : OPEN
+  }
+}
+
+/** A truth value, or nothing; of all else FHIRPath decides. */
+export function truthOf(value: Value): boolean | typeof EMPTY | typeof OPEN {
+  return typeof value === 'boolean' || value === EMPTY ? value : OPEN
+}
+
+/** An operand that decides alone makes that the other is not looked at. */
+function connective(
+  decides: (first: boolean | typeof EMPTY) => boolean | undefined,
+  combine: (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY) => Value,
+) {
+  return (left: Read, right: Read): Read =>
+    (value) => {
+      const first = truthOf(left(value))
+      if (first === OPEN) return OPEN
+      const decided = decides(first)
+      if (decided !== undefined) return decided
+      const second = truthOf(right(value))
+      return second === OPEN ? OPEN : combine(first, second)
+    }
+}
+
+const either = (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY): Value =>
+  second === true ? true : first === EMPTY ? EMPTY : second
+
+/** The connectives of FHIRPath. */
+export const LOGIC: ReadonlyMap<string, (left: Read, right: Read) => Read> = new Map([
+  [
+    'and',
+    connective(
+      (first) => (first === false ? false : undefined),
+      (first, second) => (second === false ? false : first === EMPTY ? EMPTY : second),
+    ),
+  ],
+  ['or', connective((first) => (first === true ? true : undefined), either)],
+  ['implies', connective((first) => (first === false ? true : undefined), either)],
+  [
+    'xor',
+    connective(
+      () => undefined,
+      (first, second) => (first === EMPTY || second === EMPTY ? EMPTY : first !== second),
+    ),
+  ],
+])
+
+type Scalar = string | number | boolean
+
+/** What compares two values of one kind. */
+export const COMPARISONS: ReadonlyMap<string, (left: Scalar, right: Scalar) => boolean> = new Map([
+  ['=', (left: Scalar, right: Scalar) => left === right],
+  ['!=', (left: Scalar, right: Scalar) => left !== right],
+  ['<=', (left: Scalar, right: Scalar) => left <= right],
+  ['>=', (left: Scalar, right: Scalar) => left >= right],
+  ['<', (left: Scalar, right: Scalar) => left < right],
+  ['>', (left: Scalar, right: Scalar) => left > right],
+])
+
+/** Compares values of one kind; texts have another order in FHIRPath where they are dates. */
+export function compared(left: Read, right: Read, compare: (left: Scalar, right: Scalar) => boolean): Read {
+  const isEquality = compare === COMPARISONS.get('=') || compare === COMPARISONS.get('!=')
+  return (value) => {
+    const first = left(value)
+    const second = right(value)
+    if (first === OPEN || second === OPEN) return OPEN
+    if (first === EMPTY || second === EMPTY) return EMPTY
+    return typeof first === typeof second && (isEquality || typeof first === 'number') ? compare(first, second) : OPEN
+  }
+}
+
+/** The sum of two numbers. */
+export function added(left: Read, right: Read): Read {
+  return (value) => {
+    const first = left(value)
+    const second = right(value)
+    return typeof first === 'number' && typeof second === 'number' ? first + second : OPEN
+  }
+}
