@@ -4,6 +4,7 @@ import { checkEntries, checkQuery, checkScan } from 'fhir-ops/internal/storage'
 import type { Capabilities, ReadResult, ResourceHistory, ScanItem, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
+import { packedEntry } from './commands/packed-entries.js'
 import { readResource } from './commands/resource-row.js'
 import { scanPage, type ScanRow } from './search/scan.js'
 import { countMatches, lookUpPage, searchPage, type PageRows } from './search/search-page.js'
@@ -80,7 +81,7 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
     },
     async write(entries) {
       checkEntries(entries)
-      return executor.call(writeEntries, { entries, now: now().getTime(), history })
+      return executor.call(writeEntries, { entries: entries.map(packedEntry), now: now().getTime(), history })
     },
     revision: executor.revision,
     close: async () => executor.close(),

@@ -16,6 +16,8 @@ export interface BatchWriter {
 
 interface UnderWay {
   readonly addresses: ReadonlySet<string>
+  /** How many entries it has of each type. */
+  readonly types: ReadonlyMap<string, number>
   readonly ended: Promise<void>
 }
 
@@ -26,10 +28,11 @@ const MOST_AT_ONCE = 8
 export function batchWriter(storage: Storage): BatchWriter {
   let underWay: readonly UnderWay[] = []
   const written = new Map<string, number>()
-  const send = async (batch: readonly PutEntry[], addresses: ReadonlySet<string>): Promise<void> => {
-    await storage.write(batch)
+  // Without the batch, which would live until the storage has it: what is old is costly to collect.
+  const acknowledged = async (writing: Promise<unknown>, { addresses, types }: Pick<UnderWay, 'addresses' | 'types'>): Promise<void> => {
+    await writing
     underWay = underWay.filter((other) => other.addresses !== addresses)
-    for (const { type } of batch) written.set(type, (written.get(type) ?? 0) + 1)
+    for (const [type, count] of types) written.set(type, (written.get(type) ?? 0) + count)
   }
   return {
     async ready(batch) {
@@ -40,11 +43,11 @@ export function batchWriter(storage: Storage): BatchWriter {
     },
     write(batch) {
       if (batch.length === 0) return
-      const addresses = addressesOf(batch)
-      const ended = send(batch, addresses)
+      const [addresses, types] = [addressesOf(batch), typesOf(batch)]
+      const ended = acknowledged(storage.write(batch), { addresses, types })
       // Whoever waits for it hears of a failure; until then it is nobody's.
       ended.catch(() => {})
-      underWay = [...underWay, { addresses, ended }]
+      underWay = [...underWay, { addresses, types, ended }]
     },
     async done() {
       for (const { ended } of underWay) await ended
@@ -58,4 +61,10 @@ export function batchWriter(storage: Storage): BatchWriter {
 
 function addressesOf(batch: readonly PutEntry[]): ReadonlySet<string> {
   return new Set(batch.map(({ type, id }) => `${type}/${id}`))
+}
+
+function typesOf(batch: readonly PutEntry[]): ReadonlyMap<string, number> {
+  const types = new Map<string, number>()
+  for (const { type } of batch) types.set(type, (types.get(type) ?? 0) + 1)
+  return types
 }

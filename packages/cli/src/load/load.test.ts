@@ -60,7 +60,7 @@ describe('what is read of a folder', () => {
   })
 
   test('Bundles entry by entry when they are to be stored', async () => {
-    expect(await placesOf(entriesIn(at('sub/c.json')))).toEqual(['c.json entry[0]'])
+    expect(await placesOf(Readable.from(entriesIn(at('sub/c.json'))).flatMap((sources) => sources))).toEqual(['c.json entry[0]'])
   })
 
   test('a path that does not exist, and a folder with nothing to load, are named', async () => {
@@ -76,7 +76,7 @@ describe('what is read of a folder', () => {
   test('lines end with LF only, wherever the pieces of a file end, and are not endless', async () => {
     const lines = async (pieces: readonly string[]) => {
       const found: string[] = []
-      for await (const line of linesIn(Readable.from(pieces), 'x', 5)) found.push(line)
+      for await (const ended of linesIn(Readable.from(pieces), 'x', 5)) found.push(...ended)
       return found
     }
     expect(await lines(['a', 'b\nc', '\n\nd\u2028e'])).toEqual(['ab', 'c', '', 'd\u2028e'])

@@ -2,8 +2,8 @@ import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { readBot } from 'fhir-ops/internal/execute'
 import { readStrictJson, stringAt } from 'fhir-ops/internal/json'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
-import { resourceTypes } from 'fhir-ops/internal/storage'
-import { isResourceType, putResource, type Indexer, type PutEntry } from 'fhir-ops/storage'
+import { puttingChecked, resourceTypes, type CheckedResource } from 'fhir-ops/internal/storage'
+import { isResourceType, type Indexer, type PutEntry } from 'fhir-ops/storage'
 import { finished } from 'fhir-ops/internal/work'
 import { faultIn } from '../json-fault.js'
 import type { Source } from './sources.js'
@@ -29,7 +29,7 @@ export function prepare(sources: readonly Source[], indexer: Indexer): Prepared 
   const refused: Refusal[] = []
   for (const source of sources) {
     try {
-      entries.push(putResource({ ...addressIn(source), source: source.text }, indexer))
+      entries.push(finished(puttingChecked(checked(source), indexer)))
     } catch (error) {
       if (!(error instanceof OperationError)) throw error
       refused.push(refusalOf(source, error))
@@ -49,7 +49,7 @@ function refusalOf({ text, place, line }: Source, { code, message }: OperationEr
 /** What a server refuses in the body of a write is refused here too; only the number of members is open, as files may be larger than bodies. */
 const LIMITS = { maxDepth: 128, maxMembers: Infinity, maxString: 1024 * 1024, name: 'The resource' }
 
-function addressIn({ text, id: otherId }: Source): { readonly type: string; readonly id: string } {
+function checked({ text, id: otherId }: Source): CheckedResource {
   const resource = finished(readStrictJson(text, LIMITS))
   const type = stringAt(resource, 'resourceType')
   if (type === undefined) throw new OperationError('resource-invalid', 'This is not a FHIR resource: it has no resourceType.')
@@ -58,7 +58,7 @@ function addressIn({ text, id: otherId }: Source): { readonly type: string; read
   if (id === undefined) throw new OperationError('resource-invalid', `This ${type} has no id, so it cannot be stored.`)
   // Code that callers may run. One of a package, where everything has a url, is none: packages bring no code.
   if (type === 'Bot') readBot({ ...resource, id })
-  return { type, id }
+  return { type, id, text, resource }
 }
 
 /** @param type What a resource says of itself, of any length. */

@@ -18,11 +18,11 @@ export function readingOf(files: readonly SourceFile[]): Reading {
   const books = packageBooks()
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let [bytesBefore, bytesOfFile] = [0, 0]
-  async function* sources(): AsyncGenerator<Source, void, undefined> {
+  async function* entries(): AsyncGenerator<readonly Source[], void, undefined> {
     for (const { path, bytes } of files) {
-      for await (const source of entriesIn(path)) {
-        bytesOfFile = source.readBytes ?? bytes
-        yield books.enter(source)
+      for await (const sources of entriesIn(path)) {
+        bytesOfFile = sources.at(-1)?.readBytes ?? bytes
+        yield sources.map((source) => books.enter(source))
       }
       bytesBefore += bytes
       bytesOfFile = 0
@@ -31,11 +31,13 @@ export function readingOf(files: readonly SourceFile[]): Reading {
   return {
     async *batches() {
       let batch: Source[] = []
-      for await (const source of sources()) {
-        batch.push(source)
-        if (batch.length < BATCH) continue
-        yield batch
-        batch = []
+      for await (const sources of entries()) {
+        for (const source of sources) {
+          batch.push(source)
+          if (batch.length < BATCH) continue
+          yield batch
+          batch = []
+        }
       }
       if (batch.length > 0) yield batch
     },

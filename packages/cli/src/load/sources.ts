@@ -62,6 +62,11 @@ export async function filesIn(paths: readonly string[]): Promise<readonly Source
  * come the definitions.
  */
 export async function* sourcesIn(path: string): AsyncGenerator<Source> {
+  for await (const sources of sourceListsIn(path)) yield* sources
+}
+
+/** As `sourcesIn`, as many at a time as are read at once: to wait for each line would take longer than to parse it. */
+async function* sourceListsIn(path: string): AsyncGenerator<readonly Source[]> {
   for (const file of await filesBelow(path)) {
     try {
       yield* sourcesOf(file)
@@ -71,10 +76,10 @@ export async function* sourcesIn(path: string): AsyncGenerator<Source> {
   }
 }
 
-async function* sourcesOf(file: string): AsyncGenerator<Source> {
-  if (/\.(?:tgz|tar\.gz)$/.test(file)) yield* definitionsIn(file)
+async function* sourcesOf(file: string): AsyncGenerator<readonly Source[]> {
+  if (/\.(?:tgz|tar\.gz)$/.test(file)) for await (const definition of definitionsIn(file)) yield [definition]
   else if (/\.ndjson(\.gz)?$/.test(file)) yield* linesOf(file)
-  else yield { text: await textOf(file), place: basename(file), file, line: 1 }
+  else yield [{ text: await textOf(file), place: basename(file), file, line: 1 }]
 }
 
 /** What zlib says of a file that is named like a compressed one, and the system of one that it does not give. */
@@ -86,13 +91,14 @@ function damageOf(file: string, cause: unknown): OperationError | undefined {
   return new OperationError('parameter-value', `${file} cannot be read: ${getSystemErrorMessage(cause.errno)}.`, { cause })
 }
 
-/** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle. */
-export async function* entriesIn(path: string): AsyncGenerator<Source> {
-  for await (const source of sourcesIn(path)) {
-    const entries = bundleEntryTexts(source.text)
-    if (entries === undefined) yield source
-    else yield* entries.map((text, index) => ({ ...source, text, place: `${source.place} entry[${index}]` }))
-  }
+/** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle, as many at a time as are read at once. */
+export async function* entriesIn(path: string): AsyncGenerator<readonly Source[]> {
+  for await (const sources of sourceListsIn(path)) yield sources.flatMap(entriesOf)
+}
+
+function entriesOf(source: Source): readonly Source[] {
+  const entries = bundleEntryTexts(source.text)
+  return entries?.map((text, index) => ({ ...source, text, place: `${source.place} entry[${index}]` })) ?? [source]
 }
 
 /** All loadable files of a path or a pattern. A path that names one file gives it whatever it is called. */
@@ -133,14 +139,20 @@ function noFile(pattern: string): OperationError {
   return new OperationError('parameter-value', problem)
 }
 
-async function* linesOf(file: string): AsyncGenerator<Source> {
+async function* linesOf(file: string): AsyncGenerator<readonly Source[]> {
   const bytes = createReadStream(file)
   const input = file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes
   bytes.on('error', (error) => input.destroy(error))
   let line = 0
-  for await (const text of linesIn(decodingUtf8(refusingPacked(input, file, `${file}.gz`), file), file)) {
-    line += 1
-    if (text.trim() !== '') yield { text, place: `${basename(file)}:${line}`, file, line, readBytes: bytes.bytesRead }
+  const name = basename(file)
+  for await (const lines of linesIn(decodingUtf8(refusingPacked(input, file, `${file}.gz`), file), file)) {
+    const readBytes = bytes.bytesRead
+    const sources: Source[] = []
+    for (const text of lines) {
+      line += 1
+      if (text.trim() !== '') sources.push({ text, place: `${name}:${line}`, file, line, readBytes })
+    }
+    yield sources
   }
 }
 
@@ -197,7 +209,7 @@ function membersOf(text: string): ReadonlyMap<string, string> {
 const MAX_CHARACTERS = 2 ** 28
 
 /**
- * The lines of a text in pieces. LF ends a line; what else may end one, such as U+2028, JSON may have inside a string.
+ * The lines of a text in pieces, those that end in a piece at a time. LF ends a line; what else may end one, such as U+2028, JSON may have inside a string.
  *
  * @param name Of the text, for messages.
  * @param maxCharacters Of one line.
@@ -207,7 +219,7 @@ export async function* linesIn(
   pieces: AsyncIterable<string>,
   name: string,
   maxCharacters: number = MAX_CHARACTERS,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<readonly string[], void, undefined> {
   let begun: string[] = []
   let length = 0
   for await (const piece of pieces) {
@@ -217,10 +229,9 @@ export async function* linesIn(
     if (length > maxCharacters) throw new OperationError('body-invalid', `A line of ${name} is longer than ${maxCharacters} characters.`)
     const start = others.pop()
     if (start === undefined) continue
-    yield begun.join('')
-    yield* others
+    yield [begun.join(''), ...others]
     begun = [start]
     length = start.length
   }
-  if (length > 0) yield begun.join('')
+  if (length > 0) yield [begun.join('')]
 }

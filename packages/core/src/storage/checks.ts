@@ -9,7 +9,7 @@ import type { WriteEntry } from './storage.js'
  * @param current The version that is there; `null` for none.
  * @throws {OperationError} `version-conflict`
  */
-export function checkVersion({ type, id, ifVersion }: WriteEntry, current: string | null): void {
+export function checkVersion({ type, id, ifVersion }: Pick<WriteEntry, 'type' | 'id' | 'ifVersion'>, current: string | null): void {
   if (ifVersion === undefined || ifVersion === current) return
   const found = current === null ? 'does not exist' : `has version ${current}`
   const wanted = ifVersion === null ? 'it was to be created' : `version ${quoted(ifVersion)} was expected`

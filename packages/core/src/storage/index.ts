@@ -18,7 +18,16 @@ export { allMatches } from './all-matches.js'
 export { scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export { CONTAINED_PARAM, containedPuts, containedType, containerOfPlace, isContainedType, placesOf } from './contained.js'
 export { cursorParts, historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './cursors.js'
-export { checkAddress, putResource, puttingResource, writableText, type Indexer, type ResourceToPut } from './put-resource.js'
+export {
+  checkAddress,
+  putResource,
+  puttingChecked,
+  puttingResource,
+  writableText,
+  type CheckedResource,
+  type Indexer,
+  type ResourceToPut,
+} from './put-resource.js'
 export {
   isNumberComparison,
   isTextComparison,

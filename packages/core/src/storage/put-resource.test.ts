@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isObject } from '../json/index.js'
+import { isObject, readStrictJson, type JsonObject } from '../json/index.js'
 import { finished } from '../work/index.js'
-import { putResource, storedResource, writableText } from './index.js'
+import { putResource, puttingChecked, storedResource, writableText, type IndexEntry } from './index.js'
 import { writableResource } from './put-resource.js'
 
 const LAID_OUT: readonly (readonly [title: string, source: string | { [name: string]: unknown }, text: string])[] = [
@@ -144,4 +144,30 @@ it('is laid out in pieces where it has very many members', () => {
   for (; step.done !== true; step = work.next()) pieces++
   expect(step.value).toEqual({ text: writableText('Basic', 'a', source), resource: { ...JSON.parse(source), id: 'a', meta: {} } })
   expect(pieces).toBeGreaterThan(50)
+})
+
+describe('puttingChecked', () => {
+  it.each([
+    '{"resourceType":"Patient","id":"p"}',
+    '{"resourceType":"Patient","id":"p","active":true}',
+    '{"resourceType":"Patient","id":"p","meta":{},"active":true}',
+    '{"resourceType":"Patient","id":"p","meta":{"profile":["http://x"]},"name":[{"family":"a b"}]}',
+    '{"resourceType":"Patient","id":"p","meta":{"versionId":"7","profile":["http://x"]},"active":true}',
+    '{"resourceType":"Patient","id":"p","meta":{"lastUpdated":"2020-01-01T00:00:00Z"}}',
+    '{"resourceType":"Patient","id":"p","x":1.50,"meta":{"tag":[]}}',
+    '{"id":"p","resourceType":"Patient","active":true}',
+    '{ "resourceType" : "Patient", "id":"p" , "active":true }',
+    '{"resourceType":"Patient","id":"other","active":true}',
+    '{"resourceType":"Patient","active":true}',
+  ])('makes of %s what puttingResource makes', (text) => {
+    const indexer = (resource: JsonObject): readonly IndexEntry[] => [{ param: 'all', value: JSON.stringify(resource) }]
+    const [type, id] = ['Patient', 'p']
+    const resource = finished(readStrictJson(text, { maxDepth: 9, maxMembers: 99 }))
+    const [before, after] = [
+      putResource({ type, id, source: text }, indexer),
+      finished(puttingChecked({ type, id, text, resource }, indexer)),
+    ]
+    const indexed = [before, after].map(({ entries }): unknown => JSON.parse(entries[0]?.value ?? ''))
+    expect({ ...after, entries: indexed[1] }).toEqual({ ...before, entries: indexed[0] })
+  })
 })

@@ -1,5 +1,5 @@
 import { checkGiven, OperationError, quoted } from '../errors/index.js'
-import { isObject, jsonMembers, parseInPieces, type JsonObject } from '../json/index.js'
+import { compact, isObject, jsonMembers, parseInPieces, type JsonObject } from '../json/index.js'
 import { finished, type Work } from '../work/index.js'
 import type { IndexEntry } from './query.js'
 import type { ContainedEntry, PutEntry } from './storage.js'
@@ -35,9 +35,44 @@ export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
 
 /** As `putResource`, for those who let others run in between. */
 export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
-  const { text, resource } = yield* writableResource(type, id, source)
+  const written = yield* writableResource(type, id, source)
   checkGiven('indexer', indexer)
   yield
+  return yield* putEntry({ type, id, ifVersion, ...written }, indexer)
+}
+
+/** A resource that is to be stored, of a text that was read before. */
+export interface CheckedResource {
+  readonly type: string
+  readonly id: string
+  readonly text: string
+  /** What `readStrictJson` made of the text: nothing in it is there twice. It becomes what is stored. */
+  readonly resource: JsonObject
+}
+
+/** As `puttingResource`, without parsing the text again, and without taking it apart where it is laid out as storage keeps it. */
+export function* puttingChecked({ type, id, text, resource }: CheckedResource, indexer: Indexer): Work<PutEntry> {
+  checkAddress(type, id)
+  const json = yield* compact(text)
+  const written = laidOut(json, { type, id, resource }) ?? (yield* writableResource(type, id, json))
+  return yield* putEntry({ type, id, ifVersion: undefined, ...written }, indexer)
+}
+
+/** A text that begins with its type and its id, and has nothing in `meta` that storage sets itself; `undefined` for any other. */
+function laidOut(json: string, { type, id, resource }: Omit<CheckedResource, 'text'>): WritableResource | undefined {
+  const { meta } = resource
+  if (meta === undefined) {
+    const head = `{"resourceType":"${type}","id":"${id}"`
+    const text = json.startsWith(head) ? `${head},"meta":{}${json.slice(head.length)}` : undefined
+    return text === undefined ? undefined : { text, resource: Object.assign(resource, { meta: {} }) }
+  }
+  const isKept = isObject(meta) && !Object.keys(meta).some((name) => STAMPED.has(name)) && json.startsWith(metaPrefix(type, id))
+  return isKept ? { text: json, resource } : undefined
+}
+
+interface Written extends WritableResource, Pick<ResourceToPut, 'type' | 'id' | 'ifVersion'> {}
+
+function* putEntry({ type, id, text, resource, ifVersion }: Written, indexer: Indexer): Work<PutEntry> {
   const entries = indexer.work === undefined ? indexer(resource) : yield* indexer.work(resource)
   const contained = indexer.contained === undefined ? [] : yield* indexer.contained(resource)
   return { op: 'put', type, id, text, entries, ...(contained.length > 0 && { contained }), ...(ifVersion !== undefined && { ifVersion }) }

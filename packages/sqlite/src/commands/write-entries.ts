@@ -1,23 +1,16 @@
 import { instantOf } from '@fhir-ops/sql'
-import {
-  checkLaidOut,
-  CONTAINED_PARAM,
-  containedPuts,
-  type DeleteEntry,
-  type PutEntry,
-  type WriteEntry,
-  type WriteResult,
-} from 'fhir-ops/storage'
+import { CONTAINED_PARAM, type WriteResult } from 'fhir-ops/storage'
 import { checkVersion } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 import { entriesOf, paramKey } from '../search/entry-sql.js'
 import type { SqliteValue } from '../database/connection.js'
+import { FIELDS, type PackedDelete, type PackedEntry, type PackedPut } from './packed-entries.js'
 
 /** What a write call brings: `now` in milliseconds since 1970, by the caller's clock. */
 export interface WriteArgs {
-  readonly entries: readonly WriteEntry[]
+  readonly entries: readonly PackedEntry[]
   readonly now: number
   /** Whether the versions that are replaced are kept. */
   readonly history: boolean
@@ -37,8 +30,10 @@ export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
   lane: 'write',
   run(db, { entries, now, history }) {
     const addEntries = entryAdder(db)
+    const addNew = newAdder(db, addEntries)
     return entries.map((entry) => {
-      checkLaidOut(entry)
+      const added = addNew(entry, now)
+      if (added !== undefined) return added
       const before = versionBefore(db, entry)
       checkVersion(entry, before?.key === undefined ? null : String(before.version))
       // A clock that was set back must not make a resource older than it was.
@@ -58,7 +53,7 @@ interface Change {
 }
 
 /** Keeps the version that comes before this one; a deletion of what is deleted makes none. */
-function keep(db: SqliteDriver, { op, type, id }: WriteEntry, { key, version, updated }: Before): void {
+function keep(db: SqliteDriver, { op, type, id }: PackedEntry, { key, version, updated }: Before): void {
   if (key !== undefined) {
     db.run(
       sql`INSERT OR FAIL INTO old_version (type, id, version, updated, text) SELECT type, id, version, updated, text FROM resource WHERE key = ${key}`,
@@ -68,7 +63,24 @@ function keep(db: SqliteDriver, { op, type, id }: WriteEntry, { key, version, up
   }
 }
 
-function put(db: SqliteDriver, entry: PutEntry, { before, updated, addEntries }: Change): WriteResult {
+/** Adds a resource of an id that has had no version, which is told by adding it; `undefined`, and nothing done, for any other entry. */
+function newAdder(db: SqliteDriver, addEntries: AddEntries): (entry: PackedEntry, now: number) => WriteResult | undefined {
+  let wereDeleted = db.fixed(ANY_DELETED).get() !== undefined
+  return (entry, now) => {
+    wereDeleted ||= entry.op === 'delete'
+    if (entry.op === 'delete' || wereDeleted || typeof entry.ifVersion === 'string') return undefined
+    const { type, id, text } = entry
+    const key = db.fixed(ADD_NEW).get(type, id, 1, now, text)?.[0]
+    if (key === undefined) return undefined
+    addEntries(numberOf(key), entry)
+    addContained(db, entry, { addEntries, version: 1, updated: now })
+    return { type, id, versionId: '1', lastUpdated: instantOf(now), created: true }
+  }
+}
+
+const ANY_DELETED = 'SELECT 1 FROM deleted LIMIT 1'
+
+function put(db: SqliteDriver, entry: PackedPut, { before, updated, addEntries }: Change): WriteResult {
   const { type, id, text } = entry
   const version = (before?.version ?? 0) + 1
   const key = before?.key ?? addRow(db, entry, { version, updated })
@@ -80,11 +92,19 @@ function put(db: SqliteDriver, entry: PutEntry, { before, updated, addEntries }:
     db.run(sql`DELETE FROM deleted WHERE type = ${type} AND id = ${id}`)
   }
   addEntries(key, entry)
-  for (const contained of containedPuts(entry)) addEntries(addRow(db, contained, { version, updated }), contained)
+  addContained(db, entry, { addEntries, version, updated })
   return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: before?.key === undefined }
 }
 
-function remove(db: SqliteDriver, { type, id }: DeleteEntry, { before, updated }: Change): WriteResult {
+interface Adding extends Stamp {
+  readonly addEntries: AddEntries
+}
+
+function addContained(db: SqliteDriver, { contained }: PackedPut, { addEntries, ...stamp }: Adding): void {
+  for (const within of contained) addEntries(addRow(db, within, stamp), within)
+}
+
+function remove(db: SqliteDriver, { type, id }: PackedDelete, { before, updated }: Change): WriteResult {
   if (before?.key === undefined) return { type, id, lastUpdated: instantOf(updated), created: false }
   const version = before.version + 1
   removeContained(db, type, before.key)
@@ -107,7 +127,7 @@ function removeContained(db: SqliteDriver, type: string, container: number): voi
 const LAST_VERSION = `SELECT version, updated, key FROM resource WHERE type = ? AND id = ?
   UNION ALL SELECT version, updated, NULL FROM deleted WHERE type = ? AND id = ?`
 
-function versionBefore(db: SqliteDriver, { type, id }: WriteEntry): Before | undefined {
+function versionBefore(db: SqliteDriver, { type, id }: PackedEntry): Before | undefined {
   const last = db.fixed(LAST_VERSION).get(type, id, type, id)
   if (last === undefined) return undefined
   const [version, updated, key] = last
@@ -115,32 +135,39 @@ function versionBefore(db: SqliteDriver, { type, id }: WriteEntry): Before | und
 }
 
 const ADD_RESOURCE = 'INSERT OR FAIL INTO resource (type, id, version, updated, text) VALUES (?, ?, ?, ?, ?) RETURNING key'
+const ADD_NEW = ADD_RESOURCE.replace('OR FAIL', 'OR IGNORE')
 
-function addRow(
-  db: SqliteDriver,
-  { type, id, text }: PutEntry,
-  { version, updated }: { readonly version: number; readonly updated: number },
-): number {
+interface Stamp {
+  readonly version: number
+  /** Milliseconds since 1970. */
+  readonly updated: number
+}
+
+function addRow(db: SqliteDriver, { type, id, text }: PackedPut, { version, updated }: Stamp): number {
   return numberOf(db.fixed(ADD_RESOURCE).get(type, id, version, updated, text)?.[0])
 }
 
 /** Adds the index entries of the resource that has a key, which has none. */
-export type AddEntries = (resource: number, put: PutEntry) => void
+type AddEntries = (resource: number, put: PackedPut) => void
 
 /** Rows of one statement: each statement has costs of its own, which `npm run bench first-load` shows. */
 const MAX_ROWS = 32
 
 /** For one write only: it remembers numbers of search parameters, which go when the write that makes them is rolled back. */
-export function entryAdder(db: SqliteDriver): AddEntries {
+function entryAdder(db: SqliteDriver): AddEntries {
   const paramsOf = paramNumbers(db)
-  return (resource, { type, entries }) => {
+  return (resource, { type, values }) => {
     const numberOfParam = paramsOf(type)
-    for (let from = 0; from < entries.length; from += MAX_ROWS) {
-      const values: SqliteValue[] = []
-      const end = Math.min(from + MAX_ROWS, entries.length)
-      for (const [index, { param, system, value, text, low, high }] of entries.slice(from, end).entries())
-        values.push(resource, numberOfParam(param), from + index, system ?? null, value ?? null, text ?? null, low ?? null, high ?? null)
-      db.fixed(ADD_ROWS[end - from - 1] ?? '').run(...values)
+    const count = values.length / FIELDS
+    for (let from = 0; from < count; from += MAX_ROWS) {
+      const bound: SqliteValue[] = []
+      const end = Math.min(from + MAX_ROWS, count)
+      for (let n = from; n < end; n++) {
+        const at = n * FIELDS
+        bound.push(resource, numberOfParam(String(values[at])), n)
+        for (let field = at + 1; field < at + FIELDS; field++) bound.push(values[field] ?? null)
+      }
+      db.fixed(ADD_ROWS[end - from - 1] ?? '').run(...bound)
     }
   }
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../../core/test/basics.js'
 import { sqliteDriver, type SqliteDriver } from '../database/driver.js'
 import { migrate } from '../database/migrations.js'
+import { packedEntry } from '../commands/packed-entries.js'
 import { writeEntries } from '../commands/write-entries.js'
 import { countMatches, searchPage } from './search-page.js'
 
@@ -24,7 +25,7 @@ function filled(): { readonly db: SqliteDriver; readonly looks: () => number } {
     close: () => connection.close(),
   })
   migrate(db)
-  writeEntries.run(db, { entries: Array.from({ length: RESOURCES }, (_, n) => basic(`n${n}`)), now: 0, history: false })
+  writeEntries.run(db, { entries: Array.from({ length: RESOURCES }, (_, n) => packedEntry(basic(`n${n}`))), now: 0, history: false })
   return { db, looks: () => looks }
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { basic, byCode } from '../../../core/test/basics.js'
 import { temporaryFolder } from '../../test/temporary-folder.js'
+import { packedEntry } from '../commands/packed-entries.js'
 import { writeEntries } from '../commands/write-entries.js'
 import { transaction } from '../database/driver.js'
 import { migrate } from '../database/migrations.js'
@@ -13,7 +14,7 @@ it('what takes longer than the thread for quick searches gives it is done by the
   const task = { file: folder.file('data.db'), busyTimeoutMs: 100, synchronous: 'FULL' } as const
   const db = openToWrite(task)
   migrate(db)
-  transaction(db, () => writeEntries.run(db, { entries: [basic('one')], now: 0, history: false }))
+  transaction(db, () => writeEntries.run(db, { entries: [packedEntry(basic('one'))], now: 0, history: false }))
   const searching = readerLanes(task, { quickMs: 0, timeoutMs: 600_000 })
   const late = readerLanes(task, { timeoutMs: 0 })
   expect(await searching.call(countMatches, byCode('a'))).toBe(1)

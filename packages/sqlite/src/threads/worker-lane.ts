@@ -40,11 +40,9 @@ export function workerLane(task: WorkerTask): WorkerLane {
     call<Args, Result>(command: Command<Args, Result>, args: Args, limit?: TimeLimit) {
       const { worker, waiting } = running()
       const id = calls++
-      return new Promise<Result>((resolve, reject) => {
-        send(worker, { id, command: command.name, args, limit })
-        worker.ref()
-        waiting.set(id, { resolve: (result: Result) => resolve(result), reject })
-      })
+      send(worker, { id, command: command.name, args, limit })
+      worker.ref()
+      return answerTo(waiting, id)
     },
     async close() {
       if (thread === undefined) return
@@ -53,6 +51,13 @@ export function workerLane(task: WorkerTask): WorkerLane {
       await thread.ended
     },
   }
+}
+
+/** A function of its own: what waits for the answer would else keep the arguments, of which a load sends megabytes at a time. */
+async function answerTo<Result>(waiting: Map<number, Waiting>, id: number): Promise<Result> {
+  return new Promise<Result>((resolve, reject) => {
+    waiting.set(id, { resolve: (result: Result) => resolve(result), reject })
+  })
 }
 
 /** Under load the engine lets what is young in a thread take 70 MB, and gives it back late. What there is here lives for one call. */

@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Storage } from 'fhir-ops/storage'
 import { describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../../core/test/basics.js'
+import { packedEntry } from '../commands/packed-entries.js'
 import { sqliteDriver, type SqliteDriver } from '../database/driver.js'
 import { migrate } from '../database/migrations.js'
 import { sqliteStorage, type SqliteConnection, type SqliteStatement } from '../index.js'
@@ -99,7 +100,7 @@ describe('a group of writes', () => {
   const calls: readonly Call[] = [1, 2, 3].map((id) => ({
     id,
     command: 'write',
-    args: { entries: [basic(`n${id}`)], now: id, history: true },
+    args: { entries: [packedEntry(basic(`n${id}`))], now: id, history: true },
   }))
 
   function group(error: object): { readonly db: DatabaseSync; readonly driver: SqliteDriver; readonly fault: Fault } {
