@@ -52,12 +52,12 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
     threads.add(thread)
     return thread
   }
-  const inTime = (): readonly PooledWorker[] => [...threads].filter((thread) => thread.busyMs() < LATE_MS)
+  const inTime = (): readonly PooledWorker[] => [...threads].filter(isInTime)
+  const leastLoaded = (): PooledWorker | undefined => leastOf(threads, usual)
   const withRoom = (): PooledWorker | undefined => {
-    const [least] = inTime().slice(0, usual).toSorted(byLoad)
+    const least = leastLoaded()
     if (least?.load() === 0) return least
-    const held = [...threads].filter((thread) => thread.busyMs() >= HELD_MS).length
-    if (threads.size - held < usual && threads.size < most) return start()
+    if (threads.size < most && threads.size - heldIn(threads) < usual) return start()
     return least !== undefined && least.load() < MOST_RUNS ? least : undefined
   }
   let isDismissing = false
@@ -77,14 +77,14 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
       thread?.give(run)
       return thread !== undefined
     },
-    takeFromLate: () =>
-      [...threads].flatMap((thread) => (thread.load() > 1 && thread.busyMs() >= LATE_MS ? thread.takeBack(MOST_RUNS) : [])),
+    takeFromLate: () => takenFromLate(threads),
     share() {
       dismissLater()
-      for (const idle of inTime().slice(0, usual)) {
-        const busiest = [...threads].toSorted(byLoad).at(-1)
-        if (idle.load() > 0 || busiest === undefined || busiest.load() < 2) continue
-        for (const run of busiest.takeBack(1)) idle.give(run)
+      for (let idle = leastLoaded(); idle?.load() === 0; idle = leastLoaded()) {
+        const busiest = mostLoaded(threads)
+        const [run] = busiest !== undefined && busiest.load() > 1 ? busiest.takeBack(1) : []
+        if (run === undefined) return
+        idle.give(run)
       }
     },
     abort(run) {
@@ -100,6 +100,37 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
   }
 }
 
-function byLoad(a: PooledWorker, b: PooledWorker): number {
-  return a.load() - b.load()
+function isInTime(thread: PooledWorker): boolean {
+  return thread.busyMs() < LATE_MS
+}
+
+/** Of the first so many that are in time, that with the fewest runs. */
+function leastOf(threads: Iterable<PooledWorker>, first: number): PooledWorker | undefined {
+  let least: PooledWorker | undefined
+  let left = first
+  for (const thread of threads) {
+    if (!isInTime(thread)) continue
+    if (left === 0) break
+    left--
+    if (least === undefined || thread.load() < least.load()) least = thread
+  }
+  return least
+}
+
+function heldIn(threads: Iterable<PooledWorker>): number {
+  let held = 0
+  for (const thread of threads) if (thread.busyMs() >= HELD_MS) held++
+  return held
+}
+
+function takenFromLate(threads: Iterable<PooledWorker>): readonly BotRun[] {
+  const taken: BotRun[] = []
+  for (const thread of threads) if (thread.load() > 1 && !isInTime(thread)) taken.push(...thread.takeBack(MOST_RUNS))
+  return taken
+}
+
+function mostLoaded(threads: Iterable<PooledWorker>): PooledWorker | undefined {
+  let most: PooledWorker | undefined
+  for (const thread of threads) if (most === undefined || thread.load() >= most.load()) most = thread
+  return most
 }

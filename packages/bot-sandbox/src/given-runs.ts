@@ -12,6 +12,7 @@ export interface Given extends Ticket {
 /** The runs that a thread has been given and has not ended, in the order in which it does them. */
 export interface GivenRuns {
   all(): readonly Given[]
+  count(): number
   /** The same as they were asked for. */
   asked(): readonly BotRun[]
   find(is: (run: Given) => boolean): Given | undefined
@@ -49,6 +50,7 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
   }
   return {
     all: () => runs,
+    count: () => runs.length,
     asked: () => runs.map(({ asked }) => asked),
     find: (is) => runs.find(is),
     add(asked) {

@@ -48,7 +48,7 @@ export function createPool(size: CrewSize): Pool {
     watch()
   }
   const watch = (): void => {
-    if (!line.isEmpty() || crew.isBusy()) timer ??= setTimeout(look, LOOK_MS)
+    if (timer === undefined && (!line.isEmpty() || crew.isBusy())) timer = setTimeout(look, LOOK_MS)
   }
   const abort = (run: BotRun): void => {
     if (line.take((one) => one === run).length > 0) run.fail(aborted())
@@ -91,7 +91,8 @@ function createLine(): Line {
   return {
     isEmpty: () => runs.length === 0,
     add(more) {
-      if (more.length > 0) runs = [...runs, ...more].toSorted((a, b) => a.id - b.id)
+      if (runs.length === 0 && more.length < 2) runs = more
+      else if (more.length > 0) runs = [...runs, ...more].toSorted((a, b) => a.id - b.id)
     },
     take(is) {
       const taken = runs.filter(is)

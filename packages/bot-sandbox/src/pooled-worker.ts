@@ -75,7 +75,7 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
   }
   const thread = startThread(claims, { onMessage, onExit })
   const self: PooledWorker = {
-    load: () => runs.all().length,
+    load: () => runs.count(),
     busyMs: () => runs.busyMs(),
     give(asked) {
       thread.ref()

@@ -43,12 +43,13 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   const heap = words.slice(stack.to, used)
   const endPlace = findEndOfHeap(words, { low, used, allocate })
   const heapEnd = (): number => (words[endPlace] ?? size) / 4
+  const unused = new Uint32Array(stack.to - highFrom)
+  const pieces = [...piecesOf(words, low, 0), ...piecesOf(words, unused, highFrom), ...piecesOf(words, heap, stack.to)]
   const restore = (): boolean => {
     if (memory.buffer.byteLength !== size) return false
     const end = heapEnd()
-    words.set(low, 0)
-    words.fill(0, highFrom, stack.to)
-    words.set(heap, stack.to)
+    // Most is as it was, and to compare takes less than to write.
+    for (const { live, kept } of pieces) if (Buffer.compare(live, kept) !== 0) live.set(kept)
     words.fill(0, used, end)
     return true
   }
@@ -65,6 +66,24 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   }
   if (!restore() || usedWords(words) > used) throw new Error('The memory of the engine cannot be set back.')
   return { restore, changes }
+}
+
+/** A piece of the memory, and what it was. */
+interface Piece {
+  readonly live: Uint8Array
+  readonly kept: Uint8Array
+}
+
+const PIECE = 16 * 1024
+
+/** @param kept What the words from `start` on were. */
+function piecesOf(words: Uint32Array, kept: Uint32Array, start: number): readonly Piece[] {
+  const bytesOf = (whole: Uint32Array, from: number, to: number): Uint8Array =>
+    new Uint8Array(whole.buffer, whole.byteOffset + from * 4, (to - from) * 4)
+  return Array.from({ length: Math.ceil((kept.length * 4) / PIECE) }, (_, at) => {
+    const [from, to] = [(at * PIECE) / 4, Math.min(((at + 1) * PIECE) / 4, kept.length)]
+    return { live: bytesOf(words, start + from, start + to), kept: bytesOf(kept, from, to) }
+  })
 }
 
 /** Words that have changed together, and the place of the first. */
