@@ -16,7 +16,9 @@ const MAX_SHOWN = 40
 export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   if (isJson(text)) return undefined
   const { fault, repairs } = finished(readJsonSource(text))
-  const problem = fault ?? repairs[0]
+  const [repair] = repairs
+  // What could be repaired is a fault of the text, too, and may be why the rest is not understood.
+  const problem = fault === undefined || (repair !== undefined && repair.offset < fault.offset) ? repair : fault
   if (problem === undefined) return undefined
   const { line, column } = placeIn(text, problem.offset)
   return { line: line + firstLine - 1, column, text: otherContent(text, problem.offset) ?? unexpected(problem.token) }

@@ -135,6 +135,26 @@ const HTTPIE: readonly Expected[] = [
   ['http POST /Patient < FILE', "('201', 'Patient')"],
 ]
 
+const FHIR_PYRATE: readonly Expected[] = [
+  ['get_bundle_total', '1'],
+  ['steal_bundles', '1'],
+  ['steal_bundles, two pages', '2'],
+  ['steal_bundles_to_dataframe', '1'],
+  ['steal_bundles_to_dataframe with fhir_paths', 'Lovell'],
+  ['sail_through_search_space_to_dataframe', '1'],
+  ['trade_rows_for_dataframe', '1'],
+  ['query_to_dataframe', '1'],
+]
+
+const CUMULUS: readonly Expected[] = [
+  ["request('GET', 'Patient/p')", 'Lovell'],
+  ["request('GET', 'Observation?patient=p')", '1'],
+  ['request, streamed', 'True'],
+  ['capabilities', '4.0.1'],
+  ['request of what is not there', 'FatalNetworkError'],
+  ['a wrong token', 'FatalNetworkError'],
+]
+
 const WEB: Readonly<Record<string, readonly Expected[]>> = {
   axios: [
     ["get('/Patient/p')", 'Lovell'],
@@ -194,6 +214,30 @@ const WEB: Readonly<Record<string, readonly Expected[]>> = {
     ['getConcepts', '2'],
     ['forceDeleteFHIRResource', 'Success'],
   ],
+  bonfhir: [
+    ['capabilities', '4.0.1'],
+    ["capabilities('terminology')", 'TerminologyCapabilities'],
+    ['create', '1'],
+    ['create with criteria', /header If-None-Exist/, 'refused: R4 has the criteria of a create in a header, not in the URL'],
+    ["createOr('return')", 'p'],
+    ["createOr('replace')", 'true'],
+    ['read', 'Lovell'],
+    ['vread', 'Lovell'],
+    ['save', '2'],
+    ['update with criteria', '2'],
+    ['update, with preventConcurrentUpdates', '412'],
+    ['patch', 'false'],
+    ['search', '1'],
+    ['search with _include', 'p'],
+    ['searchOne', 'p'],
+    ['searchAllPages', 'true'],
+    ['history', '1'],
+    ['batch', '["p","p"]'],
+    ['transaction with references', 'true'],
+    ["execute of '$expand'", '2'],
+    ["execute of '$validate', by POST", 'ok'],
+    ['delete', '410'],
+  ],
 }
 
 interface Program {
@@ -221,7 +265,10 @@ const inPython = (client: string, file: string, expected: readonly Expected[]): 
 
 const web = webClients()
 const { dependencies } = JSON.parse(inClients('web/package.json'))
-const PACKAGES: Readonly<Record<string, string>> = { 'fhir-react': '@beda.software/fhir-react' }
+const PACKAGES: Readonly<Record<string, string>> = {
+  'fhir-react': '@beda.software/fhir-react',
+  bonfhir: '@bonfhir/core',
+}
 /** All calls of the web are made by one program, once. */
 let webAnswers: ReturnType<CallingProgram> | undefined
 const ofWeb = (client: string, expected: readonly Expected[]): Program => ({
@@ -251,6 +298,8 @@ const PROGRAMS: readonly Program[] = [
   inPython('fhir.resources', 'fhir_resources', FHIR_RESOURCES),
   inPython('fhirpathpy', 'fhirpathpy', FHIRPATHPY),
   inPython('httpie', 'httpie', HTTPIE),
+  inPython('fhir-pyrate', 'fhir_pyrate', FHIR_PYRATE),
+  inPython('cumulus-fhir-support', 'cumulus_fhir_support', CUMULUS),
   ...Object.entries(WEB).map(([client, expected]) => ofWeb(client, expected)),
 ]
 

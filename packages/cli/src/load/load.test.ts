@@ -167,6 +167,7 @@ describe('what is read of a FHIR package', () => {
       '{"resourceType":"Patient","id":"a"}\n{"resourceType":"Patient","id":"b"}\n',
       ['n.json:2:1', 'is named .ndjson, others are a Bundle.'],
     ],
+    ['q.json', '{"resourceType":"Patient",id\n', ['q.json:1:27', 'unexpected "id".']],
     ['c.json', '{"resourceType":"Patient","id":"a"}]', ['c.json:1:36', 'something follows the end of the resource.']],
     ['l.json', '{"resourceType":"patient","id":"a"}', ['l.json', "'patient' is not a resource type of FHIR R4. Did you mean 'Patient'?"]],
     ['r5.json', '{"resourceType":"ActorDefinition","id":"a"}', ['r5.json', 'Resources of other releases of FHIR cannot be loaded.']],

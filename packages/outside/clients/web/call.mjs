@@ -1,5 +1,6 @@
 // Calls a server with clients of the web and libraries for FHIR; writes a line `client: call<TAB>answer` for each call.
 import { createRequire } from 'node:module'
+import { build, FetchFhirClient } from '@bonfhir/core/r4b'
 import axios from 'axios'
 import fhirPackage from 'fhir'
 import got from 'got'
@@ -187,4 +188,74 @@ await told('fhir-react', 'getConcepts', async () => (await result(services.getCo
 await told('fhir-react', 'forceDeleteFHIRResource', async () => {
   const { id } = await result(services.createFHIRResource(patient))
   return (await services.forceDeleteFHIRResource({ reference: `Patient/${id}` })).status
+})
+
+const bonfhir = new FetchFhirClient({ baseUrl: base, auth: headers.authorization })
+const named = () => build('Patient', { name: [{ family: 'Made' }] })
+const given = (values) => Object.entries(values).map(([name, valueUri]) => ({ name, valueUri }))
+await told('bonfhir', 'capabilities', async () => (await bonfhir.capabilities()).fhirVersion)
+await told('bonfhir', "capabilities('terminology')", async () => (await bonfhir.capabilities('terminology')).resourceType)
+await told('bonfhir', 'create', async () => (await bonfhir.create(named())).meta.versionId)
+await told('bonfhir', 'create with criteria', async () => {
+  const made = await bonfhir.create(named(), { search: (search) => search.family('Nobody') }).catch((error) => error)
+  return made.message
+})
+await told('bonfhir', "createOr('return')", async () => (await bonfhir.createOr('return', named(), (search) => search._id('p')))[0].id)
+await told('bonfhir', "createOr('replace')", async () => {
+  const { id } = await bonfhir.create(named())
+  return (await bonfhir.createOr('replace', { ...named(), id, active: true }, (search) => search._id(id)))[0].active
+})
+await told('bonfhir', 'read', async () => (await bonfhir.read('Patient', 'p')).name[0].family)
+await told('bonfhir', 'vread', async () => (await bonfhir.vread('Patient', 'p', '1')).name[0].family)
+await told('bonfhir', 'save', async () => (await bonfhir.save({ ...(await bonfhir.create(named())), active: true })).meta.versionId)
+await told('bonfhir', 'update with criteria', async () => {
+  const { id } = await bonfhir.create(named())
+  return (await bonfhir.update(named(), { search: (search) => search._id(id) })).meta.versionId
+})
+await told('bonfhir', 'update, with preventConcurrentUpdates', async () => {
+  const careful = new FetchFhirClient({ ...bonfhir.options, preventConcurrentUpdates: true })
+  const made = await careful.create(named())
+  await careful.update({ ...made, active: true })
+  return (await careful.update(made).catch((error) => error)).status
+})
+await told('bonfhir', 'patch', async () => {
+  const { id } = await bonfhir.create(named())
+  return (await bonfhir.patch('Patient', id, (patch) => patch.add('/active', false))).active
+})
+await told('bonfhir', 'search', async () => (await bonfhir.search('Patient', (search) => search.family('Lovell')._count(1))).total)
+await told('bonfhir', 'search with _include', async () => {
+  const found = await bonfhir.search('Observation', (search) => search._id('o')._include('Observation', 'subject'))
+  return found.type('Patient')[0].id
+})
+await told('bonfhir', 'searchOne', async () => (await bonfhir.searchOne('Patient', (search) => search._id('p'))).id)
+await told('bonfhir', 'searchAllPages', async () => {
+  const all = await bonfhir.searchAllPages('Patient', (search) => search._count(2))
+  return all.searchMatch().length > 2
+})
+await told('bonfhir', 'history', async () => (await bonfhir.history('Patient', 'p')).bundle.entry.length)
+await told('bonfhir', 'batch', async () => {
+  const batch = bonfhir.batch()
+  const [read, found] = [batch.read('Patient', 'p'), batch.search('Patient', '_id=p')]
+  await batch.send()
+  return [read.resource.id, found.resource.searchMatchOne().id]
+})
+await told('bonfhir', 'transaction with references', async () => {
+  const transaction = bonfhir.transaction()
+  const subject = transaction.create(named()).reference
+  const made = transaction.create(build('Observation', { status: 'final', code: { text: 'x' }, subject }))
+  await transaction.send()
+  return made.resource.subject.reference.startsWith('Patient/')
+})
+await told('bonfhir', "execute of '$expand'", async () => {
+  const call = { operation: '$expand', resourceType: 'ValueSet', parameters: given({ url: 'http://a.example/vs' }) }
+  return (await bonfhir.execute(call)).expansion.total
+})
+await told('bonfhir', "execute of '$validate', by POST", async () => {
+  const call = { operation: '$validate', resourceType: 'Patient', affectsState: true }
+  return (await bonfhir.execute({ ...call, parameters: [{ name: 'resource', resource: named() }] })).id
+})
+await told('bonfhir', 'delete', async () => {
+  const { id } = await bonfhir.create(named())
+  await bonfhir.delete('Patient', id)
+  return (await bonfhir.read('Patient', id).catch((error) => error)).status
 })
