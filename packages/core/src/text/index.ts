@@ -1,6 +1,5 @@
-export { decodeUtf8, decodingUtf8 } from './decode-utf8.js'
 export { distancesFrom } from './distances.js'
 export { fold, foldLetters } from './fold.js'
 export { didYouMean, nearest, otherCase } from './nearest.js'
 export { choiceName, TYPE_URL } from './type-names.js'
-export { utf8Length } from './utf8-length.js'
+export { decodeUtf8, decodingUtf8, utf8Length } from './utf8.js'

@@ -35,7 +35,7 @@ const FORM = 'application/x-www-form-urlencoded'
 export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ...FHIR_TYPES]
 
 /** The header `Accept-Patch`: the media types of patches, and the other names of JSON that have no end of their own (`+json`). */
-export const ACCEPT_PATCH = ['Accept-Patch', [...PATCH_TYPES, ...OTHER_JSON_TYPES].join(', ')] as const
+export const ACCEPT_PATCH: readonly [string, string] = ['Accept-Patch', [...PATCH_TYPES, ...OTHER_JSON_TYPES].join(', ')]
 
 /**
  * What a route does with its body: `fhir` is a resource, `optional-fhir` one that need not be there, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads, `patch`
