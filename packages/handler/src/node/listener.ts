@@ -144,6 +144,7 @@ function headerText(value: string | readonly string[] | undefined): string | und
 function readBody(message: IncomingMessage, response: ServerResponse, take: (chunk: Uint8Array) => void): Promise<void> {
   prepareBody(message, response)
   if (message.readableEnded) return Promise.resolve()
+  if (message.complete && !message.destroyed) return readAtOnce(message, take)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const onData = (chunk: Uint8Array): void => {
     try {
@@ -162,6 +163,11 @@ function readBody(message: IncomingMessage, response: ServerResponse, take: (chu
   message.on('data', onData).on('end', onEnd).on('error', onEnd).on('close', onClose)
   if (message.destroyed) onClose()
   return promise
+}
+
+/** A body of which all has arrived, as that of most requests has when the token is accepted: to hear of its events takes longer than to parse it (bench `http`). */
+async function readAtOnce(message: IncomingMessage, take: (chunk: Uint8Array) => void): Promise<void> {
+  for (let chunk: Uint8Array | null = message.read(); chunk !== null; chunk = message.read()) take(chunk)
 }
 
 /** @throws {OperationError} as `bodyTaken`, where the host has read of it, or has made it a stream of text. */
