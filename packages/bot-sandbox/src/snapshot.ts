@@ -43,8 +43,11 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
   const heap = words.slice(stack.to, used)
   const endPlace = findEndOfHeap(words, { low, used, allocate })
   const heapEnd = (): number => (words[endPlace] ?? size) / 4
-  const unused = new Uint32Array(stack.to - highFrom)
-  const pieces = [...piecesOf(words, low, 0), ...piecesOf(words, unused, highFrom), ...piecesOf(words, heap, stack.to)]
+  const unused = piecesOf(words, new Uint32Array(stack.to - highFrom), highFrom).map(({ live }) => ({
+    live,
+    kept: ZEROS.subarray(0, live.length),
+  }))
+  const pieces = [...piecesOf(words, low, 0), ...unused, ...piecesOf(words, heap, stack.to)]
   const restore = (): boolean => {
     if (memory.buffer.byteLength !== size) return false
     const end = heapEnd()
