@@ -1,10 +1,11 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { memoryStorage } from 'fhir-ops/memory'
 import type { Storage } from 'fhir-ops/storage'
-import { openPostgres } from '@fhir-ops/postgres'
-import { openSqlite } from '@fhir-ops/sqlite'
+import { openPostgres, openPostgresToFill } from '@fhir-ops/postgres'
+import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
 import pg from 'pg'
 import { useOf } from '../child-process-use.js'
 import { testDatabase, type TestSchema } from '../../../postgres/test/test-database.js'
@@ -21,8 +22,11 @@ export interface OpenedStorage {
   readonly close: () => Promise<void>
 }
 
-/** The storages by name. */
-export const STORAGES: ReadonlyMap<string, () => Promise<OpenedStorage>> = new Map([
+/** Fills a storage that is empty. */
+export type Filling = (storage: Storage) => Promise<void>
+
+/** The storages by name, each empty, or filled as `fhir-ops load` fills a new one: with its indexes made at the end. */
+export const STORAGES: ReadonlyMap<string, (filling?: Filling) => Promise<OpenedStorage>> = new Map([
   ['memory', openedMemory],
   ['sqlite', openedSqlite],
   ['postgres', openedPostgres],
@@ -31,28 +35,40 @@ export const STORAGES: ReadonlyMap<string, () => Promise<OpenedStorage>> = new M
 /** Of a server that the bench starts; a server of `DATABASE_URL` has its own. */
 const SERVER_SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB' }
 
-async function openedMemory(): Promise<OpenedStorage> {
+async function openedMemory(filling?: Filling): Promise<OpenedStorage> {
   const used = (): number => {
     globalThis.gc?.()
     return process.memoryUsage().heapUsed
   }
   const before = used()
-  return { storage: memoryStorage(), bytes: async () => used() - before, close: async () => {} }
+  const storage = memoryStorage()
+  await filling?.(storage)
+  return { storage, bytes: async () => used() - before, close: async () => {} }
 }
 
-async function openedSqlite(): Promise<OpenedStorage> {
+async function openedSqlite(filling?: Filling): Promise<OpenedStorage> {
   const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-bench-'))
   const file = join(folder, 'bench.db')
+  await filled(filling, async () => openSqliteToFill(file))
   const opened = await openSqlite(file)
   return {
     storage: opened.storage,
-    bytes: async () => (await sizes([file, `${file}-wal`])).reduce((sum, size) => sum + size),
+    bytes: async () => sizes([file, `${file}-wal`]).reduce((sum, size) => sum + size),
     close: async () => opened.close().then(() => rm(folder, { recursive: true })),
   }
 }
 
-async function sizes(files: readonly string[]): Promise<readonly number[]> {
-  return Promise.all(files.map(async (file) => (await stat(file)).size))
+/** Opens a storage, fills it and closes it, which makes the indexes. */
+async function filled(filling: Filling | undefined, open: () => Promise<Pick<OpenedStorage, 'storage' | 'close'>>): Promise<void> {
+  if (filling === undefined) return
+  const opened = await open()
+  await filling(opened.storage)
+  await opened.close()
+}
+
+/** Of files that are not there, as the log of one that nobody writes to: 0. */
+function sizes(files: readonly string[]): readonly number[] {
+  return files.map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0)
 }
 
 /** A schema on a server of its own, where `DATABASE_URL` names none. */
@@ -68,30 +84,56 @@ export async function benchDatabase(): Promise<{ readonly schema: TestSchema; re
   }
 }
 
-async function openedPostgres(): Promise<OpenedStorage> {
+async function openedPostgres(filling?: Filling): Promise<OpenedStorage> {
   const { schema, remove } = await benchDatabase()
-  const pool = schema.pool()
-  // Connections that are not in use end after a while.
-  const used = new Map<number, number>()
-  pool.on('acquire', (client) => {
-    const pid = Number(Reflect.get(client, 'processID'))
-    used.set(pid, used.get(pid) ?? 0)
-  })
-  const opened = await openPostgres(pool)
+  const server = backendsOf()
+  await filled(filling, async () => openPostgresToFill(server.heard(schema.pool())))
+  const opened = await openPostgres(server.heard(schema.pool()))
   return {
     storage: opened.storage,
     bytes: async () => (schema.url === undefined ? Number.NaN : sizeOf(schema.url)),
-    serverMs() {
-      for (const pid of used.keys()) used.set(pid, useOf(pid)?.processorMs ?? used.get(pid) ?? 0)
-      return used.values().reduce((sum, ms) => sum + ms, 0)
-    },
+    serverMs: server.ms,
     async settle() {
       if (schema.url !== undefined) await asked(schema.url, 'VACUUM (ANALYZE)')
     },
     async close() {
       await opened.close()
+      server.stop()
       await remove()
     },
+  }
+}
+
+/** The processes of a server that work for pools, and their processor time. */
+interface Backends {
+  /** The same pool, whose connections are counted from now on. */
+  heard(pool: ReturnType<TestSchema['pool']>): ReturnType<TestSchema['pool']>
+  readonly ms: () => number
+  stop(): void
+}
+
+/** How often the time of processes is looked at, as they end with their connections. */
+const LOOK_MS = 50
+
+function backendsOf(): Backends {
+  const used = new Map<number, number>()
+  const look = (): void => {
+    for (const pid of used.keys()) used.set(pid, useOf(pid)?.processorMs ?? used.get(pid) ?? 0)
+  }
+  const looking = setInterval(look, LOOK_MS).unref()
+  return {
+    heard(pool) {
+      pool.on('acquire', (client) => {
+        const pid = Number(Reflect.get(client, 'processID'))
+        used.set(pid, used.get(pid) ?? 0)
+      })
+      return pool
+    },
+    ms() {
+      look()
+      return used.values().reduce((sum, ms) => sum + ms, 0)
+    },
+    stop: () => clearInterval(looking),
   }
 }
 

@@ -11,9 +11,9 @@ import { fill } from './fill.js'
 import { STORAGES, type OpenedStorage } from './opened-storages.js'
 
 /**
- * How fast storages are filled and asked, as they grow: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the
- * storages (default all). Each grows from size to size; what was measured last is printed on standard error at once. Processor time, which other
- * processes lengthen less than the time of the clock, is that of this process and, behind `+`, that of the database's, of which a load has some in others, too.
+ * How fast new storages of some sizes are filled, and asked: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the storages (default
+ * all). What was measured last is printed on standard error at once. Processor time, which other processes lengthen less than the time of the clock, is that
+ * of this process and, behind `+`, that of the database's, of which a load has some in others, too: those that help to make an index.
  */
 export async function storages(): Promise<string> {
   const sizes = (process.env['BENCH_SIZES'] ?? '10000,100000').split(',').map(Number)
@@ -22,12 +22,13 @@ export async function storages(): Promise<string> {
   const filled: string[][] = []
   const asked: string[][] = []
   for (const name of names) {
-    const opened = await STORAGES.get(name)?.()
-    if (opened === undefined) throw new TypeError(`There is no storage ${name}.`)
-    const grown = await growing(opened, { name, sizes, release })
-    filled.push(...grown.filled)
-    asked.push(...grown.asked)
-    await opened.close()
+    const calls = new Map<string, string[]>()
+    for (const size of sizes) {
+      const { load, timings } = await measured(name, size, release)
+      filled.push(load)
+      for (const [call, figures] of timings) calls.set(call, [...(calls.get(call) ?? []), figures])
+    }
+    asked.push(...[...calls].map(([call, timings]) => [name, call, ...timings]))
   }
   const columns = sizes.map((size) => `${size.toLocaleString('en')}: p50 / p99 ms, processor ms`)
   return [
@@ -36,38 +37,39 @@ export async function storages(): Promise<string> {
   ].join('\n\n')
 }
 
-interface Growing {
-  readonly name: string
-  readonly sizes: readonly number[]
-  readonly release: Release
+interface Measured {
+  readonly load: string[]
+  /** By the name of a call. */
+  readonly timings: ReadonlyMap<string, string>
 }
 
-async function growing(
-  opened: OpenedStorage,
-  { name, sizes, release }: Growing,
-): Promise<{ readonly filled: string[][]; readonly asked: string[][] }> {
+async function measured(name: string, size: number, release: Release): Promise<Measured> {
   const { indexer, ...rest } = release
+  const open = STORAGES.get(name)
+  if (open === undefined) throw new TypeError(`There is no storage ${name}.`)
+  const [start, own] = [performance.now(), process.cpuUsage()]
+  const opened = await open(async (storage) => {
+    await storage.write([putResource({ type: 'Measure', id: 'bench', source: MEASURE }, indexer)])
+    await fill(storage, indexer, { from: 0, to: size, resourceOf: clinicalResource })
+  })
+  const perSecond = (size * 1_000) / (performance.now() - start)
+  const load = [
+    name,
+    size.toLocaleString('en'),
+    perSecond.toFixed(0),
+    timesOf(process.cpuUsage(own), opened.serverMs?.(), { calls: size / 1_000, digits: 0 }),
+    ((await opened.bytes()) / size).toFixed(0),
+  ]
+  process.stderr.write(`${load.join(' ')}\n`)
+  await opened.settle?.()
   const ctx = createContext({ storage: opened.storage, ...rest })
-  const filled: string[][] = []
-  const asked = new Map<string, string[]>()
-  let size = 0
-  await opened.storage.write([putResource({ type: 'Measure', id: 'bench', source: MEASURE }, indexer)])
-  for (const next of sizes) {
-    const start = performance.now()
-    const used = usedBy(opened)
-    await fill(opened.storage, indexer, { from: size, to: next, resourceOf: clinicalResource })
-    const perSecond = ((next - size) * 1_000) / (performance.now() - start)
-    const each = used((next - size) / 1_000, 0)
-    size = next
-    filled.push([name, size.toLocaleString('en'), perSecond.toFixed(0), each, ((await opened.bytes()) / size).toFixed(0)])
-    process.stderr.write(`${filled.at(-1)?.join(' ')}\n`)
-    await opened.settle?.()
-    for (const call of callsOver(ctx, { patients: size / PER_PATIENT, draws: drawsFrom(size) })) {
-      asked.set(call.name, [...(asked.get(call.name) ?? []), await timing(call, opened)])
-      process.stderr.write(`${name} ${call.name}: ${asked.get(call.name)?.at(-1)}\n`)
-    }
+  const timings = new Map<string, string>()
+  for (const call of callsOver(ctx, { patients: size / PER_PATIENT, draws: drawsFrom(size) })) {
+    timings.set(call.name, await timing(call, opened))
+    process.stderr.write(`${name} ${call.name}: ${timings.get(call.name)}\n`)
   }
-  return { filled, asked: [...asked].map(([call, timings]) => [name, call, ...timings]) }
+  await opened.close()
+  return { load, timings }
 }
 
 /** A call that the storage gives up has its error instead. */
@@ -80,22 +82,29 @@ async function timing({ run }: Call, opened: OpenedStorage): Promise<string> {
   }
   try {
     const { p50, p99 } = await timed(counted)
-    return `${milliseconds(p50)} / ${milliseconds(p99)}, ${used(calls, 2)}`
+    return `${milliseconds(p50)} / ${milliseconds(p99)}, ${used(calls)}`
   } catch (error) {
     if (error instanceof OperationError) return error.code
     throw error
   }
 }
 
-/** Processor time from now on of so many, each, in milliseconds: of this process and of the database's. */
-function usedBy({ serverMs }: OpenedStorage): (calls: number, digits: number) => string {
+/** Processor time from now on of so many calls, each. */
+function usedBy({ serverMs }: OpenedStorage): (calls: number) => string {
   const own = process.cpuUsage()
   const server = serverMs?.()
-  return (calls, digits) => {
-    const { user, system } = process.cpuUsage(own)
-    const times = [(user + system) / 1_000, ...(server === undefined || serverMs === undefined ? [] : [serverMs() - server])]
-    return times.map((ms) => (ms / calls).toFixed(digits)).join(' + ')
-  }
+  return (calls) =>
+    timesOf(process.cpuUsage(own), server === undefined || serverMs === undefined ? undefined : serverMs() - server, { calls, digits: 2 })
+}
+
+/** Of this process and of the database's, in milliseconds, for each call. */
+function timesOf(
+  { user, system }: NodeJS.CpuUsage,
+  serverMs: number | undefined,
+  { calls, digits }: { readonly calls: number; readonly digits: number },
+): string {
+  const times = [(user + system) / 1_000, ...(serverMs === undefined ? [] : [serverMs])]
+  return times.map((ms) => (ms / calls).toFixed(digits)).join(' + ')
 }
 
 function milliseconds(microseconds: number): string {

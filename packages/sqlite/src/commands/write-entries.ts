@@ -63,7 +63,7 @@ function keep(db: SqliteDriver, { op, type, id }: PackedEntry, { key, version, u
   }
 }
 
-/** Adds a resource of an id that has had no version, which is told by adding it; `undefined`, and nothing done, for any other entry. */
+/** Adds a resource under an id that has had no version, as the unique index of ids says; `undefined`, and nothing done, for any other entry. */
 function newAdder(db: SqliteDriver, addEntries: AddEntries): (entry: PackedEntry, now: number) => WriteResult | undefined {
   let wereDeleted = db.fixed(ANY_DELETED).get() !== undefined
   return (entry, now) => {
