@@ -175,12 +175,44 @@ describe('names of R5', () => {
     ['sourceCoding', [{ ...coding, name: 'sourceCoding' }]],
     ['sourceCodeableConcept', [{ ...codeableConcept, name: 'sourceCodeableConcept' }]],
     ['targetSystem', [code, system, { name: 'targetSystem', valueUri: TWO }]],
+    ['sourceScope', [code, system, { name: 'sourceScope', valueUri: 'http://example.org/ValueSet/ones' }]],
   ])('%s', async (_name, parameters) => {
     const { resource } = await post([{ name: 'tx-resource', resource: map }, ...parameters])
     expect(resource['parameter']).toContainEqual({
       name: 'match',
       part: [equivalence, { name: 'concept', valueCoding: { system: TWO, code: 'y' } }, originMap],
     })
+  })
+
+  test.each(['sourceScope', 'targetScope'])('another %s is another map', async (name) => {
+    const parameters = [code, system, { name, valueUri: 'http://example.org/other' }, { name: 'tx-resource', resource: map }]
+    await expect(Promise.resolve().then(() => post(parameters))).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  test.each([
+    ['a text', { valueString: 'female' }, 'x'],
+    ['a code', { valueCode: 'female' }, 'x'],
+    ['a Coding', { valueCoding: { system: 'http://example.org/sexes', code: 'female' } }, 'x'],
+    ['another value', { valueCode: 'male' }, undefined],
+    ['a boolean', { valueBoolean: true }, undefined],
+  ])('a dependency by attribute and value: %s', async (_name, value, expected) => {
+    const part = [
+      { name: 'attribute', valueUri: 'http://example.org/sex' },
+      { name: 'value', ...value },
+    ]
+    const { resource } = await post([url, { name: 'sourceCode', valueCode: 'a' }, system, { name: 'dependency', part }])
+    const concept = { name: 'concept', valueCoding: { system: TWO, code: 'x', display: 'Ex' } }
+    const found = JSON.stringify(resource).includes(JSON.stringify(concept))
+    expect(found).toBe(expected !== undefined)
+  })
+
+  test('a dependency whose value is a quantity is refused', async () => {
+    const part = [
+      { name: 'attribute', valueUri: 'http://example.org/sex' },
+      { name: 'value', valueQuantity: { value: 1 } },
+    ]
+    const parameters = [url, code, system, { name: 'dependency', part }]
+    await expect(Promise.resolve().then(() => post(parameters))).rejects.toMatchObject({ code: 'parameter-value' })
   })
 
   test.each([

@@ -24,7 +24,7 @@ export const translateOperation: Operation = {
 }
 
 /** Names of FHIR R5 for inputs of R4. Their use also asks for the output names of R5. */
-const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetSystem']
+const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetSystem', 'sourceScope', 'targetScope']
 /** Names of FHIR R5 that ask in reverse. */
 const TARGETS = ['targetCode', 'targetCoding', 'targetCodeableConcept']
 const SOURCES = [
@@ -51,8 +51,8 @@ function readTranslate(request: OperationRequest): TranslateCall {
     mapId: request.id,
     url: reader.text('url'),
     mapVersion: reader.text('conceptMapVersion'),
-    source: reader.text('source'),
-    target: reader.text('target'),
+    source: reader.text('source', 'sourceScope'),
+    target: reader.text('target', 'targetScope'),
     conceptMap: reader.resource('conceptMap'),
     resources: reader.resources('tx-resource'),
     dependencies: reader.all('dependency').map(dependencyOf),
@@ -121,13 +121,24 @@ function readCoding(value: JsonObject): Coding {
 
 function dependencyOf(parameter: Parameter): TranslateDependency {
   const reader = parameterReader(parameter.parts)
-  const element = reader.text('element')
-  const concept = reader.object('CodeableConcept', 'concept')
+  const element = reader.text('element', 'attribute')
+  const concept = optional(reader.object('CodeableConcept', 'concept'), readConcept) ?? dependencyValue(reader)
   if (element === undefined || concept === undefined) {
-    throw required("A 'dependency' needs its parts 'element' and 'concept'.", parameter.expression)
+    throw required(
+      "A 'dependency' needs its parts 'element' and 'concept', or in the names of R5 'attribute' and 'value'.",
+      parameter.expression,
+    )
   }
   reader.refuseUnknown()
-  return { element, concept: readConcept(concept) }
+  return { element, concept }
+}
+
+/** The value of a dependency by R5's name: a Coding, a code, a text or a boolean. */
+function dependencyValue(reader: ParameterReader): CodeableConcept | undefined {
+  const [value] = reader.all('value')
+  if (value?.type === 'Coding') return optional(reader.object('Coding', 'value'), (coding) => ({ coding: [readCoding(coding)] }))
+  if (value?.type === 'Boolean') return { text: String(reader.boolean('value')) }
+  return optional(reader.text('value'), (text) => ({ text }))
 }
 
 function optional<A, B>(value: A | undefined, convert: (value: A) => B): B | undefined {
