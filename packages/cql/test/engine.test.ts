@@ -193,6 +193,11 @@ describe('expressions without data', () => {
     ['expand Interval[1, 10] per 1.5', '{}'],
     ["10 'cm' mod 3 'mm'", "1.0 'mm'"],
     ["10 'cm' mod 3 's'", 'null'],
+    ['Round(GeometricMean({ 2.0, 8.0 }), 4)', '4.0000'],
+    ['Round(GeometricMean({ -2.0, -8.0 }), 4)', '4.0000'],
+    ['Round(GeometricMean({ -2.0, 4.0, 8.0 }), 4)', '-4.0000'],
+    ['GeometricMean({ -1.0, 4.0 })', 'null'],
+    ['GeometricMean({ -1.0, 0.0 })', '0.0'],
     ['Power(3.0, 40.0)', '12157665459056928801.0'],
     ['Power(2.0, 64.0)', '18446744073709551616.0'],
     ['Power(1.5, -2.0)', '0.44444444'],
@@ -351,12 +356,14 @@ describe('what is refused', () => {
   })
 })
 
-describe('dates that do not exist', () => {
+describe('dates and ranges that do not exist', () => {
   it.each([
     ['@T10:00 + 1 day', "A time of day cannot be moved by 'day'; hours, minutes, seconds and milliseconds can (at 5:11-5:25)."],
     ['@T10:00 - 2 months', "A time of day cannot be moved by 'months'; hours, minutes, seconds and milliseconds can (at 5:11-5:28)."],
     ['DateTime(2003, null, 28)', 'DateTime has a day without a month (at 5:11-5:34).'],
     ['DateTime(2003, 1, 2, null, 5)', 'DateTime has a minute without an hour (at 5:11-5:39).'],
+    ['Interval[null, @0001-01-01)', 'The low bound of an interval must not be above the high bound (at 5:11-5:37).'],
+    ['Interval(@T23:59:59.999, null]', 'The low bound of an interval must not be above the high bound (at 5:11-5:40).'],
     ['Date(null, 5)', 'Date has a month without a year (at 5:11-5:23).'],
   ])('%s', async (expression, message) => {
     const library = await compiled(`define X: ${expression}`)

@@ -52,6 +52,12 @@ export const DECISIONS: readonly Decision[] = [
     applies: ({ text, ours }) => EXTREME.test(text) || /There is no (?:successor|predecessor)|larger than the largest/.test(ours),
   },
   {
+    name: 'range without a point',
+    right: 'ours',
+    why: 'What ends before the first point of its type, or begins after the last, is an error like any interval whose bounds are reversed (D, Intervals); the reference engine finds that out only when one bound is not null.',
+    applies: ({ ours }) => ours.startsWith('ERROR The low bound of an interval must not be above the high bound'),
+  },
+  {
     name: 'numbers from text',
     right: 'ours',
     why: "ToInteger and ToLong take digits only (R, ToInteger); the reference engine reads '1.5' as 1.",

@@ -5,6 +5,7 @@ import {
   decimalOfInteger,
   decimalOfNumber,
   divideDecimals,
+  isZero,
   multiplyDecimals,
   numberOf,
   subtractDecimals,
@@ -146,7 +147,11 @@ function squareRoot(value: Decimal | undefined): Decimal | undefined {
   return value === undefined ? undefined : decimalOfNumber(Math.sqrt(numberOf(value)))
 }
 
+/** The root of the product; none of an even number of values whose product is negative. */
 function geometricMean(values: readonly Decimal[]): Decimal | undefined {
-  const logs = values.map((value) => Math.log(numberOf(value)))
-  return decimalOfNumber(Math.exp(logs.reduce((a, b) => a + b, 0) / values.length))
+  const isNegative = values.filter(({ units }) => units < 0).length % 2 === 1
+  if (isNegative && values.length % 2 === 0 && !values.some(isZero)) return undefined
+  const logs = values.map((value) => Math.log(Math.abs(numberOf(value))))
+  const size = Math.exp(logs.reduce((a, b) => a + b, 0) / values.length)
+  return decimalOfNumber(isNegative ? -size : size)
 }

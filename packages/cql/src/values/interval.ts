@@ -174,11 +174,11 @@ function span(low: Interval, high: Interval, pointType: PointType | undefined): 
   return intervalOf({ low: low.low, lowClosed: low.lowClosed, high: high.high, highClosed: high.highClosed, pointType })
 }
 
-/** Whether the bounds are in order: `Interval[5, 3]` and `Interval[5, 5)` are not. */
+/** Whether the bounds are in order: `Interval[5, 3]` and `Interval[5, 5)` are not, nor is what ends before the first point of its type. */
 export function isValidInterval(interval: Interval, convert: UnitConversion): boolean {
   const [start, end] = [startOf(interval), endOf(interval)]
-  if (interval.low === null || interval.high === null) return true
-  return start !== null && end !== null && less(end, start, convert) !== true
+  if ((start === null && interval.low !== null) || (end === null && interval.high !== null)) return false
+  return start === null || end === null || less(end, start, convert) !== true
 }
 
 /** The value as an interval: itself, or the interval of the one point. */
