@@ -25,6 +25,9 @@ export async function mcpListener(parts: McpParts): Promise<(message: IncomingMe
   }
 }
 
+/** Methods that a `Request` cannot have. They are refused as others that are not offered. */
+const NO_REQUESTS: ReadonlySet<string> = new Set(['TRACE', 'TRACK'])
+
 /** The body is read when the token is accepted; all lines of a header count, so that a second token is not ignored. */
 async function pass(
   message: IncomingMessage,
@@ -35,7 +38,8 @@ async function pass(
   const headers = new Headers()
   for (const [name, values = []] of Object.entries(message.headersDistinct)) for (const value of values) headers.append(name, value)
   const body = message.method === 'POST' ? ({ body: message, duplex: 'half' } as const) : {}
-  const answered = await answer(new Request(url, { method: message.method ?? 'GET', headers, ...body }))
+  const { method = 'GET' } = message
+  const answered = await answer(new Request(url, { method: NO_REQUESTS.has(method) ? 'PUT' : method, headers, ...body }))
   if (!message.complete) response.setHeader('connection', 'close')
   response.writeHead(answered.status, Object.fromEntries(answered.headers))
   response.end(new Uint8Array(await answered.arrayBuffer()))

@@ -9,14 +9,13 @@ import { familyOf } from './failure.js'
 import type { Service } from './service.js'
 
 /**
- * Finds out who makes the request. No byte of its body is read here.
+ * Finds out who makes the request; an entry of a batch has its caller. No byte of its body is read here.
  *
  * @throws {OperationError} `token-missing`, `token-malformed`, `token-invalid`, and storage errors.
  */
 export async function authenticate(service: Service, exchange: Exchange): Promise<void> {
-  if (exchange.whole !== undefined) return
   if (exchange.target.query.some(([name]) => name === 'access_token')) await refuseTokenInUrl(service, exchange)
-  if (exchange.route?.access !== 'public') exchange.caller = await callerIn(service, exchange)
+  if (exchange.whole === undefined && exchange.route?.access !== 'public') exchange.caller = await callerIn(service, exchange)
 }
 
 /** A token in the URL ends up in logs, so it is refused everywhere, also where no token is needed. */

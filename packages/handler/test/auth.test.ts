@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { createSessions, type AuditEvent } from 'fhir-ops/sessions'
 import { memorySessionStore } from 'fhir-ops/memory'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { at, send, startServer, USER, type Reply, type RunningServer, type Sending } from './running-server.js'
+import { askFhir, at, send, startServer, USER, type Reply, type RunningServer, type Sending } from './running-server.js'
 
 let running: RunningServer
 beforeAll(async () => {
@@ -161,6 +161,14 @@ it.each(['/fhir/R4/metadata', '/fhir/R4/.well-known/smart-configuration'])(
     expect(status).toBe(400)
   },
 )
+
+it('a token in the URL of an entry of a batch refuses the entry', async () => {
+  const urls = ['metadata', 'Patient?access_token=x', 'metadata?access_token=x', 'ValueSet/$expand?url=urn:x&access_token=x']
+  const entry = urls.map((url) => ({ request: { method: 'GET', url } }))
+  const body = JSON.stringify({ resourceType: 'Bundle', type: 'batch', entry })
+  const { json } = await askFhir(running, '', { method: 'POST', body })
+  expect(urls.map((_, place) => at(json, 'entry', place, 'response', 'status'))).toEqual(['200', '400', '400', '400'])
+})
 
 describe('before a token is accepted', () => {
   it('no byte of the body is asked for', async () => {

@@ -73,6 +73,13 @@ describe('malformed wire requests', () => {
     expect((await askFhir(running, '/metadata', { headers: { expect: '200-ok' } })).status).toBe(200)
   })
 
+  it('a tunnel: 400, and the server goes on', async () => {
+    const answer = await exchange('CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+    expect(answer).toContain('X-Content-Type-Options: nosniff')
+    expect((await askFhir(running, '/metadata')).status).toBe(200)
+  })
+
   it('headers over 16 KiB: 431', async () => {
     expect(await exchange(`GET /fhir/R4/metadata HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`)).toMatch(/^HTTP\/1.1 431 /)
   })

@@ -20,10 +20,10 @@ afterEach(async () => {
   }
 })
 
-/** The first line of the answer to a POST with these headers and this part of a body. */
-async function answerTo(url: URL, rest: string): Promise<string> {
+/** The first line of the answer to a request with these headers and this part of a body. */
+async function answerTo(url: URL, rest: string, method = 'POST'): Promise<string> {
   const socket = connectTo(Number(url.port), url.hostname)
-  socket.write(`POST ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n${rest}`)
+  socket.write(`${method} ${url.pathname} HTTP/1.1\r\nhost: ${url.host}\r\n${rest}`)
   const [data] = await once(socket, 'data')
   socket.destroy()
   return String(data).split('\r\n', 1)[0] ?? ''
@@ -61,5 +61,6 @@ test('an MCP client asks over HTTP, with a token', async () => {
     ' 400 ',
   )
   expect(await answerTo(url, 'content-length: 4000\r\n\r\n{')).toContain(' 401 ')
+  expect(await answerTo(url, 'authorization: Bearer secret\r\n\r\n', 'TRACE')).toContain(' 405 ')
   await client.close()
 })

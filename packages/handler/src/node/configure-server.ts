@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { emptyAnswer, finished } from '../http/answer.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
@@ -38,6 +39,13 @@ export function configureServer(server: Server, timeouts: ServerTimeouts = {}): 
   })
   server.on('checkExpectation', (message, response) => server.emit('request', message, response))
   server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket))
+  // A tunnel asks for another host, not for a path; without a listener Node closes the connection without an answer.
+  server.on('connect', (_, socket) =>
+    refuse(
+      400,
+      socket.on('error', () => socket.destroy()),
+    ),
+  )
   return server
 }
 
@@ -52,10 +60,11 @@ export function awaitsContinue(message: IncomingMessage): boolean {
  */
 function refuseUnreadable(error: Error, socket: Socket): void {
   const status = statusOf(error)
-  if (status === undefined || !socket.writable || socket.bytesWritten > 0) {
-    socket.destroy()
-    return
-  }
+  if (status === undefined || !socket.writable || socket.bytesWritten > 0) socket.destroy()
+  else refuse(status, socket)
+}
+
+function refuse(status: keyof typeof REASONS, socket: Duplex): void {
   const { headers } = finished(
     emptyAnswer(status, [
       ['Content-Length', '0'],
