@@ -10,9 +10,8 @@ const MIB = 1024 * 1024
  */
 const MOST_YOUNG = 32 * MIB
 /**
- * What the heap may grow by before V8 collects all of it: by half of what is in use, and a small heap by so much. Whole expansions of 100,000 codes, of
- * which each takes megabytes, cost a quarter more processor time by that. With 40 they cost half as much again and Bundles that are validated a third, for
- * no less memory under load; with 96 an eighth, for 40 MB more.
+ * What the heap may grow by before V8 collects all of it: by half of what is in use, and a small heap by so much. With 40 Bundles that are validated cost a third
+ * more processor time, for no less memory under load.
  */
 const HEADROOM = 64 * MIB
 const LEAST_PERCENT = 50
