@@ -58,3 +58,26 @@ test('a response that was ended or cut off meanwhile is left alone', async () =>
   await setImmediate()
   expect(last?.writableEnded).toBe(true)
 })
+
+test('of texts that are made while they are sent, sockets are read between a few pieces of all', async () => {
+  const outbox = createOutbox()
+  let made = 0
+  const pieces = {
+    *[Symbol.iterator]() {
+      for (let at = 0; at < 5; at++) yield String((made += 1) && at)
+    },
+  }
+  const read = async (): Promise<string> => {
+    const all: string[] = []
+    for await (const piece of outbox.inTurns(pieces)) all.push(piece)
+    return all.join('')
+  }
+  const readers = Promise.all(Array.from({ length: 20 }, () => read()))
+  let most = 0
+  for (let before = made; made < 100; before = made) {
+    await setImmediate()
+    most = Math.max(most, made - before)
+  }
+  expect(await readers).toEqual(Array.from({ length: 20 }, () => '01234'))
+  expect(most).toBeLessThanOrEqual(4)
+})
