@@ -1,7 +1,7 @@
 import { canonicalOf, resolveCanonical } from '../../content/index.js'
 import { cached, type CacheKind, type OperationContext } from '../../context/index.js'
-import type { TypeModel } from '../../fhirpath/index.js'
-import { objectsAt, stringAt } from '../../json/index.js'
+import { PENDING, type TypeModel } from '../../fhirpath/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { compileProfile } from '../profile/compile-profile.js'
 import { DEMAND_RULES } from '../rules/table.js'
 import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
@@ -85,13 +85,28 @@ export function definitionFinder(
     return (await ctx.content.resolve(key.slice(0, end), url, version))?.resource
   })
   return {
-    definition: (type, canonical) => find(`${type} ${canonical}`),
+    definition: byType((type, canonical) => find(`${type} ${canonical}`)),
     kinds: keptOrFetched(questions, kinds, (canonical) => kindsOf(ctx, canonical)),
     globalProfiles: keptOrFetched(questions, globals, (type) => globalProfiles(ctx, type)),
     systemsWithOid: keptOrFetched(questions, oids, async (oid) => [
       ...new Set((await ctx.content.find('CodeSystem', 'identifier', oid)).map(({ url }) => url)),
     ]),
     isBase: keptOrFetched(questions, bases, async (url) => (await ctx.content.find('StructureDefinition', 'base', url)).length > 0),
+  }
+}
+
+/** Asks once for each canonical of a type: rules on definitions ask for the same again and again, and no key is composed for what is known. */
+function byType(find: ResourceDefinitions['definition']): ResourceDefinitions['definition'] {
+  let known: Map<string, Map<string, JsonObject | undefined>> | undefined
+  return (type, canonical) => {
+    const ofType = known?.get(type)
+    const before = ofType?.get(canonical)
+    if (before !== undefined || ofType?.has(canonical) === true) return before
+    const found = find(type, canonical)
+    if (found === PENDING) return found
+    if (ofType === undefined) (known ??= new Map()).set(type, new Map([[canonical, found]]))
+    else ofType.set(canonical, found)
+    return found
   }
 }
 

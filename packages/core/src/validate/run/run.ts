@@ -1,5 +1,6 @@
 import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity } from '../../context/index.js'
 import type { ElementSlot, FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
+import type { JsonObject } from '../../json/index.js'
 import type { Work } from '../../work/index.js'
 import type { Narrative } from '../rules/narrative/read-narrative.js'
 import type { CodeList, Definitions } from './definitions.js'
@@ -96,8 +97,19 @@ export interface Indexes {
   readonly trials: Map<string, boolean>
   /** Narratives that were read before they are visited, by their text. */
   readonly narratives: Map<string, Narrative>
+  /** The ElementDefinitions of definitions. */
+  readonly elements: Map<object, ElementIndex>
   /** Canonicals of what was noted and need not be again. */
   readonly noted: Set<string>
+}
+
+/** The ElementDefinitions of a definition. */
+export interface ElementIndex {
+  readonly byId: ReadonlyMap<unknown, JsonObject>
+  /** Those that are no slices. */
+  readonly byPath: ReadonlyMap<unknown, JsonObject>
+  /** Those with `[x]` at the end of their path. */
+  readonly choices: readonly JsonObject[]
 }
 
 /** Those of a resource that nothing has been looked up in. A class, because ten maps for each resource took a tenth of the time of a small one: bench `validate`. */
@@ -110,6 +122,7 @@ class LazyIndexes implements Indexes {
   #contexts: Indexes['contexts'] | undefined
   #trials: Indexes['trials'] | undefined
   #narratives: Indexes['narratives'] | undefined
+  #elements: Indexes['elements'] | undefined
   #noted: Indexes['noted'] | undefined
 
   get bundles(): Indexes['bundles'] {
@@ -135,6 +148,9 @@ class LazyIndexes implements Indexes {
   }
   get narratives(): Indexes['narratives'] {
     return (this.#narratives ??= new Map())
+  }
+  get elements(): Indexes['elements'] {
+    return (this.#elements ??= new Map())
   }
   get noted(): Indexes['noted'] {
     return (this.#noted ??= new Set())

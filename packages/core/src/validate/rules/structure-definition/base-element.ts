@@ -1,7 +1,7 @@
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
-import type { Run } from '../../run/run.js'
+import type { ElementIndex, Run } from '../../run/run.js'
 import { placeOf } from '../../profile/element-at-path.js'
 
 /** What an ElementDefinition is looked up by. */
@@ -21,17 +21,28 @@ export function baseElement(run: Run, canonical: string, name: ElementName): Jso
     const found = run.definitions.definition('StructureDefinition', next)
     if (found === PENDING) return PENDING
     if (found === undefined) break
-    const element = elementIn(found, name)
+    const element = elementIn(run, found, name)
     if (element !== undefined) return element
     next = objectAt(found, 'snapshot') === undefined ? stringAt(found, 'baseDefinition') : undefined
   }
   return elementOfType(run, name)
 }
 
-function elementIn(definition: JsonObject, { id, path }: ElementName): JsonObject | undefined {
-  const parts = ['snapshot', 'differential'].flatMap((part) => objectsAt(objectAt(definition, part), 'element'))
-  const plain = (wanted: string): JsonObject | undefined => parts.find((one) => one['path'] === wanted && one['sliceName'] === undefined)
-  return parts.find((one) => id !== undefined && one['id'] === id) ?? plain(path) ?? parts.find((one) => isChoiceOf(one, path))
+function elementIn(run: Run, definition: JsonObject, { id, path }: ElementName): JsonObject | undefined {
+  const known = run.indexes.elements.get(definition) ?? elementIndex(definition)
+  run.indexes.elements.set(definition, known)
+  const own = id === undefined ? undefined : known.byId.get(id)
+  return own ?? known.byPath.get(path) ?? known.choices.find((one) => isChoiceOf(one, path))
+}
+
+/** The first of each in the snapshot, else in the differential. */
+function elementIndex(definition: JsonObject): ElementIndex {
+  const parts = ['snapshot', 'differential'].flatMap((part) => objectsAt(objectAt(definition, part), 'element')).toReversed()
+  return {
+    byId: new Map(parts.map((one) => [one['id'], one])),
+    byPath: new Map(parts.filter((one) => one['sliceName'] === undefined).map((one) => [one['path'], one])),
+    choices: parts.filter((one) => stringAt(one, 'path')?.endsWith('[x]')).toReversed(),
+  }
 }
 
 /** `Observation.value[x]` for `Observation.valueQuantity`. */
@@ -47,5 +58,5 @@ export function elementOfType(run: Run, { path }: Pick<ElementName, 'path'>): Js
   if (type === undefined || others.length > 0 || type.name.includes('.')) return undefined
   const found = run.definitions.definition('StructureDefinition', TYPE_URL + type.name)
   if (found === PENDING || found === undefined) return found
-  return elementIn(found, { id: undefined, path: `${type.name}${path.slice(end)}` })
+  return elementIn(run, found, { id: undefined, path: `${type.name}${path.slice(end)}` })
 }
