@@ -176,6 +176,8 @@ export interface BundleIndex {
   readonly entries: readonly BundleEntry[]
   readonly byFullUrl: ReadonlyMap<string, readonly BundleEntry[]>
   readonly byAddress: ReadonlyMap<string, readonly BundleEntry[]>
+  /** What relative references in an entry begin with, by the JSON value of the entry. */
+  readonly bases: ReadonlyMap<unknown, string | undefined>
 }
 
 /** Where a value is that is looked at before a node is made for it. */

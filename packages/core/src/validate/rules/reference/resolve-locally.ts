@@ -43,12 +43,19 @@ export function containerOf(node: FhirNode): FhirNode {
 /** The entries of the Bundle around a node that an absolute or relative reference leads to, by the rules of fullUrl. */
 export function entriesFor(run: Run, node: FhirNode, reference: string): readonly BundleEntry[] {
   const entry = entryAround(node)
-  if (entry?.parent === undefined) return []
-  const index = bundleIndex(run, entry.parent)
-  const plain = reference.split('#', 1)[0] ?? ''
-  const found = absoluteForms(plain, entry).flatMap((url) => index.byFullUrl.get(url) ?? [])
-  return found.filter((target) => hasVersion(target, plain))
+  if (entry?.parent === undefined) return NONE
+  const { byFullUrl, bases } = bundleIndex(run, entry.parent)
+  const [plain = ''] = reference.split('#', 1)
+  const base = SCHEME.test(plain) ? '' : bases.get(entry.value)
+  if (base === undefined) return NONE
+  const version = plain.includes('/_history/') ? HISTORY.exec(plain)?.[1] : undefined
+  if (version === undefined) return byFullUrl.get(base + plain) ?? NONE
+  const exact = (base === '' ? byFullUrl.get(plain) : undefined) ?? NONE
+  const unversioned = byFullUrl.get(base + plain.replace(HISTORY, '')) ?? NONE
+  return [...exact, ...unversioned].filter((target) => hasVersion(target, version))
 }
+
+const NONE: readonly BundleEntry[] = []
 
 /** The nearest `Bundle.entry` that a node is in. */
 export function entryAround(node: FhirNode): FhirNode | undefined {
@@ -57,38 +64,38 @@ export function entryAround(node: FhirNode): FhirNode | undefined {
   return current
 }
 
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 const RESTFUL = /^(https?:\/\/.*\/)[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 const HISTORY = /\/_history\/([A-Za-z0-9\-.]{1,64})$/
 
-function absoluteForms(reference: string, entry: FhirNode): readonly string[] {
-  const unversioned = reference.replace(HISTORY, '')
-  if (/^[a-z][a-z0-9+.-]*:/i.test(reference)) return unversioned === reference ? [reference] : [reference, unversioned]
-  const fullUrl = isObject(entry.value) ? stringAt(entry.value, 'fullUrl') : undefined
-  const base = RESTFUL.exec(fullUrl ?? '')?.[1]
-  return base === undefined ? [] : [base + unversioned]
+/** What relative references in an entry begin with, where its fullUrl is that of a resource on a server. */
+function baseOf(entry: FhirNode): string | undefined {
+  return RESTFUL.exec(textOf(entry, 'fullUrl') ?? '')?.[1]
 }
 
-function hasVersion({ resource }: BundleEntry, reference: string): boolean {
-  const version = HISTORY.exec(reference)?.[1]
-  if (version === undefined || !isObject(resource.value)) return true
+function hasVersion({ resource }: BundleEntry, version: string): boolean {
+  if (!isObject(resource.value)) return true
   const { meta } = resource.value
   return !isObject(meta) || meta['versionId'] === undefined || meta['versionId'] === version
 }
 
 /** The index of a Bundle, made once per walk. */
 function bundleIndex(run: Run, bundle: FhirNode): BundleIndex {
-  return finished(bundleIndexWork(run, bundle))
+  const known = isObject(bundle.value) ? run.indexes.bundles.get(bundle.value) : undefined
+  return known ?? finished(bundleIndexWork(run, bundle))
 }
 
 /** The same, while other work runs in between. */
 export function* bundleIndexWork(run: Run, bundle: FhirNode): Work<BundleIndex> {
-  if (!isObject(bundle.value)) return { entries: [], byFullUrl: new Map(), byAddress: new Map() }
+  if (!isObject(bundle.value)) return { entries: [], byFullUrl: new Map(), byAddress: new Map(), bases: new Map() }
   const known = run.indexes.bundles.get(bundle.value)
   if (known !== undefined) return known
   const entries: BundleEntry[] = []
   const byFullUrl = new Map<string, BundleEntry[]>()
   const byAddress = new Map<string, BundleEntry[]>()
+  const bases = new Map<unknown, string | undefined>()
   for (const node of childrenOf(run, bundle, 'entry')) {
+    bases.set(node.value, baseOf(node))
     for (const entry of entriesIn(run, node)) {
       entries.push(entry)
       addTo(byFullUrl, entry.fullUrl, entry)
@@ -96,7 +103,7 @@ export function* bundleIndexWork(run: Run, bundle: FhirNode): Work<BundleIndex> 
     }
     yield
   }
-  const index = { entries, byFullUrl, byAddress }
+  const index = { entries, byFullUrl, byAddress, bases }
   run.indexes.bundles.set(bundle.value, index)
   return index
 }
