@@ -175,6 +175,7 @@ describe('the schema of a profile', () => {
     status: 'active',
     kind: 'complex-type',
     abstract: false,
+    context: [{ type: 'element', expression: 'Patient' }],
     type: 'Extension',
     baseDefinition: `${SD}Extension`,
     derivation: 'constraint',
