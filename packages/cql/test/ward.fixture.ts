@@ -16,6 +16,12 @@ export async function languagesOf(): Promise<readonly CriteriaLanguage[]> {
   return [cqlLanguage({ translator: await translator })]
 }
 
+/** The same, which keep populations. */
+export async function keepingLanguages(keepBytes: number): Promise<readonly CriteriaLanguage[]> {
+  translator ??= createTranslator({ model: types })
+  return [cqlLanguage({ translator: await translator, keepBytes })]
+}
+
 /** The text of the library. */
 export const TEXT: string = `library Ward version '1'
 using FHIR version '4.0.1'
@@ -168,6 +174,27 @@ export async function expectAgreement(ctx: OperationContext, rounds: readonly (r
     if (changes.length > 0) await ctx.storage.write(changes.map(entryOf))
     for (const [index, input] of inputs.entries())
       expect(counted((await live[index]?.evaluate()) ?? expect.fail())).toEqual(counted(await evaluateMeasure(ctx, input, { languages })))
+  }
+}
+
+/** Expects that evaluations over a population that is kept count what those over a new one do, in two periods, after each of some writes. */
+export async function expectKeptAgreement(
+  ctx: OperationContext,
+  rounds: readonly (readonly Change[])[],
+  meanwhile: (changes: readonly Change[]) => Promise<void> = async () => {},
+): Promise<void> {
+  await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES].map(putOf))
+  const [languages, keeping] = [await languagesOf(), await keepingLanguages(1_000_000)]
+  for (const [round, changes] of rounds.entries()) {
+    if (changes.length > 0) await ctx.storage.write(changes.map(entryOf))
+    await meanwhile(changes)
+    for (const { id } of MEASURES)
+      for (const reportType of ['population', 'subject-list'] as const) {
+        const year = round % 2 === 0 ? '2020' : '2019'
+        const input = { measure: `Measure/${id}`, reportType, periodStart: year, periodEnd: year }
+        const [kept, fresh] = [await evaluateMeasure(ctx, input, { languages: keeping }), await evaluateMeasure(ctx, input, { languages })]
+        expect(counted(kept)).toEqual(counted(fresh))
+      }
   }
 }
 

@@ -3,6 +3,7 @@ import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/internal/input'
 import { checkEntries, checkQuery, checkScan } from 'fhir-ops/internal/storage'
 import type { Capabilities, ReadResult, ResourceHistory, ScanItem, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
+import { readChanges } from './commands/changes.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
 import { packedEntry } from './commands/packed-entries.js'
 import { readResource } from './commands/resource-row.js'
@@ -84,6 +85,7 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
       return executor.call(writeEntries, { entries: entries.map(packedEntry), now: now().getTime(), history })
     },
     revision: executor.revision,
+    changes: async (since) => executor.callNow(readChanges, since),
     close: async () => executor.close(),
   }
 }

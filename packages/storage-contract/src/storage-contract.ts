@@ -1,5 +1,6 @@
 import type { Storage } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changingPromises } from './changing.js'
 import { conditionPromises } from './conditions.js'
 import { containmentPromises } from './containment.js'
 import { historyPromises } from './history.js'
@@ -33,6 +34,7 @@ const PROMISES: readonly StoragePromise[] = [
   ...historyPromises,
   ...pagingPromises,
   ...scanningPromises,
+  ...changingPromises,
   ...sortingPromises,
   ...conditionPromises,
   ...referencePromises,

@@ -29,6 +29,7 @@ export {
   type LiveMeasureOptions,
   type WatchMeasureOptions,
 } from './live/live-measure.js'
+export { addReferences } from './live/change-reader.js'
 export type { ChangeReader, ReadTypes, TouchedSubjects } from './live/change-reader.js'
 export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'

@@ -15,6 +15,7 @@ import {
   type ReadResult,
 } from '../storage/index.js'
 import { countBits } from '../bits/index.js'
+import { createChangeLog } from './change-log.js'
 import { createVersionLog, historyOf } from './history.js'
 import { checkIndexed, matchingRows } from './matches.js'
 import { pageOf } from './page.js'
@@ -52,7 +53,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
   checkOptions('memoryStorage', SHAPE, options)
   const { now = () => new Date(), history = true } = options
   const log = history ? createVersionLog() : undefined
-  const state: MemoryState = { tables: new Map(), versions: new Map(), log, now, writes: 0 }
+  const state: MemoryState = { tables: new Map(), versions: new Map(), log, now, changes: createChangeLog(), writes: 0 }
   const indexer = options.indexer ?? definitionEntries
   const unindexed = new Set<string>()
   for (const resource of resources) {
@@ -89,6 +90,7 @@ export function memoryStorage(resources: Iterable<object> = [], options: MemoryS
       return applyWrites(open(), entries)
     },
     revision: () => open().writes,
+    changes: async (since) => open().changes.since(since),
     close: async () => {
       closed = true
     },

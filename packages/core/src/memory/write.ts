@@ -10,6 +10,7 @@ import {
   type WriteEntry,
   type WriteResult,
 } from '../storage/index.js'
+import type { ChangeLog } from './change-log.js'
 import type { MemoryVersion, VersionLog } from './history.js'
 import { createResourceTable, type ResourceTable } from './resource-table.js'
 
@@ -21,6 +22,7 @@ export interface MemoryState {
   /** Every version; absent when old ones are not kept. */
   readonly log: VersionLog | undefined
   readonly now: () => Date
+  readonly changes: ChangeLog
   /** Number of writes so far. */
   writes: number
 }
@@ -80,10 +82,11 @@ function isCurrent(version: MemoryVersion | undefined): version is MemoryVersion
   return version?.stored !== undefined
 }
 
-function apply({ tables, versions, log }: MemoryState, { entry, before, after }: Step): void {
+function apply({ tables, versions, log, changes }: MemoryState, { entry, before, after }: Step): void {
   if (after === undefined || after === before) return
   versions.set(`${entry.type}/${entry.id}`, after)
   log?.add(after)
+  changes.add(entry)
   const table = tableOf(tables, entry.type)
   for (const { type, id } of containedIn(table, entry.id)) tables.get(type)?.delete(id)
   if (entry.op === 'delete' || after.stored === undefined) return table.delete(entry.id)

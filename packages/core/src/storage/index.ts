@@ -1,5 +1,6 @@
 export type {
   Capabilities,
+  ChangedAddress,
   ContainedEntry,
   DeleteEntry,
   PutEntry,
@@ -9,6 +10,7 @@ export type {
   ScanPage,
   SearchPage,
   Storage,
+  StorageChanges,
   StoredResource,
   WriteEntry,
   WriteResult,

@@ -1,11 +1,13 @@
 export type {
   Capabilities,
+  ChangedAddress,
   DeleteEntry,
   PutEntry,
   ScanItem,
   ScanPage,
   SearchPage,
   Storage,
+  StorageChanges,
   StoredResource,
   WriteEntry,
   WriteResult,

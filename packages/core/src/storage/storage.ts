@@ -103,6 +103,20 @@ export interface ScanPage {
   readonly next?: string
 }
 
+/** What was put or deleted between two moments. */
+export interface StorageChanges {
+  /** The later moment; pass it as `since` to learn what came after it. Opaque to all but the storage, another one does not know it. */
+  readonly mark: string
+  /** The addresses of what was put or deleted, each at least once; `unknown` where not all are known, or the earlier moment is not. */
+  readonly changed: readonly ChangedAddress[] | 'unknown'
+}
+
+/** Of a resource that was put or deleted. */
+export interface ChangedAddress {
+  readonly type: string
+  readonly id: string
+}
+
 /** What not every adapter can do. Engines ask before they rely on it. */
 export interface Capabilities {
   /** `write` with several entries is all or nothing. */
@@ -161,6 +175,11 @@ export interface Storage {
    * it. Telling it costs one question at most, and is left out where it would cost more. Engines keep what they looked up while it stays.
    */
   readonly revision?: (() => number | Promise<number>) | undefined
+  /**
+   * What was put or deleted since an earlier call gave the mark: all that was acknowledged before this call, by other processes too, and that a read
+   * before that one may not have seen. Left out where it cannot be told exactly, without a look at clocks. Engines keep what they read, and read again what has changed.
+   */
+  readonly changes?: ((since?: string) => Promise<StorageChanges>) | undefined
   /**
    * Releases connections, files and timers after the writes under way. Calling it again does nothing; every other method rejects with
    * `storage-unavailable` afterwards.

@@ -9,11 +9,12 @@ export type StorageMembers = { readonly [Member in keyof Required<Storage>]: Sto
  *
  * @param members `undefined` for an optional member that the storage does not have.
  */
-export function wrappedStorage({ history, revision, scan, ...members }: StorageMembers): Storage {
+export function wrappedStorage({ history, revision, scan, changes, ...members }: StorageMembers): Storage {
   return {
     ...members,
     ...(history !== undefined && { history }),
     ...(revision !== undefined && { revision }),
     ...(scan !== undefined && { scan }),
+    ...(changes !== undefined && { changes }),
   }
 }

@@ -11,13 +11,14 @@ type Observe = <T>(call: string, about: Attributes, work: () => Promise<T>) => P
  */
 export function observedStorage(storage: Storage, telemetry: Telemetry): Storage {
   const observe = observerOf(telemetry)
-  const { history, revision, scan } = storage
+  const { history, revision, scan, changes } = storage
   return wrappedStorage({
     capabilities: storage.capabilities,
     revision,
     history: history && observedHistory(history, observe),
     read: (type, id) => observe('read', { 'fhir.type': type }, () => storage.read(type, id)),
     scan: scan && ((query) => observe('scan', { 'fhir.type': query.type }, () => scan(query))),
+    changes: changes && ((since) => observe('changes', {}, () => changes(since))),
     search: (query) => observe('search', { 'fhir.type': query.type }, () => storage.search(query)),
     count: (query) => observe('count', { 'fhir.type': query.type }, () => storage.count(query)),
     write: (entries) => observe('write', {}, () => storage.write(entries)),

@@ -20,6 +20,7 @@ import {
   type SearchPage,
   type SearchQuery,
   type Storage,
+  type StorageChanges,
   type StoredResource,
   type WriteEntry,
 } from '../storage/index.js'
@@ -33,7 +34,7 @@ import {
  */
 export function tenantStorage(storage: Storage, tenant: string): Storage {
   const names = namesOf(checkTenant(tenant))
-  const { history, revision, scan } = storage
+  const { history, revision, scan, changes } = storage
   return wrappedStorage({
     capabilities: storage.capabilities,
     revision,
@@ -48,6 +49,7 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
       return { ...page, items: items.map((stored) => outerResource(stored, names)) }
     },
     scan: scan && ((query) => tenantScan(scan, query, names)),
+    changes: changes && (async (since) => tenantChanges(await changes(since), names)),
     async count(query) {
       checkQuery(query)
       return storage.count(innerQuery(query, names))
@@ -66,13 +68,15 @@ export function tenantStorage(storage: Storage, tenant: string): Storage {
 interface Names {
   readonly inner: (type: string) => string
   readonly outer: (type: string) => string
+  /** Whether a type of the storage is one of the tenant's. */
+  readonly owns: (type: string) => boolean
 }
 
 function namesOf(tenant: string): Names {
   const prefix = `${tenant}.`
   const inner = (type: string): string => prefix + type
   const outer = (type: string): string => type.slice(prefix.length)
-  return { inner: mappedType(inner), outer: mappedType(outer) }
+  return { inner: mappedType(inner), outer: mappedType(outer), owns: (type) => type.startsWith(prefix) }
 }
 
 function mappedType(map: (type: string) => string): (type: string) => string {
@@ -122,6 +126,11 @@ async function tenantScan(scan: NonNullable<Storage['scan']>, query: ScanQuery, 
   })
   const outer = (stored: StoredResource): StoredResource => outerResource(stored, names)
   return { ...page, items: items.map((item) => ({ stored: outer(item.stored), referring: item.referring.map(outer) })) }
+}
+
+function tenantChanges({ mark, changed }: StorageChanges, { owns, outer }: Names): StorageChanges {
+  if (changed === 'unknown') return { mark, changed }
+  return { mark, changed: changed.flatMap(({ type, id }) => (owns(type) ? [{ type: outer(type), id }] : [])) }
 }
 
 function innerCondition(condition: Condition, names: Names): Condition {

@@ -160,13 +160,13 @@ function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: C
     unfiltered: compiler.isUnfiltered(),
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),
+    narrowing: filter === undefined ? [] : narrowingOf(filter, compiler.references),
   }
   compiler.onRetrieve(
     {
       ...request,
       listedCodes: listedCodesOf(node, compiler),
       listedRange: listedRangeOf(node, compiler),
-      narrowing: filter === undefined ? [] : narrowingOf(filter, compiler.references),
       codes: undefined,
       dateRange: null,
       ...(context !== undefined && { context: null }),

@@ -42,7 +42,7 @@ export async function* populationRecords(
   { type, conditions, requests, ids, among }: Population,
 ): AsyncGenerator<SubjectRecords, void, undefined> {
   const { search, query } = await searchFor(ctx, { type, conditions, among })
-  const referring = await retrievePlans(ctx, search, { model: options.model, type, requests })
+  const referring = (await retrievePlans(ctx, search, { model: options.model, type, requests })).map(referringOf)
   const recordsOf = storedRecords(ctx, options)
   for (const part of partsOf(query, ids))
     for await (const { stored, referring: found } of scanResources(ctx.storage, { ...part, referring })) {
@@ -54,7 +54,7 @@ export async function* populationRecords(
 }
 
 /** Who is asked for, as a search. */
-async function searchFor(
+export async function searchFor(
   ctx: OperationContext,
   { type, conditions, among }: Pick<Population, 'among' | 'conditions' | 'type'>,
 ): Promise<{ readonly search: SearchOptions; readonly query: SearchQuery }> {
@@ -98,7 +98,7 @@ export function narrowed({ type, where }: SearchQuery, among: Condition): Search
 const IDS_AT_ONCE = 500
 
 /** The queries that find all of the subjects together. */
-function partsOf({ type, where, parameters }: SearchQuery, ids: ReadonlySet<string> | 'all'): readonly SearchQuery[] {
+export function partsOf({ type, where, parameters }: SearchQuery, ids: ReadonlySet<string> | 'all'): readonly SearchQuery[] {
   if (ids === 'all') return [{ type, where, ...(parameters !== undefined && { parameters }) }]
   const sorted = [...ids].toSorted()
   return Array.from({ length: Math.ceil(sorted.length / IDS_AT_ONCE) }, (_, part) => {
@@ -126,35 +126,47 @@ export async function populationSize(
   return await ctx.storage.count(query)
 }
 
+/** What of a type refers to a subject and may be found by retrieves. */
+export interface TypePlan {
+  readonly type: string
+  /** Search parameter by which it refers to a subject. */
+  readonly param: string
+  /** A search for each retrieve, by its conditions as JSON. */
+  readonly searches: ReadonlyMap<string, SearchQuery>
+}
+
 /** For each type that is retrieved, what of it refers to a subject and may be found by a retrieve. */
-async function retrievePlans(
+export async function retrievePlans(
   ctx: OperationContext,
   search: SearchOptions,
   { model, type: subjectType, requests }: Pick<Population, 'type' | 'requests'> & Pick<RetrieverOptions, 'model'>,
-): Promise<readonly Referring[]> {
+): Promise<readonly TypePlan[]> {
   const own = requests.filter(({ type, unfiltered, context }) => !unfiltered && context === undefined && type !== subjectType)
-  const plans: Referring[] = []
+  const plans: TypePlan[] = []
   for (const [type, all] of Map.groupBy(own, (request) => request.type)) {
-    const parameter = type === 'Patient' ? undefined : subjectParameter(search, type, subjectType)
-    if (parameter === undefined) continue
+    const param = type === 'Patient' ? undefined : subjectParameter(search, type, subjectType)
+    if (param === undefined) continue
     ctx.authorize?.('search', type)
-    const parts = new Map<string, SearchQuery>()
+    const searches = new Map<string, SearchQuery>()
     for (const request of all) {
       const conditions = conditionsOf(search, model, request)
       const key = JSON.stringify(conditions)
-      if (!parts.has(key)) parts.set(key, (await parseSearch(type, conditions, search)).query)
+      if (!searches.has(key)) searches.set(key, (await parseSearch(type, conditions, search)).query)
     }
-    plans.push({ ...union(type, [...parts.values()]), params: [parameter] })
+    plans.push({ type, param, searches })
   }
   return plans
 }
 
-/** What is found by any of some searches. */
-function union(type: string, queries: readonly SearchQuery[]): SearchQuery {
+/** What is found by any of the searches. */
+export function referringOf({ type, param, searches }: TypePlan): Referring {
+  const queries = [...searches.values()]
   const [only] = queries
-  return queries.length === 1 && only !== undefined
-    ? only
-    : { type, where: { kind: 'or', conditions: queries.map(({ where }) => where) }, parameters: [] }
+  const found =
+    queries.length === 1 && only !== undefined
+      ? only
+      : { type, where: { kind: 'or' as const, conditions: queries.map(({ where }) => where) }, parameters: [] }
+  return { ...found, params: [param] }
 }
 
 /** What was read of one subject, by type; texts become elements when a retrieve asks for the type. */

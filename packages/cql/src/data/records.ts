@@ -48,7 +48,7 @@ type Known = Map<string, readonly FhirElement[]>
 const PAGE = 500
 
 /** Resources of a subject that were read already, by type: all that a retrieve can find of that type. */
-export type ReadResources = ReadonlyMap<string, () => readonly FhirElement[]>
+export type ReadResources = Pick<ReadonlyMap<string, () => readonly FhirElement[]>, 'get'>
 
 /** Begins the records of one subject after the other. Resources that belong to no subject are read once. */
 export function storedRecords(

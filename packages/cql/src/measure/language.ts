@@ -14,8 +14,11 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
+import { createKeptPopulations, type KeptPopulations } from '../data/kept-population.js'
+import type { KeptPopulation } from '../data/kept-subject.js'
 import { idsInPart, populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
 import { readSubject, storedRecords } from '../data/records.js'
+import { WholeNeeded, type ReadNames } from '../data/trimmed.js'
 import { addCounted } from '../push-down/counted-groups.js'
 import { clauseCounter } from '../explain/coverage.js'
 import { elmDefinitions } from '../explain/elm-libraries.js'
@@ -23,6 +26,7 @@ import { explainMeasure } from '../explain/explain-measure.js'
 import { compiledCriterion } from './criterion.js'
 import { addAlike, addContribution, subjectEvaluator, type MeasureWork, type TimedContribution } from './contribution.js'
 import { keptSubjects, refreshOf, type Refresh } from './kept-subjects.js'
+import { isOfEverybody, keptAsked, keptRecords } from './kept-records.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { loadedLibraries, prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
 import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
@@ -33,6 +37,7 @@ const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
   translator: having('a translator', ['translate']),
   offset: NUMBER,
   maxSteps: AMOUNT,
+  keepBytes: AMOUNT,
 })
 
 const NAMES = [...CQL_LANGUAGES, FHIRPATH_LANGUAGE]
@@ -52,38 +57,88 @@ const MAX_STEPS = 1_000_000
 export function cqlLanguage(options: CqlLanguageOptions = {}): CriteriaLanguage {
   checkOptions('cqlLanguage', SHAPE, options)
   const keptFor = keptSubjects()
+  const populations = createKeptPopulations(options.keepBytes ?? 0)
   return {
     names: NAMES,
     valueNames: NAMES,
     supplements: true,
     divides: true,
-    evaluator: (ctx, scope) => async (groups) => {
-      const maxSteps = options.maxSteps ?? MAX_STEPS
-      const plain = await prepare(ctx, { scope, groups }, options)
-      const counter = scope.coverage === true ? clauseCounter() : undefined
-      const prepared = counter === undefined ? plain : plain.traced(counter.trace)
-      const work = compiledMeasure(groups, scope, prepared)
-      await prepared.terminology.load()
-      const isExplained = ctx.explain !== undefined && scope.individual === true
-      const look: Watched['after'] = async (own, results) => {
-        counter?.endSubject()
-        if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
-      }
-      // Every part counts by the same searches; the first one reports it.
-      const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(groups, scope, prepared)
-      const left = await addCounted(ctx, searched, { scope, groups, population: populationOf(scope) })
-      const counts = await countsOf(ctx, work, {
-        maxSteps,
-        left,
-        // What is kept is not evaluated, so no clause of it would be seen.
-        refresh: counter === undefined ? await refreshOf(ctx, work, keptFor) : undefined,
-        after: isExplained || counter !== undefined ? look : undefined,
-      })
-      return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
-    },
+    evaluator: (ctx, scope) => (groups) => evaluated(ctx, { scope, groups }, { options, keptFor, populations }),
     requirements: (ctx, scope) => (groups) => measureRequirements(ctx, { scope, groups }, options),
     libraryRequirements: (ctx, resource, definitions) => libraryRequirements(ctx, { resource, definitions }, options),
   }
+}
+
+interface Evaluated {
+  readonly scope: Scope
+  readonly groups: readonly GroupPlan[]
+}
+
+/** What a language has from one evaluation to the next. */
+interface Keeping {
+  readonly options: CqlLanguageOptions
+  readonly keptFor: ReturnType<typeof keptSubjects>
+  readonly populations: KeptPopulations
+}
+
+/** Only what may be read of resources is kept, unless a result turns out to be made of a resource as a whole. */
+async function evaluated(ctx: OperationContext, asked: Evaluated, keeping: Keeping): Promise<MeasureCounts> {
+  const prepared = await prepare(ctx, asked, keeping.options)
+  try {
+    return await evaluatedBy(ctx, asked, { ...keeping, prepared })
+  } catch (error) {
+    if (!(error instanceof WholeNeeded)) throw error
+    return await evaluatedBy(ctx, asked, { ...keeping, prepared, names: 'all' })
+  }
+}
+
+interface Evaluating extends Keeping {
+  readonly prepared: Prepared
+  /** What is kept of resources; default what may be read. */
+  readonly names?: ReadNames
+}
+
+async function evaluatedBy(ctx: OperationContext, asked: Evaluated, { prepared: plain, ...keeping }: Evaluating): Promise<MeasureCounts> {
+  const { scope, groups } = asked
+  const maxSteps = keeping.options.maxSteps ?? MAX_STEPS
+  const counter = scope.coverage === true ? clauseCounter() : undefined
+  const prepared = counter === undefined ? plain : plain.traced(counter.trace)
+  const work = compiledMeasure(groups, scope, prepared)
+  await prepared.terminology.load()
+  const isExplained = ctx.explain !== undefined && scope.individual === true
+  const look: Watched['after'] = async (own, results) => {
+    counter?.endSubject()
+    if (isExplained) await explainMeasure(ctx, { scope, groups, prepared, own, results, maxSteps })
+  }
+  const counts = await countsOf(ctx, work, {
+    maxSteps,
+    ...(await toEvaluate(ctx, work, { asked, keeping })),
+    // What is kept is not evaluated, so no clause of it would be seen.
+    refresh: counter === undefined ? await refreshOf(ctx, work, keeping.keptFor) : undefined,
+    after: isExplained || counter !== undefined ? look : undefined,
+  })
+  return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
+}
+
+/** Counts whom searches decide, and finds out who is left; what is kept of everybody is evaluated sooner than a part of them is read. */
+async function toEvaluate(
+  ctx: OperationContext,
+  work: MeasureWork,
+  { asked, keeping }: { readonly asked: Evaluated; readonly keeping: Omit<Evaluating, 'prepared'> },
+): Promise<Pick<Watched, 'kept' | 'left'>> {
+  const { scope, groups } = asked
+  const { prepared } = work
+  // Every part counts by the same searches; the first one reports it.
+  const searched = (scope.part?.part ?? 1) === 1 ? work : compiledMeasure(groups, scope, prepared)
+  const counting = { scope, groups, population: populationOf(scope) }
+  if ((keeping.options.keepBytes ?? 0) > 0 && isOfEverybody(scope)) {
+    const left = await addCounted(ctx, searched, { ...counting, onlyWhole: true })
+    if (left !== 'all') return { left }
+    const needed = keptAsked(scope, groups, prepared)
+    const kept = await keeping.populations.current(ctx, prepared, { ...needed, names: keeping.names ?? needed.names })
+    if (kept !== undefined) return { left, kept }
+  }
+  return { left: await addCounted(ctx, searched, counting) }
 }
 
 function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: Prepared): MeasureWork {
@@ -105,17 +160,23 @@ interface Watched {
   readonly maxSteps: number
   /** Who is to be evaluated; `undefined` for nobody. */
   readonly left: Condition | 'all' | undefined
-  /** What is kept of subjects; absent where nothing is. */
+  /** Everybody who is to be evaluated, where that is kept. */
+  readonly kept?: KeptPopulation | undefined
+  /** What is kept of results; absent where nothing is. */
   readonly refresh: Refresh | undefined
   /** Called with each subject and its results, which are absent where its evaluation failed; absent where nobody looks on. */
   readonly after: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
-async function countsOf(ctx: OperationContext, work: MeasureWork, { maxSteps, left, refresh, after }: Watched): Promise<MeasureCounts> {
+async function countsOf(
+  ctx: OperationContext,
+  work: MeasureWork,
+  { maxSteps, left, kept, refresh, after }: Watched,
+): Promise<MeasureCounts> {
   const { scope, groups, supplements } = work
   const read = new Set<string>()
   await addKept(ctx, work, refresh)
-  const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), left, refresh, after })
+  const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), left, kept, refresh, after })
   // After the last failure that is named, the rest were not evaluated.
   if (failures.length < MAX_FAILURES) refresh?.kept.complete()
   refresh?.done()
@@ -155,7 +216,7 @@ async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refres
 /** Adding up one takes about a microsecond. */
 const KEPT_AT_ONCE = 256
 
-interface Evaluating extends Pick<Watched, 'after' | 'left' | 'refresh'> {
+interface Adding extends Pick<Watched, 'after' | 'kept' | 'left' | 'refresh'> {
   readonly evaluate: (subject: SubjectRecords) => Promise<TimedContribution>
 }
 
@@ -163,7 +224,7 @@ interface Evaluating extends Pick<Watched, 'after' | 'left' | 'refresh'> {
 async function addEvaluated(
   ctx: OperationContext,
   work: MeasureWork,
-  { evaluate, left, refresh, after }: Evaluating,
+  { evaluate, left, kept, refresh, after }: Adding,
 ): Promise<readonly SubjectFailure[]> {
   const failures: SubjectFailure[] = []
   const attempted = async (subject: SubjectRecords): Promise<readonly SubjectResult[] | undefined> => {
@@ -183,7 +244,7 @@ async function addEvaluated(
   const ids = (await partIds(ctx, work, left)) ?? refresh?.ids ?? 'all'
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work, ids)
   let done = 0
-  for await (const subject of subjects(ctx, work, { ids, left })) {
+  for await (const subject of kept === undefined ? subjects(ctx, work, { ids, left }) : keptRecords(ctx, work.prepared, kept)) {
     pace.check()
     await pace.step()
     ctx.onProgress?.({ done: done++, total, of: 'subjects' })

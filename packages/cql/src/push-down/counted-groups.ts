@@ -14,6 +14,8 @@ export interface CountedGroups {
   readonly scope: Scope
   readonly groups: readonly GroupPlan[]
   readonly population: Pick<Population, 'conditions' | 'type'>
+  /** Whether nothing is counted where somebody is left to evaluate. */
+  readonly onlyWhole?: boolean | undefined
 }
 
 /** Of so many subjects one must be left to evaluate, at most, so that it is worth it to count the others. */
@@ -53,7 +55,7 @@ interface Counted {
 async function counted(
   { ctx, search }: Pick<Deciding, 'ctx' | 'search'>,
   { groups: compiled, prepared }: MeasureWork,
-  { scope, groups, population }: CountedGroups,
+  { scope, groups, population, onlyWhole = false }: CountedGroups,
 ): Promise<Counted | undefined> {
   const { storage } = ctx
   const decisions: (readonly Decision[])[] = []
@@ -63,6 +65,7 @@ async function counted(
     decisions.push(own)
   }
   const partly = decisions.flat().filter(({ isWhole }) => !isWhole)
+  if (onlyWhole && partly.length > 0) return undefined
   if (partly.some(({ yes, no }) => isOfNobody(yes) && isOfNobody(no))) return undefined
   ctx.authorize?.('search', population.type)
   const { query: everybody } = await parseSearch(population.type, population.conditions, search)

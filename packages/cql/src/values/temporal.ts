@@ -100,8 +100,26 @@ export function precisionOf(index: number): Precision | undefined {
 const DATE_TIME = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(T(?:(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?)?(Z|[+-]\d\d:\d\d)?$/
 const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?(?:Z|[+-]\d\d:\d\d)?$/
 
+/** What was read last, by kind and offset, then by text: evaluations of other periods read the same texts. */
+const lately = { date: new Map<number, Map<string, Temporal>>(), dateTime: new Map<number, Map<string, Temporal>>() }
+const MOST_OFFSETS = 50
+const MOST_TEXTS = 20_000
+
 /** Reads a date (`2012-01`) or date and time (`2012-01-05T10:30Z`) of ISO 8601; times without offset are at `offset`. */
 export function parseDateTime(text: string, offset: number, kind: 'date' | 'dateTime' = 'dateTime'): Temporal | undefined {
+  const atOffset = lately[kind]
+  const known = atOffset.get(offset)
+  const value = known?.get(text)
+  if (value !== undefined) return value
+  const made = readDateTime(text, offset, kind)
+  if (made === undefined) return undefined
+  if (known === undefined && atOffset.size >= MOST_OFFSETS) atOffset.clear()
+  if (known === undefined || known.size >= MOST_TEXTS) atOffset.set(offset, new Map([[text, made]]))
+  else known.set(text, made)
+  return made
+}
+
+function readDateTime(text: string, offset: number, kind: 'date' | 'dateTime'): Temporal | undefined {
   const match = DATE_TIME.exec(text)
   if (match === null || (kind === 'date' && (match[4] !== undefined || match[9] !== undefined))) return undefined
   const [, year, month, day, , hour, minute, second, fraction, zone] = match

@@ -1,3 +1,4 @@
+import { checkWhole } from '../data/trimmed.js'
 import { decimalText, shortDecimalText } from './decimal.js'
 import { DAY, temporalText, type Temporal } from './temporal.js'
 import { calendarUnit } from './units.js'
@@ -49,6 +50,7 @@ function objectText(value: OtherValue): string {
     case 'tuple':
       return tupleText(value)
     case 'fhir':
+      checkWhole(value.json)
       return `${value.type.name} ${JSON.stringify(value.json)}`
     default:
       return `${value.kind === 'valueSet' ? 'ValueSet' : 'CodeSystem'} { id: ${stringText(value.id)} }`

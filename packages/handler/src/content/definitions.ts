@@ -27,6 +27,7 @@ export async function withDefinitions(service: Service, { ctx, caller }: Exchang
     history: storage.history,
     revision: undefined,
     scan: undefined,
+    changes: undefined,
     read: async (asked, id): Promise<ReadResult> =>
       (await storage.read(asked, id)) ?? (asked === type ? behind.read(asked, id) : undefined),
     async search(query) {

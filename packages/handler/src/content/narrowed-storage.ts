@@ -38,6 +38,7 @@ export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: 
     history,
     // What is kept while it stays would be kept for callers with other rights, too.
     revision: undefined,
+    changes: undefined,
     read: (type, id) => visible(view, 'read', { type, id }),
     search: (query) => storage.search(narrowedQuery(caller, query)),
     count: (query) => storage.count(narrowedQuery(caller, query)),

@@ -27,7 +27,7 @@ export function endOfLog(db: SqliteDriver): LogPlace | undefined {
 }
 
 /** More changes than this are not read: what depends on them is sooner made again. */
-const MAX_CHANGES = 4_000
+export const MAX_CHANGES = 4_000
 
 /** What changed between two places; `undefined` where that is too much, or the log does not go back so far. */
 export function changesBetween(db: SqliteDriver, from: LogPlace, to: LogPlace): Changes | undefined {
@@ -40,7 +40,8 @@ export function changesBetween(db: SqliteDriver, from: LogPlace, to: LogPlace): 
   return new Map(changed.map((row) => [numberOf(row[0]), changedOf(row, entries.get(numberOf(row[0])) ?? [])]))
 }
 
-function isInLog(db: SqliteDriver, { seq, mark }: LogPlace): boolean {
+/** Whether the log has the place. */
+export function isInLog(db: SqliteDriver, { seq, mark }: LogPlace): boolean {
   return db.get(sql`SELECT 1 FROM change WHERE seq = ${seq} AND mark = ${mark}`) !== undefined
 }
 

@@ -140,7 +140,7 @@ async function subjectsOf(
 const TARGET = /(?:^|\/)([A-Z]\w{0,63})\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]{1,64})?$/
 
 /** Adds the ids of all resources of a type that are referred to anywhere within a resource. */
-function addReferences(resource: JsonObject, type: string, found: Set<string>): void {
+export function addReferences(resource: JsonObject, type: string, found: Set<string>): void {
   const open: unknown[] = [resource]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (Array.isArray(value)) open.push(...value.filter((item) => item !== undefined))

@@ -1,0 +1,31 @@
+import type { ChangedAddress, StorageChanges } from '../storage/index.js'
+
+/** The addresses of the last writes, in order. */
+export interface ChangeLog {
+  add(address: ChangedAddress): void
+  /** What was added after the mark; `unknown` without one, and for one that is none of this log or too old. */
+  since(mark: string | undefined): StorageChanges
+}
+
+/** So many are kept at least; whoever wants to know of more reads everything again. */
+const KEPT = 8_192
+
+/** An empty log, whose marks no other log knows. */
+export function createChangeLog(): ChangeLog {
+  const name = crypto.randomUUID()
+  let kept: ChangedAddress[] = []
+  let forgotten = 0
+  return {
+    add({ type, id }) {
+      kept.push({ type, id })
+      if (kept.length < KEPT * 2) return
+      forgotten += kept.length - KEPT
+      kept = kept.slice(-KEPT)
+    },
+    since(mark = '') {
+      const [own, number = ''] = mark.split(' ')
+      const place = own === name ? Number(number) - forgotten : -1
+      return { mark: `${name} ${forgotten + kept.length}`, changed: place >= 0 ? kept.slice(place) : 'unknown' }
+    },
+  }
+}

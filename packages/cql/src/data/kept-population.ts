@@ -1,0 +1,247 @@
+import type { OperationContext } from 'fhir-ops/context'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { createPace } from 'fhir-ops/internal/context'
+import { scanResources, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
+import { resourceElement } from '../model/fhir-types.js'
+import type { FhirElement } from '../values/value.js'
+import { touchedSubjects } from './changed-subjects.js'
+import type { KeptPopulation, KeptSubject } from './kept-subject.js'
+import { partsOf, referringOf, retrievePlans, searchFor, type Population, type TypePlan } from './population.js'
+import type { RetrieverOptions } from './retrieve.js'
+import { bothNames, bytesOfJson, includesNames, trimmedElement, type ReadNames } from './trimmed.js'
+
+/** What is asked for: a population without conditions. */
+export interface KeptAsked extends Pick<Population, 'requests' | 'type'> {
+  /** What of the resources may be read. */
+  readonly names: ReadNames
+}
+
+/** Keeps populations of storages from one evaluation to the next. */
+export interface KeptPopulations {
+  /**
+   * A population as it is stored now; only what has changed is read. `undefined` where it is not kept: it takes more than the memory, the storage
+   * does not tell changes, or another evaluation is reading it.
+   *
+   * @throws {OperationError} what `ctx.authorize` throws for a type that the caller may not search; what the storage throws.
+   */
+  current(ctx: OperationContext, options: RetrieverOptions, asked: KeptAsked): Promise<KeptPopulation | undefined>
+}
+
+/** A type that is kept. */
+interface KeptType extends TypePlan {
+  readonly names: ReadNames
+}
+
+/** What is kept of one storage, of subjects of one type. */
+interface Shelf {
+  /** Types, with that of the subjects, which has no searches, first. */
+  types: readonly KeptType[]
+  subjects: readonly KeptSubject[]
+  /** Up to where changes were read; absent while nothing is kept. */
+  mark: string | undefined
+  bytes: number
+  isFilling: boolean
+  /** What was asked for when it became too much. */
+  tooMuch: ReadonlySet<string>
+  turn: Promise<unknown>
+}
+
+/**
+ * @param maxBytes Most memory that all populations take together, by an estimate; who was not asked for longest goes first.
+ */
+export function createKeptPopulations(maxBytes: number): KeptPopulations {
+  const shelves = new WeakMap<OperationContext['storage'], WeakMap<TypeModel, Map<string, Shelf>>>()
+  const used = new Set<Shelf>()
+  const shelfOf = (storage: OperationContext['storage'], model: TypeModel, type: string): Shelf => {
+    const ofStorage = shelves.get(storage) ?? new WeakMap<TypeModel, Map<string, Shelf>>()
+    shelves.set(storage, ofStorage)
+    const own = ofStorage.get(model) ?? new Map<string, Shelf>()
+    ofStorage.set(model, own)
+    const shelf = own.get(type) ?? emptyShelf()
+    own.set(type, shelf)
+    used.delete(shelf)
+    used.add(shelf)
+    return shelf
+  }
+  const makeRoom = (shelf: Shelf, bytes: number): boolean => {
+    let sum = bytes
+    for (const one of used) if (one !== shelf) sum += one.bytes
+    for (const one of used) {
+      if (sum <= maxBytes) break
+      if (one === shelf || one.isFilling) continue
+      sum -= one.bytes
+      empty(one)
+    }
+    return sum <= maxBytes
+  }
+  return {
+    async current(ctx, options, asked) {
+      const { storage, search } = ctx
+      if (storage.changes === undefined || search === undefined || maxBytes === 0) return undefined
+      const plans = await retrievePlans(ctx, search, { ...asked, model: options.model })
+      const { query } = await searchFor(ctx, { type: asked.type, conditions: [] })
+      const shelf = shelfOf(storage, options.model, asked.type)
+      if (shelf.isFilling || shelf.tooMuch.has(keyOf(asked, plans))) return undefined
+      const own = plans.map((plan): KeptType => ({ ...plan, names: asked.names }))
+      const wanted = [{ type: asked.type, param: '', searches: new Map<string, SearchQuery>(), names: asked.names }, ...own]
+      const bring = shelf.turn.then(() => broughtUpToDate(ctx, shelf, { options, query, wanted, makeRoom }))
+      shelf.turn = bring.catch(() => undefined)
+      if (await bring) return { subjects: shelf.subjects, places: new Map(shelf.types.slice(1).map(({ type }, place) => [type, place])) }
+      shelf.tooMuch = new Set([...shelf.tooMuch, keyOf(asked, plans)].slice(-MOST_KEYS))
+      return undefined
+    },
+  }
+}
+
+const MOST_KEYS = 100
+
+function emptyShelf(): Shelf {
+  return { types: [], subjects: [], mark: undefined, bytes: 0, isFilling: false, tooMuch: new Set(), turn: Promise.resolve() }
+}
+
+function empty(shelf: Shelf): void {
+  Object.assign(shelf, { ...emptyShelf(), turn: shelf.turn, tooMuch: shelf.tooMuch })
+}
+
+function keyOf({ type }: KeptAsked, plans: readonly TypePlan[]): string {
+  return JSON.stringify([type, ...plans.map((plan) => [plan.type, ...plan.searches.keys()])])
+}
+
+interface Bringing {
+  readonly options: RetrieverOptions
+  /** Finds the population. */
+  readonly query: SearchQuery
+  readonly wanted: readonly KeptType[]
+  /** Whether the shelf may take so many bytes; others are emptied for it. */
+  readonly makeRoom: (shelf: Shelf, bytes: number) => boolean
+}
+
+/** Of so many subjects that are kept, one must have changed, so that all are read sooner than some. */
+const MANY = 4
+
+/** @returns Whether all that is wanted is kept as it is now. */
+async function broughtUpToDate(ctx: OperationContext, shelf: Shelf, bringing: Bringing): Promise<boolean> {
+  const changes = await ctx.storage.changes?.(shelf.mark)
+  if (changes === undefined) return false
+  const { mark, changed } = changes
+  const types = withWanted(shelf.types, bringing.wanted)
+  const touched = changed === 'unknown' || types !== shelf.types ? 'all' : await touchedSubjects(ctx, shelf, changed)
+  if (touched === 'all' || touched.size * MANY > shelf.subjects.length + MANY) return await filled(ctx, shelf, { ...bringing, types, mark })
+  const read = new Map<string, KeptSubject>()
+  if (touched.size > 0) for await (const one of readSubjects(ctx, { ...bringing, types, ids: touched })) read.set(one.id, one)
+  if (touched.size > 0) shelf.subjects = replaced(shelf.subjects, touched, read)
+  shelf.mark = mark
+  shelf.bytes = touched.size === 0 ? shelf.bytes : bytesOf(shelf.subjects)
+  if (bringing.makeRoom(shelf, shelf.bytes)) return true
+  empty(shelf)
+  return false
+}
+
+/** The types that are kept when these are, too: the same list where they are already. */
+function withWanted(types: readonly KeptType[], wanted: readonly KeptType[]): readonly KeptType[] {
+  const isKept = wanted.every(({ type, searches, names }) => {
+    const own = types.find((one) => one.type === type)
+    return own !== undefined && includesNames(own.names, names) && [...searches.keys()].every((key) => own.searches.has(key))
+  })
+  if (isKept) return types
+  const all = new Map(wanted.map((one) => [one.type, one]))
+  for (const { type, param, searches, names } of types) {
+    const own = all.get(type)
+    all.set(type, {
+      type,
+      param,
+      searches: new Map([...searches, ...(own?.searches ?? [])]),
+      names: own === undefined ? names : bothNames(names, own.names),
+    })
+  }
+  return [...all.values()]
+}
+
+interface Filling extends Bringing, Pick<Shelf, 'types'> {
+  readonly mark: string
+}
+
+/** Reads all; what is kept goes first, as both may be too much. */
+async function filled(ctx: OperationContext, shelf: Shelf, filling: Filling): Promise<boolean> {
+  empty(shelf)
+  shelf.isFilling = true
+  try {
+    const subjects: KeptSubject[] = []
+    let bytes = 0
+    for await (const one of readSubjects(ctx, { ...filling, ids: 'all' })) {
+      subjects.push(one)
+      bytes += one.bytes
+      if (!filling.makeRoom(shelf, bytes)) return false
+    }
+    Object.assign(shelf, { types: filling.types, subjects, bytes, mark: filling.mark })
+    return true
+  } finally {
+    shelf.isFilling = false
+  }
+}
+
+interface Reading extends Pick<Filling, 'options' | 'query' | 'types'> {
+  readonly ids: Population['ids']
+}
+
+async function* readSubjects(ctx: OperationContext, { options, query, types, ids }: Reading): AsyncGenerator<KeptSubject> {
+  const [own, ...others] = types
+  if (own === undefined) return
+  const referring = others.map(referringOf)
+  const pace = createPace(ctx)
+  for (const part of partsOf(query, ids))
+    for await (const { stored, referring: found } of scanResources(ctx.storage, { ...part, referring })) {
+      pace.check()
+      const turn = pace.step()
+      if (turn !== undefined) await turn
+      const subject = resourceElement(options.model, stored.resource)
+      if (subject === undefined) continue
+      const resources = trimmedByType(options, others, found)
+      yield keptSubject(stored.id, trimmedElement(subject, own.names), resources)
+    }
+}
+
+/** For each type, what of it was found. */
+function trimmedByType(
+  { model }: RetrieverOptions,
+  types: readonly KeptType[],
+  found: readonly StoredResource[],
+): readonly (readonly FhirElement[])[] {
+  const byType = Map.groupBy(found, ({ type }) => type)
+  return types.map(({ type, names }) =>
+    (byType.get(type) ?? []).flatMap(({ resource }) => {
+      const element = resourceElement(model, resource)
+      return element === undefined ? [] : [trimmedElement(element, names)]
+    }),
+  )
+}
+
+/** Bytes of what holds a subject, and of what holds an element. */
+const SUBJECT_BYTES = 160
+const ELEMENT_BYTES = 48
+
+function keptSubject(id: string, subject: FhirElement, resources: readonly (readonly FhirElement[])[]): KeptSubject {
+  let bytes = SUBJECT_BYTES + id.length + bytesOfJson(subject.json)
+  for (const all of resources) for (const { json } of all) bytes += ELEMENT_BYTES + bytesOfJson(json)
+  return { id, subject, resources, bytes }
+}
+
+/** In the order of ids, which is that of the storages that tell changes. */
+function replaced(
+  subjects: readonly KeptSubject[],
+  touched: ReadonlySet<string>,
+  read: ReadonlyMap<string, KeptSubject>,
+): readonly KeptSubject[] {
+  const known = new Set<string>()
+  const all = subjects.flatMap((one) => {
+    if (!touched.has(one.id)) return [one]
+    known.add(one.id)
+    return read.get(one.id) ?? []
+  })
+  const added = [...read.values()].filter(({ id }) => !known.has(id))
+  return added.length === 0 ? all : [...all, ...added].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+function bytesOf(subjects: readonly KeptSubject[]): number {
+  return subjects.reduce((sum, { bytes }) => sum + bytes, 0)
+}

@@ -1,0 +1,96 @@
+import type { TypeDefinition } from 'fhir-ops/fhirpath'
+import { isNode, type ElmNode } from '../elm/node.js'
+import type { FhirElement } from '../values/value.js'
+
+/** The JSON of a resource without the members that nobody reads. */
+class TrimmedResource {
+  readonly [member: string]: unknown
+}
+
+/** Thrown by who needs a resource as a whole and is given one that was trimmed. */
+export class WholeNeeded extends Error {
+  constructor() {
+    super('A resource is needed as a whole of which only some members were kept.')
+  }
+}
+
+/** @throws {WholeNeeded} for JSON that was trimmed. */
+export function checkWhole(json: unknown): void {
+  if (json instanceof TrimmedResource) throw new WholeNeeded()
+}
+
+/** Names of elements right below resources that may be read: `all`, or no others. */
+export type ReadNames = ReadonlySet<string> | 'all'
+
+/** Read of every resource. */
+const ALWAYS = ['resourceType', 'id', 'code', 'subject', 'patient']
+
+const named = new WeakMap<ElmNode, ReadNames>()
+
+/**
+ * The names by which libraries may read elements of resources: whatever stands anywhere in their ELM as a text or as part of a dotted one, so that no way in
+ * which a node names an element is missed; `all` where elements are read without being named.
+ */
+export function namesRead(libraries: readonly ElmNode[]): ReadNames {
+  const all = new Set(ALWAYS)
+  for (const library of libraries) {
+    const own = named.get(library) ?? namesIn(library)
+    named.set(library, own)
+    if (own === 'all') return own
+    for (const name of own) all.add(name)
+  }
+  return all
+}
+
+function namesIn(library: ElmNode): ReadNames {
+  const names = new Set<string>()
+  const open: unknown[] = [library]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === 'string') for (const name of value.split('.')) names.add(name)
+    else if (Array.isArray(value)) open.push(...value)
+    else if (isNode(value)) open.push(...Object.values(value))
+  }
+  return names.has('Children') || names.has('Descendents') ? 'all' : names
+}
+
+/** Names of both. */
+export function bothNames(one: ReadNames, other: ReadNames): ReadNames {
+  return one === 'all' || other === 'all' ? 'all' : new Set([...one, ...other])
+}
+
+/** Whether all names of the second are among those of the first. */
+export function includesNames(names: ReadNames, asked: ReadNames): boolean {
+  return names === 'all' || (asked !== 'all' && asked.isSubsetOf(names))
+}
+
+/** The members of a resource that may be read, in an object of its own. */
+export function trimmedElement({ kind, type, json }: FhirElement, names: ReadNames): FhirElement {
+  if (names === 'all' || !isNode(json)) return { kind, type, json }
+  const trimmed: Record<string, unknown> = Object.assign(new TrimmedResource())
+  for (const [member, value] of Object.entries(json)) if (isRead(type, member, names)) trimmed[member] = value
+  return { kind, type, json: trimmed }
+}
+
+/** A choice is read by the name that all of its members have in common, what is beside a primitive by that of the primitive. */
+function isRead({ members }: TypeDefinition, member: string, names: ReadonlySet<string>): boolean {
+  const plain = member.startsWith('_') ? member.slice(1) : member
+  return names.has(plain) || names.has(members.get(plain)?.name ?? plain)
+}
+
+const WORD = 8
+const HEADER = 24
+
+/** About how many bytes of memory a JSON value takes. */
+export function bytesOfJson(json: unknown): number {
+  let bytes = 0
+  const open: unknown[] = [json]
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    bytes += WORD
+    if (typeof value === 'string') bytes += HEADER + value.length
+    if (typeof value !== 'object' || value === null) continue
+    const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+    bytes += HEADER
+    for (const item of items) if (item !== undefined) open.push(item)
+  }
+  return bytes
+}

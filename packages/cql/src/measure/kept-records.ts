@@ -1,0 +1,55 @@
+import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
+import { singlePatient } from 'fhir-ops/internal/evaluate'
+import type { OperationContext } from 'fhir-ops/context'
+import type { KeptAsked } from '../data/kept-population.js'
+import type { KeptPopulation } from '../data/kept-subject.js'
+import type { SubjectRecords } from '../data/population.js'
+import { storedRecords } from '../data/records.js'
+import { namesRead, type ReadNames } from '../data/trimmed.js'
+import { loadedLibraries, type Prepared } from './prepare.js'
+import { FHIRPATH_LANGUAGE } from './languages.js'
+
+/** Whether a Measure is evaluated for a whole population, nobody looks on, and no results are kept. */
+export function isOfEverybody(scope: Scope): boolean {
+  const { kept, individual, coverage, part, subject, practitioner } = scope
+  if (kept !== undefined || individual === true || coverage === true || part !== undefined) return false
+  return subject === undefined && practitioner === undefined && singlePatient(scope) === undefined
+}
+
+/** What is to be kept for a Measure: whatever the period is, and without what queries ask beyond codes. */
+export function keptAsked({ subjectType: type, supplements = [] }: Scope, groups: readonly GroupPlan[], prepared: Prepared): KeptAsked {
+  const requests = prepared.requests().map((request) => ({ ...request, narrowing: [], listedRange: undefined }))
+  const criteria = [
+    ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap((stratifier) => stratifier.criteria)]),
+    ...supplements,
+  ]
+  // FHIRPath may read what it does not name, and a resource may be compared with one that was read otherwise.
+  const readsWhole =
+    criteria.some(({ language }) => language === FHIRPATH_LANGUAGE) ||
+    requests.some(({ unfiltered, context }) => unfiltered || context !== undefined)
+  return { type, requests, names: readsWhole ? 'all' : namesOf(prepared, requests) }
+}
+
+function namesOf(prepared: Prepared, requests: KeptAsked['requests']): ReadNames {
+  const elm = loadedLibraries(prepared).flatMap((library) => [library.elm, ...library.includes.values()])
+  const names = namesRead(elm)
+  const paths = requests.flatMap(({ codePath, datePath }) => [codePath, datePath]).filter((path) => path !== undefined)
+  return names === 'all' ? names : new Set([...names, ...paths.flatMap((path) => path.split('.'))])
+}
+
+/** The subjects of a population that is kept, with their records. */
+export function* keptRecords(
+  ctx: OperationContext,
+  prepared: Prepared,
+  { subjects, places }: KeptPopulation,
+): Generator<SubjectRecords, void, undefined> {
+  const recordsOf = storedRecords(ctx, { ...prepared, narrows: true })
+  for (const { id, subject, resources } of subjects) {
+    const read = (type: string): (() => SubjectRecords['subject'][]) | undefined => {
+      if (type === subject.type.name) return () => [subject]
+      const found = resources[places.get(type) ?? -1]
+      return found && (() => [...found])
+    }
+    yield { id, subject, records: recordsOf(subject, { get: read }) }
+  }
+}

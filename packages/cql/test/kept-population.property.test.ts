@@ -1,0 +1,161 @@
+import { memoryStorage } from 'fhir-ops/memory'
+import { evaluateMeasure } from 'fhir-ops/evaluate'
+import { tenantStorage } from 'fhir-ops/tenants'
+import type { ScanQuery, Storage } from 'fhir-ops/storage'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  contextOver,
+  entryOf,
+  expectKeptAgreement,
+  keepingLanguages,
+  library,
+  MEASURES,
+  numRuns,
+  PERIOD,
+  putOf,
+  rounds,
+  SEED,
+  TEXT,
+  valueSet,
+} from './ward.fixture.js'
+
+/** Counts the subjects that scans give. */
+function counting(storage: Storage): { readonly storage: Storage; readonly scanned: () => number } {
+  let subjects = 0
+  const scan = async (query: ScanQuery): ReturnType<NonNullable<Storage['scan']>> => {
+    const page = (await storage.scan?.(query)) ?? { items: [] }
+    subjects += page.items.length
+    return page
+  }
+  return {
+    storage: { ...storage, scan },
+    scanned: () => {
+      const before = subjects
+      subjects = 0
+      return before
+    },
+  }
+}
+
+const people = (count: number): readonly ReturnType<typeof putOf>[] =>
+  Array.from({ length: count }, (_, n) => putOf({ resourceType: 'Patient', id: `p${n}`, gender: 'female', birthDate: '1980-01-01' }))
+const DEFINITIONS = [library(TEXT), valueSet(['a']), ...MEASURES].map(putOf)
+const visit = { kind: 'visit', id: 'e1', status: 'finished', code: 'a', year: '2020' } as const
+
+describe('a population that is kept', () => {
+  it('counts what a new evaluation does, after whatever was written, over memory', { timeout: 300_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(rounds, (all) => expectKeptAgreement(contextOver(memoryStorage()), all)),
+      { numRuns: numRuns(3), ...SEED },
+    )
+  })
+
+  it('counts what a new evaluation does for a tenant, whatever others write', { timeout: 300_000 }, async () => {
+    await fc.assert(
+      fc.asyncProperty(rounds, async (all) => {
+        const storage = memoryStorage()
+        const other = contextOver(tenantStorage(storage, 'other'))
+        await expectKeptAgreement(contextOver(tenantStorage(storage, 'own')), all, async (changes) => {
+          if (changes.length > 0) await other.storage.write(changes.toReversed().map(entryOf))
+        })
+      }),
+      { numRuns: numRuns(2), ...SEED },
+    )
+  })
+
+  it('is read once for all periods and for all measures of the same data, and then only where something changed', async () => {
+    const { storage, scanned } = counting(memoryStorage())
+    const ctx = contextOver(storage)
+    await storage.write([...DEFINITIONS, ...people(40)])
+    const languages = await keepingLanguages(1_000_000)
+    const seen: number[] = []
+    const evaluated = async (measure: string, year = '2020'): Promise<void> => {
+      await evaluateMeasure(
+        ctx,
+        { measure: `Measure/${measure}`, periodStart: year, periodEnd: year, reportType: 'subject-list' },
+        { languages },
+      )
+      seen.push(scanned())
+    }
+    await evaluated('proportion')
+    await evaluated('proportion', '2019')
+    await evaluated('visits')
+    await storage.write([entryOf({ ...visit, patient: 'p1' })])
+    await evaluated('proportion')
+    await storage.write([entryOf({ ...visit, patient: 'p2' }), entryOf({ ...visit, id: 'e2', patient: 'p3' })])
+    await evaluated('proportion')
+    await storage.write([putOf({ resourceType: 'Observation', id: 'o1', status: 'final', code: {}, subject: { reference: 'Patient/p1' } })])
+    await evaluated('visited')
+    expect(seen).toEqual([40, 0, 0, 1, 3, 0])
+  })
+
+  it('is not kept beyond the memory', async () => {
+    const { storage, scanned } = counting(memoryStorage())
+    const ctx = contextOver(storage)
+    await storage.write([...DEFINITIONS, ...people(40)])
+    const languages = await keepingLanguages(2_000)
+    const input = { measure: 'Measure/proportion', ...PERIOD }
+    const counts: (number | undefined)[] = []
+    for (let time = 0; time < 3; time++)
+      counts.push((await evaluateMeasure(ctx, input, { languages })).groups[0]?.populations[0]?.count, scanned())
+    // The first time some of it was read before it was known to be too much.
+    expect(counts).toEqual([40, 80, 40, 40, 40, 40])
+  })
+
+  it('gives way to that of another storage which is asked for later', async () => {
+    const [one, other] = [counting(memoryStorage()), counting(memoryStorage())]
+    await one.storage.write([...DEFINITIONS, ...people(40)])
+    await other.storage.write([...DEFINITIONS, ...people(40)])
+    const languages = await keepingLanguages(20_000)
+    const read: number[] = []
+    for (const { storage, scanned } of [one, one, other, other, one]) {
+      await evaluateMeasure(contextOver(storage), { measure: 'Measure/proportion', ...PERIOD }, { languages })
+      read.push(scanned())
+    }
+    expect(read).toEqual([40, 0, 40, 0, 40])
+  })
+
+  it('has resources as a whole where a result is made of them', async () => {
+    const text = `${TEXT}define Whole: [Encounter] E return Tuple { visit: E }`
+    const whole = {
+      resourceType: 'Measure',
+      id: 'whole',
+      status: 'active',
+      library: ['http://x/Library/Ward'],
+      scoring: { coding: [{ code: 'cohort' }] },
+      group: [
+        {
+          population: [
+            { code: { coding: [{ code: 'initial-population' }] }, criteria: { language: 'text/cql-identifier', expression: 'Whole' } },
+          ],
+        },
+      ],
+    } as const
+    const ctx = contextOver(memoryStorage())
+    const visited = { ...visit, patient: 'p1' }
+    await ctx.storage.write([library(text), whole, valueSet(['a'])].map(putOf))
+    await ctx.storage.write([...people(2), entryOf(visited)])
+    const input = { measure: 'Measure/whole', ...PERIOD, reportType: 'subject-list' } as const
+    const membersOf = async (languages: Awaited<ReturnType<typeof keepingLanguages>>): Promise<unknown> =>
+      (await evaluateMeasure(ctx, input, { languages })).groups.flatMap(({ populations }) => populations.flatMap(({ members }) => members))
+    const keeping = await keepingLanguages(1_000_000)
+    const fresh = await membersOf(await keepingLanguages(0))
+    expect(JSON.stringify(fresh)).toContain('AMB')
+    expect([await membersOf(keeping), await membersOf(keeping)]).toEqual([fresh, fresh])
+  })
+
+  it('is shown only to who may search it', async () => {
+    const ctx = contextOver(memoryStorage())
+    await ctx.storage.write([...DEFINITIONS, ...people(3)])
+    const languages = await keepingLanguages(1_000_000)
+    const input = { measure: 'Measure/proportion', ...PERIOD }
+    await evaluateMeasure(ctx, input, { languages })
+    for (const hidden of ['Encounter', 'Patient']) {
+      const authorize = (_: string, type: string): void => {
+        if (type === hidden) throw new RangeError(`${type} is not shown`)
+      }
+      await expect(evaluateMeasure({ ...ctx, authorize }, input, { languages })).rejects.toThrow(`${hidden} is not shown`)
+    }
+  })
+})
