@@ -177,7 +177,8 @@ export interface Storage {
   readonly revision?: (() => number | Promise<number>) | undefined
   /**
    * What was put or deleted since an earlier call gave the mark: all that was acknowledged before this call, by other processes too, and that a read
-   * before that one may not have seen. Left out where it cannot be told exactly, without a look at clocks. Engines keep what they read, and read again what has changed.
+   * before that one may not have seen. Left out by an adapter that cannot know it exactly, without a look at clocks. Engines keep what they read, and
+   * read again what has changed.
    */
   readonly changes?: ((since?: string) => Promise<StorageChanges>) | undefined
   /**
