@@ -55,7 +55,8 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
   })
   if (asked.policy.checks === 'structure' && source.repairs.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
   const definitions = await createDefinitions(ctx, model)
-  await fetchTypesOf(source.value, definitions, model)
+  const fetching = fetchTypesOf(source.value, definitions, model)
+  if (fetching !== undefined) await fetching
   return walks(ctx, source, { ...planned, asked, model, definitions, flawless })
 }
 

@@ -128,12 +128,13 @@ function stepOf(kind: ExplanationStep['kind'], asked: string, found: string | un
 
 /**
  * Fetches the definitions of all types in a resource together where that of the resource itself is not known yet: walks would find out about them
- * level by level, each in a walk more.
+ * level by level, each in a walk more. `undefined` where there is nothing to wait for.
  */
-export async function fetchTypesOf(resource: unknown, definitions: Definitions, model: TypeModel): Promise<void> {
-  if (definitions.baseType(rootNode(model, resource).type.name) !== PENDING) return
+export function fetchTypesOf(resource: unknown, definitions: Definitions, model: TypeModel): Promise<unknown> | undefined {
+  const type = isObject(resource) ? (stringAt(resource, 'resourceType') ?? '') : ''
+  if (definitions.baseType(type) !== PENDING) return undefined
   for (const name of typesIn(model, resource)) definitions.baseType(name)
-  await definitions.settle()
+  return definitions.settle()
 }
 
 /** Values that are looked at in one go: what comes later seldom has other types. */
