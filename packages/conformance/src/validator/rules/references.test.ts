@@ -66,6 +66,17 @@ test.each([
   expect(await findingsOf(resource, [], /^reference/)).toEqual(said)
 })
 
+test.each([
+  ['4.0.1', []],
+  ['4.0', []],
+  ['5.0.0', ['error reference Encounter.subject']],
+])('a target that must be a Patient of release %s, and is contained', async (version, said) => {
+  const type = [{ code: 'Reference', targetProfile: [`http://hl7.org/fhir/StructureDefinition/Patient|${version}`] }]
+  const profile = profileOn('Encounter', 'http://references.test/pinned', [{ path: 'Encounter.subject', type }])
+  const pinned = { ...encounter('#p', contained), meta: { profile: ['http://references.test/pinned'] } }
+  expect(await findingsOf(pinned, [profile], /^reference/)).toEqual(said)
+})
+
 test.each<readonly [what: string, targets: readonly string[], resource: JsonObject, said: readonly string[]]>([
   ['is not known, and the target is contained', ['nobody'], encounter('#p', contained), ['error reference Encounter.subject']],
   ['is not known, and the target is in the Bundle', ['nobody'], bundled('Patient/p'), [IN_BUNDLE]],

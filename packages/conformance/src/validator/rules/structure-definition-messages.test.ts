@@ -157,6 +157,11 @@ add(
   ...one('Patient', 'Patient.name', { constraint: [{ key: 'ele-1', severity: 'error', human: 'h', expression: 'family.exists()' }] }),
 )
 add(
+  'inv key of every extension: ED_INVARIANT_KEY_ALREADY_USED',
+  ['error|invalid definition-expression StructureDefinition.differential.element[1].constraint[0]'],
+  ...one('Patient', 'Patient.name', { constraint: [{ key: 'ext-1', severity: 'error', human: 'h', expression: 'family.exists()' }] }),
+)
+add(
   'inv of every element again',
   [],
   ...one('Patient', 'Patient.name', {
@@ -555,8 +560,8 @@ add(
   sd('Patient', [e('Patient.name', { min: 1 })], { baseDefinition: 'http://a.org/nix' }),
 )
 add(
-  'noderiv: SD_TYPE_NOT_DERIVED',
-  ['error|invalid definition-base StructureDefinition.type'],
+  'noderiv: SD_TYPE_NOT_DERIVED, SD_MUST_HAVE_DERIVATION',
+  ['error|invalid definition-base StructureDefinition.type', 'error|not-found definition-base StructureDefinition'],
   sd('Patient', [e('Patient.name', { min: 1 })], { derivation: undefined }),
 )
 add(

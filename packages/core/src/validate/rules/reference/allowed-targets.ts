@@ -47,9 +47,15 @@ export function isOwnType(run: Run, canonical: string): boolean {
   return ownType(run, canonical) !== undefined
 }
 
-/** The type of FHIR's own that a canonical means. The canonical alone decides; each definition that is asked for would take another walk. */
+const RELEASE = '4.0.1'
+
+/**
+ * The type of FHIR's own that a canonical means, unless it is pinned to another release. The canonical alone decides; each definition that is asked for
+ * would take another walk.
+ */
 function ownType({ model }: Run, canonical: string): string | undefined {
-  const { url } = canonicalOf(canonical)
+  const { url, version } = canonicalOf(canonical)
+  if (version !== undefined && !`${RELEASE}.`.startsWith(`${version}.`)) return undefined
   const name = url.startsWith(TYPE_URL) ? url.slice(TYPE_URL.length) : ''
   return model.type(name) === undefined ? undefined : name
 }

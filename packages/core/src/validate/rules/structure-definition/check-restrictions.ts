@@ -75,15 +75,18 @@ export function checkConstraintKeys({ run, definition }: DifferentialCheck, elem
   }
 }
 
-/** Every element has it; it is checked as the shape of JSON, not as an invariant. */
-const ELE_1 = ['ele-1', 'hasValue() or (children().count() > id.count())'] as const
+/** Every element has the one and every extension the other, in definitions of all types; they are checked as the shape of JSON, not as invariants. */
+const OF_ALL = [
+  ['ele-1', 'hasValue() or (children().count() > id.count())'],
+  ['ext-1', 'extension.exists() != value.exists()'],
+] as const
 
 /** Expressions by key. */
 function inheritedKeys(run: Run, definition: FhirNode): Map<string, string> {
   const base = textOf(definition, 'baseDefinition')
   const profile = base === undefined ? undefined : run.definitions.profile(base)
   const roots = profile === undefined || profile === PENDING ? [] : rootsOf(run, profile)
-  const keys = new Map<string, string>([ELE_1])
+  const keys = new Map<string, string>(OF_ALL)
   for (const { profile: canonical } of roots) {
     const found = run.definitions.profile(canonical)
     if (found === undefined || found === PENDING) continue

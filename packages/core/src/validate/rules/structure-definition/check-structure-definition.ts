@@ -103,6 +103,7 @@ function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
       severity: 'error',
       code: 'invalid',
     })
+    say('A definition with a base must have a derivation.')
     return
   }
   if (textOf(node, 'derivation') !== 'constraint') {
