@@ -152,6 +152,32 @@ describe('an extension with an element of another release', () => {
       { ...request, extension: [{ url: url('5.0', 'MedicationRequest.reason'), valueCodeableConcept: { text: 'x' } }] },
       [],
     ],
+    ...['value', 'value[x]'].map((name): [string, object, readonly string[]] => [
+      `with a choice as a part that is called ${name}`,
+      {
+        resourceType: 'ValueSet',
+        status: 'draft',
+        expansion: {
+          timestamp: '2020-01-01',
+          contains: [
+            {
+              system: 'http://a.org',
+              code: 'a',
+              extension: [
+                {
+                  url: url('5.0', 'ValueSet.expansion.contains.property'),
+                  extension: [
+                    { url: 'code', valueCode: 'weight' },
+                    { url: name, valueDecimal: 1 },
+                  ],
+                },
+              ],
+            },
+          ],
+        },
+      },
+      [],
+    ]),
     ['with a number of 64 bits', document({ url: url('5.0', 'Attachment.size'), valueDecimal: 5_000_000_000 }), []],
     [
       'of R4B',

@@ -14,7 +14,7 @@ export interface Making {
 /**
  * The definition of the extension that has an element of another release: a value of the element's type, or a part for each element inside of it.
  *
- * @returns `undefined` where the release has no such element. It is for any element: where it may be used follows from its path.
+ * @returns `undefined` where the release has no such element. Where it may be used is not part of it.
  * @see https://hl7.org/fhir/R4/versions.html#extensions
  */
 export function extensionDefinition(
@@ -37,7 +37,6 @@ export function extensionDefinition(
     kind: 'complex-type',
     abstract: false,
     type: 'Extension',
-    context: [{ type: 'element', expression: 'Element' }],
     baseDefinition: `${R4}Extension`,
     derivation: 'constraint',
     differential: { element: [root, ...elementsOf({ id: 'Extension', path: 'Extension' }, url, form)] },
@@ -71,7 +70,9 @@ function formOf(making: Making, path: string, element: OtherElement, outer: read
       ? []
       : other.within(holder).flatMap((name) => {
           const part = other.element(`${holder}.${name}`)
-          return part === undefined ? [] : [{ name, element: part, form: formOf(making, `${holder}.${name}`, part, [...inside, holder]) }]
+          return part === undefined
+            ? []
+            : partsFor({ name, element: part, form: formOf(making, `${holder}.${name}`, part, [...inside, holder]) })
         })
   if (element.ref !== undefined) return partsForm(partsAt(element.ref))
   const [values, strangers] = [new Map<string, JsonObject>(), new Set<string>()]
@@ -85,6 +86,12 @@ function formOf(making: Making, path: string, element: OtherElement, outer: read
   const parts = [...strangers].flatMap(partsAt)
   if (values.size === 0) return parts.length === 0 ? OPEN : { ...partsForm(parts), parts: [...parts, DATATYPE] }
   return { values: [...values.values()], binding: bindingOf(other, element), parts: parts.map(optional), isOpen: false }
+}
+
+/** A choice is also a part by the name that it has in definitions: `value[x]`. */
+function partsFor(part: Part): readonly Part[] {
+  const isChoice = (part.element.types?.length ?? 0) > 1
+  return isChoice ? [part, { ...part, name: `${part.name}[x]` }].map(optional) : [part]
 }
 
 function partsForm(parts: readonly Part[]): Form {

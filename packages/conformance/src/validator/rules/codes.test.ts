@@ -86,6 +86,23 @@ describe('codings', () => {
     expect(found.toSorted()).toEqual(said)
   })
 
+  test.each<readonly [what: string, stated: JsonObject, said: readonly string[]]>([
+    ['a retired value set', { status: 'retired' }, ['information terminology-status Patient.gender']],
+    ['a deprecated value set', { extension: [deprecated] }, ['information terminology-status Patient.gender']],
+    ['a draft value set', { status: 'draft' }, []],
+    ['an experimental value set', { experimental: true }, []],
+    ['a value set in use', {}, []],
+  ])('a lone code that a profile binds to %s', async (_, stated, said) => {
+    const system = 'http://hl7.org/fhir/administrative-gender'
+    const url = 'http://codes.test/genders'
+    const valueSet = { resourceType: 'ValueSet', url, status: 'active', compose: { include: [{ system }] }, ...stated }
+    const element = [{ path: 'Patient.gender', binding: { strength: 'required', valueSet: url } }]
+    const profile = { ...basicProfile({}), url: 'http://codes.test/patient', type: 'Patient', differential: { element } }
+    const own = { ...profile, baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient' }
+    const resource = { resourceType: 'Patient', meta: { profile: ['http://codes.test/patient'] }, gender: 'male' }
+    expect(await findingsOf(resource, [own, valueSet], /^(terminology|code)-/)).toEqual(said)
+  })
+
   test.each([
     ['required', ['error code-not-in-value-set Basic.code']],
     ['maximum', ['error code-not-in-value-set Basic.code']],

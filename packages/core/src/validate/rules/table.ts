@@ -5,7 +5,7 @@ import type { DemandRule, NodeRule, ResourceRule } from '../run/run.js'
 import { bundleRule } from './bundle/check-bundle.js'
 import { bindingRule } from './codes/check-bindings.js'
 import { codingRule, unitRule } from './codes/check-coding.js'
-import { terminologyStatusRule } from './codes/check-status.js'
+import { outdatedValueSetRule, terminologyStatusRule } from './codes/check-status.js'
 import { capabilityRule } from './conformance/capability-statement.js'
 import { codeSystemRule } from './conformance/code-system.js'
 import { conceptMapRule } from './conformance/concept-map.js'
@@ -70,6 +70,7 @@ export const NODE_RULES: readonly NodeRule[] = [
   incorrectUriRule,
   codingRule,
   terminologyStatusRule,
+  outdatedValueSetRule,
   unitRule,
   extensionRule,
   extensionContextRule,

@@ -24,6 +24,23 @@ export const terminologyStatusRule: NodeRule = {
   check: checkStatus,
 }
 
+/** Value sets of profiles that lone codes are bound to. */
+export const outdatedValueSetRule: NodeRule = {
+  on: ['code'],
+  finds: [TERMINOLOGY_STATUS],
+  when: ({ rules }) => {
+    const stated = rules.filter(isOfProfile)
+    return stated.length === 0 ? () => false : (_, run) => outdatedLists(run, stated).length > 0
+  },
+  check: (run, node, rules) => {
+    for (const note of outdatedLists(run, rules.filter(isOfProfile))) report(run, node, note)
+  },
+}
+
+function isOfProfile({ isBase, bindings }: ElementRule): boolean {
+  return !isBase && bindings.length > 0
+}
+
 /** Whether there is a note on the system of a Coding, or on one of those in a CodeableConcept. */
 function hasNotes(run: Run, value: JsonObject, rules: readonly ElementRule[]): boolean {
   const { coding, system } = value
@@ -37,11 +54,26 @@ function checkStatus(run: Run, node: FhirNode, rules: readonly ElementRule[]): v
   if (node.parent?.type.name === 'CodeableConcept') return
   const systems = new Set(codesOf(node).flatMap(({ system }) => (system === undefined || system === '' ? [] : [system])))
   for (const system of systems) {
-    for (const { status, type, canonical } of notesOn(run, system, rules)) {
-      run.findings.report(TERMINOLOGY_STATUS, node, { text: `The ${type} ${canonical} is ${STATUSES[status]}.` })
-    }
+    for (const note of notesOn(run, system, rules)) report(run, node, note)
   }
 }
+
+function report(run: Run, node: FhirNode, { status, type, canonical }: StatusNote): void {
+  run.findings.report(TERMINOLOGY_STATUS, node, { text: `The ${type} ${canonical} is ${STATUSES[status]}.` })
+}
+
+/** Of the value sets to which profiles bind a lone code those that should not be used any more: what they are tried out with is left to them. */
+function outdatedLists(run: Run, rules: readonly ElementRule[]): readonly StatusNote[] {
+  return rules.flatMap((rule) =>
+    rule.bindings.flatMap(({ valueSet }) => {
+      const list = boundList(run, rule, valueSet)
+      const notes = list === undefined || list === PENDING ? NONE : list.notes(NO_SYSTEM)
+      return notes.filter(({ status, type }) => type === 'ValueSet' && status !== 'draft' && status !== 'experimental')
+    }),
+  )
+}
+
+const NO_SYSTEM = ''
 
 const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
   draft: 'a draft',

@@ -1,4 +1,5 @@
 import { compareVersions } from '../../../content/index.js'
+import { extensionElement } from '../../../cross-version/index.js'
 import { OperationError, quoted } from '../../../errors/index.js'
 import { isNode, pathOf, PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
@@ -103,9 +104,11 @@ function reportUnknownProfile(run: Run, parent: FhirNode, { profile, context }: 
   })
 }
 
+/** Where an extension for an element of another release may be used follows from its url, which is looked at elsewhere. */
 function checkContext(run: Run, { parent }: FhirNode, { profile, rule: { contexts } }: Definition): void {
   if (parent === undefined) return
   for (const context of contexts) reportUnknownProfile(run, parent, { profile, context })
+  if (contexts.length === 0 && extensionElement(profile.url) !== undefined) return
   if (contexts.some((context) => holdsFor(context) && isIn(run, parent, context))) return
   if (FURTHER_PLACES.get(profile.url)?.some((path) => isElement(run, parent, path)) === true) return
   const allowed = contexts.map(({ expression }) => expression).join(', ')
