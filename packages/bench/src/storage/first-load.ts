@@ -13,8 +13,8 @@ import { rawLoad, type Load } from './raw-rows.js'
 import { benchDatabase } from './opened-storages.js'
 
 const RESOURCES: ReadonlyMap<string, (n: number) => JsonObject> = new Map([
-  ['a Patient to nine Observations, 13 entries', clinicalResource],
-  ['Patients, 8 entries', (n: number) => clinicalResource(n * PER_PATIENT)],
+  ['a Patient to nine Observations', clinicalResource],
+  ['Patients', (n: number) => clinicalResource(n * PER_PATIENT)],
 ])
 
 interface Filled {
