@@ -6,7 +6,8 @@ import type { StoragePromise } from './storage-promise.js'
 /** What was put or deleted since a mark, and the next mark; nothing where the storage does not tell changes. */
 async function since(storage: Storage, mark?: string): Promise<{ readonly mark: string; readonly changed: readonly string[] | 'unknown' }> {
   const { mark: next, changed } = (await storage.changes?.(mark)) ?? { mark: '', changed: 'unknown' }
-  const addresses = changed === 'unknown' ? changed : [...new Set(changed.map(({ type, id }) => `${type}/${id}`))].toSorted()
+  const addresses =
+    changed === 'unknown' ? changed : [...new Set(changed.map(({ type, id }) => `${type}/${id}`))].toSorted((a, b) => (a < b ? -1 : 1))
   return { mark: next, changed: addresses }
 }
 

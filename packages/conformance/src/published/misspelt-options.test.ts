@@ -135,7 +135,7 @@ const SAYS: Readonly<Record<string, string>> = {
 }
 
 /** Published functions whose parameter of that kind is not a set of options: what a request or a search is narrowed by. */
-const OTHERS: readonly string[] = ['forRequest', 'parseSearch', 'createEvaluation', 'compileLibrary', 'openWork', 'createResourceCache']
+const OTHERS: readonly string[] = ['forRequest', 'parseSearch', 'createEvaluation', 'compileLibrary']
 
 test.each(Object.entries(TABLE))('%s refuses a misspelt option by name', async (name, { make, before = [], options = {} }) => {
   const refused = async (): Promise<unknown> => await Reflect.apply(make, undefined, [...before, { ...options, misspelt: true }])

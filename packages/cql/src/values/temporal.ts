@@ -102,7 +102,8 @@ const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?(?:Z|[+-]\d\d:\d\d)?$
 
 /** What was read last, by kind and offset, then by text: evaluations of other periods read the same texts. */
 const lately = { date: new Map<number, Map<string, Temporal>>(), dateTime: new Map<number, Map<string, Temporal>>() }
-const MOST_OFFSETS = 50
+/** A process has one as a rule, and two while the clocks change. */
+const MOST_OFFSETS = 2
 const MOST_TEXTS = 20_000
 
 /** Reads a date (`2012-01`) or date and time (`2012-01-05T10:30Z`) of ISO 8601; times without offset are at `offset`. */
