@@ -3,7 +3,7 @@ import { createPace, type OperationContext, type Pace } from '../context/index.j
 import { OperationError } from '../errors/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
-import { compileProfile } from '../validate/profile/compile-profile.js'
+import { compileProfile, notEmpty } from '../validate/profile/compile-profile.js'
 import { TYPE_URL, type ElementRule, type Profile } from '../validate/run/element-rule.js'
 
 /** A demand of a definition that the schema does not express. */
@@ -102,7 +102,7 @@ async function findProfile({ ctx, model, pace }: Making, canonical: string): Pro
   const { url, version } = canonicalOf(canonical)
   const definition = await ctx.content.resolve('StructureDefinition', url, version)
   await pace.step()
-  return definition && compileProfile(definition.resource, model, [])
+  return definition && notEmpty(compileProfile(definition.resource, model, []))
 }
 
 /** What the definition of a type demands: of `Patient.contact` a part of that of `Patient`. */

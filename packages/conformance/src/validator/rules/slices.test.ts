@@ -119,6 +119,32 @@ test.each([
   expect(await findingsOf(patient, [definition], /^(definition-|too-few)/)).toEqual(['error definition-snapshot Patient'])
 })
 
+test('a profile with neither snapshot nor differential cannot be used, whatever names it; the rest is validated', async () => {
+  const empty = (name: string, type: string): JsonObject => {
+    const { differential: _, ...rest } = profile(name, type, [])
+    return rest
+  }
+  const definitions = [
+    empty('empty', 'Patient'),
+    empty('empty-name', 'HumanName'),
+    empty('empty-extension', 'Extension'),
+    { ...profile('derived', 'Patient', [{ path: 'Patient.name', min: 1 }]), baseDefinition: `${LOCAL}empty` },
+    profile('named', 'Patient', [{ path: 'Patient.name', type: [{ code: 'HumanName', profile: [`${LOCAL}empty-name`] }] }]),
+  ]
+  const said = (members: JsonObject, name?: string): Promise<readonly string[]> => {
+    const meta = name === undefined ? {} : { meta: { profile: [LOCAL + name] } }
+    return findingsOf({ resourceType: 'Patient', ...meta, ...members, gender: 'x' }, definitions, /^(definition-|too-few|code-not-in)/)
+  }
+  const gender = 'error code-not-in-value-set Patient.gender'
+  expect(await said({}, 'empty')).toEqual(['error definition-snapshot Patient', gender])
+  expect(await said({}, 'derived')).toEqual(['error definition-snapshot Patient', gender])
+  expect(await said({ name: [{ text: 'x' }] }, 'named')).toEqual(['error definition-snapshot Patient.name[0]', gender])
+  expect(await said({ extension: [{ url: `${LOCAL}empty-extension`, valueString: 'x' }] })).toEqual([
+    'error definition-snapshot Patient.extension[0]',
+    gender,
+  ])
+})
+
 test.each<readonly [discriminator: JsonObject, element: JsonObject | undefined, said: readonly string[]]>([
   [{ type: 'exists', path: 'period' }, undefined, ['error slicing-unsound Patient.name[0]']],
   [{ type: 'exists', path: 'period' }, { path: 'Patient.name.period', min: 1 }, ['information slice-unmatched Patient.name[0]']],

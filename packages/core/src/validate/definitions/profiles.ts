@@ -2,7 +2,7 @@ import { canonicalOf, resolveCanonical } from '../../content/index.js'
 import { cached, type CacheKind, type OperationContext } from '../../context/index.js'
 import { PENDING, type TypeModel } from '../../fhirpath/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { compileProfile } from '../profile/compile-profile.js'
+import { compileProfile, notEmpty } from '../profile/compile-profile.js'
 import { DEMAND_RULES } from '../rules/table.js'
 import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
@@ -29,7 +29,7 @@ export function profileFinder(
   }
   const fetchBase = answers(questions, async (type) => {
     const profile = await find(TYPE_URL + type)
-    if (profile !== undefined) types.set(type, profile)
+    if (profile !== undefined) types.set(type, notEmpty(profile))
     return profile
   })
   return {

@@ -19,7 +19,7 @@ import { emptyRule, ruleOf, type ProfileSource, type RuleDraft } from './compile
  * Compiles a StructureDefinition, from its snapshot when it has one, else from its differential.
  *
  * @param rules Those that will be checked: each ElementDefinition gets the names of the ones that have something to check where it applies.
- * @throws {OperationError} `definition-invalid` when it has neither.
+ *   One that has neither has no rules, and is marked as empty.
  */
 export function compileProfile(definition: JsonObject, model: TypeModel, rules: readonly DemandRule[]): Profile {
   const [url = '', type = '', parent] = ['url', 'type', 'baseDefinition'].map((name) => stringAt(definition, name))
@@ -27,7 +27,6 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
   const isTypeUrl = (text: string): boolean => text.startsWith(TYPE_URL) && model.type(text.slice(TYPE_URL.length)) !== undefined
   const snapshot = objectsAt(objectAt(definition, 'snapshot'), 'element')
   const elements = snapshot.length > 0 ? snapshot : objectsAt(objectAt(definition, 'differential'), 'element')
-  if (elements.length === 0) throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has no elements.`)
   const base = snapshot.length > 0 || parent === undefined || isTypeUrl(parent) ? undefined : parent
   const isBase = stringAt(definition, 'derivation') !== 'constraint'
   const source: ProfileSource = {
@@ -51,10 +50,21 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
     isBase,
     base,
     ...(stray !== undefined && { stray }),
+    ...(elements.length === 0 && { isEmpty: true }),
     imposes: imposedBy(definition),
-    ...treeOf(elements, source),
+    ...treeOf(elements.length > 0 ? elements : [{ id: type, path: type }], source),
     extension,
   }
+}
+
+/**
+ * The same profile, where one cannot do without its rules.
+ *
+ * @throws {OperationError} `definition-invalid` when it is empty.
+ */
+export function notEmpty(profile: Profile): Profile {
+  if (profile.isEmpty !== true) return profile
+  throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(profile.url)} has no elements.`)
 }
 
 function imposedBy(definition: JsonObject): readonly string[] {

@@ -146,6 +146,8 @@ export interface Profile {
   readonly base: string | undefined
   /** A path of its differential that its type does not have, so that it cannot be applied. */
   readonly stray?: string
+  /** True for a definition with neither snapshot nor differential, which cannot be applied. */
+  readonly isEmpty?: true
   /** Canonicals of the profiles that it imposes on all that conforms to it. */
   readonly imposes: readonly string[]
   /** Where an extension may be used; absent for all other profiles. */

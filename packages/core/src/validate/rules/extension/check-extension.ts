@@ -6,6 +6,7 @@ import type { Profile } from '../../run/element-rule.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run, NodeRule } from '../../run/run.js'
+import { reportEmpty } from '../profile/applied-profiles.js'
 import { extensionUrl } from '../slicing/slice-match.js'
 import { EXTENSION_CONTEXT, namesAround } from './extension-context.js'
 import { elementProblem, isUnchanged, isUpTo } from './other-releases.js'
@@ -61,6 +62,7 @@ function checkAbsolute(run: Run, node: FhirNode, url: string): void {
     run.findings.report(EXTENSION_UNKNOWN, node, { text })
     return
   }
+  if (profile !== undefined && profile !== PENDING) reportEmpty(run, node, profile)
   const severity = profile === undefined ? unknownSeverity(url, run.policy.extensionDomains) : undefined
   if (severity === undefined) return
   run.findings.report(EXTENSION_UNKNOWN, node, { text: `The extension ${quoted(url)} could not be found.`, severity })

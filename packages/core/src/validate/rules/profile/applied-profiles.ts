@@ -29,7 +29,7 @@ export const PROFILE_TYPE: FindingDefinition = defineFinding(
   'structure',
   'Claim a profile for the type of the resource.',
 )
-/** A profile that cannot be applied: its base is unknown or part of a cycle, or its differential does not fit. */
+/** A profile that cannot be applied: it has no elements, its base is unknown or part of a cycle, or its differential does not fit. */
 export const DEFINITION_SNAPSHOT: FindingDefinition = defineFinding(
   'definition-snapshot',
   'error',
@@ -175,10 +175,22 @@ function fittingProfile(run: Run, node: FhirNode, profile: Profile): readonly Pr
   return []
 }
 
+const NO_ELEMENTS = 'it has neither a snapshot nor a differential'
+
+/** Says of a profile with nothing in it, which an element needs, that it cannot be used. */
+export function reportEmpty(run: Run, node: FhirNode, profile: Profile): void {
+  if (profile.isEmpty !== true) return
+  run.findings.report(DEFINITION_SNAPSHOT, node, {
+    text: `The profile ${quoted(profile.url)} cannot be used: ${NO_ELEMENTS}.`,
+    profile: profile.canonical,
+  })
+}
+
 /** Why a profile cannot be applied: the chain of profiles down to a type breaks off, or one of them names an element that there is not. */
 function obstacleTo(run: Run, profile: Profile): string | undefined {
   const seen = new Set([profile.canonical])
   for (let current = profile; ;) {
+    if (current.isEmpty === true) return current === profile ? NO_ELEMENTS : `it is derived from ${quoted(current.url)}: ${NO_ELEMENTS}`
     if (current.stray !== undefined) return `there is no element ${quoted(current.stray)}`
     const { base } = current
     const next = base === undefined ? undefined : run.definitions.profile(base)

@@ -5,7 +5,7 @@ import type { ElementRule, Profile } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { profileRoots } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
-import { PROFILE_UNKNOWN, PROFILE_TYPE } from './applied-profiles.js'
+import { PROFILE_UNKNOWN, PROFILE_TYPE, reportEmpty } from './applied-profiles.js'
 import { conforms } from './conforms.js'
 
 /** An element that conforms to none of the profiles that its type may have, or to several. */
@@ -23,6 +23,7 @@ export const PROFILE_CHOICE: FindingDefinition = defineFinding(
 export function chosenRoots(run: Run, node: FhirNode, canonicals: readonly string[]): readonly ElementRule[] {
   const profiles = canonicals.map((canonical) => run.definitions.profile(canonical))
   if (profiles.includes(PENDING)) return []
+  for (const profile of profiles) if (profile !== undefined && profile !== PENDING) reportEmpty(run, node, profile)
   const choices = canonicals.map((canonical) => ({ key: canonical, rules: profileRoots(run, canonical) }))
   const [only] = choices
   if (only !== undefined && choices.length === 1) return onlyRoots(run, node, { canonical: only.key, profile: profiles[0] })
