@@ -259,6 +259,30 @@ test.each<readonly [coding: JsonObject, said: readonly string[]]>([
   expect(await findingsOf(basic(coding), [codeSystem({})], /^coding-/)).toEqual(said)
 })
 
+test('a value set that imports itself, at once or by others, is wrong where codes are bound to it', async () => {
+  const importing = (name: string, ...parts: readonly JsonObject[]): JsonObject => ({
+    resourceType: 'ValueSet',
+    url: `http://codes.test/${name}`,
+    name,
+    status: 'active',
+    compose: { include: [{ system: 'http://codes.test/cs' }, ...parts] },
+  })
+  const imports = (name: string): JsonObject => ({ valueSet: [`http://codes.test/${name}`] })
+  const said = (valueSet: string, resource: JsonObject, ...rest: readonly JsonObject[]): Promise<readonly string[]> => {
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'preferred', valueSet: `http://codes.test/${valueSet}` } })
+    const claiming = { ...resource, meta: { profile: ['http://codes.test/p'] } }
+    return issuesOf(claiming, [codeSystem({}), profile, ...rest], /^(?:value-set|code-)/)
+  }
+  const wrong = ['error|processing value-set-circular Basic.code']
+  const self = importing('self', imports('self'))
+  const ring = [importing('one', imports('two')), importing('two', imports('one'))]
+  expect(await said('self', basic(known('a')), self)).toEqual(wrong)
+  expect(await said('one', basic(known('a')), ...ring)).toEqual(wrong)
+  expect(await said('outer', basic(known('a')), importing('outer', imports('self')), self)).toEqual(wrong)
+  expect(await said('one', { resourceType: 'Basic', code: { text: 'x' } }, ...ring)).toEqual([])
+  expect(await findingsOf(self, [self], /^value-set-import/)).toEqual(['warning value-set-import ValueSet.compose.include[1].valueSet[0]'])
+})
+
 test('a profile that binds to a code system is wrong', async () => {
   const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/cs' } })
   const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }

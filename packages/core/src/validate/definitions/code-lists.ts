@@ -35,11 +35,14 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
   const listOf = async (definition: ValueSetDefinition): Promise<CodeList | undefined> => {
     if (isWithoutCodes(definition)) return emptyList(definition)
     const scope = await opened()
-    return usable(async () => {
+    try {
       const plan = await makePlan(scope, definition)
       await preparedFilters(createPace(ctx), plan, scope.rules)
       return codeListOf(scope, plan)
-    })
+    } catch (error) {
+      if (!isAboutContent(error)) throw error
+      return error.detail.messageId === 'VALUESET_CIRCULAR_REFERENCE' ? circularList(definition, error.message) : undefined
+    }
   }
   const find = async (canonical: string): Promise<CodeList | undefined> => {
     const definition = (await findValueSet(ctx, canonical)) ?? (await findUnstamped(ctx, canonical))
@@ -82,16 +85,7 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** A value set whose definition is broken says nothing about codes. */
-async function usable<T>(make: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await make()
-  } catch (error) {
-    if (isAboutContent(error)) return undefined
-    throw error
-  }
-}
-
-function isAboutContent(error: unknown): boolean {
+function isAboutContent(error: unknown): error is OperationError {
   return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
 }
 
@@ -119,6 +113,11 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
     lasts: () => true,
     restsOn: () => false,
   }
+}
+
+/** No code is known to be in what imports itself, or to be out of it. Definitions of a request may break the circle. */
+function circularList(definition: ValueSetDefinition, circle: string): CodeList {
+  return { ...emptyList(definition), circle, has: () => 'unknown', fit: () => 'questionable', restsOn: () => true }
 }
 
 function titleOf(resource: JsonObject, canonical: string | undefined): string {

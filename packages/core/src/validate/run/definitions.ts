@@ -79,6 +79,8 @@ export interface CodeList {
   /** `url|version`. */
   readonly canonical: string
   readonly title: string
+  /** Why nothing is known of its codes: it imports itself. Absent for one that can be used. */
+  readonly circle?: string
   readonly has: (code: GivenCode) => Verdict
   /** Whether it lists a code itself, one by one with others, by any code system: what a code without system can mean. */
   readonly lists: (code: string) => boolean

@@ -69,6 +69,10 @@ export function codedFits(run: Run, node: FhirNode, rule: ElementRule): boolean 
 /** True when a rule, or what it says about its members, requires codes of a value set that is not known. */
 export function needsUnknownCodes(run: Run, rule: ElementRule): boolean {
   return rulesWithin(rule).some(({ bindings }) =>
-    bindings.some(({ strength, valueSet }) => strength === 'required' && boundList(run, rule, valueSet) === undefined),
+    bindings.some(({ strength, valueSet }) => strength === 'required' && isUnusable(boundList(run, rule, valueSet))),
   )
+}
+
+function isUnusable(list: CodeList | undefined | Pending): boolean {
+  return list === undefined || (list !== PENDING && list.circle !== undefined)
 }

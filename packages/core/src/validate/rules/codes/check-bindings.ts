@@ -26,6 +26,13 @@ export const VALUE_SET_UNKNOWN: FindingDefinition = defineFinding(
   'code-invalid',
   'Load the value set or its package; until then the code is not checked.',
 )
+/** A value set that imports itself, so that it has no codes that one could check. */
+export const VALUE_SET_CIRCULAR: FindingDefinition = defineFinding(
+  'value-set-circular',
+  'error',
+  'processing',
+  'Remove the import by which the value set includes itself; until then the code is not checked.',
+)
 const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
   'code-system-not-inferred',
   'error',
@@ -105,7 +112,15 @@ const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>>
 /** Bindings. */
 export const bindingRule: DemandRule = {
   name: 'binding',
-  finds: [CODE_NOT_IN_VALUE_SET, VALUE_SET_UNKNOWN, CODE_SYSTEM_NOT_INFERRED, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED, CODE_SYSTEM_VERSION],
+  finds: [
+    CODE_NOT_IN_VALUE_SET,
+    VALUE_SET_UNKNOWN,
+    VALUE_SET_CIRCULAR,
+    CODE_SYSTEM_NOT_INFERRED,
+    CODE_VERSION_MISMATCH,
+    CONCEPT_OUTDATED,
+    CODE_SYSTEM_VERSION,
+  ],
   appliesTo: ({ bindings }) => bindings.length > 0,
   metTest: inAllTest,
   checkBy: checkFor,
@@ -144,6 +159,10 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
     return
   }
   if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
+  if (list.circle !== undefined) {
+    run.findings.report(VALUE_SET_CIRCULAR, node, { text: `${list.circle}.`, ...from(rule) })
+    return
+  }
   for (const [index, code] of codes.entries()) {
     const at = node.type.name === 'CodeableConcept' ? `coding[${index}].` : ''
     checkVersion(run, node, { binding, rule, list, code, at })

@@ -130,7 +130,11 @@ function checkContained(run: Run, part: FhirNode, id: string): void {
 function checkImports(run: Run, part: FhirNode): void {
   const imports = childrenOf(run, part, 'valueSet')
   for (const one of imports) {
-    if (typeof one.value !== 'string' || one.value.startsWith('#') || run.definitions.valueSet(one.value) !== undefined) continue
+    if (typeof one.value !== 'string' || one.value.startsWith('#')) continue
+    const list = run.definitions.valueSet(one.value)
+    if (list !== undefined && list !== PENDING && list.circle !== undefined)
+      run.findings.report(VALUE_SET_IMPORT, one, { text: `${list.circle}.` })
+    if (list !== undefined) continue
     const kind = otherKindOf(run, one.value, 'ValueSet')
     const what = kind === undefined ? 'could not be found' : `is a ${String(kind)}`
     if (kind !== PENDING) run.findings.report(VALUE_SET_IMPORT, one, { text: `The value set ${quoted(one.value)} ${what}.` })

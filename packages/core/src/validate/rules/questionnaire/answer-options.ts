@@ -5,7 +5,7 @@ import { conceptTexts, foldTerm } from '../../../terminology/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import type { CodeList } from '../../run/definitions.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
-import { VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
+import { VALUE_SET_CIRCULAR, VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import type { FormItem, ResponseItem, ResponseCheck, ValuedAnswer } from './form.js'
 
@@ -107,6 +107,7 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
       text: `The value set ${quoted(canonical)} of the item could not be found.`,
       ...(!CHOICES.has(valued.item.type) && { code: 'invariant' }),
     })
+  else if (list.circle !== undefined) say(check, valued, { finding: VALUE_SET_CIRCULAR, text: `${list.circle}.` })
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
   else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
     check.run.findings.report(ANSWER_OPTION, valued.value, {
