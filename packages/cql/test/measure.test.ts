@@ -202,6 +202,22 @@ describe('criteria of other languages', () => {
     expect(counted(await report(inLanguage(language, expression)))).toEqual([expected])
   })
 
+  it.each([
+    ['text/cql-expression', "Patient.gender = 'male'", [2, 1]],
+    ['text/cql-expression', "exists (Visits.Visits V where V.id = 'a1')", [2, 1]],
+    ['text/fhirpath', 'active.exists()', [2, 1]],
+  ])('stand beside names of definitions, each with its own value: %s: %s', async (language, expression, expected) => {
+    const { group = [] } = await report(
+      measure('cohort', [], {
+        group: [
+          { population: [population('initial-population', 'Visited')] },
+          { population: [population('initial-population', '', { criteria: { language, expression } })] },
+        ],
+      }),
+    )
+    expect(group.flatMap(({ population: own = [] }) => own.map(({ count }) => count))).toEqual(expected)
+  })
+
   it('FHIRPath divides the items that CQL counts', async () => {
     const stratifier = [{ criteria: { language: 'text/fhirpath', expression: 'subject.reference' } }]
     const visits = measure('cohort', [population('initial-population', 'Visits')], { basis: 'Encounter', stratifier })

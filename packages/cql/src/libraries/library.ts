@@ -40,6 +40,14 @@ export interface LibraryOptions {
   readonly onRetrieve?: (request: RetrieveRequest, node: ElmNode) => void
   /** Looks on at every node. Without it, nothing is there that could. */
   readonly trace?: NodeTrace | undefined
+  /** The places of an evaluation that are taken so far: the same object for all compilations whose definitions one evaluation computes. */
+  readonly taken?: TakenPlaces
+}
+
+/** How many places of an evaluation are taken: those of aliases and operands, and those of values that are kept. */
+export interface TakenPlaces {
+  slots: number
+  memo: number
 }
 
 /** A definition of a library. */
@@ -64,16 +72,13 @@ export interface CqlLibrary {
   invocable(name: string, operands: readonly Compute[]): Compute | undefined
   /** Names of the parameters that it declares. */
   readonly parameters: readonly string[]
-  /** How many slots an evaluation needs, counted when called. */
-  sizes(): { readonly slots: number; readonly memo: number }
 }
 
 /** What all libraries of one compilation share. */
 interface Shared {
   readonly options: LibraryOptions
   readonly libraries: Map<string, Library>
-  slots: number
-  memo: number
+  readonly taken: TakenPlaces
   depth: number
   /** Nodes of the definition or function that is being compiled, which were compiled so far. */
   nodes: number
@@ -109,7 +114,14 @@ interface Library {
  *   understood, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
-  const shared: Shared = { options, libraries: new Map(), slots: 0, memo: 0, depth: 0, nodes: 0, context: 'Patient' }
+  const shared: Shared = {
+    options,
+    libraries: new Map(),
+    taken: options.taken ?? { slots: 0, memo: 0 },
+    depth: 0,
+    nodes: 0,
+    context: 'Patient',
+  }
   const library = openLibrary(elm)
   const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {
@@ -122,7 +134,6 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
       return candidates.length === 0 ? undefined : callOf(library, candidates, operands, shared)
     },
     parameters: definitionsIn(library.node, 'parameters').map((def) => textAt(def, 'name') ?? ''),
-    sizes: () => ({ slots: shared.slots, memo: shared.memo }),
   }
 }
 
@@ -179,7 +190,7 @@ function isContextSubject(name: string, context: string, expression: ElmNode): b
 const subject: Compute = (evaluation) => evaluation.subject
 
 function memoised(library: Library, name: string, expression: ElmNode, shared: Shared): Compute {
-  const slot = shared.memo++
+  const slot = shared.taken.memo++
   const compute = guarded(library, `define ${name}`, expression, () => compileIn(library, expression, EMPTY_SCOPE, shared))
   return (evaluation) => {
     const known = evaluation.memo[slot]
@@ -227,7 +238,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     offset: options.offset ?? 0,
     isUnfiltered: () => shared.context === 'Unfiltered' || shared.context === 'Population',
     onRetrieve: (request, node) => options.onRetrieve?.(request, node),
-    slot: () => shared.slots++,
+    slot: () => shared.taken.slots++,
     nodes: () => shared.nodes,
     references: referencesOf(library, shared),
     compile: (node, scope) => {
@@ -411,7 +422,7 @@ function bodyOf(library: Library, def: ElmNode, shared: Shared): FunctionBody {
   const name = textAt(def, 'name') ?? ''
   const expression = nodeAt(def, 'expression')
   if (expression === undefined) throw unsupportedElm(def, `The function ${quoted(name)} is external; external functions are not supported.`)
-  const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.slots++] as const)
+  const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.taken.slots++] as const)
   const scope: Scope = { aliases: new Map(), operands: new Map(operands) }
   const [compute, steps] = guarded(library, `function ${name}/${operands.length}`, def, () => withSteps(library, expression, scope, shared))
   const body = { compute, steps }

@@ -135,6 +135,7 @@ export async function prepare(
     name === PERIOD ? periodOf(scope, offset, type) : given.get(name)
   const build = (trace?: NodeTrace): Prepared => {
     const requests = new Map<ElmNode, RetrieveRequest>()
+    const taken = { slots: 0, memo: 0 }
     const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
       compileLibrary(elm, {
         model,
@@ -147,6 +148,7 @@ export async function prepare(
           requests.set(node, request)
         },
         trace,
+        taken,
       })
     const library = loaded.library === undefined ? undefined : compiled(loaded.library)
     const expressions = loaded.expressions === undefined ? undefined : compiled(loaded.expressions)
