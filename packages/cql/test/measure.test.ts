@@ -28,6 +28,8 @@ define Visits: [Encounter] E where E.period during "Measurement Period"
 define Gender: Patient.gender
 define function Length(visit FHIR.Encounter): duration in minutes of visit.period
 define Wrong: singleton from {1, 2}
+define function Zero(visit FHIR.Encounter): 0
+define function Status(visit FHIR.Encounter): visit.status.value
 define Frequent: Count(Visits) >= Least
 define LastVisit: Last(Visits)
 define Facts: Tuple { age: AgeInYearsAt(start of "Measurement Period"), none: null as String }
@@ -187,6 +189,75 @@ it('aggregates observations', async () => {
 const counted = ({ group = [] }: MeasureReport): readonly unknown[] =>
   group.flatMap(({ population: all = [] }) => all.map(({ count }) => count))
 
+describe('a ratio of observations', () => {
+  const sides = [
+    population('initial-population', 'Visits'),
+    population('denominator', 'Visits', { id: 'den' }),
+    population('numerator', 'Visits', { id: 'num' }),
+  ]
+  const observation = (expression: string, of?: string): object =>
+    population('measure-observation', expression, {
+      extension: [
+        { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-aggregateMethod', valueCode: 'sum' },
+        ...(of === undefined
+          ? []
+          : [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-criteriaReference', valueString: of }]),
+      ],
+    })
+  const ratio = (...observations: readonly object[]): { resourceType: string; id: string } =>
+    measure('ratio', [...sides, ...observations], { basis: 'Encounter' })
+
+  it.each([
+    ['of numerator and denominator', [observation('Zero', 'num'), observation('Length', 'den')], [3, 3, 3, 3, 3], 0],
+    ['with nothing to divide by', [observation('Length', 'num'), observation('Zero', 'den')], [3, 3, 3, 3, 3], undefined],
+    ['of older Measures, which do not say of what they are', [observation('Length'), observation('Length')], [3, 3, 3, 0, 0], undefined],
+  ])('%s', async (_, observations, counts, score) => {
+    const answer = await report(ratio(...observations))
+    expect(counted(answer)).toEqual(counts)
+    expect(answer.group?.[0]?.measureScore?.value).toBe(score)
+  })
+
+  it.each([
+    ['one', [observation('Length', 'num')]],
+    ['both of one side', [observation('Length', 'num'), observation('Length', 'num')]],
+    ['one that does not say of what it is', [observation('Length', 'num'), observation('Length')]],
+    ['one of nothing', [observation('Length', 'num'), observation('Length', 'nothing')]],
+    ['texts', [observation('Status', 'num'), observation('Length', 'den')]],
+  ])('%s is refused', async (_, observations) => {
+    await expect(report(ratio(...observations))).rejects.toMatchObject({ code: 'definition-invalid' })
+  })
+})
+
+it('observes elements of FHIR that are numbers or quantities', async () => {
+  const observed = (expression: string): { resourceType: string; id: string } =>
+    measure('continuous-variable', [
+      population('initial-population', 'Everybody'),
+      population('measure-population', 'Everybody'),
+      population('measure-observation', '', {
+        criteria: { language: 'text/cql-expression', expression },
+        extension: [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-aggregateMethod', valueCode: 'sum' }],
+      }),
+    ])
+  const weight = {
+    resourceType: 'Observation',
+    id: 'w',
+    status: 'final',
+    code: { text: 'weight' },
+    subject: { reference: 'Patient/a' },
+    valueQuantity: { value: 61.5, code: 'kg' },
+  }
+  const born = patient('e', 'female', { multipleBirthInteger: 2 })
+  const scores = []
+  for (const expression of ['First([Observation]).value as FHIR.Quantity', 'Patient.multipleBirth as FHIR.integer'])
+    scores.push(
+      (await report(observed(expression), {}, [weight, born])).group?.map(({ population: own = [], measureScore }) => [
+        own.at(-1)?.count,
+        measureScore?.value,
+      ]),
+    )
+  expect(scores).toEqual([[[1, 61.5]], [[1, 2]]])
+})
+
 describe('criteria of other languages', () => {
   const inLanguage = (language: string, expression: string): { resourceType: string; id: string } =>
     measure('cohort', [{ code: concept('initial-population'), criteria: { language, expression } }])
@@ -234,6 +305,11 @@ describe('criteria of other languages', () => {
     ['an unknown language', inLanguage('text/x', '1'), 'not-supported'],
   ])('%s is refused', async (_, definition, code) => {
     await expect(report(definition)).rejects.toMatchObject({ code })
+  })
+
+  it('names of definitions without a library, at the place of the library', async () => {
+    const named = measure('cohort', [population('initial-population', 'Women')], { library: [] })
+    await expect(report(named)).rejects.toMatchObject({ expression: ['Measure.library'] })
   })
 })
 
@@ -446,6 +522,15 @@ it('tells how far it is, and ends when it is cancelled', async () => {
 })
 
 describe('what is refused', () => {
+  it.each(['5', "{ 'a' }", 'Visits.Visits V return V.period'])(
+    'what is no resource where resources are counted: %s',
+    async (expression) => {
+      const criteria = { language: 'text/cql-expression', expression }
+      const encounters = measure('cohort', [population('initial-population', '', { criteria })], { basis: 'Encounter' })
+      await expect(report(encounters)).rejects.toMatchObject({ code: 'definition-invalid' })
+    },
+  )
+
   const cohort = (expression: string): { resourceType: string; id: string } =>
     measure('cohort', [population('initial-population', expression)])
   it.each([
@@ -454,6 +539,11 @@ describe('what is refused', () => {
     [
       'a boolean where resources are counted',
       measure('cohort', [population('initial-population', 'Women')], { basis: 'Encounter' }),
+      'definition-invalid',
+    ],
+    [
+      'resources where dates are counted',
+      measure('cohort', [population('initial-population', 'Visits')], { basis: 'date' }),
       'definition-invalid',
     ],
     [
@@ -495,5 +585,10 @@ describe('what is refused', () => {
     ['a scoring that does not exist', measure('guess', [population('initial-population', 'Women')]), 'not-supported'],
   ])('%s', async (_, definition, code) => {
     await expect(report(definition)).rejects.toMatchObject({ code })
+  })
+
+  it('names of definitions without a library, at the place of the library', async () => {
+    const named = measure('cohort', [population('initial-population', 'Women')], { library: [] })
+    await expect(report(named)).rejects.toMatchObject({ expression: ['Measure.library'] })
   })
 })

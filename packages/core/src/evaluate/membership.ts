@@ -5,7 +5,7 @@ import type { GroupPlan, Population } from './measure-plan.js'
 export interface Membership {
   readonly all: readonly number[]
   readonly none: readonly number[]
-  /** For observations: the population whose members are observed, without those that its exclusion has. */
+  /** For observations: the population whose members are observed, without those that its exclusion has; -1 where the Measure does not say. */
   readonly observed?: number
 }
 
@@ -74,7 +74,23 @@ export function membershipsOf(group: GroupPlan, observations: 'allowed' | 'refus
   const kinds = populations.map((population) => kindOf(population, { rules, scoring, observations }))
   checkRequired(group, { kinds, rules })
   checkRepeated(group, kinds)
-  return kinds.map((kind, index) => membership(group, { kinds, index, rule: rules.get(kind) ?? { within: [] } }))
+  const memberships = kinds.map((kind, index) => membership(group, { kinds, index, rule: rules.get(kind) ?? { within: [] } }))
+  if (scoring === 'ratio') checkObservations(group, { kinds, memberships })
+  return memberships
+}
+
+/** A ratio has no observations, or two: of its numerator and of its denominator. */
+function checkObservations(
+  { populations, path }: GroupPlan,
+  { kinds, memberships }: { readonly kinds: readonly string[]; readonly memberships: readonly Membership[] },
+): void {
+  const sides = memberships.flatMap(({ observed }) => (observed === undefined ? [] : [kinds[observed] ?? 'none'])).toSorted()
+  const isNamed = sides.some((side) => side !== 'none')
+  if (sides.length === 0 || (sides.length === 2 && (!isNamed || sides.join(' ') === 'denominator numerator'))) return
+  const first = populations[kinds.indexOf(OBSERVATION)]
+  throw new OperationError('definition-invalid', 'A ratio has two observations: one of its numerator, one of its denominator.', {
+    expression: [first?.path ?? path],
+  })
 }
 
 function kindOf(
@@ -129,6 +145,8 @@ function observation(group: GroupPlan, kinds: readonly string[], index: number):
   const own = group.populations[index]
   const reference = own?.criteriaReference
   const observed = reference === undefined ? kinds.indexOf('measure-population') : group.populations.findIndex(({ id }) => id === reference)
+  // Older ratios do not say what is observed: they have counts alone.
+  if (reference === undefined && observed < 0) return { all: [], none: [], observed }
   const kind = kinds[observed]
   if (own === undefined || kind === undefined || !OBSERVABLE.has(kind))
     throw new OperationError('definition-invalid', `${own?.place ?? group.path} must refer to the population that is observed.`, {

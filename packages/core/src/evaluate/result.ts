@@ -223,9 +223,13 @@ interface Scored {
   readonly populations: readonly Pick<Population, 'kinds'>[]
 }
 
-/** Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring or with nothing to divide by. */
+/**
+ * Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring, with nothing to divide by, and for a ratio of
+ * observations, which counts do not tell.
+ */
 export function scoreOf({ scoring, populations }: Scored, counts: readonly number[]): number | undefined {
   if (scoring !== 'proportion' && scoring !== 'ratio') return undefined
+  if (populations.some(({ kinds }) => kinds.includes('measure-observation'))) return undefined
   const count = (kind: string): number => counts[populations.findIndex((population) => population.kinds.includes(kind))] ?? 0
   const above = count('numerator') - count('numerator-exclusion')
   const below = count('denominator') - count('denominator-exclusion') - count('denominator-exception')

@@ -40,14 +40,8 @@ export interface LibraryOptions {
   readonly onRetrieve?: (request: RetrieveRequest, node: ElmNode) => void
   /** Looks on at every node. Without it, nothing is there that could. */
   readonly trace?: NodeTrace | undefined
-  /** The places of an evaluation that are taken so far: the same object for all compilations whose definitions one evaluation computes. */
-  readonly taken?: TakenPlaces
-}
-
-/** How many places of an evaluation are taken: those of aliases and operands, and those of values that are kept. */
-export interface TakenPlaces {
-  slots: number
-  memo: number
+  /** How many places of an evaluation are taken: those of aliases and operands, and those of values that are kept. The same object for all compilations whose definitions one evaluation computes. */
+  readonly taken?: { slots: number; memo: number }
 }
 
 /** A definition of a library. */
@@ -78,7 +72,7 @@ export interface CqlLibrary {
 interface Shared {
   readonly options: LibraryOptions
   readonly libraries: Map<string, Library>
-  readonly taken: TakenPlaces
+  readonly taken: { slots: number; memo: number }
   depth: number
   /** Nodes of the definition or function that is being compiled, which were compiled so far. */
   nodes: number
@@ -114,14 +108,8 @@ interface Library {
  *   understood, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
-  const shared: Shared = {
-    options,
-    libraries: new Map(),
-    taken: options.taken ?? { slots: 0, memo: 0 },
-    depth: 0,
-    nodes: 0,
-    context: 'Patient',
-  }
+  const { taken = { slots: 0, memo: 0 } } = options
+  const shared: Shared = { options, libraries: new Map(), taken, depth: 0, nodes: 0, context: 'Patient' }
   const library = openLibrary(elm)
   const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {

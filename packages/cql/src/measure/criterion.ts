@@ -41,7 +41,7 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
     prepared.library === undefined
       ? `${place} is the name of a definition, while the Measure names no library.`
       : `${place}: library ${prepared.library.id} has no definition ${quoted(expression)}.`,
-    { expression: [`${criterion.path}.criteria.expression`] },
+    { expression: [prepared.library === undefined ? 'Measure.library' : `${criterion.path}.criteria.expression`] },
   )
 }
 

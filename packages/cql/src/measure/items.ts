@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
+import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { Evaluation } from '../compile/compiler.js'
 import { literalText } from '../values/text.js'
 import { isFhir, isList, type FhirElement, type Value } from '../values/value.js'
@@ -9,7 +10,7 @@ import type { CompiledCriterion } from './criterion.js'
 export type Items = ReadonlyMap<string, Value>
 
 /** What satisfies a criterion, by reference: the subject itself for true, else the items of the list. */
-export function itemsOf(population: CompiledCriterion, evaluation: Evaluation): Items {
+export function itemsOf(population: CompiledCriterion, evaluation: Evaluation, model: TypeModel): Items {
   const given = population.ofSubject?.(evaluation) ?? null
   const value = population.anyItem === true ? hasItem(given) : given
   const { subject } = evaluation
@@ -21,7 +22,7 @@ export function itemsOf(population: CompiledCriterion, evaluation: Evaluation): 
   if (population.basis === 'boolean') throw misfit(population, `gives ${isList(value) ? 'a list' : 'a value'}`)
   const subjectKey = subject === null ? '' : referenceOf(subject)
   const items = isList(value) ? value : [value]
-  checkTypes(items, population)
+  checkTypes(items, population, model)
   return new Map(
     items.flatMap((item) =>
       item === null ? [] : [[isFhir(item) ? referenceOf(item) : `${subjectKey}#${literalText(item)}`, item] as const],
@@ -29,14 +30,16 @@ export function itemsOf(population: CompiledCriterion, evaluation: Evaluation): 
   )
 }
 
-/** Resources must be of the type that the basis names; one in lower case, such as `date`, names none. */
-function checkTypes(items: readonly Value[], population: CompiledCriterion): void {
-  const { basis = '' } = population
-  if (!/^[A-Z]/.test(basis)) return
-  const other = items
-    .filter((item) => item !== null)
-    .find((item) => isFhir(item) && item.type.kind === 'resource' && item.type.name !== basis)
-  if (other !== undefined && isFhir(other)) throw misfit(population, `gives ${other.type.name}`)
+/** Where the basis is a type of resource, all items must be such resources; no other basis has resources. */
+function checkTypes(items: readonly Value[], population: CompiledCriterion, model: TypeModel): void {
+  const { basis } = population
+  if (basis === undefined) return
+  const isOfResources = model.type(basis)?.kind === 'resource'
+  for (const item of items) {
+    if (item === null) continue
+    const name = isFhir(item) && item.type.kind === 'resource' ? item.type.name : undefined
+    if (name === undefined ? isOfResources : name !== basis) throw misfit(population, `gives ${name ?? 'what is no resource'}`)
+  }
 }
 
 /** Whether a result, which is a truth value or items, says that there is something. */

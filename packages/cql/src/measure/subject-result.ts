@@ -2,9 +2,11 @@ import { OperationError } from 'fhir-ops/errors'
 import type { GroupPlan } from 'fhir-ops/evaluate'
 import { membershipsOf, type Membership, type Observed, type SubjectResult } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
+import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
+import { systemValueOf } from '../model/property.js'
 import { decimalOf } from '../values/compare.js'
 import { numberOf } from '../values/decimal.js'
-import { isQuantity, type Value } from '../values/value.js'
+import { isFhir, isQuantity, type FhirElement, type Value } from '../values/value.js'
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
 import { itemsOf, type Items } from './items.js'
 import type { Prepared } from './prepare.js'
@@ -54,9 +56,9 @@ function checkObservation(observation: CompiledCriterion | undefined): void {
 
 /** What one subject contributes to a group. */
 export function subjectResult(group: CompiledGroup, evaluation: Evaluation, individual: boolean): SubjectResult {
-  const { memberships, populations } = group
+  const { memberships, populations, prepared } = group
   const sets = populations.map((population, index): Items =>
-    memberships[index]?.observed === undefined ? itemsOf(population, evaluation) : new Map<string, Value>(),
+    memberships[index]?.observed === undefined ? itemsOf(population, evaluation, prepared.model) : new Map<string, Value>(),
   )
   const members = memberships.map(({ all, none, observed }) =>
     observed === undefined
@@ -64,7 +66,7 @@ export function subjectResult(group: CompiledGroup, evaluation: Evaluation, indi
       : [],
   )
   const observations = memberships.map((membership, index) =>
-    membership.observed === undefined ? [] : observed(populations[index], { membership, members, sets }, evaluation),
+    membership.observed === undefined ? [] : observed(populations[index], { membership, members, sets, helpers: prepared }, evaluation),
   )
   const strata = group.stratifiers.map((stratifier) => strataOf(stratifier, { members, sets, group }, evaluation))
   const evidence = individual ? group.evidence.map((all) => all.map((one) => evidenceValues(one, evaluation))) : undefined
@@ -78,24 +80,39 @@ function isMember(key: string, { all, none }: Membership, sets: readonly Items[]
 interface Members {
   readonly members: readonly (readonly string[])[]
   readonly sets: readonly Items[]
+  readonly helpers: HelperContext
 }
 
 /** The observations of the members of the observed population that are not excluded. */
 function observed(
   population: CompiledCriterion | undefined,
-  { membership, members, sets }: Members & { readonly membership: Membership },
+  { membership, members, sets, helpers }: Members & { readonly membership: Membership },
   evaluation: Evaluation,
 ): readonly Observed[] {
   const index = membership.observed ?? -1
   const excluded = new Set(membership.none.flatMap((none) => members[none] ?? []))
   return (members[index] ?? []).flatMap((member) => {
     if (excluded.has(member) || population === undefined) return []
-    const amount = amountOf(valueFor(population, sets[index]?.get(member) ?? null, evaluation))
-    return amount === undefined ? [] : [{ member, value: amount }]
+    const value = valueFor(population, sets[index]?.get(member) ?? null, evaluation)
+    return value === null ? [] : numbersOf(value, population, helpers).map((amount) => ({ member, value: amount }))
   })
 }
 
-function amountOf(value: Value): number | undefined {
-  const amount = isQuantity(value) ? value.value : decimalOf(value)
-  return amount === undefined ? undefined : numberOf(amount)
+/**
+ * The number that was observed: of a quantity its value. An element without a value is none.
+ *
+ * @throws {OperationError} `definition-invalid` for what is no number.
+ */
+function numbersOf(value: Value, { place }: CompiledCriterion, helpers: HelperContext): readonly number[] {
+  const plain = value !== null && isFhir(value) ? plainAmount(value, helpers) : value
+  if (plain === null) return []
+  const amount = isQuantity(plain) ? plain.value : decimalOf(plain)
+  if (amount !== undefined) return [numberOf(amount)]
+  throw new OperationError('definition-invalid', `${place} gives a value that is neither a number nor a quantity.`)
+}
+
+function plainAmount(value: FhirElement, helpers: HelperContext): Value {
+  if (value.type.name === 'Quantity') return FHIR_HELPERS['ToQuantity']?.(value, helpers) ?? null
+  const plain = systemValueOf(value, helpers.offset)
+  return plain === undefined ? value : plain
 }
