@@ -259,6 +259,33 @@ test.each<readonly [coding: JsonObject, said: readonly string[]]>([
   expect(await findingsOf(basic(coding), [codeSystem({})], /^coding-/)).toEqual(said)
 })
 
+test('a value set that takes active codes only does not take inactive ones, listed or not: STATUS_CODE_WARNING_CODE', async () => {
+  const said = (include: JsonObject, strength: string, resource: JsonObject, inactive = false): Promise<readonly string[]> => {
+    const valueSet = {
+      resourceType: 'ValueSet',
+      url: 'http://codes.test/v',
+      name: 'V',
+      status: 'active',
+      compose: { inactive, include: [include] },
+    }
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength, valueSet: 'http://codes.test/v' } })
+    const claiming = { ...resource, meta: { profile: ['http://codes.test/p'] } }
+    return issuesOf(claiming, [codeSystem({}), valueSet, profile], /^(?:value-set|concept-|code-)/)
+  }
+  const all = { system: 'http://codes.test/cs' }
+  const listing = { ...all, concept: [{ code: 'a' }] }
+  const inactive = 'warning|business-rule concept-inactive Basic.code.coding[0]'
+  const barred = 'error|business-rule concept-inactive Basic.code.coding[0].code'
+  const out = (severity: string): string => `${severity}|code-invalid code-not-in-value-set Basic.code`
+  const expectSorted = async (found: Promise<readonly string[]>, ...expected: readonly string[]): Promise<void> =>
+    expect((await found).toSorted()).toEqual(expected.toSorted())
+  await expectSorted(said(all, 'required', basic(known('old'))), inactive, barred, out('error'))
+  await expectSorted(said(all, 'preferred', basic(known('old'))), inactive, barred, out('information'))
+  await expectSorted(said(listing, 'extensible', basic(known('old'))), inactive, barred, out('warning'))
+  await expectSorted(said(all, 'required', basic(known('a'))))
+  await expectSorted(said(all, 'required', basic(known('old')), true), inactive)
+})
+
 test('a value set that imports itself, at once or by others, is wrong where codes are bound to it', async () => {
   const importing = (name: string, ...parts: readonly JsonObject[]): JsonObject => ({
     resourceType: 'ValueSet',

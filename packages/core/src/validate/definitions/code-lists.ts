@@ -108,6 +108,7 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
     displays: () => [],
     systemsOf: () => [],
     outdated: () => undefined,
+    isBarred: () => false,
     members: () => [],
     suggestions: () => [],
     lasts: () => true,
@@ -174,6 +175,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     systemsOf,
     outdated,
+    isBarred: (code) => plan.valueSet.activeOnly && isInactive(plan, code),
     members: () => membersOf(plan, (code) => find(code) === 'in'),
     suggestions: ({ code, system }) => suggestions(code, system),
     lasts: () => families.every((family) => family.lasts()),
@@ -212,7 +214,7 @@ function valueSetsOf(plan: ValueSetPlan): readonly string[] {
 }
 
 /** The newest versions of a system that the value set takes codes from. */
-function providersOf(plan: ValueSetPlan, system: string): readonly CodeSystemProvider[] {
+function providersOf(plan: ValueSetPlan, system: string | undefined): readonly CodeSystemProvider[] {
   return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
 }
 
@@ -247,6 +249,14 @@ function outdatedIn(plan: ValueSetPlan, { system, code }: GivenCode): string | u
   const includes = withImports(plan).flatMap((one) => one.includes)
   const own = system === undefined ? includes : includes.filter(({ family }) => family?.url === system)
   return own.flatMap(({ definition }) => outdatedOf(definition.listed(code)?.concept) ?? [])[0]
+}
+
+/** Whether the code is inactive in a code system that the value set takes codes from. */
+function isInactive(plan: ValueSetPlan, { system, code }: GivenCode): boolean {
+  return providersOf(plan, system).some((provider) => {
+    const concept = provider.find(code)
+    return concept !== undefined && provider.status(concept).inactive
+  })
 }
 
 function outdatedOf(concept: JsonObject | undefined): string | undefined {

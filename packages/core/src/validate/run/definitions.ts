@@ -98,6 +98,8 @@ export interface CodeList {
   readonly systemsOf: (code: string) => readonly string[]
   /** `deprecated` or `withdrawn` for a code that it lists, and says to be so. */
   readonly outdated: (code: GivenCode) => string | undefined
+  /** Whether it takes only active codes, and this one is inactive. */
+  readonly isBarred: (code: GivenCode) => boolean
   /** Its codes, as far as they are listed one by one or come from a code system of at most a thousand. */
   readonly members: () => readonly GivenCode[]
   /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */

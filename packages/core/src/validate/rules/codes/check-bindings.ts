@@ -11,7 +11,7 @@ import { replacement } from '../../run/patch.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { boundList, boundLists, codesOf } from './bound-codes.js'
-import { CODE_SYSTEM_VERSION } from './check-coding.js'
+import { CODE_SYSTEM_VERSION, CONCEPT_INACTIVE } from './check-coding.js'
 
 const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
   'code-not-in-value-set',
@@ -119,6 +119,7 @@ export const bindingRule: DemandRule = {
     CODE_SYSTEM_NOT_INFERRED,
     CODE_VERSION_MISMATCH,
     CONCEPT_OUTDATED,
+    CONCEPT_INACTIVE,
     CODE_SYSTEM_VERSION,
   ],
   appliesTo: ({ bindings }) => bindings.length > 0,
@@ -168,6 +169,7 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
     checkVersion(run, node, { binding, rule, list, code, at })
     noteOutdated(run, node, { rule, list, code, at })
     noteMissingVersion(run, node, { rule, list, code, at })
+    checkActive(run, node, { rule, list, code, at })
   }
   if (binding.strength === 'required') checkInference(run, node, { rule, list })
   const isOut = codes.every((code) => isOutside(run, list, code))
@@ -208,6 +210,17 @@ function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Omit<V
   if (status === undefined) return
   run.findings.report(CONCEPT_OUTDATED, node, {
     text: `${shown(code)} is ${status} in the value set ${quoted(list.title)} (${list.canonical}); its use should be reviewed.`,
+    ...(typeof node.value !== 'string' && { at: `${at}code` }),
+    ...from(rule),
+  })
+}
+
+/** A value set may take active codes only; then it matters why a code is not in it. */
+function checkActive(run: Run, node: FhirNode, { rule, list, code, at }: Omit<VersionedCode, 'binding'>): void {
+  if (list.has(code) !== 'out' || !list.isBarred(code)) return
+  run.findings.report(CONCEPT_INACTIVE, node, {
+    text: `${shown(code)} is valid, but it is not active, and the value set ${quoted(list.title)} (${list.canonical}) takes active codes only.`,
+    severity: 'error',
     ...(typeof node.value !== 'string' && { at: `${at}code` }),
     ...from(rule),
   })

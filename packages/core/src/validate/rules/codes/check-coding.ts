@@ -40,7 +40,8 @@ const CODING_CODE_MISSING: FindingDefinition = defineFinding(
   'value',
   'Give a code of the code system, or leave the coding out.',
 )
-const CONCEPT_INACTIVE: FindingDefinition = defineFinding('concept-inactive', 'warning', 'business-rule', 'Use an active code.')
+/** A code that is not active any more. */
+export const CONCEPT_INACTIVE: FindingDefinition = defineFinding('concept-inactive', 'warning', 'business-rule', 'Use an active code.')
 const CODE_CASE: FindingDefinition = defineFinding('code-case', 'information', 'business-rule', 'Write the code as the code system does.')
 const UNIT_ANNOTATION: FindingDefinition = defineFinding(
   'unit-annotation',
