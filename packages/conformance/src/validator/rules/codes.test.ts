@@ -286,6 +286,39 @@ test('a value set that takes active codes only does not take inactive ones, list
   await expectSorted(said(all, 'required', basic(known('old')), true), inactive)
 })
 
+test('what a value set imports or requires and is not known is named: Unable_to_resolve_value_Set_, VALUESET_SUPPLEMENT_MISSING', async () => {
+  const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/v' } })
+  const said = (members: JsonObject, code: string, ...rest: readonly JsonObject[]): Promise<readonly string[]> => {
+    const valueSet = { resourceType: 'ValueSet', url: 'http://codes.test/v', name: 'V', status: 'active', ...members }
+    const claiming = { ...basic(known(code)), meta: { profile: ['http://codes.test/p'] } }
+    return issuesOf(claiming, [codeSystem({}), valueSet, profile, ...rest], /^(?:value-set|code-)/)
+  }
+  const listing = { system: 'http://codes.test/cs', concept: [{ code: 'a' }] }
+  const importing = { compose: { include: [listing, { valueSet: ['http://codes.test/nowhere'] }] } }
+  const supplement = { url: 'http://hl7.org/fhir/StructureDefinition/valueset-supplement', valueCanonical: 'http://codes.test/more' }
+  const requiring = { extension: [supplement], compose: { include: [listing] } }
+  const unknown = 'warning|not-found value-set-unknown Basic.code'
+  expect(await said(importing, 'a')).toEqual([])
+  expect(await said(importing, 'old')).toEqual([unknown])
+  const imported = {
+    resourceType: 'ValueSet',
+    url: 'http://codes.test/nowhere',
+    name: 'N',
+    status: 'active',
+    compose: { include: [listing] },
+  }
+  expect(await said(importing, 'old', imported)).toEqual(['error|code-invalid code-not-in-value-set Basic.code'])
+  expect(await said(requiring, 'a')).toEqual([unknown])
+  const more = codeSystem({
+    url: 'http://codes.test/more',
+    content: 'supplement',
+    supplements: 'http://codes.test/cs',
+    concept: [{ code: 'a' }],
+  })
+  expect(await said(requiring, 'a', more)).toEqual([])
+  expect(await said(requiring, 'a', codeSystem({ url: 'http://codes.test/more' }))).toEqual([unknown])
+})
+
 test('a value set that imports itself, at once or by others, is wrong where codes are bound to it', async () => {
   const importing = (name: string, ...parts: readonly JsonObject[]): JsonObject => ({
     resourceType: 'ValueSet',

@@ -1,10 +1,11 @@
 import { isImported } from '../../code-system/index.js'
-import { canonicalOf, type Definition } from '../../content/index.js'
+import { canonicalOf, type Definition, type RequestDefinitions } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import { extensionAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
   definedValueSet,
+  demandedSupplements,
   findValueSet,
   makePlan,
   holdsAtOnce,
@@ -23,7 +24,7 @@ import {
 } from '../../terminology/index.js'
 import { nearest } from '../../text/index.js'
 import { codesOfSystem } from '../run/codes-of-system.js'
-import type { CodeDefinitions, CodeList, GivenCode, Verdict } from '../run/definitions.js'
+import type { CodeDefinitions, CodeList, GivenCode, Lacking, Verdict } from '../run/definitions.js'
 import { TYPE_URL } from '../run/element-rule.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
@@ -38,7 +39,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
     try {
       const plan = await makePlan(scope, definition)
       await preparedFilters(createPace(ctx), plan, scope.rules)
-      return codeListOf(scope, plan)
+      return codeListOf(scope, { plan, supplements: await missingSupplements(ctx, definition) })
     } catch (error) {
       if (!isAboutContent(error)) throw error
       return error.detail.messageId === 'VALUESET_CIRCULAR_REFERENCE' ? circularList(definition, error.message) : undefined
@@ -84,6 +85,17 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   return () => (made ??= make())
 }
 
+/** The supplements that a value set requires and that could not be found. */
+async function missingSupplements({ content }: OperationContext, { resource }: ValueSetDefinition): Promise<readonly string[]> {
+  const missing: string[] = []
+  for (const canonical of demandedSupplements(resource)) {
+    const { url, version } = canonicalOf(canonical)
+    const found = await content.resolve('CodeSystem', url, version)
+    if (found?.resource['content'] !== 'supplement') missing.push(canonical)
+  }
+  return missing
+}
+
 /** A value set whose definition is broken says nothing about codes. */
 function isAboutContent(error: unknown): error is OperationError {
   return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
@@ -105,6 +117,7 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
     notes: () => [],
     versions: () => ({ known: [], areStated: false }),
     missingVersions: () => [],
+    lacking: () => [],
     displays: () => [],
     systemsOf: () => [],
     outdated: () => undefined,
@@ -128,7 +141,13 @@ function titleOf(resource: JsonObject, canonical: string | undefined): string {
 const KEPT_CODES = 1_000
 const KEPT_NOTES = 50
 
-function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
+/** A value set, with the supplements that it requires and that could not be found. */
+interface Listed {
+  readonly plan: ValueSetPlan
+  readonly supplements: readonly string[]
+}
+
+function codeListOf(scope: TerminologyScope, { plan, supplements }: Listed): CodeList {
   const includes = withImports(plan).flatMap((one) => one.includes)
   const systems = new Set(includes.flatMap(({ family }) => family?.url ?? []))
   const { resource, canonical } = plan.valueSet
@@ -136,6 +155,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const find = (code: GivenCode): Verdict =>
     code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
   const families = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ family }) => family ?? []))
+  const codeSystems = [...families.map(({ url }) => url), ...supplements.map((canonical) => canonicalOf(canonical).url)]
   const isMarked = hasOutdated(plan)
   const verdicts = keptByCode((code, system) => find({ code, system }))
   const systemsOf = (code: string): readonly string[] =>
@@ -144,7 +164,10 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
   const missing = versionsMissing(plan)
   const missingVersions = (system: string | undefined): readonly string[] =>
     system === undefined ? [...missing.values()].flat() : (missing.get(system) ?? [])
+  const lackingFor = lackingIn(plan, supplements)
+  const lacking = ({ system, code }: GivenCode): readonly Lacking[] => lackingFor(verdicts(code, system))
   const isQuestionable = (code: string, system: string | undefined): boolean =>
+    lacking({ code, system }).length > 0 ||
     outdated({ code, system }) !== undefined ||
     (system === undefined && systemsOf(code).length > 1) ||
     (missing.size > 0 && missingVersions(system).length > 0 && verdicts(code, system) === 'unknown')
@@ -172,6 +195,7 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
     }),
     missingVersions,
+    lacking,
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     systemsOf,
     outdated,
@@ -179,10 +203,22 @@ function codeListOf(scope: TerminologyScope, plan: ValueSetPlan): CodeList {
     members: () => membersOf(plan, (code) => find(code) === 'in'),
     suggestions: ({ code, system }) => suggestions(code, system),
     lasts: () => families.every((family) => family.lasts()),
-    restsOn: (fromRequest) =>
-      families.some(({ url }) => fromRequest.get('CodeSystem')?.has(url)) ||
-      valueSetsOf(plan).some((url) => fromRequest.get('ValueSet')?.has(url)),
+    restsOn: (fromRequest) => isNamedIn(fromRequest, codeSystems, valueSetsOf(plan)),
   }
+}
+
+function isNamedIn(fromRequest: RequestDefinitions, codeSystems: readonly string[], valueSets: readonly string[]): boolean {
+  return (
+    codeSystems.some((url) => fromRequest.get('CodeSystem')?.has(url) === true) ||
+    valueSets.some((url) => fromRequest.get('ValueSet')?.has(url) === true)
+  )
+}
+
+/** What a value set lacks: supplements whatever the code, imports where the code may be of them. */
+function lackingIn(plan: ValueSetPlan, supplements: readonly string[]): (verdict: Verdict) => readonly Lacking[] {
+  const always = supplements.map((canonical): Lacking => ({ kind: 'supplement', canonical }))
+  const all = [...missingImports(plan).map((canonical): Lacking => ({ kind: 'value set', canonical })), ...always]
+  return (verdict) => (verdict === 'unknown' ? all : always)
 }
 
 /**
@@ -285,6 +321,7 @@ function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict
   const parts = plan.includes.filter(({ family }) => family?.url === system)
   if (parts.length === 0 || plan.excludes.length > 0 || plan.includes.some(({ imports }) => imports.length > 0)) return 'unknown'
   if (parts.some(({ definition }) => definition.listed(code) !== undefined)) return 'in'
+  if (plan.includes.some(({ missing }) => missing.length > 0)) return 'unknown'
   return parts.every(({ definition, filters }) => definition.concepts !== undefined && filters.length === 0) ? 'out' : 'unknown'
 }
 

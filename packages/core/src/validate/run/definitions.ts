@@ -74,6 +74,12 @@ export type Verdict = 'in' | 'out' | 'unknown'
 /** How a code without version is in a value set: there, or perhaps; not there; there with something to be said of it: outdated, or of several code systems. */
 export type CodeFit = 'fine' | 'out' | 'questionable'
 
+/** What a value set names and could not be found. */
+export interface Lacking {
+  readonly kind: 'value set' | 'supplement'
+  readonly canonical: string
+}
+
 /** A value set whose codes can be looked up. */
 export interface CodeList {
   /** `url|version`. */
@@ -92,6 +98,8 @@ export interface CodeList {
   readonly versions: (system: string) => { readonly known: readonly string[]; readonly areStated: boolean }
   /** Versions of a code system, or of any, that it states and that could not be found, so that codes may be of them. */
   readonly missingVersions: (system: string | undefined) => readonly string[]
+  /** Value sets that it imports, and that could not be found, where a code may be of them; and supplements that it requires. */
+  readonly lacking: (code: GivenCode) => readonly Lacking[]
   /** Displays that it gives a code where it lists its codes one by one. */
   readonly displays: (code: GivenCode) => readonly string[]
   /** The code systems by which it has a code, where it takes codes from several. */

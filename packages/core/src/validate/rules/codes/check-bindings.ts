@@ -172,6 +172,7 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
     checkActive(run, node, { rule, list, code, at })
   }
   if (binding.strength === 'required') checkInference(run, node, { rule, list })
+  noteLacking(run, node, { rule, list, codes })
   const isOut = codes.every((code) => isOutside(run, list, code))
   if (isOut && !isBeyond(run, node, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
 }
@@ -213,6 +214,24 @@ function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Omit<V
     ...(typeof node.value !== 'string' && { at: `${at}code` }),
     ...from(rule),
   })
+}
+
+/** Says once of an element that a profile binds what its value set names and could not be found. */
+function noteLacking(
+  run: Run,
+  node: FhirNode,
+  { rule, list, codes }: { rule: ElementRule; list: CodeList; codes: readonly GivenCode[] },
+): void {
+  if (rule.isBase || codes.some((code) => list.has(code) === 'in' && list.lacking(code).length === 0)) return
+  const lacking = new Map(codes.flatMap((code) => list.lacking(code)).map((one) => [one.canonical, one]))
+  for (const { kind, canonical } of lacking.values()) {
+    const relation = kind === 'supplement' ? 'requires' : 'imports'
+    run.findings.report(VALUE_SET_UNKNOWN, node, {
+      text: `The ${kind} ${quoted(canonical)}, which the value set ${list.canonical} ${relation}, could not be found.`,
+      code: 'not-found',
+      ...from(rule),
+    })
+  }
 }
 
 /** A value set may take active codes only; then it matters why a code is not in it. */
