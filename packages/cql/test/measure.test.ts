@@ -155,6 +155,17 @@ it('counts resources, includes the last day of the period, and lists members', a
   expect(JSON.stringify(list)).toContain('Encounter/a2')
 })
 
+it.each([
+  ['2020-02-01T09:59:59Z', '2020-03-01T10:19:58Z', 1],
+  ['2020-02-01T10:59:59+01:00', '2020-03-01T10:20:01.000Z', 2],
+  ['2020-02-01T10:00:01.001Z', '2020-12-31T23:30:01Z', 2],
+])('a period from %s to %s, given as dateTimes, is taken as it is', async (periodStart, periodEnd, count) => {
+  const cohort = measure('cohort', [population('initial-population', 'Visits')], { basis: 'Encounter' })
+  const answer = await report(cohort, { periodStart, periodEnd })
+  expect(answer.period).toEqual({ start: periodStart, end: periodEnd })
+  expect(answer.group?.[0]?.population?.[0]?.count).toBe(count)
+})
+
 it('refuses resources of another type than the basis', async () => {
   const cohort = measure('cohort', [population('initial-population', 'Visits')], { basis: 'Observation' })
   await expect(report(cohort)).rejects.toMatchObject({

@@ -35,8 +35,8 @@ export function collectDataCommand(io: Io): Command {
       'List the resources that the evaluation of a Measure looks at; --json prints them with a report, as submit-data takes them.',
     )
     .argument('<measure>', 'id of the Measure')
-    .requiredOption('--period-start <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
-    .requiredOption('--period-end <date>', 'YYYY, YYYY-MM or YYYY-MM-DD')
+    .requiredOption('--period-start <date>', 'YYYY, YYYY-MM, YYYY-MM-DD or a dateTime')
+    .requiredOption('--period-end <date>', 'YYYY, YYYY-MM, YYYY-MM-DD or a dateTime')
     .option('--subject <reference>', 'Patient/<id> or Group/<id> (default: everybody)')
     .option('--practitioner <reference>', 'only what belongs to patients of this general practitioner')
     .option('--last-received-on <dateTime>', 'only what was stored after this time')

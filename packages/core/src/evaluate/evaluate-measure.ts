@@ -17,7 +17,7 @@ import { isObject, type JsonObject } from '../json/index.js'
 export interface EvaluateMeasureInput extends ExplainOption {
   /** `Measure/<id>`, an id, a url or `url|version`. */
   readonly measure: string
-  /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`: the first day, month or year of the period. */
+  /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, the first day, month or year of the period, or a dateTime. */
   readonly periodStart: string
   /** The last of the period, included as a whole. */
   readonly periodEnd: string

@@ -9,6 +9,8 @@ test.each([
   ['2020-02-29', '2020-02'],
   ['2000-02-29', '2000-02-29'],
   ['0001', '9999-12-31'],
+  ['2020-01-01T00:00:00Z', '2020-12-31T23:59:59.999+01:00'],
+  ['2020-06-01T12:00:00-05:00', '2020-06-01'],
 ])('%s to %s is kept as it is given', (start, end) => {
   expect(checkedPeriod(start, end)).toEqual({ start, end })
 })
@@ -18,6 +20,7 @@ test.each([
   ['2021', '2020'],
   ['2020-03', '2020-02-29'],
   ['2020-02-29', '2020-01'],
+  ['2020-01-01T00:00:01Z', '2020-01-01T01:00:00+01:00'],
 ])('%s to %s is refused: the start is after the end', (start, end) => {
   expect(() => checkedPeriod(start, end)).toThrow(
     expect.objectContaining({ code: 'parameter-invalid', expression: ['periodStart', 'periodEnd'] }),
@@ -35,13 +38,16 @@ test.each([
   '2020-04-31',
   '2020-01-00',
   '0000',
-  '2020-01-01T00:00:00Z',
+  '2020-01-01T00:00:00',
+  '2020-01-01T00:00Z',
+  '2020-01-01T24:00:00Z',
+  '2020-01-01T00:00:00+15:00',
   ' 2020',
   '2020\n',
   '-2020',
   '２０２０',
   'now',
-])('%j is not a calendar date', (text) => {
+])('%j is neither a calendar date nor a dateTime', (text) => {
   expect(() => checkedPeriod(text, '2030')).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodStart'] }))
   expect(() => checkedPeriod('2000', text)).toThrow(expect.objectContaining({ code: 'parameter-value', expression: ['periodEnd'] }))
 })

@@ -1,6 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
+import { dateInterval } from '../search/index.js'
 
-/** A measurement period as the request gives it: `YYYY`, `YYYY-MM` or `YYYY-MM-DD`, the end included as a whole. */
+/** A measurement period as the request gives it: dates (`YYYY`, `YYYY-MM`, `YYYY-MM-DD`), which are included as a whole, or dateTimes. */
 export interface Period {
   readonly start: string
   readonly end: string
@@ -9,11 +10,11 @@ export interface Period {
 /**
  * Checks a measurement period.
  *
- * @throws {OperationError} `parameter-value` for what is not a calendar date; `parameter-invalid` for a start after the end.
+ * @throws {OperationError} `parameter-value` for what is no date or dateTime; `parameter-invalid` for a start after the end.
  */
 export function checkedPeriod(start: string, end: string): Period {
-  const first = dayOf(start, { name: 'periodStart', missing: '-01-01' })
-  const last = dayOf(end, { name: 'periodEnd', missing: '-12-31' })
+  const first = spanOf(start, 'periodStart').low
+  const last = spanOf(end, 'periodEnd').high
   if (first > last) {
     throw new OperationError('parameter-invalid', `periodStart ${quoted(start)} is after periodEnd ${quoted(end)}.`, {
       expression: ['periodStart', 'periodEnd'],
@@ -22,17 +23,16 @@ export function checkedPeriod(start: string, end: string): Period {
   return { start, end }
 }
 
-/** The date completed to a day. A day after the end of the month is harmless here: the texts are only compared. */
-function dayOf(text: string, { name, missing }: { readonly name: string; readonly missing: string }): string {
-  if (isDate(text)) return text + missing.slice(text.length - 'YYYY'.length)
-  throw new OperationError('parameter-value', `Parameter '${name}' must be a date as YYYY, YYYY-MM or YYYY-MM-DD, not ${quoted(text)}.`, {
-    expression: [name],
-  })
-}
+/** A time has seconds and an offset, as in FHIR. */
+const FORM = /^(?!0000)\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d))?)?)?$/
 
-function isDate(text: string): boolean {
-  const [, year, month = '01', day = '01'] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text) ?? []
-  if (year === undefined || year === '0000') return false
-  const date = new Date(`${year}-${month}-${day}T00:00:00Z`)
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${year}-${month}-${day}`)
+/** From its first to its last millisecond; without an offset in UTC. */
+function spanOf(text: string, name: string): NonNullable<ReturnType<typeof dateInterval>> {
+  const span = FORM.test(text) ? dateInterval(text) : undefined
+  if (span !== undefined) return span
+  throw new OperationError(
+    'parameter-value',
+    `Parameter '${name}' must be a date as YYYY, YYYY-MM or YYYY-MM-DD, or a dateTime as YYYY-MM-DDThh:mm:ss+zz:zz, not ${quoted(text)}.`,
+    { expression: [name] },
+  )
 }
