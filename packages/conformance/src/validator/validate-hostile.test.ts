@@ -26,6 +26,19 @@ describe('hostile resources', () => {
     expect((await validated({ resourceType: 'Questionnaire', status: 'draft', item: [items(60)] })).valid).toBe(false)
   })
 
+  test('an object that nests deeper than the stack, or in a circle, is refused as a text is', async () => {
+    const item: { linkId: string; type: string; item?: object[] } = { linkId: '1', type: 'group' }
+    let deep: object = item
+    for (let n = 0; n < 20_000; n++) deep = { linkId: '1', type: 'group', item: [deep] }
+    for (const inner of [deep, Object.assign(item, { item: [item] })]) {
+      const { valid, findings } = await validate(forRequest(ctx, {}), {
+        resource: { resourceType: 'Questionnaire', status: 'draft', item: [inner] },
+      })
+      expect(valid).toBe(false)
+      expect(findings).toMatchObject([{ kind: 'json-fatal', text: 'The JSON has too many nested objects and arrays.' }])
+    }
+  })
+
   test('contained resources that refer to each other in a circle end', async () => {
     const contained = ['a', 'b'].map((id) => ({
       resourceType: 'Organization',

@@ -72,7 +72,7 @@ const PROBLEMS: Readonly<Record<JsonProblemKind, ProblemRow>> = {
     text: (token) => (token === '' ? ENDS_EARLY : `The text is not valid JSON: unexpected ${CHARACTERS.get(token) ?? `'${token}'`}.`),
   },
   unterminated: { finding: JSON_FATAL, text: () => ENDS_EARLY },
-  'too-deep': { finding: JSON_FATAL, text: () => 'The text has too many nested objects and arrays.' },
+  'too-deep': { finding: JSON_FATAL, text: () => 'The JSON has too many nested objects and arrays.' },
   'too-many': { finding: JSON_FATAL, text: () => 'The text has too many members or errors.' },
 }
 

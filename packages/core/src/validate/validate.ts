@@ -80,13 +80,36 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
   const source = given instanceof Promise ? await given : given
   const asked = askedBy(ctx, input, source)
   const { places, suppressor, level } = asked
-  const reported = source.fault === undefined ? await findingsOf(ctx, source, asked) : [faultFinding(source, source.fault, places)]
+  const reported =
+    source.fault === undefined
+      ? await findingsOf(ctx, source, asked).catch((error: unknown) => [tooDeep(source, error)])
+      : [faultFinding(source, source.fault, places)]
   const ofLibrary = source.fault === undefined && isLibrary(source.value) ? await libraryFindings(ctx, source.value, asked) : NO_FINDINGS
   const findings = [...reported, ...ofLibrary, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
     findings: findings.filter((finding) => isAtLeast(level, finding)),
   }
+}
+
+/** Objects of a program may be nested deeper than any text that is read, or in a circle. How deep is looked at where the stack has ended: nobody else pays for it. */
+function tooDeep(source: JsonSource, error: unknown): Finding {
+  if (!(error instanceof RangeError) || !isNestedDeeper(source.value, DEEPEST)) throw error
+  return faultFinding(source, { kind: 'too-deep', offset: source.start, path: [], token: '' }, undefined)
+}
+
+/** As of texts: `readJsonSource`. */
+const DEEPEST = 128
+
+function isNestedDeeper(value: unknown, most: number): boolean {
+  const open: { readonly value: unknown; readonly depth: number }[] = [{ value, depth: 1 }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value: container, depth } = next
+    if (typeof container !== 'object' || container === null) continue
+    if (depth > most) return true
+    for (const inner of Object.values(container)) open.push({ value: inner, depth: depth + 1 })
+  }
+  return false
 }
 
 function askedBy(ctx: OperationContext, input: ValidateInput, source: JsonSource): Asked {

@@ -143,21 +143,40 @@ const MOST_VALUES = 5_000
 /** Names of the types with definitions of their own that occur in the JSON of a resource, as far as it is looked at. */
 function typesIn(model: TypeModel, resource: unknown): ReadonlySet<string> {
   const found = new Set<string>()
-  let left = MOST_VALUES
-  const addOf = (object: JsonObject, type: TypeDefinition): void => {
-    if (!isNested(type)) found.add(type.name)
-    for (const name of Object.keys(object)) {
-      const slot = type.members.get(name)
-      const inner = slot && model.type(slot.type)
-      if (inner !== undefined) addAt(object[name], inner)
-    }
+  // Without recursion: objects that a program makes may be nested deeper than the stack.
+  const open: Typed[] = [{ value: resource, type: rootNode(model, resource).type }]
+  for (let left = MOST_VALUES; left > 0; left--) {
+    const next = open.pop()
+    if (next === undefined) break
+    const { value, type } = next
+    if (Array.isArray(value)) for (const item of value.slice(0, left)) open.push({ value: item, type })
+    else if (isObject(value)) addMembers(model, value, type.kind === 'resource' ? namedType(model, value, type) : type, { found, open })
+    else found.add(type.name)
   }
-  const addAt = (value: unknown, type: TypeDefinition): void => {
-    if (--left <= 0) return
-    if (Array.isArray(value)) for (const item of value) addAt(item, type)
-    else if (!isObject(value)) found.add(type.name)
-    else addOf(value, type.kind === 'resource' ? (model.type(stringAt(value, 'resourceType') ?? '') ?? type) : type)
-  }
-  addAt(resource, rootNode(model, resource).type)
   return found
+}
+
+/** A value, and the type of the element that it is of. */
+interface Typed {
+  readonly value: unknown
+  readonly type: TypeDefinition
+}
+
+/** The type that a resource says itself that it is of. */
+function namedType(model: TypeModel, resource: JsonObject, otherwise: TypeDefinition): TypeDefinition {
+  return model.type(stringAt(resource, 'resourceType') ?? '') ?? otherwise
+}
+
+function addMembers(
+  model: TypeModel,
+  object: JsonObject,
+  type: TypeDefinition,
+  { found, open }: { readonly found: Set<string>; readonly open: Typed[] },
+): void {
+  if (!isNested(type)) found.add(type.name)
+  for (const [name, value] of Object.entries(object)) {
+    const slot = type.members.get(name)
+    const inner = slot && model.type(slot.type)
+    if (inner !== undefined) open.push({ value, type: inner })
+  }
 }
