@@ -1,14 +1,14 @@
 import { memoryStorage } from 'fhir-ops/memory'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { tenantStorage } from 'fhir-ops/tenants'
-import type { ScanQuery, Storage } from 'fhir-ops/storage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   contextOver,
+  counting,
   entryOf,
   expectKeptAgreement,
-  keepingLanguages,
+  languagesOf,
   library,
   MEASURES,
   numRuns,
@@ -19,24 +19,6 @@ import {
   TEXT,
   valueSet,
 } from './ward.fixture.js'
-
-/** Counts the subjects that scans give. */
-function counting(storage: Storage): { readonly storage: Storage; readonly scanned: () => number } {
-  let subjects = 0
-  const scan = async (query: ScanQuery): ReturnType<NonNullable<Storage['scan']>> => {
-    const page = (await storage.scan?.(query)) ?? { items: [] }
-    subjects += page.items.length
-    return page
-  }
-  return {
-    storage: { ...storage, scan },
-    scanned: () => {
-      const before = subjects
-      subjects = 0
-      return before
-    },
-  }
-}
 
 const people = (count: number): readonly ReturnType<typeof putOf>[] =>
   Array.from({ length: count }, (_, n) => putOf({ resourceType: 'Patient', id: `p${n}`, gender: 'female', birthDate: '1980-01-01' }))
@@ -68,7 +50,7 @@ describe('a population that is kept', () => {
     const { storage, scanned } = counting(memoryStorage())
     const ctx = contextOver(storage)
     await storage.write([...DEFINITIONS, ...people(40)])
-    const languages = await keepingLanguages(1_000_000)
+    const languages = await languagesOf(1_000_000)
     const seen: number[] = []
     const evaluated = async (measure: string, year = '2020'): Promise<void> => {
       await evaluateMeasure(
@@ -94,7 +76,7 @@ describe('a population that is kept', () => {
     const { storage, scanned } = counting(memoryStorage())
     const ctx = contextOver(storage)
     await storage.write([...DEFINITIONS, ...people(40)])
-    const languages = await keepingLanguages(2_000)
+    const languages = await languagesOf(2_000)
     const input = { measure: 'Measure/proportion', ...PERIOD }
     const counts: (number | undefined)[] = []
     for (let time = 0; time < 3; time++)
@@ -107,7 +89,7 @@ describe('a population that is kept', () => {
     const [one, other] = [counting(memoryStorage()), counting(memoryStorage())]
     await one.storage.write([...DEFINITIONS, ...people(40)])
     await other.storage.write([...DEFINITIONS, ...people(40)])
-    const languages = await keepingLanguages(20_000)
+    const languages = await languagesOf(20_000)
     const read: number[] = []
     for (const { storage, scanned } of [one, one, other, other, one]) {
       await evaluateMeasure(contextOver(storage), { measure: 'Measure/proportion', ...PERIOD }, { languages })
@@ -137,10 +119,10 @@ describe('a population that is kept', () => {
     await ctx.storage.write([library(text), whole, valueSet(['a'])].map(putOf))
     await ctx.storage.write([...people(2), entryOf(visited)])
     const input = { measure: 'Measure/whole', ...PERIOD, reportType: 'subject-list' } as const
-    const membersOf = async (languages: Awaited<ReturnType<typeof keepingLanguages>>): Promise<unknown> =>
+    const membersOf = async (languages: Awaited<ReturnType<typeof languagesOf>>): Promise<unknown> =>
       (await evaluateMeasure(ctx, input, { languages })).groups.flatMap(({ populations }) => populations.flatMap(({ members }) => members))
-    const keeping = await keepingLanguages(1_000_000)
-    const fresh = await membersOf(await keepingLanguages(0))
+    const keeping = await languagesOf(1_000_000)
+    const fresh = await membersOf(await languagesOf(0))
     expect(JSON.stringify(fresh)).toContain('AMB')
     expect([await membersOf(keeping), await membersOf(keeping)]).toEqual([fresh, fresh])
   })
@@ -148,7 +130,7 @@ describe('a population that is kept', () => {
   it('is shown only to who may search it', async () => {
     const ctx = contextOver(memoryStorage())
     await ctx.storage.write([...DEFINITIONS, ...people(3)])
-    const languages = await keepingLanguages(1_000_000)
+    const languages = await languagesOf(1_000_000)
     const input = { measure: 'Measure/proportion', ...PERIOD }
     await evaluateMeasure(ctx, input, { languages })
     for (const hidden of ['Encounter', 'Patient']) {

@@ -1,7 +1,7 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { createLiveMeasure, evaluateMeasure, type CriteriaLanguage, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
-import { putResource, type Storage, type WriteEntry } from 'fhir-ops/storage'
+import { putResource, type ScanQuery, type Storage, type WriteEntry } from 'fhir-ops/storage'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
@@ -10,16 +10,35 @@ import { createTranslator, type CqlTranslator } from '../src/translator/index.js
 const { types, indexer, ...release } = r4()
 let translator: Promise<CqlTranslator> | undefined
 
-/** CQL as criteria, with one translator for all tests. */
-export async function languagesOf(): Promise<readonly CriteriaLanguage[]> {
-  translator ??= createTranslator({ model: types })
-  return [cqlLanguage({ translator: await translator })]
-}
-
-/** The same, which keep populations. */
-export async function keepingLanguages(keepBytes: number): Promise<readonly CriteriaLanguage[]> {
+/** CQL as criteria, with one translator for all tests; with `keepBytes` it keeps populations. */
+export async function languagesOf(keepBytes = 0): Promise<readonly CriteriaLanguage[]> {
   translator ??= createTranslator({ model: types })
   return [cqlLanguage({ translator: await translator, keepBytes })]
+}
+
+/** A storage that counts the subjects that its scans give. */
+export interface Counting {
+  readonly storage: Storage
+  /** How many since it was asked last. */
+  readonly scanned: () => number
+}
+
+/** Counts the subjects that scans give. */
+export function counting(storage: Storage): Counting {
+  let subjects = 0
+  const scan = async (query: ScanQuery): ReturnType<NonNullable<Storage['scan']>> => {
+    const page = (await storage.scan?.(query)) ?? { items: [] }
+    subjects += page.items.length
+    return page
+  }
+  return {
+    storage: { ...storage, scan },
+    scanned: () => {
+      const before = subjects
+      subjects = 0
+      return before
+    },
+  }
 }
 
 /** The text of the library. */
@@ -184,7 +203,7 @@ export async function expectKeptAgreement(
   meanwhile: (changes: readonly Change[]) => Promise<void> = async () => {},
 ): Promise<void> {
   await ctx.storage.write([library(TEXT), valueSet(['a']), ...MEASURES].map(putOf))
-  const [languages, keeping] = [await languagesOf(), await keepingLanguages(1_000_000)]
+  const [languages, keeping] = [await languagesOf(), await languagesOf(1_000_000)]
   for (const [round, changes] of rounds.entries()) {
     if (changes.length > 0) await ctx.storage.write(changes.map(entryOf))
     await meanwhile(changes)
