@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeUtf8, decodingUtf8 } from './index.js'
+import { decodeUtf8, decodingUtf8, utf8Length } from './index.js'
 
 const JSON_TEXT = '{"resourceType":"Patient"}'
 
@@ -100,4 +101,15 @@ describe('decodingUtf8', () => {
   test('names UTF-16', async () => {
     await expect(read(wide(`\u{FEFF}${JSON_TEXT}`, 2, true), 64)).rejects.toThrow('a.ndjson is in UTF-16; UTF-8 is expected.')
   })
+})
+
+test('the length of a text is that of its encoding, also where halves of surrogate pairs stand alone', () => {
+  const units = fc.array(fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 0xd800, max: 0xdfff })))
+  fc.assert(
+    fc.property(units, (codes) => {
+      const text = String.fromCharCode(...codes)
+      expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length)
+    }),
+    { seed: 1 },
+  )
 })

@@ -101,12 +101,18 @@ function lineFeedsIn(text: string): number {
   return count
 }
 
-/** UTF-8 bytes of a well-formed text. */
+/** UTF-8 bytes of a text; half of a surrogate pair is encoded as U+FFFD. */
 export function utf8Length(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
-    if (unit >= 0x80) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2
+    if (unit < 0x80) continue
+    bytes += unit < 0x800 ? 1 : 2
+    if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(at + 1))) at++
   }
   return bytes
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000
 }
