@@ -238,7 +238,7 @@ function noteLacking(
 function checkActive(run: Run, node: FhirNode, { rule, list, code, at }: Omit<VersionedCode, 'binding'>): void {
   if (list.has(code) !== 'out' || !list.isBarred(code)) return
   run.findings.report(CONCEPT_INACTIVE, node, {
-    text: `${shown(code)} is valid, but it is not active, and the value set ${quoted(list.title)} (${list.canonical}) takes active codes only.`,
+    text: `${shown(code)} is valid, but it is not active, and the value set ${quoted(list.title)} (${list.canonical}) allows active codes only.`,
     severity: 'error',
     ...(typeof node.value !== 'string' && { at: `${at}code` }),
     ...from(rule),

@@ -35,7 +35,7 @@ export interface ConceptRules {
   readonly properties: ReadonlyMap<string, DeclaredProperty>
   /** All its codes. */
   readonly codes: ReadonlySet<string>
-  /** The code system that is supplemented. */
+  /** The supplemented code system. */
   readonly base: JsonObject | undefined
   readonly isOfHl7: boolean
 }
@@ -43,9 +43,9 @@ export interface ConceptRules {
 interface ConceptCheck extends ConceptRules {
   readonly run: Run
   readonly system: FhirNode
-  /** The code system that is supplemented, where it is here in full. */
+  /** The supplemented code system, where it is here in full. */
   readonly supplemented: CodeSystemProvider | undefined
-  /** Displays of the code system that is supplemented, when both are in one language; by code. */
+  /** Displays of the supplemented code system, when both are in one language; by code. */
   readonly displays: ReadonlyMap<string, string>
   readonly seen: Set<string>
   /** What is said once. */
@@ -104,7 +104,7 @@ function checkCode({ run, seen, supplemented }: ConceptCheck, concept: FhirNode)
   seen.add(code)
   if (supplemented !== undefined && supplemented.find(code) === undefined)
     run.findings.report(CODE_SYSTEM_SUPPLEMENT, concept, {
-      text: `The code system ${quoted(supplemented.header.url)}, which is supplemented, does not define the code ${quoted(code)}.`,
+      text: `The supplemented code system ${quoted(supplemented.header.url)} does not define the code ${quoted(code)}.`,
     })
 }
 
@@ -115,7 +115,7 @@ function checkTexts(check: ConceptCheck, concept: FhirNode): void {
   const original = displays.get(textOf(concept, 'code') ?? '')
   if (display !== undefined && original !== undefined && original.toLowerCase() !== display.toLowerCase())
     run.findings.report(CODE_SYSTEM_DESIGNATION, concept, {
-      text: `The display ${quoted(display)} is in the language of that of the code system that is supplemented, ${quoted(original)}.`,
+      text: `The display ${quoted(display)} is in the same language as that of the supplemented code system, ${quoted(original)}.`,
       severity: 'information',
     })
   for (const designation of childrenOf(run, concept, 'designation')) checkDesignation(check, designation, display)
@@ -157,7 +157,10 @@ function checkProperty(check: ConceptCheck, property: FhirNode): void {
     say(`The property ${quoted(code)} has the type ${declared.type}, but its value here is a ${value.type.name}.`)
   else if (declared !== undefined && value.type.name === 'code') checkReference(check, property, { declared, value: value.value })
   if (code === 'synonym' && !check.codes.has(String(value.value)))
-    say(`The synonym ${quoted(String(value.value))} is no code of the code system; synonym names another code for the same.`, 'warning')
+    say(
+      `The synonym ${quoted(String(value.value))} is not a code of the code system; a synonym is another code for the same concept.`,
+      'warning',
+    )
 }
 
 interface Referred {
@@ -184,7 +187,7 @@ function checkReference(check: ConceptCheck, property: FhirNode, { declared, val
   const isSupplement = textOf(system, 'supplements') !== undefined
   if (isSupplement ? isKnown(check, value) : codes.has(value)) return
   run.findings.report(CODE_SYSTEM_CODE, property, {
-    text: `The code ${quoted(value)} is no code of this code system.`,
+    text: `The code ${quoted(value)} is not a code of this code system.`,
     severity: isSupplement ? 'error' : severity,
   })
 }

@@ -180,7 +180,7 @@ function checkAllCodes(run: Run, node: FhirNode, { count, base }: AllCodes): voi
   if (problem !== undefined) say(`The value set of all codes ${quoted(canonical)} ${problem}.`)
 }
 
-/** Whether case matters comes from the code system that is supplemented, and so does the meaning of its hierarchy. */
+/** Whether case matters comes from the supplemented code system, and so does the meaning of its hierarchy. */
 function checkSupplement(run: Run, node: FhirNode, base: JsonObject | undefined): void {
   if (textOf(node, 'caseSensitive') !== undefined || (isObject(node.value) && node.value['caseSensitive'] !== undefined))
     run.findings.report(CODE_SYSTEM_CONTENT, node, { text: 'A supplement must not have caseSensitive.', at: 'caseSensitive' })
@@ -188,7 +188,7 @@ function checkSupplement(run: Run, node: FhirNode, base: JsonObject | undefined)
   const meaning = stringAt(base, 'hierarchyMeaning')
   if (own !== undefined && meaning !== undefined && own !== meaning)
     run.findings.report(CODE_SYSTEM_CONTENT, node, {
-      text: `The hierarchyMeaning ${quoted(own)} is not that of the code system that is supplemented, ${quoted(meaning)}.`,
+      text: `The hierarchyMeaning ${quoted(own)} is not that of the supplemented code system, ${quoted(meaning)}.`,
     })
   const canonical = textOf(node, 'supplements') ?? ''
   const family = run.definitions.codeSystem(canonical)
@@ -211,6 +211,6 @@ function checkContained(run: Run, node: FhirNode): void {
   const holder = node.slot?.name === 'contained' ? node.parent?.type.name : undefined
   if (holder === 'Questionnaire' || holder === 'CodeSystem')
     run.findings.report(CODE_SYSTEM_CONTAINED, node, {
-      text: 'Codings refer to code systems by their url, so it is best that they are not contained.',
+      text: 'Codings refer to code systems by url, so a code system should not be contained.',
     })
 }

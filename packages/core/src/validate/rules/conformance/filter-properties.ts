@@ -5,7 +5,7 @@ import { objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 export interface FilterProperty {
   /** `code`, `Coding`, `boolean`, `integer`, `decimal`, `dateTime`, `string`; empty where nothing is known. */
   readonly type: string
-  /** How grave it is when a value is no code of the code system; absent where values may be other codes. */
+  /** The severity when a value is not a code of the code system; absent where values may be other codes. */
   readonly codes?: 'error' | 'warning'
   /** The codes that there are. */
   readonly list?: readonly string[]

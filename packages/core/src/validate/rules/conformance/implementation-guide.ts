@@ -25,10 +25,10 @@ export const implementationGuideRule: ResourceRule = {
   check: checkGuide,
 }
 
-/** Checks that an ImplementationGuide says what release it is for, and that its dependencies can be found. */
+/** Checks that an ImplementationGuide says which release it is for, and that its dependencies can be found. */
 function checkGuide(run: Run, node: FhirNode): void {
   const releases = childrenOf(run, node, 'fhirVersion').flatMap(({ value }) => (typeof value === 'string' ? [value] : []))
-  if (releases.length === 0) run.findings.report(GUIDE_RELEASE, node, { text: 'The guide does not say what release of FHIR it is for.' })
+  if (releases.length === 0) run.findings.report(GUIDE_RELEASE, node, { text: 'The guide does not say which release of FHIR it is for.' })
   for (const dependency of childrenOf(run, node, 'dependsOn')) checkDependency(run, dependency, releases)
 }
 

@@ -84,7 +84,7 @@ function checkExpression(run: Run, node: FhirNode, bases: readonly string[]): vo
   if (problem === undefined) return
   const { text, isError } = problem
   run.findings.report(SEARCH_PARAMETER_EXPRESSION, node, {
-    text: `The expression is not right: ${text}`,
+    text: `The expression is invalid: ${text}`,
     at: 'expression',
     ...(!isError && { severity: 'warning', code: 'business-rule' }),
   })

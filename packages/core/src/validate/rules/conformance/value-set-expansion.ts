@@ -27,7 +27,7 @@ export async function checkExpansion(run: Run, valueSet: FhirNode, expansion: Fh
   const say = (text: string, rest: Pick<Parameters<Run['findings']['report']>[2], 'severity' | 'code'> = {}): void =>
     run.findings.report(VALUE_SET_EXPANSION, expansion, { text, ...rest })
   if (parameters.every((parameter) => (textOf(parameter, 'name') ?? '').startsWith('used-')))
-    say('The expansion has no parameters, so nobody can tell whether it fits a use.', { code: 'business-rule' })
+    say('The expansion has no parameters, so it is not clear what it can be used for.', { code: 'business-rule' })
   if (textOf(expansion, 'identifier') === undefined)
     say('The expansion has no identifier, by which it could be traced.', { severity: 'information', code: 'business-rule' })
   const contained: Contained[] = []
@@ -50,7 +50,7 @@ function checkTotal(run: Run, expansion: FhirNode, count: number): void {
   const { total, offset } = isObject(expansion.value) ? expansion.value : {}
   if (typeof total !== 'number' || typeof offset !== 'number' || offset + count <= total) return
   run.findings.report(VALUE_SET_EXPANSION, expansion, {
-    text: `The offset ${offset} and the ${count} codes that are here are more than the total of ${total}.`,
+    text: `The offset ${offset} and the ${count} codes listed here exceed the total of ${total}.`,
   })
 }
 

@@ -239,7 +239,7 @@ function checkConcept(run: Run, concept: FhirNode, provider: CodeSystemProvider)
   const texts = conceptTexts(provider, found).map(({ value }) => value)
   if (display === undefined || texts.length === 0 || texts.some((text) => foldTerm(text) === foldTerm(display))) return
   run.findings.report(VALUE_SET_DISPLAY, concept, {
-    text: `${quoted(display)} is no display of ${quoted(code)} in the code system; its displays are ${texts.slice(0, 5).map(quoted).join(', ')}.`,
+    text: `${quoted(display)} is not a display of ${quoted(code)} in the code system; its displays are ${texts.slice(0, 5).map(quoted).join(', ')}.`,
   })
 }
 

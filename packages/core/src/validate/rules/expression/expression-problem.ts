@@ -102,7 +102,7 @@ function castTypes({ model, problems }: Check, { namespace, name }: TypeSpecifie
         from.some((one) => ANYTHING.has(one.name) || isSubtype(model, one, type.name) || isSubtype(model, type, one.name))))
   if (isCast && !isPossible)
     problems.push({
-      text: `${quoted(name)} is no type that a value can have there: ${namesOf(from ?? []) || 'there is no such type'}.`,
+      text: `${quoted(name)} is not a type that the value can have: ${namesOf(from ?? []) || 'there is no such type'}.`,
       isError: false,
     })
   return isCast ? only(type) : undefined

@@ -198,11 +198,13 @@ function noteSigner({ run, bundle, element }: SignedBundle, { details }: Signing
 
 function signerText(subject: string | undefined, { who, stated }: { who: unknown; stated: string | undefined }): string | undefined {
   if (subject === undefined)
-    return who === undefined ? 'Neither the signature nor its who says who signed.' : 'Who signed is not said by the signature itself.'
-  if (stated === undefined) return `The subject of the certificate, ${quoted(subject)}, should also be the identifier of who signed.`
+    return who === undefined
+      ? 'Neither the signature nor its element who names the signer.'
+      : 'The signature itself does not name the signer.'
+  if (stated === undefined) return `The subject of the certificate, ${quoted(subject)}, should also be the identifier of the signer.`
   return stated === subject
     ? undefined
-    : `The identifier ${quoted(stated)} of who signed is not the subject of the certificate, ${quoted(subject)}.`
+    : `The identifier ${quoted(stated)} of the signer is not the subject of the certificate, ${quoted(subject)}.`
 }
 
 function checkForm(
@@ -290,8 +292,8 @@ function notePayload({ run, bundle }: Pick<SignedBundle, 'run' | 'bundle'>, payl
   const same = equals(JSON.parse(content), payload)
   run.findings.report(SIGNATURE, bundle, {
     text: same
-      ? 'The payload has the same JSON as the canonical form, in another form.'
-      : 'The JSON of the payload is not that of the canonical form.',
+      ? 'The payload is the same JSON as the canonical form, but written differently.'
+      : 'The JSON of the payload differs from the canonical form.',
     ...(!same && { code: 'value' }),
   })
 }

@@ -5,7 +5,7 @@ import type { Discriminator, ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
 import type { SliceQuestion } from './slice-match.js'
 
-/** Why nobody can tell what is in a slice, as the end of a sentence; `undefined` where its definition is sound. */
+/** Why it cannot be decided what is in a slice, as the end of a sentence; `undefined` where its definition is sound. */
 export function sliceObstacle(run: Run, type: string, { slice, same, discriminators }: SliceQuestion): string | undefined {
   for (const discriminator of discriminators) {
     const { path, steps } = discriminator

@@ -48,7 +48,7 @@ function checkValue(run: Run, node: FhirNode, { path, own, base }: Change): void
   const [type, other] = [mine, given].map(({ name }) => name.replace(/^(?:fixed|pattern)/, ''))
   if (type !== other) {
     run.findings.report(DEFINITION_VALUE, node, {
-      text: `The base gives a value of the type ${String(other)}, not ${String(type)}.`,
+      text: `The base sets a value of type ${String(other)}, not ${String(type)}.`,
       at: mine.name,
       code: 'invalid',
     })
@@ -57,14 +57,14 @@ function checkValue(run: Run, node: FhirNode, { path, own, base }: Change): void
   const differences = differencesOf(mine.value, given.value, { at: '', isPattern: theirs === undefined })
   if (fixed === undefined && differences.length > 0)
     run.findings.report(DEFINITION_VALUE, node, {
-      text: `The pattern lacks what that of the base has: ${differences[0]?.text() ?? ''}`,
+      text: `The pattern must include everything in the pattern of the base: ${differences[0]?.text() ?? ''}`,
       at: mine.name,
       code: 'invalid',
     })
   else
     for (const { at, text } of differences)
       run.findings.report(DEFINITION_VALUE, node, {
-        text: `The base has decided on the value. ${text()}`,
+        text: `The base already sets this value. ${text()}`,
         expression: path + (at === '' ? '' : `.${at}`),
       })
 }
@@ -72,10 +72,9 @@ function checkValue(run: Run, node: FhirNode, { path, own, base }: Change): void
 function checkFlags(run: Run, definition: FhirNode, { path, own, base }: Change): void {
   const say = (text: string): void => run.findings.report(DEFINITION_RESTRICTION, definition, { text })
   if (own['mustSupport'] === false && base['mustSupport'] === true)
-    say(`${quoted(path)} is mustSupport in the base, which a profile cannot take back.`)
+    say(`${quoted(path)} is mustSupport in the base, which a profile cannot remove.`)
   const needed = (element: JsonObject): unknown => extensionValues(element, `${R5_ELEMENT}mustHaveValue`)[0]
-  if (needed(own) === false && needed(base) === true)
-    say(`${quoted(path)} must have a value in the base, which a profile cannot take back.`)
+  if (needed(own) === false && needed(base) === true) say(`${quoted(path)} must have a value in the base, which a profile cannot relax.`)
 }
 
 /** A required binding stays required, to the same value set or a part of it. */

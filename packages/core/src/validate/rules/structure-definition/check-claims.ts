@@ -52,8 +52,7 @@ async function checkClaim({ run, definition, extension, own }: Claim): Promise<v
   const say = (text: string, severity?: 'warning'): void =>
     run.findings.report(DEFINITION_OBLIGATION, definition, { text, ...(severity !== undefined && { severity }) })
   const found = run.definitions.definition('StructureDefinition', value.value)
-  if (found === undefined)
-    return say(`The profile ${quoted(value.value)} could not be found, so it is not checked that this one complies with it.`)
+  if (found === undefined) return say(`The profile ${quoted(value.value)} could not be found, so compliance with it is not checked.`)
   const claimed = await snapshotOf(run, value.value)
   if (found === PENDING || claimed === undefined || claimed === PENDING || own === undefined) return
   if (found['type'] !== textOf(definition, 'type'))
@@ -90,7 +89,7 @@ export function checkContextInvariants(run: Run, definition: FhirNode, contexts:
     const problem = expressionProblem(invariant.value, { model: run.model, focus: isKnown ? types.flatMap((one) => one ?? []) : [] })
     if (problem?.isError === true)
       run.findings.report(DEFINITION_EXPRESSION, invariant, {
-        text: `The invariant ${quoted(invariant.value)} is not right: ${problem.text}`,
+        text: `The invariant ${quoted(invariant.value)} is invalid: ${problem.text}`,
       })
   }
 }

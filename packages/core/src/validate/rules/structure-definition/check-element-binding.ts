@@ -37,7 +37,7 @@ export function checkBinding(definition: FhirNode, { run, node, place }: Element
       say(`The binding is for several types of the element: ${types.join(', ')}.`, 'information')
     const canonical = textOf(binding, 'valueSet')
     const whole = WHOLE.get(canonical ?? '')
-    if (whole !== undefined) say(`The binding is to all codes of ${whole}, also those that are of no use as values.`, 'warning')
+    if (whole !== undefined) say(`The binding allows all codes of ${whole}, including those that make no sense as values.`, 'warning')
     if (canonical !== undefined && !canonical.startsWith('#') && whole === undefined && canBind(bound))
       checkValueSet(run, binding, canonical)
     for (const extension of childrenOf(run, binding, 'extension'))

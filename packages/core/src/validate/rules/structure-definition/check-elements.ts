@@ -137,8 +137,8 @@ function checkExpressions({ run, definition }: DifferentialCheck, { node, place 
     const [key, expression] = [textOf(constraint, 'key'), textOf(constraint, 'expression')]
     const say = (text: string, severity: 'warning' | 'information'): void =>
       run.findings.report(DEFINITION_EXPRESSION, constraint, { text, severity, code: 'informational' })
-    if (key === undefined) say('The constraint has no key, so that nothing can refer to it.', 'warning')
-    else if (expression === undefined) say(`The constraint ${quoted(key)} has no expression, so that it cannot be checked.`, 'information')
+    if (key === undefined) say('The constraint has no key, so nothing can refer to it.', 'warning')
+    else if (expression === undefined) say(`The constraint ${quoted(key)} has no expression, so it cannot be checked.`, 'information')
     else if (isWhole) checkExpression(run, constraint, { expression, types: place?.types ?? [] })
   }
 }
@@ -163,7 +163,7 @@ function checkExpression(run: Run, constraint: FhirNode, { expression, types }: 
   const problem = expressionProblem(expression, { model: run.model, focus: types })
   if (problem === undefined) return
   run.findings.report(DEFINITION_EXPRESSION, constraint, {
-    text: `The expression of the constraint ${quoted(textOf(constraint, 'key') ?? '')} is not right: ${problem.text}`,
+    text: `The expression of the constraint ${quoted(textOf(constraint, 'key') ?? '')} is invalid: ${problem.text}`,
     ...(!problem.isError && { severity: 'warning', code: 'business-rule' }),
   })
 }
@@ -213,7 +213,7 @@ async function checkSnapshotSlices({ run, definition, differential, built }: Dif
       const stray = typesOf(slice).find((type) => !typesOf(element).some((known) => isOfType(run, type, known)))
       if (stray !== undefined && typesOf(element).length > 0)
         run.findings.report(DEFINITION_SLICING, differential, {
-          text: `${name} is of type ${quoted(stray)}, but the element that it slices of ${typesOf(element).join(', ')}.`,
+          text: `${name} is of type ${quoted(stray)}, but the element that it slices is of type ${typesOf(element).join(' or ')}.`,
           severity: 'warning',
         })
     }

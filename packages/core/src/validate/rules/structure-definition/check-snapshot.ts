@@ -52,11 +52,11 @@ function checkValues(run: Run, element: FhirNode, value: JsonObject): void {
         run.findings.report(DEFINITION_SNAPSHOT, node, { text, ...(severity !== undefined && { severity }) })
       const isSystem = types.some((type) => type.startsWith('http://hl7.org/fhirpath/'))
       if (types.length > 0 && !types.includes(name) && !isSystem)
-        say(`The value is of type ${name}, but the element of ${types.join(', ')}.`)
-      if (repeats) say('The element repeats, and the value is that of every repeat.', 'information')
-      if (repeats && node.type.kind === 'primitive') say('Some programs do not apply a value to each repeat.', 'warning')
+        say(`The value is of type ${name}, but the element is of type ${types.join(' or ')}.`)
+      if (repeats) say('The element repeats; the value applies to every repetition.', 'information')
+      if (repeats && node.type.kind === 'primitive') say('Some implementations do not apply the value to every repetition.', 'warning')
       if (stem === 'fixed' && node.type.kind !== 'primitive')
-        say(`A fixed ${name} allows nothing beside what it says; a pattern may be meant.`, 'warning')
+        say(`A fixed ${name} allows exactly this value and nothing else; a pattern may be intended.`, 'warning')
     }
 }
 

@@ -93,7 +93,7 @@ function checkBase(run: Run, node: FhirNode): void {
 function checkDerivation(run: Run, node: FhirNode, base: JsonObject): void {
   if (base['experimental'] === true && isObject(node.value) && node.value['experimental'] !== true)
     run.findings.report(DEFINITION_BASE, node, { text: 'The base is experimental, but the definition is not.', code: 'business-rule' })
-  if (isCircular(run, node)) run.findings.report(DEFINITION_SNAPSHOT, node, { text: 'The definition builds on itself.' })
+  if (isCircular(run, node)) run.findings.report(DEFINITION_SNAPSHOT, node, { text: 'The definition is derived from itself.' })
   const isSameType = base['type'] === textOf(node, 'type')
   const say = (text: string): void => run.findings.report(DEFINITION_BASE, node, { text, severity: 'error' })
   if (textOf(node, 'derivation') === undefined && isSameType && run.model.type(String(base['type'])) !== undefined) {
@@ -123,7 +123,7 @@ function checkAbstract(run: Run, node: FhirNode): void {
   const url = textOf(node, 'url')
   if (!isObject(node.value) || node.value['abstract'] !== true || url === undefined || run.definitions.isBase(url) !== false) return
   run.findings.report(DEFINITION_BASE, node, {
-    text: `${quoted(textOf(node, 'name') ?? url)} is abstract, but no definition builds on it.`,
+    text: `${quoted(textOf(node, 'name') ?? url)} is abstract, but no definition is derived from it.`,
   })
 }
 

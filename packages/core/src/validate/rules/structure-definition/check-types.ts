@@ -102,7 +102,7 @@ function problemsOf(members: readonly string[], types: readonly string[]): reado
 function strayValues(members: readonly string[], types: readonly string[]): readonly string[] {
   const values = members.flatMap((one) => VALUE.exec(one)?.[1] ?? [])
   const stray = values.filter((type) => !types.some((known) => known.toLowerCase() === type.toLowerCase()))
-  return stray.map((type) => `The element has a value of the type ${type}, but is of type ${types.join(', ')}.`)
+  return stray.map((type) => `The element has a value of type ${type}, but is of type ${types.join(' or ')}.`)
 }
 
 /** Checks that the profiles that an element's types name are known, and that those on the type itself are for that type. */
@@ -113,7 +113,7 @@ export function checkTypeProfiles({ definition, built }: DifferentialCheck, elem
     const index = unknown && built?.elements.findIndex((one) => one['id'] === idOf(element))
     if (unknown !== undefined && index !== undefined && index >= 0)
       run.findings.report(DEFINITION_TYPE_PROFILE, definition, {
-        text: `Whether the profile ${quoted(String(unknown.value))} is for the type of ${quoted(path)} is not checked, as it is not known.`,
+        text: `The profile ${quoted(String(unknown.value))} of ${quoted(path)} could not be found, so its type is not checked.`,
         code: 'value',
         expression: inSnapshot(index),
       })
@@ -151,7 +151,7 @@ function checkModifier(run: Run, profile: FhirNode, path: string): void {
   if (found === undefined || found === PENDING || found.extension === undefined) return
   if (found.extension.isModifier === path.endsWith('.modifierExtension')) return
   run.findings.report(DEFINITION_TYPE_PROFILE, profile, {
-    text: `${quoted(found.url)} is ${found.extension.isModifier ? 'a' : 'no'} modifier extension, so it cannot be in ${quoted(path)}.`,
+    text: `${quoted(found.url)} is ${found.extension.isModifier ? 'a' : 'not a'} modifier extension, so it cannot be used in ${quoted(path)}.`,
     severity: 'error',
   })
 }
@@ -172,12 +172,12 @@ function checkTarget(run: Run, target: FhirNode, { code, path }: Targeted): void
   if (found === undefined) {
     checkProfile(run, target)
     run.findings.report(DEFINITION_TYPE_PROFILE, elementOf(target), {
-      text: `The target profile ${quoted(String(target.value))} of ${quoted(path)} is not known, so it is not compared with those of the base.`,
+      text: `The target profile ${quoted(String(target.value))} of ${quoted(path)} could not be found, so it is not compared with those of the base.`,
       code: 'business-rule',
     })
   } else if (found !== PENDING && (found['kind'] !== 'resource' || (code === 'canonical' && !hasCanonical(run, found['type']))))
     run.findings.report(DEFINITION_TYPE_PROFILE, target, {
-      text: `The profile ${quoted(String(target.value))} is for ${quoted(String(found['type']))}, which no ${code ?? 'Reference'} leads to.`,
+      text: `The profile ${quoted(String(target.value))} is for ${quoted(String(found['type']))}, which a ${code ?? 'Reference'} cannot refer to.`,
       severity: 'error',
     })
 }

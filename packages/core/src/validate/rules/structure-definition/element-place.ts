@@ -99,7 +99,7 @@ function discriminatorProblem(
   { path, types }: { readonly path: string; readonly types: readonly TypeDefinition[] },
 ): string | undefined {
   const problem = expressionProblem(steps, { model, focus: types })
-  if (problem?.isError === true) return `The discriminator ${quoted(steps)} of ${quoted(path)} is not right: ${problem.text}`
+  if (problem?.isError === true) return `The discriminator ${quoted(steps)} of ${quoted(path)} is invalid: ${problem.text}`
   return leadsSomewhere(model, types, steps)
     ? undefined
     : `The discriminator ${quoted(steps)} does not lead to an element of ${quoted(path)}.`

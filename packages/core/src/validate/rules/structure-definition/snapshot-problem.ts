@@ -201,7 +201,7 @@ function typeProblem({ run, node, path }: Applied, base: JsonObject): string | u
     const target = childrenOf(run, type, 'targetProfile').find((one) => isRefused(run, one, match))
     if (target !== undefined) return `${quoted(path)} cannot refer to ${quoted(String(target.value))}: the base does not allow this target.`
     const stray = childrenOf(run, type, 'profile').find((one) => isOther(run, one, code))
-    if (stray !== undefined) return `${quoted(path)} is of type ${quoted(code)}, so ${quoted(String(stray.value))} is no profile for it.`
+    if (stray !== undefined) return `${quoted(path)} is of type ${quoted(code)}, so ${quoted(String(stray.value))} is not a profile for it.`
   }
   return undefined
 }
