@@ -1,7 +1,4 @@
-import { cqlLanguage } from '@fhir-ops/cql'
-import { openWorkerTranslator } from '@fhir-ops/cql/node'
 import { createHandler } from '@fhir-ops/handler'
-import { r4TypeModel } from '@fhir-ops/r4'
 import { Command } from 'commander'
 import { measureOperations } from 'fhir-ops/evaluate'
 import { OperationError } from 'fhir-ops/errors'
@@ -14,8 +11,9 @@ import { tellingProgress } from '../progress.js'
 import { fileText } from '../read-file.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 import { table } from '../text.js'
-import { jsonOption, loadOption, storageOption } from './options.js'
-import { idOf, operationNamed, parametersAt, PATIENCE_MS, printAnswer } from './run-operation.js'
+import { measureCommand, withContentOptions, withLanguages } from './measure-command.js'
+import { jsonOption, storageOption } from './options.js'
+import { idOf, operationNamed, parametersAt, printAnswer } from './run-operation.js'
 
 interface CollectOptions {
   readonly storage: string
@@ -30,44 +28,32 @@ interface CollectOptions {
 
 /** `fhir-ops collect-data`. */
 export function collectDataCommand(io: Io): Command {
-  return new Command('collect-data')
-    .description(
-      'List the resources that the evaluation of a Measure looks at; --json prints them with a report, as submit-data takes them.',
-    )
-    .argument('<measure>', 'id of the Measure')
-    .requiredOption('--period-start <date>', 'YYYY, YYYY-MM, YYYY-MM-DD or a dateTime')
-    .requiredOption('--period-end <date>', 'YYYY, YYYY-MM, YYYY-MM-DD or a dateTime')
+  const command = measureCommand(
+    'collect-data',
+    'List the resources that the evaluation of a Measure looks at; --json prints them with a report, as submit-data takes them.',
+  )
     .option('--subject <reference>', 'Patient/<id> or Group/<id> (default: everybody)')
     .option('--practitioner <reference>', 'only what belongs to patients of this general practitioner')
     .option('--last-received-on <dateTime>', 'only what was stored after this time')
-    .addOption(storageOption())
-    .addOption(loadOption())
-    .addOption(jsonOption())
-    .addHelpText(
-      'after',
-      `\nExample:\n  fhir-ops collect-data heart-rate-count --period-start 2026 --period-end 2026 --load ${SAMPLE_PATH}`,
-    )
     .action((measure: string, options: CollectOptions) => collect(measure, options, io))
+  return withContentOptions(command)
 }
 
 async function collect(measure: string, options: CollectOptions, io: Io): Promise<void> {
   const { periodStart, periodEnd, subject, practitioner, lastReceivedOn } = options
-  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: PATIENCE_MS })
-  const call = {
-    operation: operationNamed('$collect-data', measureOperations({ languages: [cqlLanguage({ translator })] })),
-    type: 'Measure',
-    id: idOf('Measure', measure),
-    exactNumbers: true,
-    values: { periodStart, periodEnd, subject, practitioner, lastReceivedOn },
-  }
-  try {
+  await withLanguages(async (languages) => {
+    const call = {
+      operation: operationNamed('$collect-data', measureOperations({ languages })),
+      type: 'Measure',
+      id: idOf('Measure', measure),
+      exactNumbers: true,
+      values: { periodStart, periodEnd, subject, practitioner, lastReceivedOn },
+    }
     await printAnswer(call, options, io, (collected) => {
       const resources = parametersAt(collected, 'resource').map((parameter) => objectAt(parameter, 'resource'))
       for (const one of resources) io.out(`${stringAt(one, 'resourceType') ?? ''}/${stringAt(one, 'id') ?? ''}`)
     })
-  } finally {
-    await translator.close()
-  }
+  })
 }
 
 interface SubmitOptions {

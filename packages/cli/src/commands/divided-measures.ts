@@ -1,6 +1,4 @@
-import { cqlLanguage } from '@fhir-ops/cql'
-import { evaluateInThreads, openWorkerTranslator } from '@fhir-ops/cql/node'
-import { r4TypeModel } from '@fhir-ops/r4'
+import { evaluateInThreads } from '@fhir-ops/cql/node'
 import { InvalidArgumentError, Option } from 'commander'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
@@ -20,6 +18,8 @@ import { faultIn } from '../json-fault.js'
 import type { MeasureThreadData } from '../measure-thread.js'
 import { progressOn } from '../progress.js'
 import { fileText } from '../read-file.js'
+import { withLanguages } from './measure-command.js'
+import { PATIENCE_MS } from './run-operation.js'
 
 /** How `fhir-ops evaluate` divides the subjects; nothing of it is given for one run. */
 export interface DivisionOptions {
@@ -62,7 +62,6 @@ export interface DividedCall {
   readonly input: EvaluateMeasureInput
   readonly storage: string
   readonly load: readonly string[]
-  readonly operationTimeoutMs: number
 }
 
 /**
@@ -72,14 +71,13 @@ export interface DividedCall {
  * @throws {OperationError} `parameter-value` for threads over a storage in memory.
  */
 export async function evaluateDivided(call: DividedCall, division: DivisionOptions, io: Io): Promise<EvaluateMeasureResult | undefined> {
-  const { storage, load, operationTimeoutMs } = call
+  const { storage, load } = call
   if (division.threads !== undefined && storage === 'memory')
     throw new OperationError(
       'parameter-value',
       '--threads needs a storage that each thread can open, such as sqlite:FILE or postgres:URL: one in memory belongs to one thread.',
     )
-  const engine = await openEngine({ storage, load, limits: { operationTimeoutMs } }, io)
-  const translator = openWorkerTranslator({ model: r4TypeModel(), timeoutMs: operationTimeoutMs })
+  const engine = await openEngine({ storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const progress = progressOn(io)
   const ctx = forRequest(engine.ctx, {
     onProgress: ({ done, total }) => {
@@ -87,16 +85,14 @@ export async function evaluateDivided(call: DividedCall, division: DivisionOptio
     },
   })
   try {
-    const languages = [cqlLanguage({ translator })]
-    if (division.threads !== undefined) {
-      const data: MeasureThreadData = { storage, operationTimeoutMs }
+    return await withLanguages(async (languages, translator) => {
+      if (division.threads === undefined) return await partOrWhole(ctx, { input: call.input, division, languages }, io)
+      const data: MeasureThreadData = { storage, operationTimeoutMs: PATIENCE_MS }
       return await evaluateInThreads(ctx, call.input, { threads: division.threads, module: threadModule(), data, languages, translator })
-    }
-    return await partOrWhole(ctx, { input: call.input, division, languages }, io)
+    })
   } finally {
     progress.end()
     await engine.close()
-    await translator.close()
   }
 }
 
