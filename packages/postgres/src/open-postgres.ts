@@ -3,9 +3,10 @@ import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import { conceptsIn } from './concepts.js'
 import { connectionsOf, type Connections } from './database/connections.js'
 import { databaseOver, type Database } from './database/database.js'
-import { makeIndexes, migrate, migrateToFill } from './database/migrations.js'
+import { bearsTransactions, makeIndexes, migrate, migrateToFill } from './database/migrations.js'
 import type { PostgresPool } from './database/pool.js'
 import { readingFrom } from './database/replicas.js'
+import { changesIn } from './resources/changes.js'
 import { revisionOf } from './resources/revision.js'
 import { listeningNews, notifying } from './sessions/session-news.js'
 import { sessionsIn, usersIn } from './sessions/sessions.js'
@@ -123,7 +124,7 @@ function openingOf(factory: string, pool: PostgresPool, options: OpenPostgresOpt
   return { connections, db: databaseOver(pool, connections), replicas }
 }
 
-function opened({ connections, db, replicas }: Opening, options: OpenPostgresOptions): PostgresDatabase {
+async function opened({ connections, db, replicas }: Opening, options: OpenPostgresOptions): Promise<PostgresDatabase> {
   const news = listeningNews(connections)
   const close = async (): Promise<void> => {
     await news.close()
@@ -131,9 +132,10 @@ function opened({ connections, db, replicas }: Opening, options: OpenPostgresOpt
   }
   const { notify = true } = options
   const revision = revisionOf(db)
+  const changes = (await bearsTransactions(db)) ? changesIn(db) : undefined
   const announced = notify ? notifying : (change: Parameters<typeof notifying>[0]) => change
   return {
-    storage: { ...storageIn({ ...db, close }, { ...storageOptionsOf(options), reading: readingFrom(db, replicas) }), revision },
+    storage: { ...storageIn({ ...db, close }, { ...storageOptionsOf(options), reading: readingFrom(db, replicas) }), revision, changes },
     sessions: { ...usersIn(db, announced), ...sessionsIn(db, announced), news: notify ? news : DEAF },
     concepts: { ...conceptsIn(db), revision },
     close,

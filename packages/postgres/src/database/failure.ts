@@ -72,7 +72,18 @@ export function wasOvertaken(error: unknown): boolean {
 
 /** Whether a lock was not to be had within `lock_timeout`, as an error of the server or as what was made of it. */
 export function isLockTimeout(error: unknown): boolean {
-  return codeOf(error instanceof OperationError ? error.cause : error) === '55P03'
+  return stateOf(error) === '55P03'
+}
+
+/** Whether the engine lacks what a statement asks for: a kind of statement, a column, a function, or a type or language. */
+export function isUnsupported(error: unknown): boolean {
+  return UNSUPPORTED.has(stateOf(error) ?? '')
+}
+
+const UNSUPPORTED: ReadonlySet<string> = new Set(['0A000', '42601', '42703', '42704', '42883'])
+
+function stateOf(error: unknown): string | undefined {
+  return codeOf(error instanceof OperationError ? error.cause : error)
 }
 
 /** Whether the connection can be used again. Errors that the server did not send leave it in an unknown state, and some of the server's are its last word. */

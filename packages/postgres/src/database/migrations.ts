@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import type { Database, Executor } from './database.js'
-import { isLockTimeout } from './failure.js'
+import { isLockTimeout, isUnsupported } from './failure.js'
 import { numberAt } from './row.js'
 import { sql, type Sql } from './sql.js'
 
@@ -29,6 +29,32 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
 export type Step = readonly Sql[]
 
 /**
+ * Rows bear the transaction that wrote them, whoever does, older processes and other programs too. Other engines may have the functions and yet no
+ * such transactions: in this one, a row that it has changed says the same as the function.
+ */
+const TRANSACTIONS: Step = [
+  sql`UPDATE fhir_schema SET version = version`,
+  sql`DO 'BEGIN
+    IF NOT EXISTS (SELECT FROM fhir_schema WHERE xmin = pg_current_xact_id()::xid) THEN RAISE feature_not_supported; END IF;
+  END'`,
+  sql`ALTER TABLE fhir_resource ADD COLUMN IF NOT EXISTS changed_in xid8`,
+  sql`CREATE OR REPLACE FUNCTION fhir_changed() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+    NEW.changed_in := pg_current_xact_id();
+    RETURN NEW;
+  END'`,
+  sql`DROP TRIGGER IF EXISTS fhir_resource_changed ON fhir_resource`,
+  sql`CREATE TRIGGER fhir_resource_changed BEFORE INSERT OR UPDATE ON fhir_resource FOR EACH ROW EXECUTE FUNCTION fhir_changed()`,
+  sql`ALTER TABLE fhir_resource ENABLE ALWAYS TRIGGER fhir_resource_changed`,
+]
+/** A step of its own, so that reads go on while it is made. Of resources that were there before it has nothing. */
+const CHANGED: Step = [
+  sql`CREATE INDEX IF NOT EXISTS fhir_resource_changed ON fhir_resource (changed_in) WHERE changed_in IS NOT NULL`,
+]
+
+/** What engines that cannot do it leave out. */
+const OPTIONAL: ReadonlySet<Step | undefined> = new Set([TRANSACTIONS, CHANGED])
+
+/**
  * The schema, forward only: `fhir_schema` holds the number of steps that the database has seen. A step that was released is never
  * edited, and can be run again after it was cut short.
  *
@@ -36,7 +62,8 @@ export type Step = readonly Sql[]
  * a default or without NOT NULL. What they cannot serve any more, such as a column that goes, is a later release's step, whose last statement is
  * `servesFrom` with its number: processes that know less are refused from then on.
  *
- * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising.
+ * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising. `changed_in` is the
+ *   transaction that wrote it; of what was written before there was such a column, nothing.
  * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
  *   three indexes cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids behind them.
  * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
@@ -136,6 +163,8 @@ export const MIGRATIONS: readonly Step[] = [
   ],
   [sql`ALTER TABLE fhir_schema ADD COLUMN IF NOT EXISTS least_version integer NOT NULL DEFAULT 0`],
   [AGAIN],
+  TRANSACTIONS,
+  CHANGED,
 ]
 
 /** The end of a step that processes with fewer steps than this cannot serve. */
@@ -183,7 +212,14 @@ async function migrateTables(db: Database, steps: readonly Step[]): Promise<void
     await executor.rows(sql`CREATE TABLE IF NOT EXISTS fhir_schema (one integer PRIMARY KEY, version integer NOT NULL)`)
     await executor.rows(sql`INSERT INTO fhir_schema (one, version) VALUES (1, 0) ON CONFLICT DO NOTHING`)
   })
-  for (let done = false; !done;) done = await inTurn(db, async (executor) => nextStep(executor, steps))
+  for (let done = false; !done;) done = await nextStep(db, steps)
+}
+
+/** Whether rows bear the transaction that wrote them. */
+export async function bearsTransactions(db: Executor): Promise<boolean> {
+  const [row] = await db.rows(sql`SELECT EXISTS (SELECT 1 FROM pg_trigger
+    WHERE tgrelid = to_regclass('fhir_resource') AND tgname = 'fhir_resource_changed') AS bears`)
+  return row?.['bears'] === true
 }
 
 /** Two reads, as most processes find nothing to do, and some may not change the schema. */
@@ -227,13 +263,23 @@ async function inTurn<T>(db: Database, work: (executor: Executor) => Promise<T>)
 }
 
 /** True when nothing is left to do. */
-async function nextStep(executor: Executor, steps: readonly Step[]): Promise<boolean> {
-  const version = await versionOf(executor, steps.length)
-  const step = steps[version]
-  if (step === undefined) return true
-  for (const statement of step) await executor.rows({ ...statement, timeoutMs: STEP_TIMEOUT_MS })
-  await executor.rows(sql`UPDATE fhir_schema SET version = ${version + 1}`)
-  return false
+async function nextStep(db: Database, steps: readonly Step[]): Promise<boolean> {
+  const take = async (leavesOut: boolean): Promise<boolean> =>
+    inTurn(db, async (executor) => {
+      const version = await versionOf(executor, steps.length)
+      const step = steps[version]
+      if (step === undefined) return true
+      const statements = leavesOut && OPTIONAL.has(step) ? [] : step
+      for (const statement of statements) await executor.rows({ ...statement, timeoutMs: STEP_TIMEOUT_MS })
+      await executor.rows(sql`UPDATE fhir_schema SET version = ${version + 1}`)
+      return false
+    })
+  try {
+    return await take(false)
+  } catch (error) {
+    if (!isUnsupported(error)) throw error
+    return take(true)
+  }
 }
 
 /** @throws {OperationError} `storage-damaged` when the database is of a newer version that does not serve those who know this one. */

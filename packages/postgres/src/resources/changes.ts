@@ -1,0 +1,68 @@
+import { isContainedType, type ChangedAddress, type StorageChanges } from 'fhir-ops/storage'
+import type { Executor } from '../database/database.js'
+import { textAt, type Row } from '../database/row.js'
+import { prepared, sql, type Sql } from '../database/sql.js'
+
+/** More changes than this are not read: what depends on them is sooner made again. */
+const MAX_CHANGES = 4_000
+
+/** Which transactions were over at a moment. */
+interface Mark {
+  /** The run of the server and the table. */
+  readonly place: string
+  /** All from this one on were not over. */
+  readonly end: string
+  /** Of those before, these were not over. */
+  readonly underWay: readonly string[]
+}
+
+/**
+ * Tells what was put or deleted since a mark, from the transactions that rows bear. A mark is a snapshot of the database: what it does not show is what
+ * bears a transaction that was not over then, however long that took and in whatever order they ended. Marks hold for one run of the server, since what
+ * is set back, restored or promoted begins with another, and gives the numbers of lost transactions to others; and for one table with its file.
+ */
+export function changesIn(db: Executor): (since?: string) => Promise<StorageChanges> {
+  return async (since = '') => {
+    const from = markOf(since)
+    const rows = await db.rows(prepared('changes', changesSql(from ?? NEVER)))
+    const [{ place, snapshot } = {}] = rows
+    // A standby has no mark: its snapshots are not those of the primary.
+    if (typeof place !== 'string') return { mark: '', changed: 'unknown' }
+    const isKnown = from?.place === place && rows.length <= MAX_CHANGES
+    return { mark: `${place} ${String(snapshot)}`, changed: isKnown ? addressesOf(rows) : 'unknown' }
+  }
+}
+
+const MARK = /^(\S{1,100}) \d+:(\d{1,19}):([\d,]*)$/
+const XID = /^\d{1,19}$/
+const NEVER: Mark = { place: '', end: '0', underWay: [] }
+
+/** `undefined` for none, and for one that this adapter did not make. */
+function markOf(mark: string): Mark | undefined {
+  const [, place, end, underWay = ''] = MARK.exec(mark) ?? []
+  return place === undefined || end === undefined ? undefined : { place, end, underWay: underWay.split(',').filter((xid) => XID.test(xid)) }
+}
+
+const PLACE = sql`CASE WHEN NOT pg_is_in_recovery() THEN concat_ws('/', extract(epoch FROM pg_postmaster_start_time()),
+  (SELECT oid FROM pg_database WHERE datname = current_database()), t.oid, t.relfilenode) END`
+
+/**
+ * A row for each change, or one without. The order keeps the planner at the index, whatever it believes of how many there are. What was restored from a
+ * dump bears transactions of another server, which may be later than any here.
+ */
+function changesSql({ place, end, underWay }: Mark): Sql {
+  const isThere = sql`n.place = ${place} AND r.changed_in IS NOT NULL`
+  const later = sql`SELECT r.type, r.id FROM fhir_resource r
+    WHERE ${isThere} AND r.changed_in >= ${end}::xid8 AND r.changed_in < pg_snapshot_xmax(n.snapshot) ORDER BY r.changed_in LIMIT ${MAX_CHANGES + 1}`
+  const ended = sql`SELECT r.type, r.id FROM fhir_resource r
+    WHERE ${isThere} AND r.changed_in = ANY (${underWay}::xid8[]) ORDER BY r.changed_in LIMIT ${MAX_CHANGES + 1}`
+  return sql`WITH now AS MATERIALIZED (SELECT ${PLACE} AS place, pg_current_snapshot() AS snapshot FROM pg_class t WHERE t.oid = to_regclass('fhir_resource'))
+    SELECT n.place, n.snapshot::text AS snapshot, c.type, c.id FROM now n LEFT JOIN LATERAL ((${later}) UNION ALL (${ended})) AS c ON TRUE`
+}
+
+function addressesOf(rows: readonly Row[]): readonly ChangedAddress[] {
+  return rows
+    .filter((row) => typeof row['id'] === 'string')
+    .map((row) => ({ type: textAt(row, 'type'), id: textAt(row, 'id') }))
+    .filter(({ type }) => !isContainedType(type))
+}
