@@ -135,7 +135,7 @@ async function opened({ connections, db, replicas }: Opening, options: OpenPostg
   const changes = (await bearsTransactions(db)) ? changesIn(db) : undefined
   const announced = notify ? notifying : (change: Parameters<typeof notifying>[0]) => change
   return {
-    storage: { ...storageIn({ ...db, close }, { ...storageOptionsOf(options), reading: readingFrom(db, replicas) }), revision, changes },
+    storage: { ...storageIn({ ...db, close }, { ...storageOptionsOf(options), reading: readingFrom(db, replicas), changes }), revision },
     sessions: { ...usersIn(db, announced), ...sessionsIn(db, announced), news: notify ? news : DEAF },
     concepts: { ...conceptsIn(db), revision },
     close,
@@ -172,7 +172,7 @@ function storageOptionsOf({
   now = () => new Date(),
   history = true,
   cacheCharacters = DEFAULT_CACHE,
-}: OpenPostgresOptions): Omit<StorageOptions, 'reading'> {
+}: OpenPostgresOptions): Omit<StorageOptions, 'reading' | 'changes'> {
   return { now, history, cacheCharacters }
 }
 

@@ -29,8 +29,8 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
 export type Step = readonly Sql[]
 
 /**
- * Rows bear the transaction that wrote them, whoever does, older processes and other programs too. Other engines may have the functions and yet no
- * such transactions: in this one, a row that it has changed says the same as the function.
+ * Rows bear the transaction that wrote them, whoever does, older processes and other programs too. What somebody removes leaves its address, but for what is
+ * within others. Other engines may have the functions and yet no such transactions: in this one, a row that it has changed says the same as the function.
  */
 const TRANSACTIONS: Step = [
   sql`UPDATE fhir_schema SET version = version`,
@@ -45,11 +45,18 @@ const TRANSACTIONS: Step = [
   sql`DROP TRIGGER IF EXISTS fhir_resource_changed ON fhir_resource`,
   sql`CREATE TRIGGER fhir_resource_changed BEFORE INSERT OR UPDATE ON fhir_resource FOR EACH ROW EXECUTE FUNCTION fhir_changed()`,
   sql`ALTER TABLE fhir_resource ENABLE ALWAYS TRIGGER fhir_resource_changed`,
+  sql`CREATE TABLE IF NOT EXISTS fhir_removed (type text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, changed_in xid8 NOT NULL)`,
+  sql`CREATE INDEX IF NOT EXISTS fhir_removed_changed ON fhir_removed (changed_in)`,
+  sql`CREATE OR REPLACE FUNCTION fhir_remove() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN
+    EXECUTE format(''INSERT INTO %I.fhir_removed VALUES ($1, $2, pg_current_xact_id())'', TG_TABLE_SCHEMA) USING OLD.type, OLD.id;
+    RETURN NULL;
+  END'`,
+  sql`DROP TRIGGER IF EXISTS fhir_resource_removed ON fhir_resource`,
+  sql`CREATE TRIGGER fhir_resource_removed AFTER DELETE ON fhir_resource FOR EACH ROW WHEN (left(OLD.type, 1) <> '#') EXECUTE FUNCTION fhir_remove()`,
+  sql`ALTER TABLE fhir_resource ENABLE ALWAYS TRIGGER fhir_resource_removed`,
 ]
 /** A step of its own, so that reads go on while it is made. Of resources that were there before it has nothing. */
-const CHANGED: Step = [
-  sql`CREATE INDEX IF NOT EXISTS fhir_resource_changed ON fhir_resource (changed_in) WHERE changed_in IS NOT NULL`,
-]
+const CHANGED: Step = [sql`CREATE INDEX IF NOT EXISTS fhir_resource_changed ON fhir_resource (changed_in) WHERE changed_in IS NOT NULL`]
 
 /** What engines that cannot do it leave out. */
 const OPTIONAL: ReadonlySet<Step | undefined> = new Set([TRANSACTIONS, CHANGED])
@@ -64,6 +71,7 @@ const OPTIONAL: ReadonlySet<Step | undefined> = new Set([TRANSACTIONS, CHANGED])
  *
  * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising. `changed_in` is the
  *   transaction that wrote it; of what was written before there was such a column, nothing.
+ * - `fhir_removed`: the addresses of rows that somebody else removed from it; this adapter only removes what is within others.
  * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
  *   three indexes cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids behind them.
  * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).

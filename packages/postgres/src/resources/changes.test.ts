@@ -63,7 +63,13 @@ describe.skipIf(database.url === undefined)('changes of what several processes w
     // As of a table that a subscription of another database fills.
     await other.query(`SET session_replication_role = replica; INSERT INTO fhir_resource (type, id, version, updated, text, changed_in)
       VALUES ('Basic', 'sent', 1, 0, '{}', '1')`)
-    expect((await since(storage, next.mark)).changed).toEqual(['new', 'sent'])
+    const last = await since(storage, next.mark)
+    expect(last.changed).toEqual(['new', 'sent'])
+    await other.query(`SET session_replication_role = origin; BEGIN; DELETE FROM fhir_resource WHERE id = 'new'`)
+    await storage.write([basic('meanwhile')])
+    const meanwhile = await since(storage, last.mark)
+    await other.query('COMMIT')
+    expect((await since(storage, meanwhile.mark)).changed).toEqual(['new'])
   })
 
   it('are not known after the table was emptied or filled with what was saved', async () => {
@@ -101,10 +107,13 @@ describe.skipIf(database.url === undefined)('changes of what several processes w
   it('brings a copy up to date, whoever writes while it is read', { timeout: 120_000 }, async () => {
     const [reading, ...writing] = [await open(), await open(), await open(), await open()]
     const ids = Array.from({ length: 12 }, (_, n) => `b${n}`)
-    const batches = fc.array(fc.uniqueArray(fc.tuple(fc.constantFrom(...ids), fc.boolean()), { selector: ([id]) => id, minLength: 1, maxLength: 4 }), {
-      minLength: 3,
-      maxLength: 9,
-    })
+    const batches = fc.array(
+      fc.uniqueArray(fc.tuple(fc.constantFrom(...ids), fc.boolean()), { selector: ([id]) => id, minLength: 1, maxLength: 4 }),
+      {
+        minLength: 3,
+        maxLength: 9,
+      },
+    )
     const copy = new Map<string, string | undefined>()
     let mark: string | undefined
     const bringUpToDate = async (): Promise<void> => {

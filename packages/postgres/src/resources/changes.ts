@@ -1,3 +1,4 @@
+import { joined } from '@fhir-ops/sql'
 import { isContainedType, type ChangedAddress, type StorageChanges } from 'fhir-ops/storage'
 import type { Executor } from '../database/database.js'
 import { textAt, type Row } from '../database/row.js'
@@ -51,13 +52,16 @@ const PLACE = sql`CASE WHEN NOT pg_is_in_recovery() THEN concat_ws('/', extract(
  * dump bears transactions of another server, which may be later than any here.
  */
 function changesSql({ place, end, underWay }: Mark): Sql {
-  const isThere = sql`n.place = ${place} AND r.changed_in IS NOT NULL`
-  const later = sql`SELECT r.type, r.id FROM fhir_resource r
-    WHERE ${isThere} AND r.changed_in >= ${end}::xid8 AND r.changed_in < pg_snapshot_xmax(n.snapshot) ORDER BY r.changed_in LIMIT ${MAX_CHANGES + 1}`
-  const ended = sql`SELECT r.type, r.id FROM fhir_resource r
-    WHERE ${isThere} AND r.changed_in = ANY (${underWay}::xid8[]) ORDER BY r.changed_in LIMIT ${MAX_CHANGES + 1}`
+  const isLater = sql`changed_in >= ${end}::xid8 AND changed_in < pg_snapshot_xmax(n.snapshot)`
+  const wasUnderWay = sql`changed_in = ANY (${underWay}::xid8[])`
+  const changed = [sql`fhir_resource`, sql`fhir_removed`].flatMap((table) =>
+    [isLater, wasUnderWay].map(
+      (isNews) => sql`(SELECT type, id FROM ${table} WHERE n.place = ${place} AND changed_in IS NOT NULL AND ${isNews}
+        ORDER BY changed_in LIMIT ${MAX_CHANGES + 1})`,
+    ),
+  )
   return sql`WITH now AS MATERIALIZED (SELECT ${PLACE} AS place, pg_current_snapshot() AS snapshot FROM pg_class t WHERE t.oid = to_regclass('fhir_resource'))
-    SELECT n.place, n.snapshot::text AS snapshot, c.type, c.id FROM now n LEFT JOIN LATERAL ((${later}) UNION ALL (${ended})) AS c ON TRUE`
+    SELECT n.place, n.snapshot::text AS snapshot, c.type, c.id FROM now n LEFT JOIN LATERAL (${joined(changed, ' UNION ALL ')}) AS c ON TRUE`
 }
 
 function addressesOf(rows: readonly Row[]): readonly ChangedAddress[] {

@@ -6,6 +6,7 @@ import type { Reading } from '../database/replicas.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'
 import { resourceRow } from './resource-row.js'
+import { keptCounts } from '../search/kept-counts.js'
 import { scanPage } from '../search/scan.js'
 import { countMatches, searchPage } from '../search/search-page.js'
 import { prepared, sql } from '../database/sql.js'
@@ -20,13 +21,18 @@ export interface StorageOptions {
   readonly cacheCharacters: number
   /** Where searches, counts, scans and pages of histories are read. */
   readonly reading: Reading
+  /** Absent where the engine tells no changes. */
+  readonly changes: Storage['changes']
 }
 
 /** The resources in a database. */
-export function storageIn(db: Database, { now, history, cacheCharacters, reading }: StorageOptions): Storage {
+export function storageIn(db: Database, { now, history, cacheCharacters, reading, changes }: StorageOptions): Storage {
   const cache = createResourceCache({ maxCharacters: cacheCharacters, fromCharacters: LARGE })
+  const counted: Storage['count'] = async (query) => reading(async (executor) => countMatches(executor, query))
+  const count = changes === undefined ? counted : keptCounts(changes, counted)
   return {
     capabilities: CAPABILITIES,
+    changes,
     ...(history && { history: historyIn(db, reading) }),
     async read(type, id): Promise<ReadResult> {
       const { versionOf, resource } = cache.lookUp(type)
@@ -45,7 +51,7 @@ export function storageIn(db: Database, { now, history, cacheCharacters, reading
     },
     async count(query) {
       checkQuery(query)
-      return reading(async (executor) => countMatches(executor, query))
+      return count(query)
     },
     async write(entries) {
       checkEntries(entries)

@@ -4,6 +4,7 @@ import { writableText, type IndexEntry, type SearchQuery, type WriteEntry } from
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
+import { keptCounts } from './kept-counts.js'
 import { openPostgres, type PostgresDatabase } from '../index.js'
 
 const database = await testDatabase({ fsync: 'off' })
@@ -73,14 +74,21 @@ describe('a count', () => {
         fc.array(fc.tuple(fc.boolean(), fc.uniqueArray(write, { selector: ({ id }) => id, minLength: 1, maxLength: 6 })), { maxLength: 8 }),
         async (writes) => {
           const memory = memoryStorage()
+          const kept = new Map(
+            [first, second].map(({ storage }) => [storage, keptCounts(storage.changes ?? expect.fail(), storage.count, 0)]),
+          )
           const type = `Basic`
           const all = Array.from({ length: 21 }, (_, n): WriteEntry => ({ op: 'delete', type, id: `b${n}` }))
           await first.storage.write(all)
           for (const [isFirst, batch] of writes) {
             at++
             await Promise.all([(isFirst ? first : second).storage.write(batch), memory.write(batch)])
-            const query = QUERIES[at % QUERIES.length]
-            if (query !== undefined) expect(await (isFirst ? second : first).storage.count(query)).toBe(await memory.count(query))
+            // Few are asked often, so that some are kept.
+            for (const query of [QUERIES[at % QUERIES.length], ...QUERIES.slice(0, 2)]) {
+              if (query === undefined) continue
+              const { storage } = isFirst ? second : first
+              expect([await storage.count(query), await kept.get(storage)?.(query)]).toEqual(Array(2).fill(await memory.count(query)))
+            }
           }
           for (const query of QUERIES) expect(await first.storage.count(query), JSON.stringify(query)).toBe(await memory.count(query))
         },
