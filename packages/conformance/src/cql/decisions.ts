@@ -72,7 +72,7 @@ export const DECISIONS: readonly Decision[] = [
   {
     name: 'precision of times',
     right: 'ours',
-    why: 'A difference at a precision that a value lacks is uncertain, which lists its least and greatest value (S, Uncertainty), and so are years, months and weeks between dates without a day; the reference engine gives null, a number, or an end that is one off.',
+    why: 'A difference at a precision that a value lacks is uncertain, which lists its least and greatest value (S, Uncertainty), and so are years, months and weeks between dates of which one has no day and less than the other; the reference engine gives null, a number, or an end that is one off.',
     applies: ({ text }) => / between /.test(text),
   },
   {

@@ -156,15 +156,19 @@ export function between(from: Temporal, to: Temporal, unit: Unit, what: 'duratio
   const at = (value: Temporal, end: 'least' | 'greatest'): Fields | undefined => fieldsAtEnd(value, end, offset)
   const [fromLow, fromHigh, toLow, toHigh] = [at(from, 'least'), at(from, 'greatest'), at(to, 'least'), at(to, 'greatest')]
   if (fromLow === undefined || fromHigh === undefined || toLow === undefined || toHigh === undefined) return undefined
-  const needed = precisionNeeded(unit, what)
-  if (from.precision >= needed && to.precision >= needed) return twice(count(fromLow, toLow, unit))
+  if (isKnown(from, to, { unit, what })) return twice(count(fromLow, toLow, unit))
   return [count(fromHigh, toLow, unit), count(fromLow, toHigh, unit)]
 }
 
-/** Years, months and weeks are whole at the day on which they end; boundaries of a unit are crossed whatever is known below it. */
-function precisionNeeded(unit: Unit, what: 'duration' | 'difference'): Precision {
+/**
+ * Whether the periods between two values are known. Boundaries of a unit are crossed whatever is known below it, but years, months and weeks are whole at
+ * the day on which they end: known where both have a day, and, as in comparisons, where neither says more than the other.
+ */
+function isKnown(from: Temporal, to: Temporal, { unit, what }: { readonly unit: Unit; readonly what: 'duration' | 'difference' }): boolean {
   const own = PRECISION_OF_UNIT.get(unit) ?? DAY
-  return what === 'duration' && own < DAY ? DAY : own
+  const least = Math.min(from.precision, to.precision)
+  if (what === 'difference' || own >= DAY || least >= DAY) return least >= own
+  return least >= own && from.precision === to.precision
 }
 
 function fieldsAtEnd(value: Temporal, end: 'least' | 'greatest', offset: number | undefined): Fields | undefined {
