@@ -12,7 +12,7 @@ export type {
   Scope,
 } from './compile/compiler.js'
 export type { ElmNode } from './elm/node.js'
-export type { LibraryResource } from './libraries/content.js'
+export type { LibraryResource } from './libraries/find-library.js'
 export { compileLibrary, type CqlLibrary, type Definition, type LibraryOptions } from './libraries/library.js'
 export { resourceElement } from './model/fhir-types.js'
 export { evaluateCql, type EvaluateCqlInput, type EvaluateCqlOptions, type EvaluateCqlResult } from './operations/evaluate-cql.js'

@@ -7,7 +7,8 @@ import type { Evaluation } from '../compile/compiler.js'
 import type { SubjectRecords } from '../data/population.js'
 import type { ElmNode } from '../elm/node.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
-import { expressionName, loadedLibraries, type Prepared } from '../measure/prepare.js'
+import { EXPRESSION_LIBRARY, expressionName, loadedLibraries, namedDefinition } from '../measure/loaded-measure.js'
+import type { Prepared } from '../measure/prepare.js'
 import { compileGroup, subjectResult, type CompiledGroup } from '../measure/subject-result.js'
 import type { ElmDefinitions } from './elm-libraries.js'
 import { explainedCriterion, pathReason } from './explain-criteria.js'
@@ -102,12 +103,13 @@ function explainedPopulation(told: Told, population: Population, index: number):
 }
 
 /** The expression of a criterion that names a definition or is one. */
-function rootOf({ language, expression }: Population, { loaded }: Prepared, { libraries }: ElmDefinitions): ElmNode | undefined {
-  if (language === FHIRPATH_LANGUAGE) return undefined
-  const inline = loaded.texts.indexOf(expression)
-  const own = inline < 0 || loaded.library === undefined ? libraries[0] : libraries.find(({ id }) => id === 'MeasureExpressions')
-  const name = inline < 0 ? expression : expressionName(inline)
-  return own?.definitions.find((definition) => definition.name === name)?.expression
+function rootOf(population: Population, { loaded }: Prepared, { libraries }: ElmDefinitions): ElmNode | undefined {
+  if (population.language === FHIRPATH_LANGUAGE) return undefined
+  const inline = loaded.texts.indexOf(population.expression)
+  const named = inline < 0 ? namedDefinition(loaded, population) : undefined
+  const wanted = inline < 0 ? loaded.libraries[named?.at ?? -1]?.id : EXPRESSION_LIBRARY
+  const name = inline < 0 ? named?.name : expressionName(inline)
+  return libraries.find(({ id }) => id === wanted)?.definitions.find((definition) => definition.name === name)?.expression
 }
 
 interface PopulationResult {

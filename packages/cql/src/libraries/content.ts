@@ -4,9 +4,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn } from '../elm/library.js'
 import { nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
-
-/** A Library resource, as far as it matters here. */
-export type LibraryResource = Readonly<Record<string, unknown>>
+import { libraryFinder, type LibraryFinder, type LibraryLoading, type LibraryResource } from './find-library.js'
 
 /** ELM by library identifier. */
 export type ElmLibraries = ReadonlyMap<string, ElmNode>
@@ -16,13 +14,6 @@ export interface LoadedLibrary {
   readonly elm: ElmNode
   /** Included libraries by identifier, FHIRHelpers not among them. */
   readonly includes: ElmLibraries
-}
-
-/** How Library resources become ELM. */
-export interface LibraryLoading {
-  readonly ctx: OperationContext
-  /** Translates libraries that have CQL text only; these are refused when absent. */
-  readonly translator: CqlTranslator | undefined
 }
 
 /** The same with a translator. */
@@ -43,7 +34,7 @@ const MAX_LIBRARIES = 100
  */
 export async function loadLibrary(loading: LibraryLoading, resource: LibraryResource): Promise<LoadedLibrary> {
   const elm = publishedElm(resource)
-  if (elm !== undefined) return { elm, includes: await includedElm(loading, { elm, base: urlOf(resource) }) }
+  if (elm !== undefined) return { elm, includes: await includedElm(loading, { elm, from: resource }) }
   const text = cqlText(resource)
   if (text === undefined)
     throw new OperationError(
@@ -53,7 +44,7 @@ export async function loadLibrary(loading: LibraryLoading, resource: LibraryReso
         expression: ['Library.content'],
       },
     )
-  return await translated(loading, { text, base: urlOf(resource) })
+  return await translated(loading, { text, from: resource })
 }
 
 /**
@@ -61,7 +52,7 @@ export async function loadLibrary(loading: LibraryLoading, resource: LibraryReso
  *
  * @throws {OperationError} as `loadLibrary`; `computation-timeout` when the translator does not answer in the time of the operation.
  */
-async function translated(loading: LibraryLoading, { text, base, linesAhead = 0 }: Source): Promise<LoadedLibrary> {
+async function translated(loading: LibraryLoading, { text, from, linesAhead = 0 }: Source): Promise<LoadedLibrary> {
   const { ctx, translator } = loading
   if (translator === undefined)
     throw new OperationError(
@@ -70,7 +61,7 @@ async function translated(loading: LibraryLoading, { text, base, linesAhead = 0 
     )
   const texts = new Map<string, string>()
   const published = new Map<string, ElmNode>()
-  await collectIncludes(loading, { text, base, path: pathOf(text) }, { texts, published })
+  await collectIncludes(libraryFinder(loading), { text, from, path: pathOf(text) }, { texts, published })
   const elm = checked(await inTime(ctx, translator.translate(text, texts)), linesAhead)
   const includes = new Map(published)
   for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts))))
@@ -98,7 +89,7 @@ async function problemsOf(loading: Translating, resource: LibraryResource): Prom
   const texts = new Map<string, string>()
   try {
     const text = cqlText(resource) ?? ''
-    await collectIncludes(loading, { text, base: urlOf(resource), path: pathOf(text) }, { texts, published: new Map() })
+    await collectIncludes(libraryFinder(loading), { text, from: resource, path: pathOf(text) }, { texts, published: new Map() })
     const { problems } = await inTime(loading.ctx, loading.translator.translate(text, texts))
     return problems.map(({ severity, message, line, column }) => ({
       severity,
@@ -159,8 +150,8 @@ function problemText({ message, line, column }: TranslationProblem, linesAhead: 
 /** CQL text to translate. */
 interface Source {
   readonly text: string
-  /** The url of the Library resource, by which includes are found. */
-  readonly base: string | undefined
+  /** The Library resource that it is of, by which includes are found. */
+  readonly from: LibraryResource | undefined
   /** Lines before what the caller wrote, which are not counted where errors are reported. Default 0. */
   readonly linesAhead?: number
 }
@@ -185,6 +176,11 @@ function pathOf(text: string): readonly string[] {
   return name === undefined ? [] : [idOf(name)]
 }
 
+/** The identifier of a library in CQL. */
+export function identifierOfLoaded({ elm }: LoadedLibrary): string {
+  return textAt(identifierOf(libraryIn(elm)) ?? {}, 'id') ?? ''
+}
+
 function idOf(path: string): string {
   return path.replaceAll('"', '').split('.').at(-1) ?? ''
 }
@@ -199,16 +195,17 @@ function checkCycle(path: readonly string[], id: string): void {
 
 /** Collects what a text includes, depth first. */
 async function collectIncludes(
-  loading: LibraryLoading,
-  { text, base, path: outer }: Including,
+  find: LibraryFinder,
+  { text, from, path: outer }: Including,
   { texts, published }: Collected,
 ): Promise<void> {
   for (const [, path = '', version] of text.matchAll(INCLUDE)) {
     const id = idOf(path)
     checkCycle(outer, id)
-    if (id === FHIR_HELPERS_LIBRARY || texts.has(id)) continue
+    if (id === FHIR_HELPERS_LIBRARY) continue
+    const resource = await find({ id, version, from })
+    if (texts.has(id)) continue
     checkCount(texts.size)
-    const resource = await findLibrary(loading.ctx, { id, version, base })
     const source = cqlText(resource)
     if (source === undefined)
       throw new OperationError(
@@ -216,56 +213,38 @@ async function collectIncludes(
         `Library ${nameOf(resource)} has no CQL text, which a library with CQL text includes.`,
       )
     texts.set(id, source)
-    await collectIncludes(loading, { text: source, base: urlOf(resource) ?? base, path: [...outer, id] }, { texts, published })
+    await collectIncludes(find, { text: source, from: resource, path: [...outer, id] }, { texts, published })
   }
 }
 
 interface IncludingElm {
   readonly elm: ElmNode
-  readonly base: string | undefined
+  readonly from: LibraryResource | undefined
   /** The libraries that led to it, by their identifiers. */
   readonly path?: readonly string[]
 }
 
 async function includedElm(
   loading: LibraryLoading,
-  { elm, base, path = [] }: IncludingElm,
-  known = new Map<string, ElmNode>(),
+  { elm, from, path = [] }: IncludingElm,
+  { known, find } = { known: new Map<string, ElmNode>(), find: libraryFinder(loading) },
 ): Promise<ElmLibraries> {
   const own = [...path, textAt(identifierOf(libraryIn(elm)) ?? {}, 'id') ?? '']
   for (const { id, version } of definitionsIn(libraryIn(elm), 'includes').map(includeOf)) {
     checkCycle(own, id)
-    if (id === FHIR_HELPERS_LIBRARY || known.has(id)) continue
+    if (id === FHIR_HELPERS_LIBRARY) continue
+    const resource = await find({ id, version, from })
+    if (known.has(id)) continue
     checkCount(known.size)
-    const resource = await findLibrary(loading.ctx, { id, version, base })
     const loaded = publishedElm(resource) ?? (await loadLibrary(loading, resource)).elm
     known.set(id, loaded)
-    await includedElm(loading, { elm: loaded, base: urlOf(resource) ?? base, path: own }, known)
+    await includedElm(loading, { elm: loaded, from: resource, path: own }, { known, find })
   }
   return known
 }
 
 function checkCount(count: number): void {
   if (count >= MAX_LIBRARIES) throw new OperationError('too-costly', `A library may include at most ${MAX_LIBRARIES} others.`)
-}
-
-interface LibraryName {
-  readonly id: string
-  readonly version?: string | undefined
-  readonly base: string | undefined
-}
-
-/** An included library: beside the one that includes it, else by its name. */
-async function findLibrary(ctx: OperationContext, { id, version, base }: LibraryName): Promise<LibraryResource> {
-  ctx.authorize?.('read', 'Library')
-  const slash = base?.lastIndexOf('/') ?? -1
-  const url = base === undefined || slash < 0 ? undefined : `${base.slice(0, slash)}/${id}`
-  const found = url === undefined ? undefined : await ctx.content.resolve('Library', url, version)
-  if (found !== undefined) return found.resource
-  throw new OperationError(
-    'definition-not-found',
-    `The included library ${quoted(id)}${version === undefined ? '' : ` version ${quoted(version)}`} does not exist${url === undefined ? '' : ` at ${url}`}.`,
-  )
 }
 
 function publishedElm(resource: LibraryResource): ElmNode | undefined {

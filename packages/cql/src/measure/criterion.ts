@@ -9,6 +9,7 @@ import { decimalOfNumber } from '../values/decimal.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
 import { isFhir, quantity, type Value } from '../values/value.js'
 import { FHIRPATH_LANGUAGE } from './languages.js'
+import { namedDefinition } from './loaded-measure.js'
 import type { Prepared } from './prepare.js'
 
 /** A criterion that is ready to be evaluated, in whatever language it is written. */
@@ -34,14 +35,17 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
   if (language === FHIRPATH_LANGUAGE) return { ...head, ...compiledPath(criterion, prepared) }
   const inline = prepared.expressions.get(expression)
   if (inline !== undefined) return { ...head, ...definitionOf(inline.library, inline.name) }
-  const named = prepared.library === undefined ? {} : definitionOf(prepared.library, expression)
+  const { at, name = '' } = namedDefinition(prepared.loaded, criterion) ?? {}
+  const library = at === undefined ? undefined : prepared.libraries[at]
+  const named = library === undefined ? {} : definitionOf(library, name)
   if (named.ofSubject !== undefined || named.ofItem !== undefined) return { ...head, ...named }
+  const ids = prepared.libraries.map(({ id }) => id)
   throw new OperationError(
     'definition-not-found',
-    prepared.library === undefined
+    ids.length === 0
       ? `${place} is the name of a definition, while the Measure names no library.`
-      : `${place}: library ${prepared.library.id} has no definition ${quoted(expression)}.`,
-    { expression: [prepared.library === undefined ? 'Measure.library' : `${criterion.path}.criteria.expression`] },
+      : `${place}: ${ids.map((id) => `library ${id}`).join(' and ')} ${ids.length === 1 ? 'has' : 'have'} no definition ${quoted(expression)}.`,
+    { expression: [ids.length === 0 ? 'Measure.library' : `${criterion.path}.criteria.expression`] },
   )
 }
 

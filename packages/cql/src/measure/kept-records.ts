@@ -6,7 +6,8 @@ import type { KeptPopulation } from '../data/kept-subject.js'
 import type { SubjectRecords } from '../data/population.js'
 import { storedRecords } from '../data/records.js'
 import { namesRead, type ReadNames } from '../data/trimmed.js'
-import { loadedLibraries, type Prepared } from './prepare.js'
+import { loadedLibraries } from './loaded-measure.js'
+import type { Prepared } from './prepare.js'
 import { FHIRPATH_LANGUAGE } from './languages.js'
 
 /** Whether a Measure is evaluated for a whole population, nobody looks on, and no results are kept. */

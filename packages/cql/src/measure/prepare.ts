@@ -1,15 +1,12 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
-import type { RequirementScope } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
-import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
-import { textAt, type ElmNode } from '../elm/node.js'
-import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
+import type { ElmNode } from '../elm/node.js'
+import type { LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
 import { createTerminology, type Terminology } from '../operations/terminology.js'
@@ -19,7 +16,7 @@ import { dateOf } from '../values/temporal-arithmetic.js'
 import { boundaryOf, parseDateTime } from '../values/temporal.js'
 import type { UnitConversion } from '../values/units.js'
 import { isTemporal, type Value } from '../values/value.js'
-import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
+import { expressionName, loadMeasure, PERIOD, type LoadedMeasure } from './loaded-measure.js'
 
 /** How criteria in CQL are evaluated. */
 export interface CqlLanguageOptions {
@@ -39,8 +36,8 @@ export interface CqlLanguageOptions {
 
 /** What the criteria of a Measure are compiled with. */
 export interface Prepared {
-  /** The Measure's library; `undefined` when it names none. */
-  readonly library: CqlLibrary | undefined
+  /** The Measure's libraries, in its order. */
+  readonly libraries: readonly CqlLibrary[]
   /** Criteria that are expressions themselves, by their text. */
   readonly expressions: ReadonlyMap<string, CompiledExpression>
   readonly terminology: Terminology
@@ -65,55 +62,6 @@ export interface CompiledExpression {
   readonly name: string
 }
 
-/** Name of the parameter that has the period. */
-export const PERIOD = 'Measurement Period'
-
-/** What is to be evaluated. */
-interface Evaluated {
-  readonly scope: RequirementScope
-  readonly groups: readonly GroupPlan[]
-}
-
-/** The Measure's library and the expressions in its criteria, as ELM. */
-export interface LoadedMeasure {
-  /** The Measure's library; `undefined` when it names none. */
-  readonly resource: LibraryResource | undefined
-  readonly library: LoadedLibrary | undefined
-  /** Criteria that are expressions themselves, in the order of the definitions `Expression 0` and so on of `expressions`. */
-  readonly texts: readonly string[]
-  readonly expressions: LoadedLibrary | undefined
-}
-
-/**
- * Loads the Measure's library, and translates the expressions in its criteria.
- *
- * @throws {OperationError} `definition-not-found` for a library that does not exist; `definition-required` for a Library without content;
- *   `definition-invalid` for CQL with errors.
- */
-export async function loadMeasure(
-  ctx: OperationContext,
-  { scope, groups }: Evaluated,
-  { translator }: CqlLanguageOptions,
-): Promise<LoadedMeasure> {
-  const loading = { ctx, translator }
-  const resource = await libraryOf(ctx, scope)
-  const library = resource === undefined ? undefined : await loadLibrary(loading, resource)
-  const texts = expressionsIn({ scope, groups }, library)
-  if (texts.length === 0) return { resource, library, texts, expressions: undefined }
-  const source = { text: expressionLibrary(texts, { resource, loaded: library }), base: urlOf(resource) }
-  return { resource, library, texts, expressions: await translatedExpressions(loading, source, texts.length) }
-}
-
-/** The libraries that a Measure is evaluated by: its own, and that of the expressions in its criteria. */
-export function loadedLibraries({ loaded }: Pick<Prepared, 'loaded'>): readonly LoadedLibrary[] {
-  return [loaded.library, loaded.expressions].filter((library) => library !== undefined)
-}
-
-/** Name of the definition that an expression was made to. */
-export function expressionName(index: number): string {
-  return `Expression ${index}`
-}
-
 /**
  * The Measure's library and the expressions in its criteria, compiled with the parameters of the request.
  *
@@ -126,7 +74,7 @@ export async function prepare(
 ): Promise<Prepared> {
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
-  const loaded = await loadMeasure(ctx, { scope, groups }, options)
+  const loaded = await loadMeasure({ ctx, translator: options.translator }, { scope, groups })
   const terminology = createTerminology(ctx)
   const offset = options.offset ?? 0
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
@@ -150,14 +98,14 @@ export async function prepare(
         trace,
         taken,
       })
-    const library = loaded.library === undefined ? undefined : compiled(loaded.library)
+    const libraries = loaded.libraries.map(({ library }) => compiled(library))
     const expressions = loaded.expressions === undefined ? undefined : compiled(loaded.expressions)
     const named =
       expressions === undefined
         ? []
         : loaded.texts.map((text, index) => [text, { library: expressions, name: expressionName(index) }] as const)
     return {
-      library,
+      libraries,
       expressions: new Map(named),
       terminology,
       requests: () => [...requests.values()],
@@ -171,64 +119,8 @@ export async function prepare(
     }
   }
   const prepared = build()
-  checkParameters(given, prepared.library)
+  checkParameters(given, prepared.libraries)
   return prepared
-}
-
-/** Criteria that are CQL themselves; the media type of CQL is also used for names of definitions. */
-function expressionsIn({ scope, groups }: Evaluated, library: LoadedLibrary | undefined): readonly string[] {
-  const criteria = [
-    ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]),
-    ...groups.flatMap(({ populations }) => populations.flatMap(({ evidence = [] }) => evidence)),
-    ...(scope.supplements ?? []),
-  ]
-  const texts = criteria.flatMap(({ language, expression }) => {
-    if (!CQL_LANGUAGES.has(language) || CQL_IDENTIFIER_LANGUAGES.has(language)) return []
-    return library !== undefined && definesName(library, expression) ? [] : [expression]
-  })
-  return [...new Set(texts)]
-}
-
-/** Whether a library has a definition or function with this name. */
-export function definesName({ elm }: LoadedLibrary, name: string): boolean {
-  return definitionsNamed(libraryIn(elm), 'statements', name).length > 0
-}
-
-/** A library with a definition for each expression, which may use the Measure's library by its name, and the period. */
-function expressionLibrary(
-  texts: readonly string[],
-  { resource, loaded }: { readonly resource: LibraryResource | undefined; readonly loaded: LoadedLibrary | undefined },
-): string {
-  const name = loaded === undefined ? undefined : textAt(identifierOf(libraryIn(loaded.elm)) ?? {}, 'id')
-  const version = resource === undefined ? undefined : textAt(resource, 'version')
-  return [
-    "library MeasureExpressions version '1'",
-    "using FHIR version '4.0.1'",
-    `include ${FHIR_HELPERS_LIBRARY} version '4.0.1'`,
-    ...(name === undefined ? [] : [`include ${name}${version === undefined ? '' : ` version '${version}'`}`]),
-    `parameter "${PERIOD}" Interval<DateTime>`,
-    'context Patient',
-    ...texts.map((text, index) => `define "${expressionName(index)}":\n${text}`),
-  ].join('\n')
-}
-
-function urlOf(resource: LibraryResource | undefined): string | undefined {
-  return resource === undefined ? undefined : textAt(resource, 'url')
-}
-
-/** The first library of the Measure, by canonical or `Library/<id>`. */
-async function libraryOf(ctx: OperationContext, { measure }: Pick<Scope, 'measure'>): Promise<LibraryResource | undefined> {
-  const [name] = Array.isArray(measure['library']) ? measure['library'] : []
-  if (typeof name !== 'string') return undefined
-  ctx.authorize?.('read', 'Library')
-  const id = /^Library\/([A-Za-z0-9\-.]{1,64})$/.exec(name)?.[1]
-  const { url, version } = canonicalOf(name)
-  const found =
-    id === undefined ? (await ctx.content.resolve('Library', url, version))?.resource : (await ctx.storage.read('Library', id))?.resource
-  if (found !== undefined) return found
-  throw new OperationError('definition-not-found', `The library ${quoted(name)} of the Measure does not exist.`, {
-    expression: ['Measure.library'],
-  })
 }
 
 function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string, Value> {
@@ -236,12 +128,12 @@ function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string
 }
 
 /** The period is an input of the operation; what the library does not declare is refused by name. */
-function checkParameters(given: ReadonlyMap<string, Value>, library: CqlLibrary | undefined): void {
+function checkParameters(given: ReadonlyMap<string, Value>, libraries: readonly CqlLibrary[]): void {
   for (const name of given.keys()) {
     const fault =
       name === PERIOD
         ? 'is the period from periodStart to periodEnd'
-        : library?.parameters.includes(name) === true
+        : libraries.some(({ parameters }) => parameters.includes(name))
           ? undefined
           : 'is not declared by the library of the Measure'
     if (fault !== undefined)

@@ -9,7 +9,8 @@ import type { RetrieverOptions } from '../data/retrieve.js'
 import { definitionsIn, FHIR_HELPERS_LIBRARY, libraryIn } from '../elm/library.js'
 import { textAt, type ElmNode } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
-import { loadLibrary, translatedExpressions, type LibraryResource, type LoadedLibrary } from '../libraries/content.js'
+import { loadLibrary, translatedExpressions, type LoadedLibrary } from '../libraries/content.js'
+import type { LibraryResource } from '../libraries/find-library.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { CqlTranslator } from '../translator/translator.js'
@@ -172,19 +173,18 @@ function valuesOf(definitions: readonly Definition[], evaluation: Evaluation): P
 
 async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, translator: CqlTranslator | undefined): Promise<LoadedLibrary> {
   const { expression, library } = input
-  const loading = { ctx, translator }
+  const loading = { ctx, translator, ...(library !== undefined && { beside: [{ resource: library }] }) }
   if (expression === undefined) {
     if (library === undefined)
       throw new OperationError('parameter-required', 'An expression or a library is needed.', { expression: ['expression'] })
     return await loadLibrary(loading, library)
   }
   const usesFhir = input.subject !== undefined || input.data !== undefined || library !== undefined || RETRIEVE.test(expression)
-  const url = library === undefined ? undefined : textAt(library, 'url')
   const name = library === undefined ? undefined : textAt(library, 'name')
   const included = name === undefined ? '' : `include ${name}\n`
   const context = input.subject === undefined ? '' : `context ${subjectOf(input.subject).type}\n`
   const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${context}define "${EXPRESSION}":\n`
-  return await translatedExpressions(loading, { text: head + expression, base: url, linesAhead: head.split('\n').length - 1 }, 1)
+  return await translatedExpressions(loading, { text: head + expression, from: undefined, linesAhead: head.split('\n').length - 1 }, 1)
 }
 
 /** Parameters that the library does not declare are refused by name. */

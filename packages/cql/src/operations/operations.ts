@@ -8,7 +8,7 @@ import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/op
 import { parameterReader, parametersOf, type ParameterReader } from 'fhir-ops/internal/parameters'
 import type { EvaluationMessage } from '../compile/compiler.js'
 import { nodesAt, nodeAt } from '../elm/node.js'
-import type { LibraryResource } from '../libraries/content.js'
+import type { LibraryResource } from '../libraries/find-library.js'
 import { toParameterEntries } from '../results/parameters.js'
 import { CQL_OPTIONS, evaluateCql, type EvaluateCqlInput, type EvaluateCqlOptions, type EvaluateCqlResult } from './evaluate-cql.js'
 import { readCqlParameters } from './read-parameters.js'

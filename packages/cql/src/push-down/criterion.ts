@@ -8,6 +8,7 @@ import { conditionsOf, isExactSearch } from '../data/retrieve-search.js'
 import { isFunction } from '../elm/library.js'
 import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
+import { namedDefinition } from '../measure/loaded-measure.js'
 import { definitionsOf, unitOf, unitOfElm, type Unit } from '../requirements/units.js'
 import { subjectDecision } from './subject-criterion.js'
 import { bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Deciding, type Decision, type Place } from './decision.js'
@@ -16,12 +17,14 @@ import { bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Deciding,
  * For whom a criterion is true, and for whom it is false, as far as that is decided by the search for subjects: `exists` of retrieves by codes
  * and of queries over them, codes of the subject and its age, joined by `and`, `or` and `not`. Criteria must be compiled, and their terminology loaded.
  */
-export async function decisionOf(deciding: Deciding, { language, expression }: Criterion): Promise<Decision> {
+export async function decisionOf(deciding: Deciding, criterion: Criterion): Promise<Decision> {
+  if (criterion.language === FHIRPATH_LANGUAGE) return UNKNOWN
   const { loaded, expressions } = deciding.prepared
-  const inline = language === FHIRPATH_LANGUAGE ? undefined : expressions.get(expression)
-  const library = inline === undefined ? loaded.library : loaded.expressions
-  if (language === FHIRPATH_LANGUAGE || library === undefined) return UNKNOWN
-  return await definition({ ...deciding, loaded: library, unit: unitOfElm(library.elm) }, inline?.name ?? expression)
+  const inline = expressions.get(criterion.expression)
+  const { at = -1, name = '' } = inline === undefined ? (namedDefinition(loaded, criterion) ?? {}) : {}
+  const library = inline === undefined ? loaded.libraries[at]?.library : loaded.expressions
+  if (library === undefined) return UNKNOWN
+  return await definition({ ...deciding, loaded: library, unit: unitOfElm(library.elm) }, inline?.name ?? name)
 }
 
 async function definition(place: Place, name: string): Promise<Decision> {

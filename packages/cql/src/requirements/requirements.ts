@@ -6,9 +6,11 @@ import { mergedRequirements, type RequirementScope, type Requirements } from 'fh
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { libraryIn, publicDefinitions } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
-import { loadLibrary, type LibraryResource } from '../libraries/content.js'
+import { loadLibrary } from '../libraries/content.js'
+import type { LibraryResource } from '../libraries/find-library.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
-import { definesName, expressionName, loadMeasure, PERIOD, type CqlLanguageOptions } from '../measure/prepare.js'
+import { expressionName, loadMeasure, namedDefinition, PERIOD } from '../measure/loaded-measure.js'
+import type { CqlLanguageOptions } from '../measure/prepare.js'
 import { elmRequirements } from './elm-requirements.js'
 
 /**
@@ -19,12 +21,11 @@ import { elmRequirements } from './elm-requirements.js'
 export async function measureRequirements(
   ctx: OperationContext,
   { scope, groups }: { readonly scope: RequirementScope; readonly groups: readonly GroupPlan[] },
-  options: CqlLanguageOptions,
+  { translator }: CqlLanguageOptions,
 ): Promise<Requirements> {
   const model = typesOf(ctx)
-  const { resource, library, texts, expressions } = await loadMeasure(ctx, { scope, groups }, options)
-  const url = resource === undefined ? undefined : textAt(resource, 'url')
-  const analysed = { url, model, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
+  const { libraries, texts, expressions } = await loadMeasure({ ctx, translator }, { scope, groups })
+  const analysed = { model, periods: new Map([[PERIOD, { start: scope.period.start, end: scope.period.end }]]) }
   const criteria = [
     ...groups.flatMap(({ populations, stratifiers }) => [
       ...populations.flatMap((population) => [population, ...(population.evidence ?? [])]),
@@ -33,20 +34,25 @@ export async function measureRequirements(
     ...(scope.supplements ?? []),
   ]
   const named = criteria.filter(({ language, expression }) => language !== FHIRPATH_LANGUAGE && !texts.includes(expression))
-  const unknown = named.find(({ expression }) => library === undefined || !definesName(library, expression))
-  if (unknown !== undefined)
-    throw new OperationError('definition-not-found', `${unknown.place} names no definition of the Measure's library.`, {
-      expression: [`${unknown.path}.criteria.expression`],
+  const definitions = named.map((criterion) => {
+    const definition = namedDefinition({ libraries }, criterion)
+    if (definition !== undefined) return definition
+    throw new OperationError('definition-not-found', `${criterion.place} names no definition of the Measure's library.`, {
+      expression: [`${criterion.path}.criteria.expression`],
     })
-  const names = [...new Set(named.map(({ expression }) => expression))]
+  })
   const found: Requirements[] = [
-    { data: [{ type: scope.subjectType }], parameters: [], dependsOn: resource === undefined ? [] : [canonicalOf(resource)] },
+    { data: [{ type: scope.subjectType }], parameters: [], dependsOn: libraries.map(({ resource }) => canonicalOf(resource)) },
   ]
-  if (library !== undefined) found.push(elmRequirements({ ...analysed, loaded: library }, names))
+  for (const [at, { library, resource }] of libraries.entries()) {
+    const names = definitions.filter((definition) => definition.at === at).map(({ name }) => name)
+    found.push(elmRequirements({ ...analysed, url: textAt(resource, 'url'), loaded: library }, [...new Set(names)]))
+  }
+  const [primary] = libraries
   if (expressions !== undefined)
     found.push(
       elmRequirements(
-        { ...analysed, loaded: expressions },
+        { ...analysed, url: primary === undefined ? undefined : textAt(primary.resource, 'url'), loaded: expressions },
         texts.map((_, index) => expressionName(index)),
       ),
     )

@@ -1,0 +1,104 @@
+import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
+import { canonicalOf } from 'fhir-ops/internal/content'
+import { quoted } from 'fhir-ops/internal/errors'
+import { nodesAt, textAt } from '../elm/node.js'
+import type { CqlTranslator } from '../translator/translator.js'
+
+/** A Library resource, as far as it matters here. */
+export type LibraryResource = Readonly<Record<string, unknown>>
+
+/** How Library resources become ELM. */
+export interface LibraryLoading {
+  readonly ctx: OperationContext
+  /** Translates libraries that have CQL text only; these are refused when absent. */
+  readonly translator: CqlTranslator | undefined
+  /** Libraries that includes find by name, wherever they are published: those that a Measure or a call names. */
+  readonly beside?: readonly NamedLibrary[]
+}
+
+/** A Library, and its identifier in CQL where that is known. */
+export interface NamedLibrary {
+  readonly resource: LibraryResource
+  readonly id?: string
+}
+
+/** What a library includes. */
+interface IncludedName {
+  readonly id: string
+  readonly version: string | undefined
+  /** The Library that includes it. */
+  readonly from: LibraryResource | undefined
+}
+
+/** Finds the libraries that one evaluation includes, directly or not. */
+export type LibraryFinder = (name: IncludedName) => Promise<LibraryResource>
+
+/**
+ * Included libraries are found by the canonical of that name on which the including one depends (`relatedArtifact`), beside the including one, and among
+ * those that are named beside it.
+ *
+ * @throws {OperationError} `definition-not-found` for one that is not there; `not-supported` for one that is included in two versions.
+ */
+export function libraryFinder(loading: LibraryLoading): LibraryFinder {
+  const known = new Map<string, { readonly resource: LibraryResource; readonly version: string | undefined }>()
+  return async (name) => {
+    const { id, version } = name
+    const before = known.get(id)
+    if (before === undefined) {
+      const resource = await found(loading, name)
+      known.set(id, { resource, version })
+      return resource
+    }
+    const versions = [before.version, textAt(before.resource, 'version')]
+    if (version === undefined || versions.includes(version)) return before.resource
+    const other = before.version ?? versions[1] ?? ''
+    throw new OperationError(
+      'not-supported',
+      `The library ${quoted(id)} is included in the versions ${quoted(other)} and ${quoted(version)}; it can be in one.`,
+    )
+  }
+}
+
+async function found({ ctx, beside = [] }: LibraryLoading, { id, version, from }: IncludedName): Promise<LibraryResource> {
+  ctx.authorize?.('read', 'Library')
+  const places = [...dependencies(from, id), ...neighbor(from, id)]
+  for (const { url, version: known } of places) {
+    const definition = await ctx.content.resolve('Library', url, version ?? known)
+    if (definition !== undefined) return definition.resource
+  }
+  const named = beside.find((one) => isCalled(one, id) && (version === undefined || textAt(one.resource, 'version') === version))
+  if (named !== undefined) return named.resource
+  const tried = places.map(({ url }) => ` at ${url}`).at(-1) ?? ''
+  throw new OperationError(
+    'definition-not-found',
+    `The included library ${quoted(id)}${version === undefined ? '' : ` version ${quoted(version)}`} does not exist${tried}.`,
+  )
+}
+
+interface Canonical {
+  readonly url: string
+  readonly version?: string | undefined
+}
+
+/** What a Library says that it depends on, by that name. */
+function dependencies(from: LibraryResource | undefined, id: string): readonly Canonical[] {
+  return nodesAt(from ?? {}, 'relatedArtifact').flatMap((artifact) => {
+    const resource = textAt(artifact, 'type') === 'depends-on' ? textAt(artifact, 'resource') : undefined
+    if (resource === undefined) return []
+    const { url, version } = canonicalOf(resource)
+    return url.endsWith(`/${id}`) ? [{ url, version }] : []
+  })
+}
+
+function neighbor(from: LibraryResource | undefined, id: string): readonly Canonical[] {
+  const url = textAt(from ?? {}, 'url')
+  const slash = url?.lastIndexOf('/') ?? -1
+  return url === undefined || slash < 0 ? [] : [{ url: `${url.slice(0, slash)}/${id}` }]
+}
+
+/** Whether a Library has an identifier: where that is not known, it is the end of the url, and the name. */
+export function isCalled({ resource, id: own }: NamedLibrary, id: string): boolean {
+  if (own !== undefined) return own === id
+  return textAt(resource, 'name') === id || textAt(resource, 'url')?.endsWith(`/${id}`) === true
+}

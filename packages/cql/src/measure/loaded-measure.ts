@@ -1,0 +1,171 @@
+import { OperationError } from 'fhir-ops/errors'
+import type { GroupPlan } from 'fhir-ops/evaluate'
+import { canonicalOf } from 'fhir-ops/internal/content'
+import { quoted } from 'fhir-ops/internal/errors'
+import type { Criterion, RequirementScope } from 'fhir-ops/internal/evaluate'
+import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
+import { textAt } from '../elm/node.js'
+import { identifierOfLoaded, loadLibrary, translatedExpressions, type LoadedLibrary } from '../libraries/content.js'
+import { isCalled, type LibraryLoading, type LibraryResource } from '../libraries/find-library.js'
+import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
+
+/** Name of the parameter that has the period. */
+export const PERIOD = 'Measurement Period'
+
+/** What is to be evaluated. */
+interface Evaluated {
+  readonly scope: RequirementScope
+  readonly groups: readonly GroupPlan[]
+}
+
+/** A library that the Measure names. */
+export interface MeasureLibrary {
+  readonly resource: LibraryResource
+  readonly library: LoadedLibrary
+  /** Its identifier in CQL. */
+  readonly id: string
+}
+
+/** The Measure's libraries and the expressions in its criteria, as ELM. */
+export interface LoadedMeasure {
+  /** In the Measure's order; the first is the primary one. */
+  readonly libraries: readonly MeasureLibrary[]
+  /** Criteria that are expressions themselves, in the order of the definitions `Expression 0` and so on of `expressions`. */
+  readonly texts: readonly string[]
+  readonly expressions: LoadedLibrary | undefined
+}
+
+/**
+ * Loads the Measure's libraries, and translates the expressions in its criteria.
+ *
+ * @throws {OperationError} `definition-not-found` for a library that does not exist; `definition-required` for a Library without content;
+ *   `definition-invalid` for CQL with errors.
+ */
+export async function loadMeasure(loading: LibraryLoading, { scope, groups }: Evaluated): Promise<LoadedMeasure> {
+  const resources = await libraryResources(loading, scope)
+  const beside = resources.map((resource) => ({ resource }))
+  const libraries: MeasureLibrary[] = []
+  for (const resource of resources) {
+    const library = includedBefore(libraries, resource) ?? (await loadLibrary({ ...loading, beside }, resource))
+    libraries.push({ resource, library, id: identifierOfLoaded(library) })
+  }
+  const texts = expressionsIn({ scope, groups }, libraries)
+  if (texts.length === 0) return { libraries, texts, expressions: undefined }
+  const source = { text: expressionLibrary(texts, libraries), from: undefined }
+  return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, texts.length) }
+}
+
+/** A library that one before it includes is the same. */
+function includedBefore(libraries: readonly MeasureLibrary[], resource: LibraryResource): LoadedLibrary | undefined {
+  for (const { library } of libraries)
+    for (const [id, elm] of library.includes)
+      if (isCalled({ resource }, id) && textAt(identifierOf(libraryIn(elm)) ?? {}, 'version') === textAt(resource, 'version'))
+        return { elm, includes: library.includes }
+  return undefined
+}
+
+/** The libraries that a Measure is evaluated by: its own, and that of the expressions in its criteria. */
+export function loadedLibraries({ loaded: { libraries, expressions } }: { readonly loaded: LoadedMeasure }): readonly LoadedLibrary[] {
+  return [...libraries.map(({ library }) => library), ...(expressions === undefined ? [] : [expressions])]
+}
+
+/** The library of the expressions in criteria. */
+export const EXPRESSION_LIBRARY = 'MeasureExpressions'
+
+/** Name of the definition that an expression was made to. */
+export function expressionName(index: number): string {
+  return `Expression ${index}`
+}
+
+/** A definition or function that a criterion names. */
+export interface NamedDefinition {
+  /** Place of its library among those of the Measure. */
+  readonly at: number
+  readonly name: string
+}
+
+/**
+ * What a name means: a definition of the primary library, of another one that alone has it, or of the one that the name begins with (`Other.Definition`).
+ *
+ * @throws {OperationError} `definition-invalid` for a name that several libraries define, and not the primary one.
+ */
+export function namedDefinition({ libraries }: Pick<LoadedMeasure, 'libraries'>, criterion: Criterion): NamedDefinition | undefined {
+  const name = criterion.expression
+  const having = libraries.flatMap((library, at) => (definesName(library, name) ? [at] : []))
+  const [first, ...more] = having
+  if (first === undefined) return qualifiedDefinition(libraries, name)
+  if (first === 0 || more.length === 0) return { at: first, name }
+  const ids = having.map((at) => libraries[at]?.id ?? '').join(' and ')
+  throw new OperationError('definition-invalid', `${criterion.place}: ${quoted(name)} is defined by the libraries ${ids}; say by which.`, {
+    expression: [`${criterion.path}.criteria.expression`],
+  })
+}
+
+const QUALIFIED = /^(?:"([^"]{1,200})"|([^".]{1,200}))\.(?:"([^"]{1,500})"|([^"]{1,500}))$/
+
+function qualifiedDefinition(libraries: readonly MeasureLibrary[], expression: string): NamedDefinition | undefined {
+  const [, quotedId, plainId, quotedName, plainName] = QUALIFIED.exec(expression) ?? []
+  const [id, name = ''] = [quotedId ?? plainId, quotedName ?? plainName]
+  const at = libraries.findIndex((library) => library.id === id && definesName(library, name))
+  return at < 0 ? undefined : { at, name }
+}
+
+/** Whether a library has a definition or function with this name. */
+function definesName({ library: { elm } }: MeasureLibrary, name: string): boolean {
+  return definitionsNamed(libraryIn(elm), 'statements', name).length > 0
+}
+
+/** Criteria that are CQL themselves; the media type of CQL is also used for names of definitions. */
+function expressionsIn({ scope, groups }: Evaluated, libraries: readonly MeasureLibrary[]): readonly string[] {
+  const criteria = [
+    ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]),
+    ...groups.flatMap(({ populations }) => populations.flatMap(({ evidence = [] }) => evidence)),
+    ...(scope.supplements ?? []),
+  ]
+  const texts = criteria.flatMap((criterion) => {
+    const { language, expression } = criterion
+    if (!CQL_LANGUAGES.has(language) || CQL_IDENTIFIER_LANGUAGES.has(language)) return []
+    return namedDefinition({ libraries }, criterion) === undefined ? [expression] : []
+  })
+  return [...new Set(texts)]
+}
+
+/** A library with a definition for each expression, which may use the Measure's libraries by their names, and the period. */
+function expressionLibrary(texts: readonly string[], libraries: readonly MeasureLibrary[]): string {
+  return [
+    `library ${EXPRESSION_LIBRARY} version '1'`,
+    "using FHIR version '4.0.1'",
+    `include ${FHIR_HELPERS_LIBRARY} version '4.0.1'`,
+    ...libraries.map(({ resource, id }) => {
+      const version = textAt(resource, 'version')
+      return `include ${id}${version === undefined ? '' : ` version '${version}'`}`
+    }),
+    `parameter "${PERIOD}" Interval<DateTime>`,
+    'context Patient',
+    ...texts.map((text, index) => `define "${expressionName(index)}":\n${text}`),
+  ].join('\n')
+}
+
+const BUILT_IN = new RegExp(`/${FHIR_HELPERS_LIBRARY}(?:\\|.*)?$`)
+
+/** The libraries of the Measure, by canonical or `Library/<id>`. */
+async function libraryResources({ ctx }: LibraryLoading, { measure }: RequirementScope): Promise<readonly LibraryResource[]> {
+  const stated = Array.isArray(measure['library']) ? measure['library'].filter((name) => typeof name === 'string') : []
+  const names = stated.filter((name) => !BUILT_IN.test(name))
+  if (names.length > 0) ctx.authorize?.('read', 'Library')
+  const resources: LibraryResource[] = []
+  const missing: string[] = []
+  for (const name of new Set(names)) {
+    const id = /^Library\/([A-Za-z0-9\-.]{1,64})$/.exec(name)?.[1]
+    const { url, version } = canonicalOf(name)
+    const found =
+      id === undefined ? (await ctx.content.resolve('Library', url, version))?.resource : (await ctx.storage.read('Library', id))?.resource
+    if (found === undefined) missing.push(name)
+    else resources.push(found)
+  }
+  if (missing.length === 0) return resources
+  const [subject, verb] = missing.length === 1 ? ['library', 'does'] : ['libraries', 'do']
+  throw new OperationError('definition-not-found', `The ${subject} ${missing.map(quoted).join(', ')} of the Measure ${verb} not exist.`, {
+    expression: ['Measure.library'],
+  })
+}

@@ -1,0 +1,123 @@
+import { r4 } from '@fhir-ops/r4'
+import { createContext } from 'fhir-ops/context'
+import { evaluateMeasure } from 'fhir-ops/evaluate'
+import { memoryStorage } from 'fhir-ops/memory'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { cqlLanguage } from '../src/index.js'
+import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+
+const { types, ...release } = r4()
+let translator: CqlTranslator
+beforeAll(async () => {
+  translator = await createTranslator({ model: types })
+})
+
+interface Stored {
+  readonly resourceType: string
+  readonly id: string
+  readonly [member: string]: unknown
+}
+
+/** A library whose definitions follow the head, at `http://x/Library/<name>` unless it says otherwise. */
+function library(name: string, statements: string, { includes = '', version = '1', ...more }: Readonly<Record<string, unknown>> = {}): Stored {
+  const text = `library ${name} version '${String(version)}'
+using FHIR version '4.0.1'
+include FHIRHelpers version '4.0.1'
+${String(includes)}
+context Patient
+${statements}`
+  const content = [{ contentType: 'text/cql', data: btoa(text) }]
+  const type = { coding: [{ code: 'logic-library' }] }
+  const head = { id: `${name}-${String(version)}`, url: `http://x/Library/${name}`, name, version, status: 'active', type, content }
+  return { resourceType: 'Library', ...head, ...more }
+}
+
+/** How many subjects are in the initial population, of `a`, who is a woman, and `b`, who is not. */
+async function counted(
+  stored: readonly Stored[],
+  named: readonly string[],
+  expression: string,
+  language = 'text/cql-identifier',
+): Promise<number | undefined> {
+  const basis = { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-populationBasis', valueCode: 'boolean' }
+  const population = [{ code: { coding: [{ code: 'initial-population' }] }, criteria: { language, expression } }]
+  const measure = { resourceType: 'Measure', id: 'm', status: 'active', extension: [basis], library: named, group: [{ population }] }
+  const people = [
+    { resourceType: 'Patient', id: 'a', gender: 'female' },
+    { resourceType: 'Patient', id: 'b', gender: 'male' },
+  ]
+  const ctx = createContext({ ...release, types, storage: memoryStorage([...stored, ...people, measure], { indexer: release.indexer }) })
+  const input = { measure: 'm', periodStart: '2020', periodEnd: '2020' }
+  const { groups } = await evaluateMeasure(ctx, input, { languages: [cqlLanguage({ translator })] })
+  return groups[0]?.populations[0]?.count
+}
+
+const everybody = library('Everybody', 'define All: true\ndefine Both: false')
+const women = library('Women', "define Women: Patient.gender = 'female'\ndefine Both: true")
+const both = [everybody, women]
+const names = ['http://x/Library/Everybody', 'http://x/Library/Women|1']
+
+describe('libraries of a measure', () => {
+  it.each([
+    ['the primary one', 'All', 2],
+    ['another one', 'Women', 1],
+    ['the primary one before others', 'Both', 0],
+    ['the one that is said', 'Women.Both', 2],
+    ['the one that is said, in quotes', '"Women"."Women"', 1],
+  ])('a name is that of a definition of %s', async (_, expression, count) => {
+    expect(await counted(both, names, expression)).toBe(count)
+  })
+
+  it('expressions use all by their names', async () => {
+    expect(await counted(both, names, 'Everybody."All" and Women."Women"', 'text/cql-expression')).toBe(1)
+  })
+
+  it('a name that several define, and not the primary one, is refused', async () => {
+    const third = library('Third', 'define Women: true')
+    await expect(counted([...both, third], [...names, third['url']].map(String), 'Women')).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining('Women and Third'),
+    })
+  })
+
+  it('all that do not exist are named', async () => {
+    await expect(counted(both, [...names, 'http://x/Library/None', 'Library/nobody'], 'All')).rejects.toMatchObject({
+      code: 'definition-not-found',
+      message: expect.stringContaining("'http://x/Library/None', 'Library/nobody'"),
+    })
+  })
+
+  it('one without a url is known by its identifier in expressions', async () => {
+    const own = library('Own', "define Women: Patient.gender = 'female'", { id: 'own', url: undefined, name: 'Otherwise' })
+    expect(await counted([own], ['Library/own'], 'Own."Women"', 'text/cql-expression')).toBe(1)
+  })
+})
+
+describe('an included library', () => {
+  const main = (more: Readonly<Record<string, unknown>> = {}): Stored =>
+    library('Main', 'define Women: Shared.Women', { includes: 'include Shared', ...more })
+  const shared = library('Shared', "define Women: Patient.gender = 'female'", { url: 'http://elsewhere/Library/Shared' })
+  const newer = library('Shared', 'define Women: true', { url: 'http://elsewhere/Library/Shared', version: '2' })
+
+  it('is the one on which the including one depends, in that version', async () => {
+    const relatedArtifact = [{ type: 'depends-on', resource: 'http://elsewhere/Library/Shared|1' }]
+    expect(await counted([main({ relatedArtifact }), shared, newer], ['http://x/Library/Main'], 'Women')).toBe(1)
+  })
+
+  it('is found among those that the measure names', async () => {
+    expect(await counted([main(), shared], ['http://x/Library/Main', 'http://elsewhere/Library/Shared'], 'Women')).toBe(1)
+  })
+
+  it('cannot be there in two versions', async () => {
+    const one = library('Shared', "define Women: Patient.gender = 'female'")
+    const two = library('Shared', 'define Women: true', { version: '2' })
+    const middle = library('Middle', 'define Women: Shared.Women', { includes: "include Shared version '2'" })
+    const top = library('Top', 'define Women: Shared.Women and Middle.Women', {
+      includes: "include Shared version '1'\ninclude Middle version '1'",
+    })
+    await expect(counted([one, two, middle, top], ['http://x/Library/Top'], 'Women')).rejects.toMatchObject({
+      code: 'not-supported',
+      message: expect.stringContaining("versions '1' and '2'"),
+    })
+  })
+})
