@@ -1,4 +1,5 @@
 import { r4 } from '@fhir-ops/r4'
+import { unitConversion } from '@fhir-ops/registries/ucum'
 import { createContext, forRequest, type Progress } from 'fhir-ops/context'
 import { evaluateMeasure, toMeasureReport } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
@@ -106,6 +107,7 @@ async function report(
   const ctx = createContext({
     ...release,
     types,
+    convertUnit: unitConversion(),
     storage: memoryStorage([library, definition, ...PEOPLE, ...others], { indexer: release.indexer }),
   })
   const input = { measure: 'm', periodStart: '2020-01-01', periodEnd: '2020-12-31', ...more }
@@ -153,6 +155,24 @@ it('counts resources, includes the last day of the period, and lists members', a
   expect(answer.group?.[0]?.population?.[0]?.count).toBe(3)
   const [list] = answer.contained ?? []
   expect(JSON.stringify(list)).toContain('Encounter/a2')
+})
+
+it('lists what is no resource beside the subject that it is of, each equal value once', async () => {
+  const [language, day] = ['text/cql-expression', (expression: string): object => ({ criteria: { language, expression } })]
+  const starts = day('Visits.Visits V return all start of FHIRHelpers.ToInterval(V.period)')
+  const same = day("{ @2020-03-01T11:00:00+01:00, @2020-02-01T12:00:00+02:00 }")
+  const cohort = measure('cohort', [population('initial-population', '', starts)], { basis: 'dateTime' })
+  const [list] = (await report(cohort, { reportType: 'subject-list' })).contained ?? []
+  expect(list).toMatchObject({
+    entry: [
+      { item: { reference: 'Patient/a', display: '@2020-02-01T10:00:00+00:00' } },
+      { item: { reference: 'Patient/a', display: '@2020-12-31T23:00:00+00:00' } },
+      { item: { reference: 'Patient/c', display: '@2020-03-01T10:00:00+00:00' } },
+    ],
+  })
+  const sides = [population('initial-population', '', starts), population('denominator', '', starts), population('numerator', '', same)]
+  const proportion = await report(measure('proportion', sides, { basis: 'dateTime' }))
+  expect(proportion.group?.[0]?.population?.map(({ count }) => count)).toEqual([3, 3, 2])
 })
 
 it.each([
@@ -236,6 +256,98 @@ describe('a ratio of observations', () => {
     ['texts', [observation('Status', 'num'), observation('Length', 'den')]],
   ])('%s is refused', async (_, observations) => {
     await expect(report(ratio(...observations))).rejects.toMatchObject({ code: 'definition-invalid' })
+  })
+})
+
+describe('observations in units', () => {
+  const stay = (id: string, value: number, unit: string): { resourceType: string; id: string } => {
+    const resource = {
+      resourceType: 'Observation',
+      id,
+      status: 'final',
+      code: { text: 'dose' },
+      subject: { reference: 'Patient/a' },
+      valueQuantity: { value, unit, system: 'http://unitsofmeasure.org', code: unit },
+    }
+    return resource
+  }
+  const dose = { criteria: { language: 'text/cql', expression: 'Dose' } }
+  const doses = {
+    ...library,
+    id: 'doses',
+    url: 'http://x/Library/Doses',
+    name: 'Doses',
+    content: [
+      {
+        contentType: 'text/cql',
+        data: btoa(`library Doses version '1'
+using FHIR version '4.0.1'
+include FHIRHelpers version '4.0.1'
+context Patient
+define All: [Observation]
+define Small: [Observation] O where (O.value as FHIR.Quantity) < 1 'g'
+define function Dose(item FHIR.Observation): item.value as FHIR.Quantity
+`),
+      },
+    ],
+  }
+  const aggregated = (method: string): object => ({
+    ...dose,
+    extension: [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-aggregateMethod', valueCode: method }],
+  })
+  const continuous = (method: string): { resourceType: string; id: string } =>
+    measure(
+      'continuous-variable',
+      [population('initial-population', 'All'), population('measure-population', 'All'), population('measure-observation', '', aggregated(method))],
+      { basis: 'Observation', library: ['http://x/Library/Doses'] },
+    )
+
+  it.each([
+    ['sum', 1501],
+    ['maximum', 1000],
+    ['median', 500],
+    ['average', 1501 / 3],
+  ])('are converted, and the %s says in which', async (method, value) => {
+    const answer = await report(continuous(method), {}, [doses, stay('o1', 1, 'g'), stay('o2', 500, 'mg'), stay('o3', 0.001, 'g')])
+    const { measureScore } = answer.group?.[0] ?? {}
+    expect([measureScore?.code, measureScore?.system]).toEqual(['g', 'http://unitsofmeasure.org'])
+    expect(measureScore?.value).toBeCloseTo(value / 1000, 9)
+  })
+
+  it('are only counted as they are', async () => {
+    const answer = await report(continuous('count'), {}, [doses, stay('o1', 1, 'g'), stay('o2', 5, 'mL')])
+    expect(answer.group?.[0]?.measureScore).toEqual({ value: 2 })
+  })
+
+  it('that do not compare are refused by name', async () => {
+    await expect(report(continuous('sum'), {}, [doses, stay('o1', 1, 'g'), stay('o2', 5, 'mL')])).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining("'g' and in 'mL'"),
+    })
+  })
+
+  it('are divided in one unit', async () => {
+    const observation = (of: string): object =>
+      population('measure-observation', '', {
+        ...dose,
+        extension: [
+          { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-aggregateMethod', valueCode: 'sum' },
+          { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-criteriaReference', valueString: of },
+        ],
+      })
+    const ratio = measure(
+      'ratio',
+      [
+        population('initial-population', 'All'),
+        population('denominator', 'All', { id: 'den' }),
+        population('numerator', 'Small', { id: 'num' }),
+        observation('num'),
+        observation('den'),
+      ],
+      { basis: 'Observation', library: ['http://x/Library/Doses'] },
+    )
+    const answer = await report(ratio, {}, [doses, stay('o1', 1.5, 'g'), stay('o2', 500, 'mg')])
+    expect(answer.group?.[0]?.measureScore).toEqual({ value: 0.25 })
   })
 })
 

@@ -95,8 +95,8 @@ describe('the data requirements of a Measure in CQL', () => {
     })
     expect(data.map(({ type, mustSupport }) => [type, mustSupport])).toEqual([
       ['Patient', undefined],
-      ['Observation', ['component']],
       ['Condition', ['code']],
+      ['Observation', ['component']],
     ])
     expect(dependsOn).toContain('http://x/ValueSet/chronic|7')
   })

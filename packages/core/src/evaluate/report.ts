@@ -8,6 +8,8 @@ import type {
   MeasureReportGroupStratifierStratum,
   Observation,
   OperationOutcome,
+  Quantity,
+  Reference,
   Resource,
 } from 'fhir/r4.js'
 import { coverageExtension, criteriaItems, explanationExtension } from '../explain/index.js'
@@ -75,9 +77,9 @@ function groupExtensions({ component, improvementNotation }: EvaluatedGroup): re
 }
 
 function groupOf(one: EvaluatedGroup, contained: Resource[]): MeasureReportGroup {
-  const { id, code, populations, score, stratifiers } = one
+  const { id, code, populations, score, scoreUnit, stratifiers } = one
   const extension = groupExtensions(one)
-  const own = populationsOf({ populations, ...(score !== undefined && { score }) }, contained)
+  const own = populationsOf({ populations, ...(score !== undefined && { score }), ...(scoreUnit !== undefined && { scoreUnit }) }, contained)
   const stratifier = stratifiers.map(({ id, code, strata }): MeasureReportGroupStratifier => {
     const stratum = strata.map((one) => ({ ...valuesOf(one), ...populationsOf(one, contained) }))
     return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), ...(stratum.length > 0 && { stratum }) }
@@ -92,25 +94,35 @@ function groupOf(one: EvaluatedGroup, contained: Resource[]): MeasureReportGroup
 
 interface Counts {
   population?: MeasureReportGroupPopulation[]
-  measureScore?: { value: number }
+  measureScore?: Quantity
 }
 
-function populationsOf({ populations, score }: EvaluatedPopulations, contained: Resource[]): Counts {
+function populationsOf({ populations, score, scoreUnit }: EvaluatedPopulations, contained: Resource[]): Counts {
   const population = populations.map(({ members, evidence = [], ...one }) => ({
     ...one,
     ...(evidence.length > 0 && { extension: evidence.map(evidenceExtension) }),
     ...(members !== undefined && listed(members, contained)),
   }))
-  return { ...(population.length > 0 && { population }), ...(score !== undefined && { measureScore: { value: score } }) }
+  return { ...(population.length > 0 && { population }), ...(score !== undefined && { measureScore: scoreQuantity(score, scoreUnit) }) }
+}
+
+function scoreQuantity(value: number, unit: string | undefined): Quantity {
+  return { value, ...(unit !== undefined && { unit, system: 'http://unitsofmeasure.org', code: unit }) }
 }
 
 /** Contains a List of the members of a population, and refers to it. */
 function listed(members: readonly string[], contained: Resource[]): Pick<MeasureReportGroupPopulation, 'subjectResults'> {
   const id = `members-${contained.length + 1}`
-  const entry = members.map((reference) => ({ item: { reference } }))
+  const entry = members.map((member) => ({ item: itemOf(member) }))
   const list: List = { resourceType: 'List', id, status: 'current', mode: 'snapshot', ...(entry.length > 0 && { entry }) }
   contained.push(list)
   return { subjectResults: { reference: `#${id}` } }
+}
+
+/** What is no resource is shown beside the subject that it is of. */
+function itemOf(member: string): Reference {
+  const [reference, ...display] = member.split('#')
+  return display.length === 0 ? { reference: member } : { reference: reference ?? '', display: display.join('#') }
 }
 
 /** Of R5, where the value of a stratum may be an amount. */

@@ -64,6 +64,8 @@ export interface EvaluatedPopulations {
   readonly populations: readonly EvaluatedPopulation[]
   /** The measure score; absent without a scoring that has one, and where there is nothing to divide by. */
   readonly score?: number
+  /** The UCUM unit of the score, where it is that of observations in a unit. */
+  readonly scoreUnit?: string
 }
 
 /** One group of a Measure. */
@@ -83,7 +85,7 @@ export interface EvaluatedPopulation {
   readonly id?: string
   readonly code?: CodeableConcept
   readonly count: number
-  /** References (`Patient/p1`) to its members, in a `subject-list`. */
+  /** References (`Patient/p1`) to its members, in a `subject-list`; of what is no resource, that of its subject, `#` and its value (`Patient/p1#@2026-03-01`). */
   readonly members?: readonly string[]
   /** The supporting evidence that the Measure asks for, in a report of one subject. */
   readonly evidence?: readonly EvaluatedEvidence[]
@@ -189,9 +191,10 @@ function groupOf(group: GroupPlan, counts: GroupCounts, listed: boolean): Evalua
 interface Tallied {
   readonly populations: readonly Tally[]
   readonly score?: number | undefined
+  readonly scoreUnit?: string | undefined
 }
 
-function populationsOf(group: GroupPlan, { populations: tallies, score: given }: Tallied, listed: boolean): EvaluatedPopulations {
+function populationsOf(group: GroupPlan, { populations: tallies, score: given, scoreUnit }: Tallied, listed: boolean): EvaluatedPopulations {
   const counts = group.populations.map((_, index) => tallies[index]?.count ?? 0)
   const score = given ?? scoreOf(group, counts)
   const populations = group.populations.map((one, index) => {
@@ -203,7 +206,7 @@ function populationsOf(group: GroupPlan, { populations: tallies, score: given }:
       ...evidenceIn(one, tallies[index]),
     }
   })
-  return { populations, ...(score !== undefined && { score }) }
+  return { populations, ...(score !== undefined && { score }), ...(scoreUnit !== undefined && { scoreUnit }) }
 }
 
 interface Head {

@@ -9,6 +9,8 @@ export interface Stratum {
   readonly populations: readonly Tally[]
   /** The score, where observations make it; default: that of the counts. */
   readonly score?: number | undefined
+  /** The UCUM unit of the score; absent for a number. */
+  readonly scoreUnit?: string | undefined
 }
 
 /** A value that divides populations. */

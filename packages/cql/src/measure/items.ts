@@ -2,8 +2,11 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { Evaluation } from '../compile/compiler.js'
+import { decimalOfText, shortDecimalText } from '../values/decimal.js'
+import { closedInterval, endOf, startOf } from '../values/interval.js'
+import { DAY, fieldsAt, temporalOf } from '../values/temporal.js'
 import { literalText } from '../values/text.js'
-import { isFhir, isList, type FhirElement, type Value } from '../values/value.js'
+import { isDecimal, isFhir, isInterval, isList, isTemporal, type FhirElement, type Value } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
 
 /** The items that satisfy a criterion, by reference. */
@@ -23,11 +26,20 @@ export function itemsOf(population: CompiledCriterion, evaluation: Evaluation, m
   const subjectKey = subject === null ? '' : referenceOf(subject)
   const items = isList(value) ? value : [value]
   checkTypes(items, population, model)
-  return new Map(
-    items.flatMap((item) =>
-      item === null ? [] : [[isFhir(item) ? referenceOf(item) : `${subjectKey}#${literalText(item)}`, item] as const],
-    ),
-  )
+  return new Map(items.flatMap((item) => (item === null ? [] : [[keyOf(item, subjectKey), item] as const])))
+}
+
+/** The reference of a resource; of any other item that of the subject, `#` and the item's text, which is the same for equal items. */
+function keyOf(item: Value, subjectKey: string): string {
+  return item !== null && isFhir(item) && item.type.kind === 'resource' ? referenceOf(item) : `${subjectKey}#${literalText(plain(item))}`
+}
+
+/** The form that equal values have in common: closed intervals, moments in UTC, decimals without zeros at their end. */
+function plain(value: Value): Value {
+  if (isInterval(value)) return closedInterval(plain(startOf(value)), plain(endOf(value)))
+  if (isDecimal(value)) return decimalOfText(shortDecimalText(value)) ?? value
+  if (!isTemporal(value) || value.kind !== 'dateTime' || value.precision <= DAY || value.offset === 0) return value
+  return temporalOf('dateTime', fieldsAt(value.low, 0).slice(0, value.precision + 1)) ?? value
 }
 
 /** Where the basis is a type of resource, all items must be such resources; no other basis has resources. */

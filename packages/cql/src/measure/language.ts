@@ -149,7 +149,7 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
     groups: groups.map((group) => {
       const compiled = compileGroup(group, prepared)
       const initial = group.populations.flatMap(({ kinds }, index) => (kinds.includes('initial-population') ? [index] : []))
-      return { compiled, total: groupTotal(group, compiled.memberships, scope.listed === true), initial }
+      return { compiled, total: groupTotal(group, compiled.memberships, { listed: scope.listed === true, convert: prepared.convert }), initial }
     }),
     supplements: (scope.supplements ?? []).map((supplement) =>
       evaluatedSupplement(compiledCriterion(supplement, prepared), { prepared, individual: scope.individual === true }),

@@ -1,11 +1,12 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { GroupPlan } from 'fhir-ops/evaluate'
-import { membershipsOf, type Membership, type Observed, type SubjectResult } from 'fhir-ops/internal/evaluate'
+import { membershipsOf, type Amount, type Membership, type Observed, type SubjectResult } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
 import { decimalOf } from '../values/compare.js'
 import { numberOf } from '../values/decimal.js'
+import { ucumUnit } from '../values/units.js'
 import { isFhir, isQuantity, type FhirElement, type Value } from '../values/value.js'
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
 import { itemsOf, type Items } from './items.js'
@@ -94,21 +95,26 @@ function observed(
   return (members[index] ?? []).flatMap((member) => {
     if (excluded.has(member) || population === undefined) return []
     const value = valueFor(population, sets[index]?.get(member) ?? null, evaluation)
-    return value === null ? [] : numbersOf(value, population, helpers).map((amount) => ({ member, value: amount }))
+    return value === null ? [] : amountsOf(value, population, helpers).map((amount) => ({ member, value: amount }))
   })
 }
 
 /**
- * The number that was observed: of a quantity its value. An element without a value is none.
+ * The number or amount that was observed. An element without a value is none.
  *
  * @throws {OperationError} `definition-invalid` for what is no number.
  */
-function numbersOf(value: Value, { place }: CompiledCriterion, helpers: HelperContext): readonly number[] {
+function amountsOf(value: Value, { place }: CompiledCriterion, helpers: HelperContext): readonly Amount[] {
   const plain = value !== null && isFhir(value) ? plainAmount(value, helpers) : value
   if (plain === null) return []
-  const amount = isQuantity(plain) ? plain.value : decimalOf(plain)
+  if (isQuantity(plain)) return [amountIn(numberOf(plain.value), ucumUnit(plain.unit))]
+  const amount = decimalOf(plain)
   if (amount !== undefined) return [numberOf(amount)]
   throw new OperationError('definition-invalid', `${place} gives a value that is neither a number nor a quantity.`)
+}
+
+function amountIn(value: number, unit: string): Amount {
+  return unit === '1' || unit === '' ? value : { value, unit }
 }
 
 function plainAmount(value: FhirElement, helpers: HelperContext): Value {

@@ -99,7 +99,8 @@ export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
   return (above.join('.') || (below.length === 0 ? '1' : '')) + below.join('')
 }
 
-function ucumUnit(unit: string): string {
+/** A unit as UCUM writes it. */
+export function ucumUnit(unit: string): string {
   const calendar = calendarUnit(unit) ?? ''
   return DEFINITE_TO_UCUM.get(calendar) ?? UCUM_CALENDAR.get(calendar) ?? unit
 }

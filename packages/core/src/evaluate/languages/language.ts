@@ -87,6 +87,8 @@ export interface GroupCounts {
   readonly strata: readonly (readonly Stratum[])[]
   /** The score, where observations make it; default: that of the counts. */
   readonly score?: number | undefined
+  /** The UCUM unit of the score; absent for a number. */
+  readonly scoreUnit?: string | undefined
 }
 
 /** What of a scope matters to what data is looked at. */

@@ -90,7 +90,7 @@ export async function mergeMeasureParts(
   const counted: MeasureCounts[] = []
   for (const [at, one] of run.parts.entries()) {
     await pace.step()
-    counted.push(merged(one, { run, counts: all.flatMap(({ counts }) => counts[at] ?? []) }))
+    counted.push(merged(ctx, one, { run, counts: all.flatMap(({ counts }) => counts[at] ?? []) }))
   }
   return await reportedRun(ctx, run, togetherCounted(run.parts, counted))
 }
@@ -100,7 +100,7 @@ interface Merging {
   readonly counts: readonly CountsOfPart[]
 }
 
-function merged({ groups, supplements }: LanguagePart, { run, counts }: Merging): MeasureCounts {
+function merged({ convertUnit: convert }: OperationContext, { groups, supplements }: LanguagePart, { run, counts }: Merging): MeasureCounts {
   const failures = counts
     .flatMap((one) => one.failures)
     .toSorted((one, other) => compareText(one.subject, other.subject))
@@ -111,7 +111,7 @@ function merged({ groups, supplements }: LanguagePart, { run, counts }: Merging)
   checkSums(sums, { groups: groups.length, supplements: supplements.length })
   return {
     groups: groups.map((group, at) => {
-      const total = groupTotal(group, membershipsOf(group, 'allowed'), run.scope.listed === true)
+      const total = groupTotal(group, membershipsOf(group, 'allowed'), { listed: run.scope.listed === true, convert })
       for (const sum of sums) if (sum.groups[at] !== undefined) total.addSum(sum.groups[at])
       return total.counts()
     }),

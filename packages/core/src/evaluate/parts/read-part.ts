@@ -3,7 +3,7 @@ import { isObject, isString } from '../../json/index.js'
 import type { GroupCounts, SubjectFailure, SupplementValues } from '../languages/index.js'
 import type { Stratum, StratumValue } from '../stratum.js'
 import type { Tally } from '../tally.js'
-import type { GroupSum, MeasureSums, SumOfPart, SumOfStratum, SumOfValue } from '../totals/sums.js'
+import type { Amount, GroupSum, MeasureSums, SumOfPart, SumOfStratum, SumOfValue } from '../totals/sums.js'
 import { checkPart, type SubjectsPart } from './subjects-part.js'
 
 /** What one part of the subjects of a Measure comes to: plain data. Made by `evaluateMeasurePart`, for `mergeMeasureParts`; what is in it may change with any version. */
@@ -97,7 +97,7 @@ function isSumOfPart(value: unknown): value is SumOfPart {
     isObject(value) &&
     isListOf(value['counts'], isCount) &&
     (value['members'] === undefined || isListOf(value['members'], isTexts)) &&
-    isListOf(value['observations'], (one) => isListOf(one, isNumber))
+    isListOf(value['observations'], (one) => isListOf(one, isAmount))
   )
 }
 
@@ -152,6 +152,10 @@ function isValues(value: unknown): boolean {
 
 function isStratumValue(value: unknown): value is StratumValue {
   return isObject(value) && isObject(value['concept']) && (value['quantity'] === undefined || isObject(value['quantity']))
+}
+
+function isAmount(value: unknown): value is Amount {
+  return isNumber(value) || (isObject(value) && isNumber(value['value']) && isString(value['unit']))
 }
 
 function isScore(value: unknown): boolean {

@@ -1,11 +1,12 @@
 import type { Extension } from 'fhir/r4.js'
-import { OperationError, quoted } from '../../errors/index.js'
+import type { UnitConversion } from '../../fhirpath/index.js'
 import type { GroupCounts } from '../languages/index.js'
-import type { GroupPlan, Population } from '../measure-plan.js'
+import type { GroupPlan } from '../measure-plan.js'
 import type { Membership } from '../membership.js'
 import type { Stratum, StratumValue } from '../stratum.js'
 import type { Tally } from '../tally.js'
-import { compareText, isBefore, type FirstSubject, type GroupSum, type SumOfPart, type SumOfStratum } from './sums.js'
+import { observedScore, type ObservedScore } from './observed-score.js'
+import { compareText, isBefore, type Amount, type FirstSubject, type GroupSum, type SumOfPart, type SumOfStratum } from './sums.js'
 
 /** What one subject contributes to a group. */
 export interface SubjectResult {
@@ -22,7 +23,7 @@ export interface SubjectResult {
 /** An observation of a member. */
 export interface Observed {
   readonly member: string
-  readonly value: number
+  readonly value: Amount
 }
 
 /** The strata of a stratifier for one subject: by what names the stratum, its values and the members that are in it. */
@@ -36,7 +37,7 @@ interface Part {
   readonly counts: number[]
   /** The members themselves, where they are asked for. */
   readonly members: string[][]
-  readonly observations: number[][]
+  readonly observations: Amount[][]
 }
 
 /** Adds up what subjects contribute to a group, in whatever order they come. */
@@ -57,11 +58,20 @@ interface OpenStratum {
   first: FirstSubject
 }
 
+/** What totals are made for. */
+interface TotalOptions {
+  /** Whether members are asked for. */
+  readonly listed: boolean
+  /** By which observations in several units are put together. */
+  readonly convert: UnitConversion | undefined
+}
+
 /** Begins the totals of a group. */
-export function groupTotal(group: GroupPlan, memberships: readonly Membership[], listed: boolean): GroupTotal {
+export function groupTotal(group: GroupPlan, memberships: readonly Membership[], { listed, convert }: TotalOptions): GroupTotal {
   const whole = emptyPart(group)
   const strata = group.stratifiers.map(() => new Map<string, OpenStratum>())
   let evidence: SubjectResult['evidence']
+  const scored = ({ observations }: Part): ObservedScore => observedScore({ group, memberships, observations, convert })
   const addTo = (part: Part, { members, observations }: SubjectResult, isIn: (member: string) => boolean): void => {
     for (const [index, all] of members.entries()) {
       const own = all.filter(isIn)
@@ -104,14 +114,14 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
         ...tally,
         ...(evidence?.[index] !== undefined && { evidence: evidence[index] }),
       })),
-      score: scoreOf(group, memberships, whole),
+      ...scored(whole),
       strata: strata.map((known) =>
         reported([...known.values()])
           .toSorted(bySubject)
           .map(({ values, part }): Stratum => ({
             ...(values !== undefined && { values }),
             populations: tallies(part, memberships, listed),
-            score: scoreOf(group, memberships, part),
+            ...scored(part),
           })),
       ),
     }),
@@ -147,68 +157,4 @@ function tallies({ counts, members, observations }: Part, memberships: readonly 
     if (observed !== undefined) return { count: observations[index]?.length ?? 0 }
     return { count: counts[index] ?? 0, ...(listed && { members: (members[index] ?? []).toSorted(compareText) }) }
   })
-}
-
-/** The score that observations make: their aggregate, or of a ratio the quotient of two. Sums do not depend on the order of subjects. */
-function scoreOf(group: GroupPlan, memberships: readonly Membership[], { observations }: Part): number | undefined {
-  const aggregates = memberships.flatMap(({ observed }, index) => {
-    const population = group.populations[index]
-    if (observed === undefined || population === undefined) return []
-    const sorted = (observations[index] ?? []).toSorted((one, other) => one - other)
-    return [{ kinds: group.populations[observed]?.kinds ?? [], value: aggregateOf(population)(sorted) }]
-  })
-  if (group.scoring === 'continuous-variable') return aggregates[0]?.value
-  const above = aggregates.find(({ kinds }) => kinds.includes('numerator'))?.value
-  const below = aggregates.find(({ kinds }) => kinds.includes('denominator'))?.value
-  return above === undefined || below === undefined || below === 0 ? undefined : above / below
-}
-
-const AGGREGATES: Readonly<Record<string, (values: readonly number[]) => number | undefined>> = {
-  count: (values) => values.length,
-  sum: totalOf,
-  average: averageOf,
-  mean: averageOf,
-  median: medianOf,
-  minimum: leastOf,
-  min: leastOf,
-  maximum: greatestOf,
-  max: greatestOf,
-  avg: averageOf,
-}
-
-/**
- * The function by which the observations of a population are put together (Quality Measure IG, aggregate method).
- *
- * @throws {OperationError} `definition-invalid` for a method that does not exist.
- */
-function aggregateOf({ aggregateMethod = 'count', place, path }: Population): (values: readonly number[]) => number | undefined {
-  const name = aggregateMethod.toLowerCase()
-  const aggregate = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name] : undefined
-  if (aggregate !== undefined) return aggregate
-  throw new OperationError('definition-invalid', `${place}: ${quoted(aggregateMethod)} is no way to aggregate observations.`, {
-    expression: [path],
-  })
-}
-
-function totalOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0)
-}
-
-function averageOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : totalOf(values) / values.length
-}
-
-function leastOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((least, value) => Math.min(least, value))
-}
-
-function greatestOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((greatest, value) => Math.max(greatest, value))
-}
-
-function medianOf(values: readonly number[]): number | undefined {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = Math.floor(sorted.length / 2)
-  const [above, below] = [sorted[middle], sorted[middle - 1]]
-  return sorted.length % 2 === 1 || above === undefined || below === undefined ? above : (above + below) / 2
 }

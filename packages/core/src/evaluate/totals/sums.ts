@@ -1,5 +1,8 @@
 import type { StratumValue } from '../stratum.js'
 
+/** What was observed: a number, or an amount in a UCUM unit. */
+export type Amount = number | { readonly value: number; readonly unit: string }
+
 /** What some subjects come to in one part of a group, as plain data. */
 export interface SumOfPart {
   /** For each population, how many belong to it. */
@@ -7,7 +10,7 @@ export interface SumOfPart {
   /** For each population, the references of what belongs to it, where they are asked for. */
   readonly members?: readonly (readonly string[])[] | undefined
   /** For each population, its observations. */
-  readonly observations: readonly (readonly number[])[]
+  readonly observations: readonly (readonly Amount[])[]
 }
 
 /** What some subjects come to in a stratum. */

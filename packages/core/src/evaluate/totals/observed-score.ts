@@ -1,0 +1,127 @@
+import type { UnitConversion } from '../../fhirpath/index.js'
+import { OperationError, quoted } from '../../errors/index.js'
+import type { GroupPlan, Population } from '../measure-plan.js'
+import type { Membership } from '../membership.js'
+import { compareText, type Amount } from './sums.js'
+
+/** The score that observations make. */
+export interface ObservedScore {
+  readonly score?: number | undefined
+  /** The UCUM unit of the score; absent for a number. */
+  readonly scoreUnit?: string | undefined
+}
+
+interface Observing {
+  readonly group: GroupPlan
+  readonly memberships: readonly Membership[]
+  /** For each population. */
+  readonly observations: readonly (readonly Amount[])[]
+  readonly convert: UnitConversion | undefined
+}
+
+/** An aggregate of observations. */
+interface Aggregate {
+  /** Kinds of the population that was observed. */
+  readonly kinds: readonly string[]
+  readonly value: number | undefined
+  readonly unit: string | undefined
+}
+
+/**
+ * The score that observations make: their aggregate, or of a ratio the quotient of two. Sums do not depend on the order of subjects.
+ *
+ * @throws {OperationError} `definition-invalid` for a way to aggregate that does not exist, and for observations whose units do not compare.
+ */
+export function observedScore({ group, memberships, observations, convert }: Observing): ObservedScore {
+  const aggregates = memberships.flatMap(({ observed }, index): readonly Aggregate[] => {
+    const population = group.populations[index]
+    if (observed === undefined || population === undefined) return []
+    return [{ kinds: group.populations[observed]?.kinds ?? [], ...aggregateOf(population, observations[index] ?? [], convert) }]
+  })
+  const [first] = aggregates
+  if (group.scoring === 'continuous-variable') return { score: first?.value, scoreUnit: first?.value === undefined ? undefined : first.unit }
+  const above = aggregates.find(({ kinds }) => kinds.includes('numerator'))
+  const below = aggregates.find(({ kinds }) => kinds.includes('denominator'))
+  if (above?.value === undefined || below?.value === undefined || below.value === 0) return {}
+  return { score: above.value / (below.value * factorOf(below.unit, above.unit, convert)) }
+}
+
+/** What brings the denominator to the unit of the numerator; amounts that do not compare are divided as they are. */
+function factorOf(from: string | undefined, to: string | undefined, convert: UnitConversion | undefined): number {
+  return from === undefined || to === undefined || from === to ? 1 : (convert?.(from, to) ?? 1)
+}
+
+function aggregateOf(population: Population, observations: readonly Amount[], convert: UnitConversion | undefined): Omit<Aggregate, 'kinds'> {
+  const aggregate = methodOf(population)
+  if (aggregate === countOf) return { value: observations.length, unit: undefined }
+  const unit = commonUnit(population, observations, convert)
+  const values = observations.map((amount) => (typeof amount === 'number' ? amount : inUnit(amount, unit, convert)))
+  return { value: aggregate(values.toSorted((one, other) => one - other)), unit }
+}
+
+/** The first unit of the observations, in the order of texts, to which all others can be converted. */
+function commonUnit({ place, path }: Population, observations: readonly Amount[], convert: UnitConversion | undefined): string | undefined {
+  const units = [...new Set(observations.map((amount) => (typeof amount === 'number' ? '1' : amount.unit)))].toSorted(compareText)
+  const [first, ...others] = units
+  const other = others.find((unit) => convert?.(unit, first ?? '') === undefined)
+  if (other === undefined) return first === '1' ? undefined : first
+  throw new OperationError('definition-invalid', `${place} gives amounts in ${quoted(first ?? '')} and in ${quoted(other)}, which do not compare.`, {
+    expression: [path],
+  })
+}
+
+function inUnit({ value, unit }: Exclude<Amount, number>, wanted = '1', convert: UnitConversion | undefined): number {
+  return unit === wanted ? value : value * (convert?.(unit, wanted) ?? 1)
+}
+
+/** Of values from the least to the greatest. */
+type Method = (values: readonly number[]) => number | undefined
+
+const METHODS: Readonly<Record<string, Method>> = {
+  count: countOf,
+  sum: totalOf,
+  average: averageOf,
+  mean: averageOf,
+  median: medianOf,
+  minimum: leastOf,
+  min: leastOf,
+  maximum: greatestOf,
+  max: greatestOf,
+  avg: averageOf,
+}
+
+/** The function by which the observations of a population are put together (Quality Measure IG, aggregate method). */
+function methodOf({ aggregateMethod = 'count', place, path }: Population): Method {
+  const name = aggregateMethod.toLowerCase()
+  const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
+  if (method !== undefined) return method
+  throw new OperationError('definition-invalid', `${place}: ${quoted(aggregateMethod)} is no way to aggregate observations.`, {
+    expression: [path],
+  })
+}
+
+function countOf(values: readonly number[]): number {
+  return values.length
+}
+
+function totalOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0)
+}
+
+function averageOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : totalOf(values) / values.length
+}
+
+function leastOf(values: readonly number[]): number | undefined {
+  return values[0]
+}
+
+function greatestOf(values: readonly number[]): number | undefined {
+  return values.at(-1)
+}
+
+function medianOf(values: readonly number[]): number | undefined {
+  const middle = Math.floor(values.length / 2)
+  const [above, below] = [values[middle], values[middle - 1]]
+  return values.length % 2 === 1 || above === undefined || below === undefined ? above : (above + below) / 2
+}
