@@ -202,6 +202,13 @@ it.each(['boolean', undefined])('has no stratum of those who have none of the va
   expect(strata).toEqual([['finished', 2]])
 })
 
+it('has no stratum at all where nobody has one of the values', async () => {
+  const stratifier = [{ criteria: { language: 'text/cql-identifier', expression: 'Statuses' } }]
+  const cohort = measure('cohort', [population('initial-population', 'Everybody')], { stratifier, extension: [] })
+  const { group } = await report(cohort, { periodStart: '2018', periodEnd: '2018' })
+  expect(group?.[0]?.stratifier).toEqual([{}])
+})
+
 it('aggregates observations', async () => {
   const aggregate = { url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-aggregateMethod', valueCode: 'median' }
   const continuous = measure(
@@ -410,6 +417,15 @@ describe('criteria of other languages', () => {
       }),
     )
     expect(group.flatMap(({ population: own = [] }) => own.map(({ count }) => count))).toEqual(expected)
+  })
+
+  it('FHIRPath without a value is in the stratum of null', async () => {
+    const stratifier = [{ criteria: { language: 'text/fhirpath', expression: 'active' } }]
+    const [group] = (await report(measure('cohort', [population('initial-population', 'Everybody')], { stratifier }))).group ?? []
+    expect(group?.stratifier?.[0]?.stratum?.map(({ value, population: own }) => [value?.text, own?.[0]?.count])).toEqual([
+      ['null', 3],
+      ['false', 1],
+    ])
   })
 
   it('FHIRPath divides the items that CQL counts', async () => {

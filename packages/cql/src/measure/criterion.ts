@@ -1,9 +1,12 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { Criterion } from 'fhir-ops/internal/evaluate'
-import { compileFhirPath, PENDING, rootNode, type Item } from 'fhir-ops/fhirpath'
+import { compileFhirPath, PENDING, rootNode, type Item, type TypeModel } from 'fhir-ops/fhirpath'
 import { isDecimal, isNode, isQuantity, isTemporal, textOfValue } from 'fhir-ops/internal/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Evaluation } from '../compile/compiler.js'
+import { definitionsNamed, libraryIn } from '../elm/library.js'
+import { nodeAt, type ElmNode } from '../elm/node.js'
+import { resultTypeOf } from '../elm/type-specifier.js'
 import type { CqlLibrary } from '../libraries/library.js'
 import { decimalOfNumber } from '../values/decimal.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
@@ -20,6 +23,8 @@ export interface CompiledCriterion {
   readonly ofItem?: (evaluation: Evaluation, item: Value) => Value
   readonly place: string
   readonly basis: string | undefined
+  /** Whether its value for a subject is a list of what is no resource, which shows in an empty list only where its type is known. */
+  readonly listsValues?: boolean
   /** With basis `boolean`: the criterion holds for a subject for whom it gives any item. */
   readonly anyItem?: true | undefined
 }
@@ -38,7 +43,10 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
   const { at, name = '' } = namedDefinition(prepared.loaded, criterion) ?? {}
   const library = at === undefined ? undefined : prepared.libraries[at]
   const named = library === undefined ? {} : definitionOf(library, name)
-  if (named.ofSubject !== undefined || named.ofItem !== undefined) return { ...head, ...named }
+  if (named.ofSubject !== undefined || named.ofItem !== undefined) {
+    const elm = prepared.loaded.libraries[at ?? -1]?.library.elm
+    return { ...head, ...named, listsValues: elm !== undefined && listsValues(elm, { name, model: prepared.model }) }
+  }
   const ids = prepared.libraries.map(({ id }) => id)
   throw new OperationError(
     'definition-not-found',
@@ -47,6 +55,19 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
       : `${place}: ${ids.map((id) => `library ${id}`).join(' and ')} ${ids.length === 1 ? 'has' : 'have'} no definition ${quoted(expression)}.`,
     { expression: [ids.length === 0 ? 'Measure.library' : `${criterion.path}.criteria.expression`] },
   )
+}
+
+/** Whether a definition gives a list of something that is known to be no resource. */
+function listsValues(elm: ElmNode, { name, model }: { readonly name: string; readonly model: TypeModel }): boolean {
+  const [def = {}] = definitionsNamed(libraryIn(elm), 'statements', name)
+  const type = resultTypeOf(nodeAt(def, 'expression') ?? {}) ?? resultTypeOf(def)
+  if (type?.kind !== 'list') return false
+  const elements = type.element.kind === 'choice' ? type.element.choices : [type.element]
+  return elements.every((element) => element.kind !== 'named' || (element.name !== 'Any' && !isResourceType(element.name, model)))
+}
+
+function isResourceType(name: string, model: TypeModel): boolean {
+  return name === 'Resource' || name === 'DomainResource' || model.type(name)?.kind === 'resource'
 }
 
 function definitionOf(library: CqlLibrary, name: string): Pick<CompiledCriterion, 'ofItem' | 'ofSubject'> {
@@ -74,7 +95,7 @@ function compiledPath(criterion: Criterion, prepared: Prepared): Pick<CompiledCr
     if (items === PENDING) throw new OperationError('not-supported', `${criterion.place}: the FHIRPath needs what is not available here.`)
     evaluation.spend(items.length)
     const values = items.map((item) => valueOfItem(item, offset))
-    return values.length === 1 ? (values[0] ?? null) : values
+    return values.length < 2 ? (values[0] ?? null) : values
   }
   return { ofSubject: (evaluation) => valueOf(evaluation, evaluation.subject), ofItem: valueOf }
 }

@@ -37,7 +37,8 @@ export function strataOf(
 ): StrataOfMembers {
   const [only] = criteria
   const whole = criteria.length === 1 && only !== undefined ? (only.ofSubject?.(evaluation) ?? null) : null
-  const items = byComponents || only?.ofItem !== undefined ? undefined : resourcesIn(whole)
+  const dividesByValues = byComponents || only?.ofItem !== undefined || only?.listsValues === true
+  const items = dividesByValues ? undefined : resourcesIn(whole)
   if (items !== undefined && only !== undefined) return strataOfResources(items, only)
   const all = new Map(
     members.flatMap((keys, index) => keys.map((key) => [key, sets[group.memberships[index]?.all[0] ?? index]?.get(key) ?? null] as const)),
