@@ -231,3 +231,31 @@ describe('what a pattern or fixed value requires and is not there, or is there b
     expect(found).toEqual(said.map((one) => `error ${one}`))
   })
 })
+
+describe('extensions of a primitive that has a fixed value', () => {
+  const ABSENT = { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }] }
+
+  // Extension_EXT_Fixed_Banned: what is missing in the value is missing in the element.
+  test.each<readonly [what: string, element: JsonObject, given: JsonObject, said: readonly string[]]>([
+    ['are none of it', { path: 'Patient.gender', fixedCode: 'male' }, { gender: 'male', _gender: ABSENT }, ['Patient.gender']],
+    [
+      'are none of an item either',
+      { path: 'Patient.name.given', fixedString: 'A' },
+      { name: [{ given: ['A', 'A'], _given: [null, ABSENT] }] },
+      ['Patient.name[0].given[1]'],
+    ],
+    [
+      'are none of what is in it, at the primitive',
+      { path: 'Patient.name', fixedHumanName: { family: 'A' } },
+      { name: [{ family: 'A', _family: ABSENT }] },
+      ['Patient.name[0].family'],
+    ],
+    ['may be there beside a pattern', { path: 'Patient.gender', patternCode: 'male' }, { gender: 'male', _gender: ABSENT }, []],
+    ['an id is no extension', { path: 'Patient.gender', fixedCode: 'male' }, { gender: 'male', _gender: { id: 'a' } }, []],
+  ])('%s', async (_, element, given, said) => {
+    const url = 'http://a.org/StructureDefinition/extended'
+    const resource = { resourceType: 'Patient', meta: { profile: [url] }, ...given }
+    const found = await findingsOf(resource, [profileOn('Patient', url, [element])], /^value-/)
+    expect(found).toEqual(said.map((place) => `error value-fixed ${place}`))
+  })
+})

@@ -29,7 +29,11 @@ export const fixedValueRule: DemandRule = {
     (value) =>
       equals(value, fixed),
   checkBy: (rules) => (run, node) => {
-    for (const rule of rules) compare(run, node, { expected: rule.value.fixed, rule, finding: VALUE_FIXED })
+    const isExtended = node.value !== undefined && isObject(node.extra) && node.extra['extension'] !== undefined
+    for (const rule of rules) {
+      compare(run, node, { expected: rule.value.fixed, rule, finding: VALUE_FIXED })
+      if (isExtended) run.findings.report(VALUE_FIXED, node, { text: 'The fixed value has no extensions.', profile: rule.profile })
+    }
   },
 }
 

@@ -58,7 +58,8 @@ function memberDifferences(actual: JsonObject, expected: JsonObject, { at, isPat
   return [
     ...found,
     ...extra.map((name) => ({
-      at: Array.isArray(actual[name]) ? at : placeOf(name),
+      // Of a primitive that has only its extensions too much, the place is the primitive.
+      at: Array.isArray(actual[name]) ? at : placeOf(name.replace(/^_/, '')),
       text: () => `${quoted(name)} is present, but is not in the fixed value.`,
     })),
   ]
