@@ -34,7 +34,7 @@ test('a canonical that leads to nothing contained: TYPE_SPECIFIC_CHECKS_DT_URL_I
   expect(await findingsOf({ resourceType: 'PlanDefinition', status: 'draft', contained: [activity], action }, [], /^uri-/)).toEqual([])
 })
 
-test('a form without the value set of its answers, and a response without its form, cannot be used: TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL', async () => {
+test('what cannot be used without the resource that it names: TYPE_SPECIFIC_CHECKS_DT_URL_INTERNAL', async () => {
   const item = [{ linkId: 'a', type: 'choice', answerValueSet: '#other' }]
   const form = { resourceType: 'Questionnaire', id: 'form', status: 'draft', item }
   const response = { resourceType: 'QuestionnaireResponse', status: 'completed', questionnaire: '#form' }
@@ -43,5 +43,14 @@ test('a form without the value set of its answers, and a response without its fo
   expect(await findingsOf(response, [], /^uri-/)).toEqual(['error uri-fragment QuestionnaireResponse.questionnaire'])
   expect(await findingsOf({ ...response, contained: [form] }, [], /^uri-/)).toEqual([
     'warning uri-fragment QuestionnaireResponse.contained[0].item[0].answerValueSet',
+  ])
+  const valueSet = {
+    resourceType: 'ValueSet',
+    status: 'draft',
+    compose: { include: [{ system: '#other' }], exclude: [{ valueSet: ['#vs'] }] },
+  }
+  expect(await findingsOf(valueSet, [], /^uri-/)).toEqual([
+    'error uri-fragment ValueSet.compose.include[0].system',
+    'error uri-fragment ValueSet.compose.exclude[0].valueSet[0]',
   ])
 })

@@ -26,22 +26,26 @@ export const fragmentRule: NodeRule = {
   check: checkFragment,
 }
 
-/** Reports a uri that is a fragment of the resource, where the resource has nothing of that id. A canonical must lead to something contained; an example of R4 has some that do not. Servers write fragments of their own as the source of a resource. */
+/** Reports a uri that is a fragment of the resource, where the resource has nothing of that id. Servers write fragments of their own as the source of a resource. */
 function checkFragment(run: Run, node: FhirNode): void {
   const { value } = node
   if (typeof value !== 'string' || !value.startsWith('#') || value === '#') return
   if (anchorsOf(run, containerOf(node)).has(value.slice(1))) return
   run.findings.report(URI_FRAGMENT, node, {
     text: `The fragment ${quoted(value)} does not resolve: nothing in the resource has this id.`,
-    ...(isForm(node) && { severity: 'error' }),
+    ...(isNeeded(node) && { severity: 'error' }),
     ...(node.parent?.type.name === 'Meta' && node.slot?.name === 'source' && { severity: 'information' }),
   })
 }
 
-/** The value set of a question, and the form of a response: without them nothing can be answered. */
-function isForm(node: FhirNode): boolean {
-  const name = node.slot?.name
-  return (name === 'answerValueSet' || name === 'questionnaire') && resourceOf(node).slot?.name !== 'contained'
+/**
+ * Canonicals, and the code system of a value set, are of no use without what they name. An example of R4 has actions without their definitions, and a
+ * question of a contained form without the value set of its answers.
+ */
+function isNeeded(node: FhirNode): boolean {
+  const { type, slot, parent } = node
+  if (type.name !== 'canonical') return slot?.name === 'system' && parent?.type.name === 'ValueSet.compose.include'
+  return slot?.name !== 'definition' && (slot?.name !== 'answerValueSet' || resourceOf(node).slot?.name !== 'contained')
 }
 
 const URI_INCORRECT: FindingDefinition = defineFinding('uri-incorrect', 'warning', 'informational', 'Use the url that replaced it.')
