@@ -39,6 +39,15 @@ describe('the fullUrl of an entry', () => {
   test.each<[string, JsonObject, readonly string[]]>([
     ['is needed', bundle('collection', [{ resource: patient('a') }]), ['error bundle-full-url Bundle.entry[0]']],
     [
+      'is needed without a resource, too: BUNDLE_BUNDLE_ENTRY_FULLURL_REQUIRED',
+      bundle('history', [
+        { request: { method: 'DELETE', url: 'Patient/a' }, response: { status: '204' } },
+        { fullUrl: `${HOST}Patient/b`, request: { method: 'DELETE', url: 'Patient/b' }, response: { status: '204' } },
+      ]),
+      ['error bundle-full-url Bundle.entry[0]'],
+    ],
+    ['is not needed in an answer to a batch', bundle('batch-response', [{ response: { status: '204' } }]), []],
+    [
       'is needed in histories',
       bundle('history', [{ resource: patient('a'), request: { method: 'PUT', url: 'Patient/a' }, response: { status: '200' } }]),
       ['error bundle-full-url Bundle.entry[0]'],

@@ -36,10 +36,14 @@ export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 't
  *
  * @see https://hl7.org/fhir/R4/bundle.html#bundle-unique
  */
-export function checkFullUrls({ run, type, index }: BundleCheck): void {
+export function checkFullUrls({ run, bundle, type, index }: BundleCheck): void {
+  if (!MAY_LACK_FULL_URL.has(type)) {
+    const lacking = childrenOf(run, bundle, 'entry').filter((entry) => textOf(entry, 'fullUrl') === undefined)
+    for (const entry of lacking) run.findings.report(BUNDLE_FULL_URL, entry, { text: 'The entry must have a fullUrl.' })
+  }
   for (const entry of index.entries) {
     run.scheduler.step()
-    const text = problemOf(run, entry, type)
+    const text = problemOf(run, entry)
     if (text !== undefined) run.findings.report(BUNDLE_FULL_URL, entry.entry, { text })
     const mismatch = canonicalProblem(entry)
     if (mismatch !== undefined) run.findings.report(BUNDLE_FULL_URL, entry.entry, { text: mismatch })
@@ -57,8 +61,8 @@ function canonicalProblem({ fullUrl, resource }: BundleEntry): string | undefine
 
 const RESTFUL = /^https?:\/\/.+\/([A-Z][A-Za-z]{1,63})\/([A-Za-z0-9\-.]{1,64})$/
 
-function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry, bundleType: string): string | undefined {
-  if (fullUrl === undefined) return MAY_LACK_FULL_URL.has(bundleType) ? undefined : 'The entry must have a fullUrl.'
+function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry): string | undefined {
+  if (fullUrl === undefined) return undefined
   if (!isAbsoluteUri(fullUrl) || /\s/.test(fullUrl)) return `The fullUrl must be an absolute URL, not ${quoted(fullUrl)}.`
   const type = RESTFUL.exec(fullUrl)?.[1]
   if (type === undefined || model.type(type)?.kind !== 'resource') return undefined
