@@ -358,6 +358,25 @@ test.each<readonly [unit: JsonObject, said: readonly string[]]>([
   expect(await findingsOf({ resourceType: 'Basic', code: { text: 'x' }, extension }, [codeSystem({})], /^code-unknown$/)).toEqual(said)
 })
 
+test('a unit that a profile binds is one of its code system', async () => {
+  const element = {
+    path: 'Basic.extension.value[x]',
+    type: [{ code: 'Quantity' }],
+    binding: { strength: 'extensible', valueSet: 'http://codes.test/vs' },
+  }
+  const valueSet = {
+    resourceType: 'ValueSet',
+    url: 'http://codes.test/vs',
+    status: 'active',
+    compose: { include: [{ system: 'http://codes.test/cs' }] },
+  }
+  const extension = [{ url: 'http://example.org/quantity', valueQuantity: { value: 1, system: 'http://codes.test/cs', code: 'zz' } }]
+  const resource = { resourceType: 'Basic', meta: { profile: ['http://codes.test/p'] }, code: { text: 'x' }, extension }
+  expect(await findingsOf(resource, [codeSystem({}), valueSet, basicProfile(element)], /^code-unknown$/)).toEqual([
+    'error code-unknown Basic.extension[0].value.ofType(Quantity).code',
+  ])
+})
+
 describe('a value set that names a version of a code system', () => {
   const valueSet = (version: string): JsonObject => ({
     resourceType: 'ValueSet',

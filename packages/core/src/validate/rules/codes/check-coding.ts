@@ -218,7 +218,7 @@ function isUsualUnit(run: Run, quantity: JsonObject): boolean {
 
 /**
  * Checks that the unit of a Quantity is one, where its code system can be asked, and that it depends on nothing between braces. Other systems than UCUM
- * get a warning: an example of R4 has a code that its system lacks.
+ * get a warning where no profile binds the unit: an example of R4 has a code that its system lacks.
  */
 function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const [code, system] = isObject(node.value) ? [stringAt(node.value, 'code'), stringAt(node.value, 'system')] : []
@@ -229,8 +229,10 @@ function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): voi
   if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
   const provider = family.provider()
   if (provider === undefined) return
-  if (provider.find(code) === undefined) reportUnknownCode(run, node, { code, provider, isSure: system === UCUM })
-  else if (system === UCUM && ANNOTATED_UNIT.test(code)) {
+  if (provider.find(code) === undefined) {
+    const isBound = rules.some(({ isBase, bindings }) => !isBase && bindings.length > 0)
+    reportUnknownCode(run, node, { code, provider, isSure: system === UCUM || isBound })
+  } else if (system === UCUM && ANNOTATED_UNIT.test(code)) {
     const text = `The unit ${quoted(code)} has an annotation, which is ignored when units are compared; put it into the text of the unit.`
     run.findings.report(UNIT_ANNOTATION, node, { text })
   }
