@@ -35,9 +35,10 @@ export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions
   // The limit is in the engine's memory too.
   const limit = (): void => context.runtime.setMemoryLimit(memoryBytes)
   const restored = (): boolean => {
-    const isWhole = snapshot.restore()
+    if (!snapshot.isWhole()) return false
+    snapshot.restore()
     limit()
-    return isWhole
+    return true
   }
   const compiles = (code: string, type: 'global' | 'module'): boolean =>
     context.evalCode(code, CODE_FILE, { type, compileOnly: true }).error === undefined

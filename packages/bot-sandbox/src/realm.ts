@@ -34,11 +34,10 @@ export interface Realm {
   prepare(code: string): CodeKind
   /** Whom the functions of the host serve from now on. */
   begin(run: CurrentRun): void
-  /**
-   * Sets the whole memory back, so that nothing of a run is left: no value, no change to a builtin, no pending job. Handles that were made since are
-   * void. False when the memory has grown: the realm must not be used any more.
-   */
-  reset(): boolean
+  /** False when the memory has grown: the realm must not be used any more. */
+  isWhole(): boolean
+  /** Sets the whole memory back, so that nothing of a run is left: no value, no change to a builtin, no pending job. Handles that were made since are void. */
+  reset(): void
 }
 
 /** What a realm is made of. */
@@ -87,7 +86,7 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
     },
   })
   const prepare = codePreparer({ context, snapshot, memoryBytes })
-  return { runtime, context, memory, api, prepare, begin: (next) => void (run = next), reset: () => snapshot.restore() }
+  return { runtime, context, memory, api, prepare, begin: (next) => void (run = next), isWhole: snapshot.isWhole, reset: snapshot.restore }
 }
 
 /** Random words for the runs to come: to ask for them costs as much for many as for a few. */

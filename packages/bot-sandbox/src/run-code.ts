@@ -15,7 +15,7 @@ export interface RunOptions {
 /** What a run needs of its message. */
 type RunInput = Pick<RunMessage, 'code' | 'event' | 'limits'>
 
-/** Runs a bot's code in a realm, and sets the realm back. */
+/** Runs a bot's code in a realm, which must be set back afterwards. */
 export async function runCode(message: RunInput, options: RunOptions): Promise<Omit<DoneMessage, 'type' | 'run'>> {
   const { realm } = options
   const state = createRunState(message.limits)
@@ -23,7 +23,7 @@ export async function runCode(message: RunInput, options: RunOptions): Promise<O
   const isWhole = await driven({ realm, state, message, options })
   const outcome = state.outcome() ?? { code: 'bot-failed', message: 'The bot gave no answer.' }
   const isWithinLimits = !('code' in outcome) || outcome.code === 'bot-failed'
-  return { outcome, log: state.log, isReusable: isWhole && isWithinLimits && realm.reset() }
+  return { outcome, log: state.log, isReusable: isWhole && isWithinLimits && realm.isWhole() }
 }
 
 interface Run {

@@ -1,7 +1,9 @@
 /** The state of a WebAssembly memory, to which it can be set back. */
 export interface Snapshot {
-  /** Sets the memory back, and what lies above to zero. False when the memory has grown: it must not be used any more. */
-  restore(): boolean
+  /** False when the memory has grown: it cannot be set back and must not be used any more. */
+  isWhole(): boolean
+  /** Sets the memory back, and what lies above to zero. @throws {Error} when it has grown. */
+  restore(): void
   /** What is otherwise than in the snapshot, while nothing is on the stack. Undefined when the memory has grown. */
   changes(): Changes | undefined
 }
@@ -48,16 +50,16 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
     kept: ZEROS.subarray(0, live.length),
   }))
   const pieces = [...piecesOf(words, low, 0), ...unused, ...piecesOf(words, heap, stack.to)]
-  const restore = (): boolean => {
-    if (memory.buffer.byteLength !== size) return false
+  const isWhole = (): boolean => memory.buffer.byteLength === size
+  const restore = (): void => {
+    if (!isWhole()) throw new Error('The memory of the engine has grown.')
     const end = heapEnd()
     // Most is as it was, and to compare takes less than to write.
     for (const { live, kept } of pieces) if (Buffer.compare(live, kept) !== 0) live.set(kept)
     words.fill(0, used, end)
-    return true
   }
   const changes = (): Changes | undefined => {
-    if (memory.buffer.byteLength !== size) return undefined
+    if (!isWhole()) return undefined
     const above = new Uint32Array(heapEnd() - used)
     const parts = [...changesIn(words, low, 0), ...changesIn(words, heap, stack.to), ...changesIn(words, above, used)]
     return {
@@ -67,8 +69,9 @@ export function takeSnapshot(memory: WebAssembly.Memory, { stackBytes, allocate 
       },
     }
   }
-  if (!restore() || usedWords(words) > used) throw new Error('The memory of the engine cannot be set back.')
-  return { restore, changes }
+  restore()
+  if (usedWords(words) > used) throw new Error('The memory of the engine cannot be set back.')
+  return { isWhole, restore, changes }
 }
 
 /** A piece of the memory, and what it was. */

@@ -40,6 +40,8 @@ async function run(message: RunMessage): Promise<boolean> {
   // Realms take memory that nobody collects in an idle thread.
   const isReusable = done.isReusable && realms.size <= MAX_REALMS
   post({ type: 'done', run: id, ...done, isReusable })
+  // The host reads the answer while the memory is set back.
+  if (isReusable) realm.reset()
   return isReusable
 }
 
