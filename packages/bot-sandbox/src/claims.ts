@@ -1,6 +1,7 @@
-// What host and thread share: a count of what the host has sent, which a thread sleeps on, and a slot for each run that it was given.
+// What host and thread share: a count of what the host has sent, which a thread sleeps on, for how long the thread has computed, and a slot for each run that it was given.
 const SENT = 0
-const FIRST_SLOT = 1
+const COMPUTED = 1
+const FIRST_SLOT = 2
 
 /** A run as its thread knows it. */
 export interface Ticket {
@@ -28,6 +29,16 @@ export function takeRunBack(claims: Int32Array, { run, slot }: Ticket): boolean 
 /** Claims a run for the thread. False when it was taken back. */
 export function claimRun(claims: Int32Array, { run, slot }: Ticket): boolean {
   return Atomics.compareExchange(claims, FIRST_SLOT + slot, run, -run) === run
+}
+
+/** Tells the host for how many milliseconds the thread has computed in the run that it is at. */
+export function tellComputed(claims: Int32Array, ms: number): void {
+  Atomics.store(claims, COMPUTED, ms)
+}
+
+/** For how many milliseconds the thread has computed in the run that it is at, as far as it has told. */
+export function computedMs(claims: Int32Array): number {
+  return Atomics.load(claims, COMPUTED)
 }
 
 /** Wakes the thread, if it sleeps. */

@@ -35,8 +35,6 @@ export interface CrewSize {
 
 /** A thread that is longer than this at one run is given no more, and what it has not begun is for the others. */
 const LATE_MS = 5
-/** In place of one that is longer at one run another starts, which takes some 50 ms of processor time: the run loops, or waits for what it has called. */
-const HELD_MS = 250
 /** How often threads that are too many are looked for. */
 const REST_MS = 5_000
 
@@ -119,7 +117,7 @@ function leastOf(threads: Iterable<PooledWorker>, first: number): PooledWorker |
 
 function heldIn(threads: Iterable<PooledWorker>): number {
   let held = 0
-  for (const thread of threads) if (thread.busyMs() >= HELD_MS) held++
+  for (const thread of threads) if (thread.isHeld()) held++
   return held
 }
 

@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities } from 'fhir-ops/internal/execute'
 import { aborted, type BotRun } from './bot-run.js'
-import { sharedClaims, takeRunBack } from './claims.js'
+import { computedMs, sharedClaims, takeRunBack } from './claims.js'
 import { givenRuns, MOST_RUNS, type Given } from './given-runs.js'
 import type { CallMessage, Failure, FromWorker, ReplyMessage } from './protocol.js'
 import { timedOut } from './run-state.js'
@@ -14,6 +14,8 @@ export interface PooledWorker {
   load(): number
   /** How long it has been at its first run, in milliseconds; 0 without one. */
   busyMs(): number
+  /** True when its first run loops, waits for what it has called, or blocks the engine. Not when the thread only gets no processor: others would get none either. */
+  isHeld(): boolean
   /** Gives it a run, to be done after those that it has. */
   give(run: BotRun): void
   /** Takes back the first of those that are not begun, so many at most. */
@@ -37,12 +39,18 @@ export interface WorkerOwner {
 /** The thread ends a run itself when its time is up; what holds even the engine is killed this much later. */
 const GRACE_MS = 150
 
+/** A run that has computed for as long, or is as long at what it has called, holds its thread: in its place another starts, which takes some 50 ms of processor time. */
+const HELD_MS = 250
+/** So does one that has not ended by then, whatever it does: in one call of the engine it tells nothing. */
+const BLOCKED_MS = 2_000
+
 const BROKEN: Failure = { code: 'bot-failed', message: 'The bot broke its runtime.' }
 
 /** Starts a worker. */
 export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
   const claims = sharedClaims(MOST_RUNS)
   const runs = givenRuns(claims, () => thread.unref())
+  let openCalls = 0
   const leave = (): void => {
     if (thread.isEnded()) return
     void thread.end()
@@ -56,11 +64,17 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
     run.asked.end({ outcome, log: [] })
     leave()
   }
+  const answer = async (message: CallMessage, { asked }: Given): Promise<void> => {
+    openCalls += 1
+    const reply = await answered(message, asked.task.capabilities)
+    openCalls -= 1
+    thread.send(reply)
+  }
   const onMessage = (message: FromWorker): void => {
     if (message.type === 'ready') return runs.start()
     const run = runs.find((one) => one.run === message.run)
     if (run === undefined) return
-    if (message.type === 'call') return void answered(message, run.asked.task.capabilities).then((reply) => thread.send(reply))
+    if (message.type === 'call') return void answer(message, run)
     runs.remove(run)
     run.asked.end(message)
     if (message.isReusable) onEnd()
@@ -77,6 +91,10 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
   const self: PooledWorker = {
     load: () => runs.count(),
     busyMs: () => runs.busyMs(),
+    isHeld() {
+      const busyMs = runs.busyMs()
+      return busyMs >= HELD_MS && (openCalls > 0 || computedMs(claims) >= HELD_MS || busyMs >= BLOCKED_MS)
+    },
     give(asked) {
       thread.ref()
       const { run, slot } = runs.add(asked)

@@ -19,6 +19,8 @@ export interface CurrentRun {
   readonly state: RunState
   /** Sends a call of a capability to the host. */
   readonly call: (call: number, method: string, args: string) => void
+  /** Called every few thousand steps with how long the run has computed, in milliseconds. */
+  readonly onLook: (computedMs: number) => void
   readonly outputBytes: number
 }
 
@@ -62,7 +64,10 @@ export async function createRealm({ prelude, grants, memoryBytes }: RealmOptions
   const context = runtime.newContext()
   let run = noRun()
   // Asked every few thousand steps; `true` ends what is running, and no code can catch that.
-  runtime.setInterruptHandler(() => run.state.isOver())
+  runtime.setInterruptHandler(() => {
+    run.onLook(run.state.computedMs())
+    return run.state.isOver()
+  })
   const evaluate = (script: string): QuickJSHandle => context.unwrapResult(context.evalCode(script, 'prelude.js', { type: 'global' }))
   const given = context.newObject()
   const host = hostObject(context, () => run)
@@ -102,7 +107,7 @@ function randomWord(): number {
 /** While the prelude is loaded there is no bot. */
 function noRun(): CurrentRun {
   const limits = { timeoutMs: Infinity, memoryBytes: Infinity, outputBytes: Infinity, logBytes: Infinity, sourceBytes: Infinity }
-  return { state: createRunState(limits), call: () => {}, outputBytes: Infinity }
+  return { state: createRunState(limits), call: () => {}, onLook: () => {}, outputBytes: Infinity }
 }
 
 /** The `PreludeHost` of a realm. Only texts and numbers cross; a value of another type crosses as the empty text. */

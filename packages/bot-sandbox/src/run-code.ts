@@ -8,6 +8,7 @@ import { createRunState, type RunState } from './run-state.js'
 export interface RunOptions {
   readonly realm: Realm
   readonly call: CurrentRun['call']
+  readonly onLook: CurrentRun['onLook']
   /** The next answer to a call; `undefined` after that many milliseconds. */
   readonly nextReply: (waitMs: number) => ReplyMessage | undefined | Promise<ReplyMessage | undefined>
 }
@@ -19,7 +20,7 @@ type RunInput = Pick<RunMessage, 'code' | 'event' | 'limits'>
 export async function runCode(message: RunInput, options: RunOptions): Promise<Omit<DoneMessage, 'type' | 'run'>> {
   const { realm } = options
   const state = createRunState(message.limits)
-  realm.begin({ state, call: options.call, outputBytes: message.limits.outputBytes })
+  realm.begin({ state, call: options.call, onLook: options.onLook, outputBytes: message.limits.outputBytes })
   const isWhole = await driven({ realm, state, message, options })
   const outcome = state.outcome() ?? { code: 'bot-failed', message: 'The bot gave no answer.' }
   const isWithinLimits = !('code' in outcome) || outcome.code === 'bot-failed'

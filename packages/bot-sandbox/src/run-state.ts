@@ -1,6 +1,9 @@
 import type { BotLimits } from 'fhir-ops/execute'
 import type { Failure, LogLine, Outcome } from './protocol.js'
 
+/** Of the time between two looks at the clock more than this was other threads': looks are closer while code runs. */
+const MOST_BETWEEN_LOOKS_MS = 3
+
 /** Most calls of capabilities in one run: each costs the host's thread. */
 const MAX_CALLS = 1_000
 
@@ -18,6 +21,8 @@ export interface RunState {
   leftMs(): number
   /** Milliseconds that it has been going on. */
   elapsedMs(): number
+  /** Looks at the clock. Milliseconds that the thread has computed by now, without those in which it had no processor or waited. */
+  computedMs(): number
   addLog(line: LogLine): void
   callMade(): void
   callAnswered(): void
@@ -34,6 +39,8 @@ export function createRunState(limits: BotLimits): RunState {
   let logged = 0
   let made = 0
   let open = 0
+  let looked = begun
+  let computed = 0
   const end = (ended: Outcome) => {
     outcome ??= ended
   }
@@ -49,6 +56,12 @@ export function createRunState(limits: BotLimits): RunState {
     },
     leftMs,
     elapsedMs: () => performance.now() - begun,
+    computedMs() {
+      const now = performance.now()
+      computed += Math.min(now - looked, MOST_BETWEEN_LOOKS_MS)
+      looked = now
+      return computed
+    },
     addLog(line) {
       logged += Buffer.byteLength(line.text) + 1
       if (logged <= limits.logBytes) log.push(line)

@@ -166,7 +166,7 @@ describe('every run has', () => {
 describe('the memory of the engine', () => {
   const event = JSON.stringify({ event: { input: { secret: 'x' } } })
   const message = (code: string) => ({ type: 'run', run: 1, code, event, grants: {}, limits: LIMITS }) as const
-  const io = { call: () => {}, nextReply: async () => undefined }
+  const io = { call: () => {}, nextReply: async () => undefined, onLook: () => {} }
 
   test('is byte for byte the same after each run, also above what it was', async () => {
     const realm = await createRealm({ prelude: prelude(), grants: {}, memoryBytes: LIMITS.memoryBytes })

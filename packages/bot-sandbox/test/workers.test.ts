@@ -2,7 +2,8 @@ import { setTimeout as after } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { rounds } from '../../../test/effort.js'
-import { runCode } from './runs.js'
+import { createRunState } from '../src/run-state.js'
+import { LIMITS, runCode } from './runs.js'
 
 /** Holds the engine in one native call, so that only killing the thread ends it. */
 const UNSTOPPABLE = 'export const handler = () => new Array(2 ** 32 - 1).join("x").length'
@@ -152,6 +153,14 @@ test('eight bots run at once, however few cores there are', async () => {
   const runs = Array.from({ length: 8 }, () => runCode(sandbox, code, { capabilities }))
   expect(await Promise.all(runs)).toEqual(Array.from({ length: 8 }, () => 8))
   await sandbox.close()
+})
+
+test('what a thread sleeps, or is kept from the processor, does not count as computed: it is no reason to start another', async () => {
+  const state = createRunState(LIMITS)
+  await after(100)
+  expect(state.computedMs()).toBeLessThan(10)
+  while (state.elapsedMs() < 300) state.computedMs()
+  expect(state.computedMs()).toBeGreaterThan(10)
 })
 
 test('the event loop of the host goes on while bots loop', async () => {
