@@ -1,12 +1,12 @@
 import { OperationError } from 'fhir-ops/errors'
 import { isObject } from 'fhir-ops/internal/json'
-import type { BotCapabilities } from 'fhir-ops/internal/execute'
+import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { aborted, type BotRun } from './bot-run.js'
 import { computedMs, sharedClaims, takeRunBack } from './claims.js'
 import { givenRuns, MOST_RUNS, type Given } from './given-runs.js'
 import type { CallMessage, Failure, FromWorker, ReplyMessage } from './protocol.js'
 import { timedOut } from './run-state.js'
-import { startThread } from './thread.js'
+import { startThread, type Thread } from './thread.js'
 
 /** A thread that runs one bot after the other. */
 export interface PooledWorker {
@@ -50,7 +50,6 @@ const BROKEN: Failure = { code: 'bot-failed', message: 'The bot broke its runtim
 export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
   const claims = sharedClaims(MOST_RUNS)
   const runs = givenRuns(claims, () => thread.unref())
-  let openCalls = 0
   const leave = (): void => {
     if (thread.isEnded()) return
     void thread.end()
@@ -64,21 +63,14 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
     run.asked.end({ outcome, log: [] })
     leave()
   }
-  const answer = async (message: CallMessage, { asked }: Given): Promise<void> => {
-    openCalls += 1
-    const reply = await answered(message, asked.task.capabilities)
-    openCalls -= 1
-    thread.send(reply)
-  }
   const onMessage = (message: FromWorker): void => {
     if (message.type === 'ready') return runs.start()
     const run = runs.find((one) => one.run === message.run)
     if (run === undefined) return
-    if (message.type === 'call') return void answer(message, run)
+    if (message.type === 'call') return calls.answer(message, run.asked.task)
     runs.remove(run)
     run.asked.end(message)
-    if (message.isReusable) onEnd()
-    else leave()
+    return message.isReusable ? onEnd() : leave()
   }
   const onExit = (): void => {
     thread.receiveAll()
@@ -88,13 +80,11 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
     leave()
   }
   const thread = startThread(claims, { onMessage, onExit })
+  const calls = answeredCalls(thread)
   const self: PooledWorker = {
     load: () => runs.count(),
     busyMs: () => runs.busyMs(),
-    isHeld() {
-      const busyMs = runs.busyMs()
-      return busyMs >= HELD_MS && (openCalls > 0 || computedMs(claims) >= HELD_MS || busyMs >= BLOCKED_MS)
-    },
+    isHeld: () => runs.busyMs() >= (calls.areOpen() || computedMs(claims) >= HELD_MS ? HELD_MS : BLOCKED_MS),
     give(asked) {
       thread.ref()
       const { run, slot } = runs.add(asked)
@@ -105,8 +95,7 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
       const run = runs.find((one) => one.asked === asked)
       if (run === undefined) return
       asked.fail(aborted())
-      if (takeRunBack(claims, run)) runs.remove(run)
-      else kill(run, BROKEN)
+      return takeRunBack(claims, run) ? runs.remove(run) : kill(run, BROKEN)
     },
     checkTime() {
       const late = runs.overdue(GRACE_MS)
@@ -122,6 +111,26 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
 
 function notStarted(): OperationError {
   return new OperationError('unavailable', 'The runtime of bots does not start.')
+}
+
+/** What runs of a thread call, and the host has not answered. */
+interface AnsweredCalls {
+  areOpen(): boolean
+  answer(call: CallMessage, by: Pick<BotTask, 'capabilities'>): void
+}
+
+function answeredCalls({ send }: Pick<Thread, 'send'>): AnsweredCalls {
+  let open = 0
+  return {
+    areOpen: () => open > 0,
+    answer(call, { capabilities }) {
+      open += 1
+      void answered(call, capabilities).then((reply) => {
+        open -= 1
+        send(reply)
+      })
+    },
+  }
 }
 
 /** Calls a method that was granted; of other errors than our own, the bot learns nothing. */
