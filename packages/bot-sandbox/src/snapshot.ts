@@ -24,7 +24,7 @@ export interface SnapshotOptions {
   readonly allocate: (bytes: number) => () => void
 }
 
-const PROBE_BYTES = 2 * 1024 * 1024
+const PROBE_BYTES = 256 * 1024
 /** The allocator asks for more memory in steps of this size. */
 const GRANULE = 64 * 1024
 

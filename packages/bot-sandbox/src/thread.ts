@@ -66,6 +66,6 @@ function newWorker(port: MessagePort, claims: Int32Array): Worker {
     stdin: true,
     stdout: true,
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 },
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4, stackSizeMb: 4 },
   })
 }
