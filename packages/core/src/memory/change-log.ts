@@ -12,7 +12,8 @@ const KEPT = 8_192
 
 /** An empty log, whose marks no other log knows. */
 export function createChangeLog(): ChangeLog {
-  const name = crypto.randomUUID()
+  // Made at the first question: to load what makes it takes Node as long as a small validation.
+  let name: string | undefined
   let kept: ChangedAddress[] = []
   let forgotten = 0
   return {
@@ -23,6 +24,7 @@ export function createChangeLog(): ChangeLog {
       kept = kept.slice(-KEPT)
     },
     since(mark = '') {
+      name ??= crypto.randomUUID()
       const [own, number = ''] = mark.split(' ')
       const place = own === name ? Number(number) - forgotten : -1
       return { mark: `${name} ${forgotten + kept.length}`, changed: place >= 0 ? kept.slice(place) : 'unknown' }
