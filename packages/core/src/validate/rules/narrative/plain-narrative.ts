@@ -45,15 +45,19 @@ export function isPlainNarrative(text: string): boolean {
 function readText(reading: PlainReading): boolean {
   const { xhtml, open } = reading
   if (open.length === 0) return true
-  let { at } = reading
-  let isBlank = true
-  for (let code = xhtml.charCodeAt(at); code !== OPENING; code = xhtml.charCodeAt(++at)) {
-    if (code > SPACE) isBlank = false
-    else if (at >= xhtml.length) return false
+  const end = xhtml.indexOf('<', reading.at)
+  if (end < 0) return false
+  if (end > reading.at) {
+    const isBlank = isBlankBetween(xhtml, reading.at, end)
+    if (contentProblem(open.at(-1), isBlank) !== undefined) return false
+    if (!isBlank) reading.hasContent = true
   }
-  if (at > reading.at && contentProblem(open.at(-1), isBlank) !== undefined) return false
-  if (!isBlank) reading.hasContent = true
-  reading.at = at
+  reading.at = end
+  return true
+}
+
+function isBlankBetween(xhtml: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (xhtml.charCodeAt(at) > SPACE) return false
   return true
 }
 
