@@ -27,7 +27,7 @@ class KeptAnswers {
   readonly codeSystems: FetchedStore<SystemFamily>
 
   constructor(place: Kept | undefined) {
-    const store = <T>(): FetchedStore<T> => (place === undefined ? NOTHING : new LRUCache<string, Fetched<T>>({ max: KEPT }))
+    const store = <T>(): FetchedStore<T> => (place === undefined ? NOTHING : lastAnswers<T>())
     this.kept = place
     this.profiles = store()
     this.definitions = store()
@@ -37,6 +37,15 @@ class KeptAnswers {
     this.oids = store()
     this.valueSets = lasting<CodeList | undefined>(store(), (list) => list?.lasts() !== false)
     this.codeSystems = lasting<SystemFamily>(store(), (family) => family.lasts())
+  }
+}
+
+/** The cache is made for the first answer: it takes its place for all of them at once, and few validations ask for answers of every kind. */
+function lastAnswers<T>(): FetchedStore<T> {
+  let known: LRUCache<string, Fetched<T>> | undefined
+  return {
+    get: (key) => known?.get(key),
+    set: (key, answer) => (known ??= new LRUCache<string, Fetched<T>>({ max: KEPT })).set(key, answer),
   }
 }
 
