@@ -73,7 +73,8 @@ async function completed<T>(server: Server, exchange: Exchange, end: (exchange: 
   try {
     await through(ARRIVING, server, exchange)
     return await inTurn(server, exchange, async () => {
-      await through(ADMITTED, server, exchange)
+      const pending = through(ADMITTED, server, exchange)
+      if (pending !== undefined) await pending
       return end(exchange)
     })
   } catch (error) {
@@ -82,11 +83,13 @@ async function completed<T>(server: Server, exchange: Exchange, end: (exchange: 
   }
 }
 
-async function through(stages: readonly Stage[], server: Server, exchange: Exchange): Promise<void> {
-  for (const stage of stages) {
-    const pending = stage(server, exchange)
-    if (pending !== undefined) await pending
+/** Takes the exchange through stages, the next one at once where nothing has to be waited for. */
+function through(stages: readonly Stage[], server: Server, exchange: Exchange, from: number = 0): Promise<void> | undefined {
+  for (let at = from; at < stages.length; at++) {
+    const pending = stages[at]?.(server, exchange)
+    if (pending !== undefined) return pending.then(() => through(stages, server, exchange, at + 1))
   }
+  return undefined
 }
 
 /** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */

@@ -22,8 +22,8 @@ export interface Server extends Service {
   readonly router: Router
 }
 
-/** A step of every request to its answer: it completes the exchange, or ends it by throwing. */
-export type Stage = (server: Server, exchange: Exchange) => void | Promise<void>
+/** A step of every request to its answer: it completes the exchange, or ends it by throwing. A promise only where something has to be waited for. */
+export type Stage = (server: Server, exchange: Exchange) => void | Promise<void> | undefined
 
 /**
  * What a request goes through before it takes a turn. The order is what an anonymous caller may learn: nothing of what exists, and no byte of a
@@ -110,11 +110,14 @@ function findKept({ findAnswer, executor }: Server, exchange: Exchange): void {
 }
 
 /** @throws {OperationError} as `parsingBody` */
-async function parseBody(server: Server, exchange: Exchange): Promise<void> {
+function parseBody(server: Server, exchange: Exchange): Promise<void> | undefined {
   const { request, route, bytes, ctx, kept } = exchange
-  if (route === undefined || bytes === undefined || kept?.answer !== undefined) return
+  if (route === undefined || bytes === undefined || kept?.answer !== undefined) return undefined
   const limits = limitsForBody(server.limits, maxBytesOf(server, exchange))
-  exchange.body = await paced(ctx, parsingBody(request, { kind: route.body, bytes, limits }))
+  const body = paced(ctx, parsingBody(request, { kind: route.body, bytes, limits }))
+  if (body instanceof Promise) return body.then((parsed) => void (exchange.body = parsed))
+  exchange.body = body
+  return undefined
 }
 
 function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {

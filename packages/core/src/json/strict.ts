@@ -16,6 +16,9 @@ export interface StrictJsonOptions {
   readonly name?: string
 }
 
+/** Characters that are read in less time than others can wait. */
+const LONG_TEXT = 64 * 1024
+
 /** Members that contain base64. */
 const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
 
@@ -43,10 +46,12 @@ export function* readStrictValue(text: string, options: StrictJsonOptions): Work
   if (depth > maxDepth) throw new OperationError('body-invalid', `${name} is nested deeper than ${maxDepth} levels.`)
   if (Math.max(members, lists, leaves) > maxMembers)
     throw new OperationError('parameter-too-long', `${name} has more than ${maxMembers} members or items of lists.`)
-  yield
+  const isLong = text.length > LONG_TEXT
+  if (isLong) yield
   const value = yield* parsed(text, name)
-  yield
-  if ((yield* checkedMembers(value, { name, maxString })) !== members)
+  if (isLong) yield
+  const isPlain = !text.includes('\\') && text.isWellFormed()
+  if ((yield* checkedMembers(value, { name, maxString, isPlain, open: [] })) !== members)
     throw new OperationError('body-invalid', `${name} has a member twice in one object.`)
   return value
 }
@@ -74,50 +79,59 @@ interface Checking {
   /** What errors call the text. */
   readonly name: string
   readonly maxString: number
+  /** True where no string can have half of a surrogate pair or U+0000: JSON has the latter by an escape only. */
+  readonly isPlain: boolean
+  /** Arrays and objects that are still to be looked into. */
+  readonly open: object[]
 }
 
 /** Checks every name and value; the number of members. */
 function* checkedMembers(root: unknown, checking: Checking): Work<number> {
-  const open: object[] = []
-  checkValue(root, checking, open)
+  const { open } = checking
+  checkValue(root, checking.maxString, checking)
   let members = 0
   for (let looked = 1; open.length > 0; looked++) {
     if (looked % PORTION === 0) yield
     const value = open.pop()
-    if (Array.isArray(value)) for (const item of value) checkValue(item, checking, open)
-    else if (isObject(value)) members += yield* checkObject(value, checking, open)
+    if (Array.isArray(value)) for (const item of value) checkValue(item, checking.maxString, checking)
+    else if (isObject(value)) {
+      const names = Object.keys(value)
+      members += names.length
+      if (names.length > PORTION) yield* checkManyMembers(value, names, checking)
+      else checkMembers(value, names, checking)
+    }
   }
   return members
 }
 
-/** The number of the object's own members. */
-function* checkObject(object: JsonObject, checking: Checking, open: object[]): Work<number> {
-  const names = Object.keys(object)
-  for (const [index, name] of names.entries()) {
-    if (index % PORTION === PORTION - 1) yield
-    if (BANNED_NAMES.has(name)) throw new OperationError('body-structure', `The member name ${quoted(name)} is not allowed.`)
-    checkText(name, checking)
-    checkValue(object[name], BASE64.has(name) ? { ...checking, maxString: Infinity } : checking, open)
+function* checkManyMembers(object: JsonObject, names: readonly string[], checking: Checking): Work<void> {
+  for (let from = 0; from < names.length; from += PORTION) {
+    checkMembers(object, names.slice(from, from + PORTION), checking)
+    yield
   }
-  return names.length
 }
 
-/** @param open Where arrays and objects are put that are still to be looked into. */
-function checkValue(value: unknown, checking: Checking, open: object[]): void {
+function checkMembers(object: JsonObject, names: readonly string[], checking: Checking): void {
+  for (const name of names) {
+    if (BANNED_NAMES.has(name)) throw new OperationError('body-structure', `The member name ${quoted(name)} is not allowed.`)
+    checkText(name, checking)
+    checkValue(object[name], BASE64.has(name) ? Infinity : checking.maxString, checking)
+  }
+}
+
+function checkValue(value: unknown, maxString: number, checking: Checking): void {
   if (typeof value === 'object') {
-    if (value !== null) open.push(value)
-  } else if (typeof value === 'string') checkString(value, checking)
-  else if (typeof value === 'number' && !Number.isFinite(value))
+    if (value !== null) checking.open.push(value)
+  } else if (typeof value === 'string') {
+    if (value.length > maxString)
+      throw new OperationError('parameter-too-long', `A text in ${lower(checking.name)} is longer than ${maxString} characters.`)
+    checkText(value, checking)
+  } else if (typeof value === 'number' && !Number.isFinite(value))
     throw new OperationError('body-structure', `A number in ${lower(checking.name)} is too large.`)
 }
 
-function checkString(text: string, checking: Checking): void {
-  if (text.length > checking.maxString)
-    throw new OperationError('parameter-too-long', `A text in ${lower(checking.name)} is longer than ${checking.maxString} characters.`)
-  checkText(text, checking)
-}
-
-function checkText(text: string, { name }: Checking): void {
+function checkText(text: string, { name, isPlain }: Checking): void {
+  if (isPlain) return
   if (!text.isWellFormed()) throw new OperationError('body-structure', `A text in ${lower(name)} is not well-formed Unicode.`)
   if (text.includes('\u0000')) throw new OperationError('body-structure', `A text in ${lower(name)} has the character U+0000.`)
 }

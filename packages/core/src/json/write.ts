@@ -10,6 +10,7 @@ const PIECE = 1_000
  * @param piece How many values are written in one go, those in them counted; default 1,000. A single string is written as a whole.
  */
 export function* writeInPieces(data: JsonObject | readonly unknown[], piece: number = PIECE): Work<string> {
+  if (isShort(data, piece)) return JSON.stringify(data)
   const texts: string[] = []
   yield* write(data, piece, texts)
   // Once for all: in each list and object by itself it would copy what is in them again.
@@ -17,7 +18,7 @@ export function* writeInPieces(data: JsonObject | readonly unknown[], piece: num
 }
 
 function* write(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
-  if (valuesOf(data, piece) <= piece) into.push(JSON.stringify(data))
+  if (isShort(data, piece)) into.push(JSON.stringify(data))
   else yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, piece, into)
 }
 
@@ -66,6 +67,10 @@ function* writeMembers(object: JsonObject, piece: number, into: string[]): Work<
     if (isContainer(value)) yield* write(value, piece, into)
   }
   into.push('}')
+}
+
+function isShort(data: JsonObject | readonly unknown[], piece: number): boolean {
+  return valuesOf(data, piece) <= piece
 }
 
 /** How many values the data has, itself included; when they are more than `most`, some number above it. */

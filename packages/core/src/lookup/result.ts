@@ -43,9 +43,9 @@ export function toParameters(result: LookupResult): Parameters {
     resourceType: 'Parameters',
     parameter: [
       { name: 'name', valueString: result.name },
-      ...parameterOf('version', 'String', result.version),
-      ...parameterOf('display', 'String', result.display),
-      ...parameterOf('definition', 'String', result.definition),
+      ...parameterOf('version', 'valueString', result.version),
+      ...parameterOf('display', 'valueString', result.display),
+      ...parameterOf('definition', 'valueString', result.definition),
       { name: 'system', valueUri: result.system },
       { name: 'code', valueCode: result.code },
       { name: 'abstract', valueBoolean: result.abstract },
@@ -67,10 +67,10 @@ function designationParameter({ value, language, dialects, use, main, supplement
   return {
     name: 'designation',
     part: [
-      ...parameterOf('language', 'Code', main ? (dialects?.[0] ?? language) : language),
-      ...parameterOf('use', 'Coding', main ? PREFERRED : use),
+      ...parameterOf('language', 'valueCode', main ? (dialects?.[0] ?? language) : language),
+      ...parameterOf('use', 'valueCoding', main ? PREFERRED : use),
       { name: 'value', valueString: value },
-      ...parameterOf('source', 'Canonical', supplement),
+      ...parameterOf('source', 'valueCanonical', supplement),
     ],
   }
 }
@@ -81,8 +81,8 @@ function propertyParameter({ code, value: [name, value], description, codeDispla
     part: [
       { name: 'code', valueCode: code },
       { name: 'value', [name]: value },
-      ...parameterOf('code-display', 'String', codeDisplay),
-      ...parameterOf('description', 'String', description),
+      ...parameterOf('code-display', 'valueString', codeDisplay),
+      ...parameterOf('description', 'valueString', description),
     ],
   }
 }

@@ -8,8 +8,8 @@ export interface Parameter {
   /** The primitive or complex value; `undefined` when there is none. */
   readonly value: unknown
   /** The `x` of `value[x]`, for example `Uri`; absent for a query, where all is text. */
-  readonly type?: string
-  readonly resource?: JsonObject
+  readonly type?: string | undefined
+  readonly resource?: JsonObject | undefined
   readonly parts: readonly Parameter[]
   /** FHIRPath of the parameter in the request, or its name for a query. */
   readonly expression: string
@@ -30,7 +30,7 @@ export function parametersOf(body: JsonObject): readonly Parameter[] {
 }
 
 function parameterList(list: unknown, path: string): readonly Parameter[] {
-  if (list === undefined) return []
+  if (list === undefined) return NONE
   if (!Array.isArray(list)) throw new OperationError('body-structure', `${path} must be an array.`, { expression: [path] })
   return list.map((item, index) => parameterAt(item, `${path}[${index}]`))
 }
@@ -41,44 +41,49 @@ function parameterAt(item: unknown, expression: string): Parameter {
   if (typeof name !== 'string' || name === '') {
     throw new OperationError('body-structure', `${expression} has no name.`, { expression: [`${expression}.name`] })
   }
-  const values = Object.keys(item).filter((key) => /^value[A-Z]/.test(key))
-  const kinds = values.length + Number(Object.hasOwn(item, 'resource')) + Number(Object.hasOwn(item, 'part'))
+  const valueNames = Object.keys(item).filter(isValueName)
+  const kinds = valueNames.length + Number(Object.hasOwn(item, 'resource')) + Number(Object.hasOwn(item, 'part'))
   if (kinds > 1) {
     throw new OperationError('parameter-invalid', `Parameter ${quoted(name)} has more than one value.`, { expression: [expression] })
   }
-  return {
-    name,
-    ...valueOf(item, values[0], expression),
-    ...resourceOf(item, expression),
-    parts: parameterList(item['part'], `${expression}.part`),
-    expression,
-  }
+  const [valueName] = valueNames
+  const type = valueName?.slice(VALUE.length)
+  const value = valueName === undefined ? undefined : item[valueName]
+  if (type !== undefined) checkValueShape(type, value, `${expression}.${valueName}`)
+  return { name, value, type, resource: resourceOf(item, expression), parts: partsOf(item, expression), expression }
 }
 
-function valueOf(item: JsonObject, key: string | undefined, expression: string): Pick<Parameter, 'value' | 'type'> {
-  if (key === undefined) return { value: undefined }
-  const type = key.slice('value'.length)
-  checkValueShape(type, item[key], `${expression}.${key}`)
-  return { value: item[key], type }
+const VALUE = 'value'
+
+/** True for the names of a `value[x]`. */
+function isValueName(name: string): boolean {
+  const first = name.charCodeAt(VALUE.length)
+  return first >= 0x41 && first <= 0x5a && name.startsWith(VALUE)
 }
 
-function resourceOf(item: JsonObject, expression: string): { resource?: JsonObject } {
-  if (!Object.hasOwn(item, 'resource')) return {}
+function resourceOf(item: JsonObject, expression: string): JsonObject | undefined {
+  if (!Object.hasOwn(item, 'resource')) return undefined
   const resource = item['resource']
   if (!isObject(resource) || typeof resource['resourceType'] !== 'string') {
     throw new OperationError('body-structure', `${expression}.resource is not a resource.`, { expression: [`${expression}.resource`] })
   }
-  return { resource }
+  return resource
 }
+
+function partsOf({ part }: JsonObject, expression: string): readonly Parameter[] {
+  return part === undefined ? NONE : parameterList(part, `${expression}.part`)
+}
+
+const NONE: readonly Parameter[] = []
 
 /** The inputs of an operation called by GET: decoded name and value pairs in their order. */
 export function parametersFromQuery(pairs: Iterable<readonly [string, string]>): readonly Parameter[] {
-  return [...pairs].map(([name, value]) => ({ name, value, parts: [], expression: name }))
+  return [...pairs].map(([name, value]) => ({ name, value, type: undefined, resource: undefined, parts: NONE, expression: name }))
 }
 
-/** One parameter of an answer, its value as `value<type>` (`Code`, `String` ...); nothing when there is no value. */
-export function parameterOf(name: string, type: string, value: unknown): ParametersParameter[] {
-  return value === undefined ? [] : [{ name, [`value${type}`]: value }]
+/** One parameter of an answer, its value under this name; nothing when there is no value. */
+export function parameterOf(name: string, valueName: `value${string}`, value: unknown): ParametersParameter[] {
+  return value === undefined ? [] : [{ name, [valueName]: value }]
 }
 
 type Check = (value: unknown, expression: string) => void

@@ -34,50 +34,99 @@ export interface ParameterReader {
 
 /** Makes a reader over the inputs of one request. */
 export function parameterReader(parameters: readonly Parameter[]): ParameterReader {
-  const known = new Set<string>()
-  const sent = new Set(parameters.map(({ name }) => name))
-  // Of what an operation asks for, little was sent: what was not is answered without a look at the rest.
-  const all = (...names: readonly string[]): readonly Parameter[] => {
-    let isSent = false
-    for (const name of names) {
-      known.add(name)
-      isSent ||= sent.has(name)
-    }
-    return isSent ? parameters.filter((parameter) => names.includes(parameter.name)) : NONE
+  return new Reader(parameters)
+}
+
+/** A class, since an operation asks for some twenty names and few requests send more than three: what each question costs counts (bench `http`). */
+class Reader implements ParameterReader {
+  readonly #parameters: readonly Parameter[]
+  readonly #sent: ReadonlySet<string>
+  /** What was asked for, by each question. */
+  readonly #asked: (readonly string[])[] = []
+
+  constructor(parameters: readonly Parameter[]) {
+    this.#parameters = parameters
+    this.#sent = new Set(parameters.map(({ name }) => name))
   }
-  const one = (...names: readonly string[]): Parameter | undefined => onlyOne(all(...names))
-  const read =
-    <T>(convert: (parameter: Parameter) => T) =>
-    (...names: readonly string[]): T | undefined => {
-      const parameter = one(...names)
-      return parameter === undefined ? undefined : convert(parameter)
+
+  text(...names: readonly string[]): string | undefined {
+    return optional(this.#one(names), asText)
+  }
+
+  texts(...names: readonly string[]): readonly string[] {
+    return this.#named(names).map(asText)
+  }
+
+  freeText(...names: readonly string[]): string | undefined {
+    return optional(this.#one(names), asFreeText)
+  }
+
+  boolean(...names: readonly string[]): boolean | undefined {
+    return optional(this.#one(names), asBoolean)
+  }
+
+  count(...names: readonly string[]): number | undefined {
+    return optional(this.#one(names), asCount)
+  }
+
+  object(type: string, ...names: readonly string[]): JsonObject | undefined {
+    return optional(this.#one(names), (parameter) => asObject(parameter, type))
+  }
+
+  resource(...names: readonly string[]): JsonObject | undefined {
+    return optional(this.#one(names), asResource)
+  }
+
+  resources(...names: readonly string[]): readonly JsonObject[] {
+    return this.#named(names).map(asResource)
+  }
+
+  all(...names: readonly string[]): readonly Parameter[] {
+    return this.#named(names)
+  }
+
+  expressionOf(name: string): string {
+    return this.#parameters.find((parameter) => parameter.name === name)?.expression ?? name
+  }
+
+  refuse(...names: readonly string[]): void {
+    const [first] = this.#named(names)
+    if (first === undefined) return
+    throw new OperationError('parameter-unsupported', `Parameter ${quoted(first.name)} is not supported.`, {
+      expression: [first.expression],
+    })
+  }
+
+  refuseUnknown(): void {
+    const known = new Set(this.#asked.flat())
+    const unknown = this.#parameters.find((parameter) => !known.has(parameter.name))
+    if (unknown === undefined) return
+    throw new OperationError('parameter-invalid', `Parameter ${quoted(unknown.name)} is not known to this operation.`, {
+      expression: [unknown.expression],
+    })
+  }
+
+  #one(names: readonly string[]): Parameter | undefined {
+    const [first, second] = this.#named(names)
+    if (second !== undefined) {
+      throw new OperationError('parameter-invalid', `Parameter ${quoted(second.name)} is given more than once.`, {
+        expression: [second.expression],
+      })
     }
-  return {
-    text: read(asText),
-    texts: (...names) => all(...names).map(asText),
-    freeText: read(asFreeText),
-    boolean: read(asBoolean),
-    count: read(asCount),
-    object: (type, ...names) => read((parameter) => asObject(parameter, type))(...names),
-    resource: read(asResource),
-    resources: (...names) => all(...names).map(asResource),
-    all,
-    expressionOf: (name) => parameters.find((parameter) => parameter.name === name)?.expression ?? name,
-    refuse: (...names) => refuseSent(all(...names)),
-    refuseUnknown: () => refuseRest(parameters, known),
+    return first
+  }
+
+  #named(names: readonly string[]): readonly Parameter[] {
+    this.#asked.push(names)
+    for (const name of names) if (this.#sent.has(name)) return this.#parameters.filter((parameter) => names.includes(parameter.name))
+    return NONE
   }
 }
 
 const NONE: readonly Parameter[] = []
 
-function onlyOne(found: readonly Parameter[]): Parameter | undefined {
-  const [first, second] = found
-  if (second !== undefined) {
-    throw new OperationError('parameter-invalid', `Parameter ${quoted(second.name)} is given more than once.`, {
-      expression: [second.expression],
-    })
-  }
-  return first
+function optional<T>(parameter: Parameter | undefined, convert: (parameter: Parameter) => T): T | undefined {
+  return parameter === undefined ? undefined : convert(parameter)
 }
 
 function wrongValue(parameter: Parameter, expected: string): OperationError {
@@ -118,19 +167,4 @@ function asObject(parameter: Parameter, type: string): JsonObject {
 function asResource(parameter: Parameter): JsonObject {
   if (parameter.resource === undefined) throw wrongValue(parameter, 'a resource')
   return parameter.resource
-}
-
-function refuseSent([first]: readonly Parameter[]): void {
-  if (first === undefined) return
-  throw new OperationError('parameter-unsupported', `Parameter ${quoted(first.name)} is not supported.`, {
-    expression: [first.expression],
-  })
-}
-
-function refuseRest(parameters: readonly Parameter[], known: ReadonlySet<string>): void {
-  const unknown = parameters.find((parameter) => !known.has(parameter.name))
-  if (unknown === undefined) return
-  throw new OperationError('parameter-invalid', `Parameter ${quoted(unknown.name)} is not known to this operation.`, {
-    expression: [unknown.expression],
-  })
 }

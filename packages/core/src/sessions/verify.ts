@@ -36,13 +36,10 @@ export function knownSession(services: SessionServices, digest: string): Promise
 }
 
 async function readSession(store: SessionStore, digest: string): Promise<KnownSession | undefined> {
-  const known = store.knownByDigest === undefined ? await readBoth(store, digest) : await store.knownByDigest(digest)
-  return known !== undefined && sameDigest(known.session.digest, digest) ? known : undefined
-}
-
-async function readBoth(store: SessionStore, digest: string): Promise<KnownSession | undefined> {
-  const session = await store.sessionByDigest(digest)
-  return session && { session, user: await store.user(session.sub) }
+  const known = await store.knownByDigest?.(digest)
+  const session = store.knownByDigest === undefined ? await store.sessionByDigest(digest) : known?.session
+  if (session === undefined || !sameDigest(session.digest, digest)) return undefined
+  return known ?? { session, user: await store.user(session.sub) }
 }
 
 /** The principal of a session that may be used, noting that it was. @throws {OperationError} `token-invalid` */

@@ -25,13 +25,17 @@ export interface TargetLimits {
 export function parseTarget(target: string, limits: TargetLimits): Target {
   if (target.length > limits.urlBytes) throw new OperationError('url-too-long', `The URL is longer than ${limits.urlBytes} bytes.`)
   if (!target.startsWith('/') || target.includes('#')) throw new OperationError('parameter-invalid', MALFORMED)
-  const { pathname, search } = PLAIN.test(target) ? splitAt(target) : new URL(`http://localhost${target}`)
+  const { pathname, search } = isPlain(target) ? splitAt(target) : new URL(`http://localhost${target}`)
   const rawQuery = search.slice(1)
   return { segments: segmentsOf(pathname), query: parseQuery(rawQuery, limits), rawQuery }
 }
 
-/** What a parser of URLs, which takes longer than the rest of this, leaves as it is: no dot segments, nothing to encode. */
-const PLAIN = /^(?!.*\/\.)\/[\w/$.~-]*(?:\?[\w/$.~=&+:,;%|!*()@-]*)?$/
+/** True for what a parser of URLs, which takes longer than the rest of this, leaves as it is: no dot segments, nothing to encode. */
+function isPlain(target: string): boolean {
+  return !target.includes('/.') && PLAIN.test(target)
+}
+
+const PLAIN = /^\/[\w/$.~-]*(?:\?[\w/$.~=&+:,;%|!*()@-]*)?$/
 
 function splitAt(target: string): Pick<URL, 'pathname' | 'search'> {
   const mark = target.indexOf('?')
@@ -74,7 +78,7 @@ export function onlyValue(query: Target['query'], name: string): string | undefi
 }
 
 function formDecoded(text: string, malformed: string): string {
-  return decoded(text.replaceAll('+', ' '), malformed)
+  return decoded(text.includes('+') ? text.replaceAll('+', ' ') : text, malformed)
 }
 
 function decoded(text: string, malformed: string): string {
