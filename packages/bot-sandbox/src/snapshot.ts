@@ -136,12 +136,17 @@ function findEndOfHeap(words: Uint32Array, { low, used, allocate }: Before): num
 }
 
 const ZEROS = new Uint8Array(GRANULE)
+const WORDS_AT_ONCE = GRANULE / 4
+
+/** Most of the memory is zero: comparing whole granules takes a tenth of the time that looking at each word takes. */
+function isZeroGranule(words: Uint32Array, from: number): boolean {
+  return from >= 0 && from + WORDS_AT_ONCE <= words.length && Buffer.compare(new Uint8Array(words.buffer, from * 4, GRANULE), ZEROS) === 0
+}
 
 /** How many words from the start are in use: all that follow are zero. */
 function usedWords(words: Uint32Array): number {
   let end = words.length
-  // Most of the memory is unused: comparing whole pieces takes a tenth of the time.
-  while (end * 4 >= GRANULE && Buffer.compare(new Uint8Array(words.buffer, end * 4 - GRANULE, GRANULE), ZEROS) === 0) end -= GRANULE / 4
+  while (isZeroGranule(words, end - WORDS_AT_ONCE)) end -= WORDS_AT_ONCE
   while (end > 0 && words[end - 1] === 0) end--
   return end
 }
@@ -151,8 +156,8 @@ function longestRunOfZeros(words: Uint32Array, end: number): { readonly from: nu
   for (let from = 0; from < end; from++) {
     if (words[from] !== 0) continue
     let to = from
-    while (to < end && words[to] === 0) to++
-    if (to - from > longest.to - longest.from) longest = { from, to }
+    while (to < end && words[to] === 0) to += to % WORDS_AT_ONCE === 0 && isZeroGranule(words, to) ? WORDS_AT_ONCE : 1
+    if (to - from > longest.to - longest.from) longest = { from, to: Math.min(to, end) }
     from = to
   }
   return longest
