@@ -6,7 +6,6 @@ import { databaseOver, type Database } from './database/database.js'
 import { bearsTransactions, makeIndexes, migrate, migrateToFill } from './database/migrations.js'
 import type { PostgresPool } from './database/pool.js'
 import { readingFrom } from './database/replicas.js'
-import { changesIn } from './resources/changes.js'
 import { revisionOf } from './resources/revision.js'
 import { listeningNews, notifying } from './sessions/session-news.js'
 import { sessionsIn, usersIn } from './sessions/sessions.js'
@@ -132,10 +131,10 @@ async function opened({ connections, db, replicas }: Opening, options: OpenPostg
   }
   const { notify = true } = options
   const revision = revisionOf(db)
-  const changes = (await bearsTransactions(db)) ? changesIn(db) : undefined
+  const kept = { ...storageOptionsOf(options), reading: readingFrom(db, replicas), bearsTransactions: await bearsTransactions(db) }
   const announced = notify ? notifying : (change: Parameters<typeof notifying>[0]) => change
   return {
-    storage: { ...storageIn({ ...db, close }, { ...storageOptionsOf(options), reading: readingFrom(db, replicas), changes }), revision },
+    storage: { ...storageIn({ ...db, close }, kept), revision },
     sessions: { ...usersIn(db, announced), ...sessionsIn(db, announced), news: notify ? news : DEAF },
     concepts: { ...conceptsIn(db), revision },
     close,
@@ -172,7 +171,7 @@ function storageOptionsOf({
   now = () => new Date(),
   history = true,
   cacheCharacters = DEFAULT_CACHE,
-}: OpenPostgresOptions): Omit<StorageOptions, 'reading' | 'changes'> {
+}: OpenPostgresOptions): Omit<StorageOptions, 'reading' | 'bearsTransactions'> {
   return { now, history, cacheCharacters }
 }
 

@@ -4,7 +4,7 @@ import type { Executor } from '../database/database.js'
 import { textAt, type Row } from '../database/row.js'
 import { prepared, sql, type Sql } from '../database/sql.js'
 
-/** More changes than this are not read: what depends on them is sooner made again. */
+/** What depends on more changes than this is sooner made again. */
 const MAX_CHANGES = 4_000
 
 /** Which transactions were over at a moment. */
@@ -21,15 +21,17 @@ interface Mark {
  * Tells what was put or deleted since a mark, from the transactions that rows bear. A mark is a snapshot of the database: what it does not show is what
  * bears a transaction that was not over then, however long that took and in whatever order they ended. Marks hold for one run of the server, since what
  * is set back, restored or promoted begins with another, and gives the numbers of lost transactions to others; and for one table with its file.
+ *
+ * @param most More changes than these are not read.
  */
-export function changesIn(db: Executor): (since?: string) => Promise<StorageChanges> {
+export function changesIn(db: Executor, most: number = MAX_CHANGES): (since?: string) => Promise<StorageChanges> {
   return async (since = '') => {
     const from = markOf(since)
-    const rows = await db.rows(prepared('changes', changesSql(from ?? NEVER)))
+    const rows = await db.rows(prepared('changes', changesSql(from ?? NEVER, most)))
     const [{ place, snapshot } = {}] = rows
     // A standby has no mark: its snapshots are not those of the primary.
     if (typeof place !== 'string') return { mark: '', changed: 'unknown' }
-    const isKnown = from?.place === place && rows.length <= MAX_CHANGES
+    const isKnown = from?.place === place && rows.length <= most
     return { mark: `${place} ${String(snapshot)}`, changed: isKnown ? addressesOf(rows) : 'unknown' }
   }
 }
@@ -51,13 +53,13 @@ const PLACE = sql`CASE WHEN NOT pg_is_in_recovery() THEN concat_ws('/', extract(
  * A row for each change, or one without. The order keeps the planner at the index, whatever it believes of how many there are. What was restored from a
  * dump bears transactions of another server, which may be later than any here.
  */
-function changesSql({ place, end, underWay }: Mark): Sql {
+function changesSql({ place, end, underWay }: Mark, most: number): Sql {
   const isLater = sql`changed_in >= ${end}::xid8 AND changed_in < pg_snapshot_xmax(n.snapshot)`
   const wasUnderWay = sql`changed_in = ANY (${underWay}::xid8[])`
   const changed = [sql`fhir_resource`, sql`fhir_removed`].flatMap((table) =>
     [isLater, wasUnderWay].map(
       (isNews) => sql`(SELECT type, id FROM ${table} WHERE n.place = ${place} AND changed_in IS NOT NULL AND ${isNews}
-        ORDER BY changed_in LIMIT ${MAX_CHANGES + 1})`,
+        ORDER BY changed_in LIMIT ${most + 1})`,
     ),
   )
   return sql`WITH now AS MATERIALIZED (SELECT ${PLACE} AS place, pg_current_snapshot() AS snapshot FROM pg_class t WHERE t.oid = to_regclass('fhir_resource'))

@@ -3,6 +3,7 @@ import { checkEntries, checkQuery, checkScan } from 'fhir-ops/internal/storage'
 import type { Capabilities, ReadResult, Storage } from 'fhir-ops/storage'
 import type { Database } from '../database/database.js'
 import type { Reading } from '../database/replicas.js'
+import { changesIn } from './changes.js'
 import { historyIn } from './history.js'
 import { LARGE } from './large-texts.js'
 import { resourceRow } from './resource-row.js'
@@ -14,6 +15,9 @@ import { writeEntries } from './write-entries.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
+/** After more changes a count is done again, which may take less than to read them. */
+const FEW_CHANGES = 200
+
 /** How resources are kept. */
 export interface StorageOptions {
   readonly now: () => Date
@@ -21,18 +25,18 @@ export interface StorageOptions {
   readonly cacheCharacters: number
   /** Where searches, counts, scans and pages of histories are read. */
   readonly reading: Reading
-  /** Absent where the engine tells no changes. */
-  readonly changes: Storage['changes']
+  /** Whether rows bear the transaction that wrote them. */
+  readonly bearsTransactions: boolean
 }
 
 /** The resources in a database. */
-export function storageIn(db: Database, { now, history, cacheCharacters, reading, changes }: StorageOptions): Storage {
+export function storageIn(db: Database, { now, history, cacheCharacters, reading, bearsTransactions }: StorageOptions): Storage {
   const cache = createResourceCache({ maxCharacters: cacheCharacters, fromCharacters: LARGE })
   const counted: Storage['count'] = async (query) => reading(async (executor) => countMatches(executor, query))
-  const count = changes === undefined ? counted : keptCounts(changes, counted)
+  const count = bearsTransactions ? keptCounts(changesIn(db, FEW_CHANGES), counted) : counted
   return {
     capabilities: CAPABILITIES,
-    changes,
+    changes: bearsTransactions ? changesIn(db) : undefined,
     ...(history && { history: historyIn(db, reading) }),
     async read(type, id): Promise<ReadResult> {
       const { versionOf, resource } = cache.lookUp(type)
