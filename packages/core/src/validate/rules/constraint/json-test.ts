@@ -3,7 +3,6 @@ import { constantOf, parseFhirPath, type Ast, type TypeDefinition, type TypeMode
 import { isObject, type JsonObject } from '../../../json/index.js'
 import { compileRegex } from '../../../regex/index.js'
 import type { JsonTest } from '../../run/element-rule.js'
-import { absenceTest, SELECTIONS } from './json-absence.js'
 import { itemsAt, type MakeCriterion } from './json-items.js'
 import { countAt, isTrace, namesOf, onlySlot, type Count, type TypedValue } from './json-path.js'
 import { added, compared, COMPARISONS, EMPTY, LOGIC, negated, OPEN, truthOf, type Read, type Value } from './json-values.js'
@@ -31,11 +30,9 @@ export function jsonTest(expression: string, model: TypeModel): JsonTest {
 /** What has steps that are not known here, and may not be FHIRPath at all, is compiled as a whole as well: it fails even where the first operand decides. */
 function readOf(expression: string, typed: Typed, compile: (expression: string) => unknown): Read {
   try {
-    const ast = parseFhirPath(expression)
-    const read = compileRead(ast, typed)
+    const read = compileRead(parseFhirPath(expression), typed)
     if (typed.gaps > 0) compile(expression)
-    const isAbsent = absenceTest(ast, typed.type)
-    return isAbsent === undefined ? read : (value) => isAbsent(value) || read(value)
+    return read
   } catch (error) {
     if (error instanceof OperationError) return () => OPEN
     throw error
@@ -323,6 +320,9 @@ function sumOf(items: readonly JsonObject[], count: Count): number | undefined {
   }
   return total
 }
+
+/** Functions that find nothing in nothing. */
+const SELECTIONS: ReadonlySet<string> = new Set(['where', 'select', 'ofType', 'first', 'last', 'tail', 'distinct'])
 
 function binaryRead({ operator, left, right }: Ast & { kind: 'binary' }, typed: Typed): Read {
   const first = compileRead(left, typed)
