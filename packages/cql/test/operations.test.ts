@@ -91,6 +91,25 @@ describe('$cql', () => {
     ])
   })
 
+  it.each([
+    ['"x" + 1', [{ name: 'x', valueInteger: 5 }], { valueInteger: 6 }],
+    ['Sum("x")', [{ name: 'x', valueInteger: 5 }, { name: 'x', valueInteger: 7 }], { valueInteger: 12 }],
+    ["x.a & '!'", [{ name: 'x', part: [{ name: 'a', valueString: 'yes' }, { name: 'b', valueBoolean: true }] }], { valueString: 'yes!' }],
+    ['@2020-03-01T12 during x', [{ name: 'x', valuePeriod: { start: '2020-01', end: '2020-12' } }], { valueBoolean: true }],
+    ["x.numerator = 1 'g'", [{ name: 'x', valueRatio: { numerator: { value: 1, code: 'g' }, denominator: { value: 2, code: 'mL' } } }], { valueBoolean: true }],
+    ['Count(Flatten(x))', [1, 2].map((valueInteger) => ({ name: 'x', part: [{ name: 'element', valueInteger }] })), { valueInteger: 2 }],
+  ])('takes parameters of an expression by name: %s', async (expression, given, result) => {
+    const resource = parameters(...given)
+    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: expression }, { name: 'parameters', resource }))
+    expect(json.parameter).toMatchObject([{ name: 'return', ...result }])
+  })
+
+  it('a name of a parameter ends no declaration', async () => {
+    const resource = parameters({ name: 'x" Integer\ndefine "y', valueInteger: 5 })
+    const { status } = await call('POST', '$cql', parameters({ name: 'expression', valueString: '1' }, { name: 'parameters', resource }))
+    expect(status).toBe(400)
+  })
+
   it('evaluates over the record of a subject', async () => {
     const { json } = await call(
       'POST',
@@ -271,6 +290,23 @@ describe('Library/$evaluate', () => {
     expect(shape === 'chain' ? last : last?.resource?.issue[0]?.details.text).toEqual(
       shape === 'chain' ? { name: `D${count - 1}`, valueInteger: count } : expect.stringContaining('200000 steps'),
     )
+  })
+
+  it.each([
+    ['List<Integer>', 'Count(X)', { valueInteger: 5 }, { valueInteger: 1 }],
+    ['Decimal', 'ToString(X)', { valueInteger: 5 }, { valueString: '5.0' }],
+    ['Long', 'ToString(X + 1L)', { valueString: '9007199254740993' }, { valueString: '9007199254740994' }],
+    ['Quantity', "X = 5 '1'", { valueDecimal: 5 }, { valueBoolean: true }],
+    ['Date', 'X = @2020-01-02', { valueDateTime: '2020-01-02T10:00:00Z' }, { valueBoolean: true }],
+    ['DateTime', 'X = DateTime(2020, 1, 2)', { valueDate: '2020-01-02' }, { valueBoolean: true }],
+    ['Interval<Date>', '@2020-06-01 in X', { valuePeriod: { start: '2020-01-01', end: '2020-12-31' } }, { valueBoolean: true }],
+    ['Interval<Integer>', '3 in X', { valueRange: { low: { value: 1 }, high: { value: 5 } } }, { valueBoolean: true }],
+    ['Interval<Decimal>', 'width of X = 4.0', { valueRange: { low: { value: 1 }, high: { value: 5 } } }, { valueBoolean: true }],
+    ['Concept', 'Count(X.codes)', { valueCoding: { system: 'http://x/s', code: 'a' } }, { valueInteger: 1 }],
+  ])('takes a parameter as the %s that is declared', async (type, expression, value, result) => {
+    const stated = { name: 'library', resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: ${expression}`) }
+    const { json } = await call('POST', 'Library/$evaluate', parameters(stated, { name: 'parameters', resource: parameters({ name: 'X', ...value }) }))
+    expect(json.parameter).toMatchObject([{ name: 'Y', ...result }])
   })
 
   it('evaluates a stored library with what it includes, its value sets and its parameters', async () => {

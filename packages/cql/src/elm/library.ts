@@ -58,6 +58,11 @@ export function publicDefinitions(library: ElmNode): readonly string[] {
     .flatMap((def) => textAt(def, 'name') ?? [])
 }
 
+/** Names of the parameters that a library declares. */
+export function parameterNames(library: ElmNode): readonly string[] {
+  return definitionsIn(library, 'parameters').map((def) => textAt(def, 'name') ?? '')
+}
+
 /** A library that another includes. */
 export interface Include {
   /** Its identifier without the namespace, however that is written. */

@@ -1,7 +1,7 @@
 import type { LibraryProblem, OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn } from '../elm/library.js'
+import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn, parameterNames } from '../elm/library.js'
 import { nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
 import { libraryFinder, type LibraryFinder, type LibraryLoading, type LibraryResource } from './find-library.js'
@@ -174,6 +174,11 @@ const LIBRARY = /^[ \t]*library[ \t]+([\w."]{1,200})/m
 function pathOf(text: string): readonly string[] {
   const name = LIBRARY.exec(text)?.[1]
   return name === undefined ? [] : [idOf(name)]
+}
+
+/** Names of the parameters that a library and what it includes declare. */
+export function declaredParameters({ elm, includes }: LoadedLibrary): ReadonlySet<string> {
+  return new Set([elm, ...includes.values()].flatMap((one) => parameterNames(libraryIn(one))))
 }
 
 /** The identifier of a library in CQL. */

@@ -10,13 +10,15 @@ import {
   includedAs,
   isFunction,
   libraryIn,
+  parameterNames,
   type ElmSection,
   type Include,
 } from '../elm/library.js'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { statedType } from '../elm/type-specifier.js'
+import { resultTypeOf, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
+import { asDeclared } from './declared.js'
 import { bySignature, fits } from './overloads.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { UnitConversion } from '../values/units.js'
@@ -121,7 +123,7 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
       const candidates = functionsOf(library, name, operands.length)
       return candidates.length === 0 ? undefined : callOf(library, candidates, operands, shared)
     },
-    parameters: definitionsIn(library.node, 'parameters').map((def) => textAt(def, 'name') ?? ''),
+    parameters: parameterNames(library.node),
   }
 }
 
@@ -353,7 +355,12 @@ function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {
 }
 
 function givenValue(def: ElmNode, { options }: Shared): Value | undefined {
-  return options.parameters?.(textAt(def, 'name') ?? '', parameterType(def))
+  const value = options.parameters?.(textAt(def, 'name') ?? '', parameterType(def))
+  return value === undefined ? undefined : asDeclared(value, declaredType(def))
+}
+
+function declaredType(def: ElmNode): TypeSpecifier | undefined {
+  return statedType(def, 'parameter') ?? resultTypeOf(def)
 }
 
 /** The type that a parameter declares, of an interval that of its points: `Date`. */

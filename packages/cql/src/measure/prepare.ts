@@ -6,7 +6,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import type { ElmNode } from '../elm/node.js'
-import type { LoadedLibrary } from '../libraries/content.js'
+import { declaredParameters, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
 import { createTerminology, type Terminology } from '../operations/terminology.js'
@@ -119,7 +119,7 @@ export async function prepare(
     }
   }
   const prepared = build()
-  checkParameters(given, prepared.libraries)
+  checkParameters(given, loaded)
   return prepared
 }
 
@@ -128,12 +128,13 @@ function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string
 }
 
 /** The period is an input of the operation; what the library does not declare is refused by name. */
-function checkParameters(given: ReadonlyMap<string, Value>, libraries: readonly CqlLibrary[]): void {
+function checkParameters(given: ReadonlyMap<string, Value>, { libraries }: LoadedMeasure): void {
+  const declared = libraries.map(({ library }) => declaredParameters(library))
   for (const name of given.keys()) {
     const fault =
       name === PERIOD
         ? 'is the period from periodStart to periodEnd'
-        : libraries.some(({ parameters }) => parameters.includes(name))
+        : declared.some((names) => names.has(name))
           ? undefined
           : 'is not declared by the library of the Measure'
     if (fault !== undefined)

@@ -6,10 +6,10 @@ import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '
 import { explainDefinitions } from '../explain/explain-definitions.js'
 import { givenRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'
-import { definitionsIn, FHIR_HELPERS_LIBRARY, libraryIn } from '../elm/library.js'
-import { textAt, type ElmNode } from '../elm/node.js'
+import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
+import { textAt } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
-import { loadLibrary, translatedExpressions, type LoadedLibrary } from '../libraries/content.js'
+import { declaredParameters, loadLibrary, translatedExpressions, type LoadedLibrary } from '../libraries/content.js'
 import type { LibraryResource } from '../libraries/find-library.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
@@ -17,6 +17,7 @@ import type { CqlTranslator } from '../translator/translator.js'
 import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import type { FhirElement, Value } from '../values/value.js'
+import { parameterDeclarations } from './parameter-declarations.js'
 import { createTerminology } from './terminology.js'
 import {
   AMOUNT,
@@ -116,7 +117,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const offset = options.offset ?? 0
   const requests: RetrieveRequest[] = []
-  const parameters = checkedParameters(loaded.elm, input.parameters)
+  const parameters = checkedParameters(loaded, input.parameters)
   const compile = (trace?: NodeTrace): CqlLibrary =>
     compileLibrary(loaded.elm, {
       model,
@@ -183,15 +184,16 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
   const name = library === undefined ? undefined : textAt(library, 'name')
   const included = name === undefined ? '' : `include ${name}\n`
   const context = input.subject === undefined ? '' : `context ${subjectOf(input.subject).type}\n`
-  const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${context}define "${EXPRESSION}":\n`
+  const declared = parameterDeclarations(input.parameters ?? new Map())
+  const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${declared}${context}define "${EXPRESSION}":\n`
   return await translatedExpressions(loading, { text: head + expression, from: undefined, linesAhead: head.split('\n').length - 1 }, 1)
 }
 
-/** Parameters that the library does not declare are refused by name. */
-function checkedParameters(elm: ElmNode, given: ReadonlyMap<string, Value> | undefined): ReadonlyMap<string, Value> {
-  const declared = definitionsIn(libraryIn(elm), 'parameters').map((def) => textAt(def, 'name'))
+/** Parameters that neither the library nor what it includes declares are refused by name. */
+function checkedParameters(loaded: LoadedLibrary, given: ReadonlyMap<string, Value> | undefined): ReadonlyMap<string, Value> {
+  const declared = declaredParameters(loaded)
   for (const name of given?.keys() ?? [])
-    if (!declared.includes(name))
+    if (!declared.has(name))
       throw new OperationError('parameter-invalid', `The library has no parameter ${quoted(name)}.`, { expression: ['parameters'] })
   return given ?? new Map()
 }

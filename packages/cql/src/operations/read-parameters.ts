@@ -4,7 +4,7 @@ import type { Parameter } from 'fhir-ops/internal/parameters'
 import { decimalOfNumber } from '../values/decimal.js'
 import { closedInterval } from '../values/interval.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
-import { quantity, type Code, type Value } from '../values/value.js'
+import { quantity, type Code, type Quantity, type Value } from '../values/value.js'
 
 /**
  * The values that a Parameters resource gives to CQL parameters (Using CQL with FHIR, requirement 4.3). A name that is repeated gives a list.
@@ -25,13 +25,19 @@ export function readCqlParameters(parameters: readonly Parameter[], offset: numb
 }
 
 function valueOf(parameter: Parameter, offset: number): Value {
-  const { value, type, expression } = parameter
-  const read = readable(value, type, offset)
+  const { value, type, expression, parts } = parameter
+  const read = parts.length > 0 ? partsValue(parts, offset) : readable(value, type, offset)
   if (read === undefined)
     throw new OperationError('parameter-value', `The parameter ${quoted(parameter.name)} has a value that is no value of CQL.`, {
       expression: [expression],
     })
   return read
+}
+
+/** Parts are the elements of a list within a list where they are called so, else those of a tuple. */
+function partsValue(parts: readonly Parameter[], offset: number): Value {
+  if (parts.every(({ name }) => name === 'element')) return parts.map((part) => valueOf(part, offset))
+  return { kind: 'tuple', elements: readCqlParameters(parts, offset) }
 }
 
 function readable(value: unknown, type: string | undefined, offset: number): Value | undefined {
@@ -61,14 +67,16 @@ function objectValue(value: Readonly<Record<string, unknown>>, type: string | un
       }
     case 'Period':
       return closedInterval(momentOf(value['start'], offset), momentOf(value['end'], offset), 'DateTime')
+    case 'Ratio':
+      return { kind: 'ratio', numerator: amountOf(value['numerator']), denominator: amountOf(value['denominator']) }
     case 'Range':
-      return closedInterval(rangeBound(value['low']), rangeBound(value['high']), 'Quantity')
+      return closedInterval(amountOf(value['low']), amountOf(value['high']), 'Quantity')
     default:
       return undefined
   }
 }
 
-function quantityOf(value: Readonly<Record<string, unknown>>): Value | undefined {
+function quantityOf(value: Readonly<Record<string, unknown>>): Quantity | undefined {
   const amount = typeof value['value'] === 'number' ? decimalOfNumber(value['value']) : undefined
   return amount === undefined ? undefined : quantity(amount, textOf(value['code']) ?? textOf(value['unit']) ?? '1')
 }
@@ -87,7 +95,7 @@ function momentOf(value: unknown, offset: number): Value {
   return typeof value === 'string' ? (parseDateTime(value, offset) ?? null) : null
 }
 
-function rangeBound(value: unknown): Value {
+function amountOf(value: unknown): Quantity | null {
   return isRecord(value) ? (quantityOf(value) ?? null) : null
 }
 
