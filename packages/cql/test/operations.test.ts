@@ -309,6 +309,22 @@ describe('Library/$evaluate', () => {
     expect(json.parameter).toMatchObject([{ name: 'Y', ...result }])
   })
 
+  it.each([
+    ['Integer', { valueString: 'five' }],
+    ['Date', { valueString: '2020-01-02' }],
+    ['List<Integer>', { valueBoolean: true }],
+    ['Interval<Integer>', { valuePeriod: { start: '2020' } }],
+    ['Quantity', { valueCoding: { code: 'a' } }],
+  ])('refuses a parameter that is no %s', async (type, value) => {
+    const stated = { name: 'library', resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: X`) }
+    const { status, json } = await call('POST', 'Library/$evaluate', parameters(stated, { name: 'parameters', resource: parameters({ name: 'X', ...value }) }))
+    expect([status, json.issue[0]?.code, json.issue[0]?.details.text]).toEqual([
+      400,
+      'value',
+      "The value of the parameter 'X' is not of the type that the library declares.",
+    ])
+  })
+
   it('evaluates a stored library with what it includes, its value sets and its parameters', async () => {
     const given = { name: 'parameters', resource: parameters({ name: 'Factor', valueInteger: 5 }) }
     const subject = { name: 'subject', valueString: 'Patient/p' }

@@ -4,11 +4,11 @@ import {
   addDecimals,
   decimalOfInteger,
   decimalOfNumber,
+  decimalOfQuotient,
   divideDecimals,
   isZero,
-  multiplyDecimals,
+  MAX_PLACES,
   numberOf,
-  subtractDecimals,
   type Decimal,
 } from '../values/decimal.js'
 import { integer, long } from '../values/point.js'
@@ -133,14 +133,17 @@ function mode(values: readonly Value[], { convert }: Compiler, { spend }: Evalua
   return seen.mostFrequent()
 }
 
+/** The sum of the squares less the square of the sum, which are exact, so that it is rounded once. */
 function variance(values: readonly Decimal[], divisor: number): Decimal | undefined {
-  const mean = quotientBy(sumOf(values), values.length)
-  if (mean === undefined) return undefined
-  const squares = values.map((value) => {
-    const difference = subtractDecimals(value, mean)
-    return difference === undefined ? undefined : multiplyDecimals(difference, difference)
-  })
-  return divisor === 0 ? undefined : quotientBy(sumOf(squares.filter((square) => square !== undefined)), divisor)
+  if (divisor === 0) return undefined
+  let [sum, squares] = [0n, 0n]
+  for (const { units } of values) {
+    const exact = BigInt(units)
+    sum += exact
+    squares += exact * exact
+  }
+  const count = BigInt(values.length)
+  return decimalOfQuotient(count * squares - sum * sum, count * BigInt(divisor) * BigInt(10 ** MAX_PLACES))
 }
 
 function squareRoot(value: Decimal | undefined): Decimal | undefined {

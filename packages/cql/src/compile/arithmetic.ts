@@ -36,7 +36,7 @@ export const ARITHMETIC: NodeCompilers = {
   Subtract: binary((left, right, { convert }, node) => sum(left, right, { sign: -1, convert, node })),
   Multiply: binary(product),
   Divide: binary((left, right) => quotient(left, right)),
-  TruncatedDivide: binary((left, right) => wholeQuotient(left, right)),
+  TruncatedDivide: binary((left, right, { convert }) => wholeQuotient(left, right, convert)),
   Modulo: binary((left, right, { convert }) => rest(left, right, convert)),
   Power: binary((left, right) => power(left, right)),
   Log: binary((left, right) => real(left, (value) => Math.log(value) / Math.log(numeric(right)))),
@@ -164,17 +164,23 @@ function asQuantity(value: Value): Quantity | undefined {
   return amount === undefined ? undefined : quantity(amount)
 }
 
-function wholeQuotient(left: Value, right: Value): Value {
+function wholeQuotient(left: Value, right: Value, convert: UnitConversion): Value {
   if (typeof left === 'number' && typeof right === 'number') return right === 0 ? null : integer(Math.trunc(left / right))
   if (typeof left === 'bigint' && typeof right === 'bigint') return right === 0n ? null : long(left / right)
-  return decimalsOrQuantities(left, right, truncatedQuotient)
+  return decimalsOrAmounts(left, right, { operation: truncatedQuotient, convert })
 }
 
-/** An operation on two decimals, or on two quantities of one unit, which it keeps. */
-function decimalsOrQuantities(left: Value, right: Value, operation: (a: Decimal, b: Decimal) => Decimal | undefined): Value {
+interface DecimalOperation {
+  readonly operation: (a: Decimal, b: Decimal) => Decimal | undefined
+  readonly convert: UnitConversion
+}
+
+/** An operation on two decimals, or on two quantities in one unit, which it keeps. */
+function decimalsOrAmounts(left: Value, right: Value, { operation, convert }: DecimalOperation): Value {
   if (isQuantity(left) && isQuantity(right)) {
-    const value = left.unit === right.unit ? operation(left.value, right.value) : undefined
-    return value === undefined ? null : quantity(value, left.unit)
+    const [one, other] = inOneUnit(left, right, convert)
+    const value = one === undefined || other === undefined ? undefined : operation(one.value, other.value)
+    return one === undefined || value === undefined ? null : quantity(value, one.unit)
   }
   const [a, b] = [decimalOf(left), decimalOf(right)]
   return a === undefined || b === undefined ? null : (operation(a, b) ?? null)
@@ -183,9 +189,7 @@ function decimalsOrQuantities(left: Value, right: Value, operation: (a: Decimal,
 function rest(left: Value, right: Value, convert: UnitConversion): Value {
   if (typeof left === 'number' && typeof right === 'number') return right === 0 ? null : (left % right) + 0
   if (typeof left === 'bigint' && typeof right === 'bigint') return right === 0n ? null : left % right
-  if (!isQuantity(left) || !isQuantity(right)) return decimalsOrQuantities(left, right, remainder)
-  const [a, b] = inOneUnit(left, right, convert)
-  return a === undefined || b === undefined ? null : decimalsOrQuantities(a, b, remainder)
+  return decimalsOrAmounts(left, right, { operation: remainder, convert })
 }
 
 /** Integers stay integers while the exponent is not negative; powers with whole exponents are exact. */

@@ -1,4 +1,9 @@
-import { isSystem, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
+import { OperationError } from 'fhir-ops/errors'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { quoted } from 'fhir-ops/internal/errors'
+import { isOfType } from '../compile/type.js'
+import { textAt, type ElmNode } from '../elm/node.js'
+import { isSystem, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 import { decimalOf } from '../values/compare.js'
 import { wholePart } from '../values/decimal.js'
 import { intervalOf } from '../values/interval.js'
@@ -9,13 +14,33 @@ import { isCode, isInterval, isList, isQuantity, isTemporal, quantity, type Inte
 
 /**
  * A value that was read from FHIR as the type that a parameter declares: FHIR has one type for several of CQL, and nothing that tells a list of one from its
- * item. What the type does not fit stays as it is.
+ * item.
+ *
+ * @throws {OperationError} `parameter-value` for a value that is of another type.
  */
-export function asDeclared(value: Value, type: TypeSpecifier | undefined): Value {
+export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Value {
+  const type = statedType(def, 'parameter') ?? resultTypeOf(def)
+  const declared = asDeclared(value, type)
+  if (declared === null || type === undefined || !isOwnType(type) || isOfType(declared, type, model)) return declared
+  const name = quoted(textAt(def, 'name') ?? '')
+  throw new OperationError('parameter-value', `The value of the parameter ${name} is not of the type that the library declares.`, {
+    expression: ['parameters'],
+  })
+}
+
+/** What the type does not fit stays as it is. */
+function asDeclared(value: Value, type: TypeSpecifier | undefined): Value {
   if (value === null || type === undefined) return value
   if (type.kind === 'list') return (isList(value) ? value : [value]).map((item) => asDeclared(item, type.element))
   if (type.kind === 'interval') return isInterval(value) ? intervalOfPoints(value, type.point) : value
-  return type.kind === 'named' && type.namespace === SYSTEM ? (named(value, type.name) ?? value) : value
+  return type.kind === 'named' && type.namespace === SYSTEM ? (READINGS.get(type.name)?.(value) ?? value) : value
+}
+
+/** Whether a type is one of CQL's own, or a list or interval of them. */
+function isOwnType(type: TypeSpecifier): boolean {
+  if (type.kind === 'list') return isOwnType(type.element)
+  if (type.kind === 'interval') return isOwnType(type.point)
+  return type.kind === 'named' && READINGS.has(type.name) && type.namespace === SYSTEM
 }
 
 const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
@@ -27,27 +52,25 @@ function intervalOfPoints(value: Interval, point: TypeSpecifier): Interval {
 }
 
 /** A value as one of CQL's own types; `undefined` where it is none. */
-function named(value: Value, name: string): Value | undefined {
-  switch (name) {
-    case 'Integer':
-      return integerOf(value)
-    case 'Long':
-      return longOf(value)
-    case 'Decimal':
-      return decimalOf(isQuantity(value) && value.unit === '1' ? value.value : value)
-    case 'Quantity':
-      return isQuantity(value) ? value : quantityOf(value)
-    case 'Date':
-      return isTemporal(value) ? dateOf(value) : undefined
-    case 'DateTime':
-      return isTemporal(value) && value.kind === 'date' ? temporalOf('dateTime', value.fields.slice(0, value.precision + 1)) : undefined
-    case 'Time':
-      return isTemporal(value) && value.kind === 'dateTime' ? temporalOf('time', value.fields.slice(DAY + 1, value.precision + 1)) : undefined
-    case 'Concept':
-      return isCode(value) ? { kind: 'concept', codes: [value], display: null } : undefined
-    default:
-      return undefined
-  }
+const READINGS: ReadonlyMap<string, (value: Value) => Value | undefined> = new Map([
+  ['Integer', integerOf],
+  ['Long', longOf],
+  ['Decimal', (value) => decimalOf(isQuantity(value) && value.unit === '1' ? value.value : value)],
+  ['Quantity', quantityOf],
+  ['Date', (value) => (isTemporal(value) ? dateOf(value) : undefined)],
+  ['DateTime', momentOf],
+  ['Time', timeOf],
+  ['Concept', (value) => (isCode(value) ? { kind: 'concept', codes: [value], display: null } : undefined)],
+])
+
+function momentOf(value: Value): Value | undefined {
+  if (!isTemporal(value) || value.kind !== 'date') return undefined
+  return temporalOf('dateTime', value.fields.slice(0, value.precision + 1))
+}
+
+function timeOf(value: Value): Value | undefined {
+  if (!isTemporal(value) || value.kind !== 'dateTime') return undefined
+  return temporalOf('time', value.fields.slice(DAY + 1, value.precision + 1))
 }
 
 function integerOf(value: Value): Value | undefined {
@@ -65,6 +88,7 @@ function longOf(value: Value): Value | undefined {
 }
 
 function quantityOf(value: Value): Value | undefined {
+  if (isQuantity(value)) return value
   const amount = decimalOf(value)
   return amount === undefined ? undefined : quantity(amount)
 }

@@ -16,9 +16,9 @@ import {
 } from '../elm/library.js'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { resultTypeOf, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
+import { statedType } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
-import { asDeclared } from './declared.js'
+import { declaredValue } from './declared.js'
 import { bySignature, fits } from './overloads.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { UnitConversion } from '../values/units.js'
@@ -356,11 +356,7 @@ function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {
 
 function givenValue(def: ElmNode, { options }: Shared): Value | undefined {
   const value = options.parameters?.(textAt(def, 'name') ?? '', parameterType(def))
-  return value === undefined ? undefined : asDeclared(value, declaredType(def))
-}
-
-function declaredType(def: ElmNode): TypeSpecifier | undefined {
-  return statedType(def, 'parameter') ?? resultTypeOf(def)
+  return value === undefined ? undefined : declaredValue(value, def, options.model)
 }
 
 /** The type that a parameter declares, of an interval that of its points: `Date`. */

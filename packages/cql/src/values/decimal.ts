@@ -48,6 +48,12 @@ export function decimalOfText(text: string, rounded = false): Decimal | undefine
   return decimalOfUnits(sign === '-' ? -units : units, Math.min(fraction.length, MAX_PLACES))
 }
 
+/** The decimal of as many steps of 10^-8 as a quotient of whole numbers that are not negative is nearest to. */
+export function decimalOfQuotient(above: bigint, below: bigint): Decimal | undefined {
+  const units = (above * 2n + below) / (below * 2n)
+  return decimalOfUnits(units, placesOf(units))
+}
+
 /** The number nearest to a decimal. */
 export function numberOf({ units }: Decimal): number {
   return Number(units) / SCALE
