@@ -15,6 +15,13 @@ const WORDS = new Map([
   [/\bwhat stands\b|\bstands (here|there|side by side)\b/i, 'is, appears'],
   [/\bbrought along\b|\bbrought by\b/i, 'supplied by'],
   [/\bslips?\b/i, 'mistake, syntax error'],
+  [/\bin place of\b/i, 'instead of'],
+  [/\bpassed over\b/i, 'ignored, skipped'],
+  [/\blest\b/i, 'so that ... not'],
+  [
+    /(?<!\b(?:there|such|where|what there) )\b(?:is|are|was|were) no (?!longer|more|less|slower|faster|other|better|reason|limit|such|second|different|further|one|use|way|need|sign)\w/i,
+    'is not a',
+  ],
 ])
 /** Phrases that are right as they are, each with its reason. */
 const ALLOWED = new Map([['slip of the pen', 'an idiom']])

@@ -134,7 +134,7 @@ describe('a stored bot', () => {
     ['a reference to elsewhere', { $ref: 'http://example.org/x' }, 'definition-invalid', 'only to its own parts'],
     ['too long a schema', { $comment: 'x'.repeat(70_000) }, 'definition-invalid', '65536'],
     ['a text', 'object', 'definition-invalid', 'must have a JSON Schema, an object'],
-    ['what is no schema', { type: 'text' }, 'definition-invalid', 'allowed values'],
+    ['what is not a schema', { type: 'text' }, 'definition-invalid', 'allowed values'],
   ])('may not have %s', async (_, schema, errorCode, message) => {
     const failure: unknown = await stored(schema, { n: 1 }).catch((error: unknown) => error)
     expect(failure).toMatchObject({ code: errorCode, message: expect.stringContaining(message) })

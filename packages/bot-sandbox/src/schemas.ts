@@ -54,7 +54,7 @@ const linearRegex = Object.assign(
   { code: 'linearRegex' },
 )
 
-/** @throws {TypeError} for what is no schema, with the reason. */
+/** @throws {TypeError} for what is not a schema, with the reason. */
 function compiledBy(ajv: Ajv2020, schema: JsonObject): ValidateFunction {
   try {
     return ajv.compile(schema)

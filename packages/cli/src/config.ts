@@ -15,7 +15,7 @@ export interface ConfigFile {
 /**
  * Gives commands the options of a file, below the environment and the command line.
  *
- * @throws {OperationError} `parameter-value` with line and column for what is no JSON, a member that is not known, and a value that its option does not take.
+ * @throws {OperationError} `parameter-value` with line and column for what is not JSON, a member that is not known, and a value that its option does not take.
  */
 export function applyConfig(root: Command, { file, text }: ConfigFile): void {
   const source = finished(readJsonSource(text, { positions: true }))

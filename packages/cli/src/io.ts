@@ -15,7 +15,7 @@ export interface Io {
   readonly stdin: () => Promise<string>
   /** Standard input line by line, with a prompt and completion on a terminal. */
   readonly lines?: (completer: Completer) => AsyncIterable<string>
-  /** Draws a line in place of the one drawn before; an empty one takes it away. Absent where `err` is no terminal. */
+  /** Draws a line instead of the one drawn before; an empty one takes it away. Absent where `err` is not a terminal. */
   readonly draw?: (line: string) => void
   /** True when `out` is a terminal that shows colours. Default false. */
   readonly isTerminal?: boolean

@@ -40,7 +40,7 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
       })
 
       test.each([{ MALLOC_TRIM_THRESHOLD_: '4096' }, { GLIBC_TUNABLES: 'glibc.malloc.arena_max=2' }])(
-        'but not in place of %o',
+        'but not instead of %o',
         async (own) => {
           const { environment } = await served(own)
           expect(environment.filter((setting) => /^(MALLOC_|GLIBC_)/.test(setting))).toEqual(

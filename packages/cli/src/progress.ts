@@ -10,7 +10,7 @@ export interface ProgressState {
   readonly done?: number
   /** What is counted, in the singular. */
   readonly thing?: string
-  /** What the work itself says of how far it is, in place of a count. */
+  /** What the work itself says of how far it is, instead of a count. */
   readonly note?: string
   /** How much of the whole is done, from 0 to 1, where that is known. */
   readonly share?: number | undefined
@@ -18,7 +18,7 @@ export interface ProgressState {
 
 /** Tells how far a long piece of work is. */
 export interface Progress {
-  /** May be called at any time: what comes too often is passed over. */
+  /** May be called at any time: what comes too often is ignored. */
   readonly show: (state: ProgressState) => void
   /** Takes the bar away. */
   readonly end: () => void

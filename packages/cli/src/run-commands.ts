@@ -32,7 +32,7 @@ export async function runCommands(commands: readonly MakeCommand[], args: readon
   }
 }
 
-/** What was typed; of a command that there is not only its name, so that help about it is refused, too, in place of help about all. */
+/** What was typed; of a command that there is not only its name, so that help about it is refused, too, instead of help about all. */
 function understood(root: Command, args: readonly string[]): readonly string[] {
   const [first = '', second = ''] = args
   const name = first === 'help' ? second : first

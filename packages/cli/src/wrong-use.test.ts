@@ -127,7 +127,7 @@ describe('what every command answers to', () => {
     expect([status, err]).toEqual([2, expect.stringMatching(/--storage .*sqlite:FILE/)])
   })
 
-  test.each(having('--storage'))('$name: a storage that is no database', async ({ name, path }) => {
+  test.each(having('--storage'))('$name: a storage that is not a database', async ({ name, path }) => {
     const { err } = await refused([...path, ...(NEEDED[name] ?? []), '--storage', `sqlite:${file('not-a-database.db')}`], '{}').catch(
       // `check` answers what it is asked.
       (error: unknown) => {
@@ -224,7 +224,7 @@ describe('what a command answers to in particular', () => {
     ],
     ['a misspelt measure', ['evaluate', 'heart-rate-cout', ...PERIOD, ...CONTENT], 1, "Did you mean 'heart-rate-count'?"],
     [
-      'a part of a measure that is no JSON',
+      'a part of a measure that is not JSON',
       ['evaluate', 'heart-rate-count', ...PERIOD, ...CONTENT, '--merge', file('broken.json')],
       1,
       `${file('broken.json')}:2:7 is not JSON, as \`fhir-ops evaluate --part\` prints it`,
@@ -249,7 +249,7 @@ describe('what a command answers to in particular', () => {
       'Patient/none',
     ],
     ['a misspelt bot', ['execute', 'bni', '--input', file('patient.json'), ...CONTENT], 1, "Did you mean 'bmi'?"],
-    ['input that is no JSON', ['execute', 'bmi', '--input', file('broken.json'), ...CONTENT], 1, `${file('broken.json')}:2:7 is not JSON`],
+    ['input that is not JSON', ['execute', 'bmi', '--input', file('broken.json'), ...CONTENT], 1, `${file('broken.json')}:2:7 is not JSON`],
     ['a folder as input', ['execute', 'bmi', '--input', file('folder'), ...CONTENT], 2, `${file('folder')} is a folder`],
     [
       'a bot that fails',
@@ -276,7 +276,7 @@ describe('what a command answers to in particular', () => {
     ['a folder as CQL', ['cql', file('folder')], 2, 'is a folder'],
     ['a parameter without value', ['cql', '--expression', '1', '--parameter', 'Factor'], 2, '--parameter Factor must be a name'],
     [
-      'data that is no JSON',
+      'data that is not JSON',
       ['submit-data', file('broken.json'), '--storage', `sqlite:${file('b.db')}`],
       1,
       `${file('broken.json')}:2:7 is not JSON`,
@@ -312,7 +312,7 @@ describe('what a command answers to in particular', () => {
       "'http://hl7.org/fhir/ValueSet/administrative-gender' is known in another version.",
     ],
     [
-      'an address in place of a file',
+      'an address instead of a file',
       ['load', 'http://a.example/x.json', '--storage', `sqlite:${file('b.db')}`],
       2,
       'nothing is downloaded',

@@ -56,7 +56,7 @@ describe('$validate of a Library', () => {
     expect(await told(library(text))).toEqual([['cql-error', 'error', expect.stringMatching(message), 'Library.content[0]']])
   })
 
-  it('names what is no text', async () => {
+  it('names what is not a text', async () => {
     const broken = library('', { content: [{ contentType: 'text/cql', data: '/w==' }] })
     expect(await told(broken)).toEqual([['cql-error', 'error', expect.stringContaining('not base64 of UTF-8'), 'Library.content[0]']])
   })

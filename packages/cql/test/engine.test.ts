@@ -331,19 +331,19 @@ describe('what is refused', () => {
       /one operand.* has 2/,
     ],
     [
-      'an operand that is no node',
+      'an operand that is not a node',
       elm({ type: 'Add', operand: [integer('1'), integer('2'), 3] }),
       'definition-invalid',
-      /no list of nodes/,
+      /not a list of nodes/,
     ],
-    ['an element that is no node', elm({ type: 'List', element: [integer('1'), null] }), 'definition-invalid', /no list of nodes/],
+    ['an element that is not a node', elm({ type: 'List', element: [integer('1'), null] }), 'definition-invalid', /not a list of nodes/],
     [
       'operands of ReplaceMatches',
       elm({ type: 'ReplaceMatches', operand: many(4, { type: 'Null' }) }),
       'definition-invalid',
       /three operands/,
     ],
-    ['a long literal, quoted in part', elm(integer('9'.repeat(500))), 'definition-invalid', /^'9{99}…' is no literal of Integer.$/],
+    ['a long literal, quoted in part', elm(integer('9'.repeat(500))), 'definition-invalid', /^'9{99}…' is not a literal of Integer.$/],
     [
       'a type that is nested too deep',
       elm({ type: 'As', operand: { type: 'Null' }, asTypeSpecifier: listTypes(5000) }),

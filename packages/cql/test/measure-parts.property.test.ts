@@ -66,7 +66,7 @@ describe('parts of the subjects of a Measure', () => {
       'parts[0] is not what evaluateMeasurePart returns.',
     ],
     [
-      'its counts are no numbers',
+      'its counts are not numbers',
       (parts: readonly MeasurePart[]) =>
         JSON.parse(JSON.stringify(parts).replaceAll('"counts":[4', '"counts":["4"').replaceAll('"counts":[', '"counts":["x",')),
       'parts[0] is not what evaluateMeasurePart returns.',

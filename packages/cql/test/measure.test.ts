@@ -662,7 +662,7 @@ it('tells how far it is, and ends when it is cancelled', async () => {
 
 describe('what is refused', () => {
   it.each(['5', "{ 'a' }", 'Visits.Visits V return V.period'])(
-    'what is no resource where resources are counted: %s',
+    'what is not a resource where resources are counted: %s',
     async (expression) => {
       const criteria = { language: 'text/cql-expression', expression }
       const encounters = measure('cohort', [population('initial-population', '', { criteria })], { basis: 'Encounter' })

@@ -141,7 +141,7 @@ describe('$cql', () => {
   })
 
   it.each([
-    ["@2020-01-01 + 1 'kg'", "The unit 'kg' is no duration"],
+    ["@2020-01-01 + 1 'kg'", "The unit 'kg' is not a duration"],
     ['DateTime(2020, 1, 1, 0, 0, 0, 0, 15.0)', 'from -14 to 14 hours'],
   ])('a run-time error says what is wrong: %s', async (expression, message) => {
     const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: expression }))
@@ -194,7 +194,7 @@ describe('$cql', () => {
 
   it.each([
     ['no expression', [], 400, 'required'],
-    ['CQL that is no CQL', [{ name: 'expression', valueString: '1 +' }], 422, 'invalid'],
+    ['CQL that is not CQL', [{ name: 'expression', valueString: '1 +' }], 422, 'invalid'],
     ['an expression with definitions after it', [{ name: 'expression', valueString: '1 define X: 2' }], 422, 'invalid'],
     ['an expression with functions after it', [{ name: 'expression', valueString: '1 define function f(): 2' }], 422, 'invalid'],
     ['CQL with an unknown name', [{ name: 'expression', valueString: 'foo' }], 422, 'invalid'],
@@ -209,7 +209,7 @@ describe('$cql', () => {
       'not-found',
     ],
     [
-      'a subject that is no reference',
+      'a subject that is not a reference',
       [
         { name: 'expression', valueString: '1' },
         { name: 'subject', valueString: '../x' },
@@ -240,10 +240,10 @@ describe('$cql', () => {
   })
 
   it.each([
-    ['data that is no list', { data: {} }, 'data must be a list'],
-    ['a subject that is no text', { subject: 5 }, 'subject must be a text'],
-    ['parameters that are no Map', { parameters: {} }, 'parameters must be a Map'],
-    ['definitions that are no list', { definitions: 'Many' }, 'definitions must be a list'],
+    ['data that is not a list', { data: {} }, 'data must be a list'],
+    ['a subject that is not a text', { subject: 5 }, 'subject must be a text'],
+    ['parameters that are not a Map', { parameters: {} }, 'parameters must be a Map'],
+    ['definitions that are not a list', { definitions: 'Many' }, 'definitions must be a list'],
     ['a member that there is none of', { patient: 'Patient/p' }, 'patient'],
   ])('refuses %s in process', async (_, more, message) => {
     const { indexer: _indexer, ...release } = r4()

@@ -67,7 +67,7 @@ describe('an extension with an element of another release', () => {
       [`error reference ${at('.extension[0].value.ofType(Reference)')}`],
     ],
     [
-      'with a value in place of its parts',
+      'with a value instead of its parts',
       { ...observation, extension: [{ url: url('5.0', 'Observation.triggeredBy'), valueString: 'x' }] },
       [`error too-few ${at('')}`, `error too-few ${at('')}`, `error too-many ${at('')}`],
     ],

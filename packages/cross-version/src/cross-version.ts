@@ -11,7 +11,7 @@ const RELEASES = ['1.0', '3.0', '4.3', '5.0'] as const
 export interface CrossVersionOptions {
   /** Default: all. */
   readonly releases?: readonly CrossVersionRelease[]
-  /** The contents of `elements-<release>.json` by release, parsed, in place of the package's own files, where there is no file system. */
+  /** The contents of `elements-<release>.json` by release, parsed, instead of the package's own files, where there is no file system. */
   readonly tables?: Readonly<Partial<Record<CrossVersionRelease, unknown>>>
 }
 

@@ -78,7 +78,7 @@ export interface RouteDescription {
   readonly access: 'public' | 'token'
   readonly family?: Family
   readonly body: BodyKind
-  /** JSON Schema of a body that is no FHIR resource. Default: any form. */
+  /** JSON Schema of a body that is not a FHIR resource. Default: any form. */
   readonly bodySchema?: JsonObject
   /** Default: any resource. */
   readonly answer?: AnswerForm

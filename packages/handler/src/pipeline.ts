@@ -60,7 +60,7 @@ export async function respondToEntry(server: Server, whole: Exchange, request: H
   return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
 }
 
-/** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is no write. */
+/** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is not a write. */
 export function planEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<PlannedWrite> {
   return completed(server, receiveEntry(whole, request, { isPlanned: true }), async (exchange) => {
     if (exchange.route?.plan === undefined) throw new TypeError('The route plans nothing.')
@@ -95,7 +95,7 @@ function through(stages: readonly Stage[], server: Server, exchange: Exchange, f
 /** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */
 const GRACE_MS = 250
 
-/** Does the work when it is the request's turn. An entry has that of its Bundle; what is no work, such as what anybody may ask or who the caller is, takes none. */
+/** Does the work when it is the request's turn. An entry has that of its Bundle; what is not work, such as what anybody may ask or who the caller is, takes none. */
 function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): Promise<T> {
   const { request, route, whole, kept } = exchange
   if (whole !== undefined || isPrompt(route) || kept?.answer !== undefined) return work()

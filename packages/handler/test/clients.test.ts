@@ -237,7 +237,7 @@ describe('clients that others have written, as they are', () => {
       'getProfile',
       async () => client.getProfile() === undefined,
       true,
-      "`undefined`: a user of this server is no resource; `get('auth/me')` has its claims",
+      "`undefined`: a user of this server is not a resource; `get('auth/me')` has its claims",
     )
     does(
       'download of a Binary',

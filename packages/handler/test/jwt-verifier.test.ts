@@ -337,7 +337,7 @@ describe('keys of an issuer', () => {
     expect(await found(keys, 'k1')).toBe('no such key')
   })
 
-  it('are used on where the issuer answers with an object that is no set of keys', async () => {
+  it('are used on where the issuer answers with an object that is not a set of keys', async () => {
     let body: unknown = { keys: [publicJwk] }
     const clock = { time: 0 }
     const uri = await serve((_request, response) => response.end(JSON.stringify(body)))

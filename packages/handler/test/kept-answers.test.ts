@@ -78,7 +78,7 @@ it('another request is another: by target, body, language, handling and threshol
 it.each([
   ['an operation that does not say so', { cacheable: false }, '/Basic/$count'],
   ['one resource', {}, '/Basic/b/$count'],
-  ['what is no success', { run: async () => ({ status: 202, resource: { resourceType: 'Basic' } }) }, '/Basic/$count'],
+  ['what is not a success', { run: async () => ({ status: 202, resource: { resourceType: 'Basic' } }) }, '/Basic/$count'],
   ['an answer that is long', { run: async () => ({ status: 200, resource: { text: 'x'.repeat(50_000) } }) }, '/Basic/$count'],
 ] as const)('nothing is kept of %s', async (_, more, path) => {
   let runs = 0

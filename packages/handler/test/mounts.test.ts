@@ -297,7 +297,7 @@ describe('options that cannot be', () => {
     [{ ...given, cors: '*' }, 'createHandler: cors must be an object.'],
     [
       { ...given, cors: { origins: ['https://a.example/'] } },
-      "createHandler: cors.origins has \"https://a.example/\", which is no origin such as 'https://app.example', nor '*'.",
+      "createHandler: cors.origins has \"https://a.example/\", which is not an origin such as 'https://app.example', nor '*'.",
     ],
     [{ ...given, cors: { origins: '*' } }, 'createHandler: cors.origins must be a list, with a text in each place.'],
     [{ ...given, cors: { origin: ['*'], origins: [] } }, "createHandler: there is no option 'cors.origin'. Did you mean 'origins'?"],

@@ -72,7 +72,7 @@ describe('$submit-data', () => {
     ['a report of another Measure', [parameter('measureReport', { ...REPORT, measure: 'http://example.org/x' })], 400, 'another Measure'],
     ['another version', [parameter('measureReport', { ...REPORT, measure: 'http://example.org/m|2' })], 400, 'another Measure'],
     ['an unknown parameter', [parameter('measureReport', REPORT), parameter('what', PATIENT)], 400, 'neither'],
-    ['what is no resource', [parameter('measureReport', REPORT), '{"name":"resource","valueString":"x"}'], 400, 'not a resource'],
+    ['what is not a resource', [parameter('measureReport', REPORT), '{"name":"resource","valueString":"x"}'], 400, 'not a resource'],
     [
       'what cannot be stored',
       [parameter('measureReport', REPORT), parameter('resource', { ...PATIENT, id: 'eve', nothing: 1 })],

@@ -93,7 +93,7 @@ export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
 
 /**
  * Reads a page of a search. The matches come from the text of the bundle, so that numbers keep their digits; included resources and
- * outcomes are passed over.
+ * outcomes are skipped.
  *
  * @throws {OperationError} as `readBundlePage`; `storage-unavailable` when it holds another type, or a resource twice.
  */

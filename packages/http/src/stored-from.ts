@@ -16,7 +16,7 @@ export interface Stamp {
  * The resource that the upstream sent, numbers as it wrote them.
  *
  * @param text JSON, known to be well-formed.
- * @throws {OperationError} `storage-unavailable` when it is of another type, has another id than was asked for or a version that is no FHIR id.
+ * @throws {OperationError} `storage-unavailable` when it is of another type, has another id than was asked for or a version that is not a FHIR id.
  */
 export function resourceFrom(text: string, { type, id: expectedId, headers, versionId = versionOf(headers) }: Stamp): StoredResource {
   const resource: unknown = JSON.parse(text)
@@ -54,7 +54,7 @@ export function versionIn(etag: string | undefined): string | undefined {
 /**
  * The version that a write made: of its entity tag, else of the resource that came back.
  *
- * @returns `undefined` where the upstream tells none. @throws {OperationError} `storage-unavailable` for a version that is no FHIR id.
+ * @returns `undefined` where the upstream tells none. @throws {OperationError} `storage-unavailable` for a version that is not a FHIR id.
  */
 export function writtenVersion(etag: string | undefined, meta: JsonObject | undefined): string | undefined {
   const version = versionIn(etag) ?? meta?.['versionId']

@@ -18,7 +18,7 @@ export interface FhirCall {
   readonly body?: object
 }
 
-/** An answer of the service that was no success, in the words of its OperationOutcome. */
+/** An answer of the service that was not a success, in the words of its OperationOutcome. */
 export class FhirRefusal extends Error {
   override readonly name = 'FhirRefusal'
 }

@@ -133,7 +133,7 @@ describe('tools', () => {
     ['an argument of another type', 'expand', { url: 'x', count: 'many' }, 'arguments/count must be integer'],
     ['a path as an id', 'read', { type: 'Patient', id: '../Bot/x' }, 'must match pattern'],
     ['no map', 'translate', { system, code: 'x' }, 'must match a schema in anyOf'],
-    ['an id that is no part of an address', 'read', { type: 'Patient', id: '..' }, 'An id of . or ..'],
+    ['an id that is not a part of an address', 'read', { type: 'Patient', id: '..' }, 'An id of . or ..'],
     ['what is not there', 'read', { type: 'Patient', id: 'none' }, 'none'],
     ['an unknown value set', 'expand', { url: 'urn:none' }, 'urn:none'],
     ['an unknown search parameter', 'search', { type: 'Patient', parameters: 'colour=red' }, 'colour'],

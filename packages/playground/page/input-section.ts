@@ -18,7 +18,7 @@ export interface InputActions {
 export interface OpenedOperation {
   readonly page: OperationPage
   readonly form: Form
-  /** Absent for an input that is no sample. */
+  /** Absent for an input that is not a sample. */
   readonly sample: string | undefined
 }
 

@@ -15,7 +15,7 @@ describe('options of createPlayground', () => {
       { path: 'http://a.example/' },
       'createPlayground: path must be a path from a slash to a slash, such as /try/.',
     ],
-    ['that are no object', '/try/', 'createPlayground: the options must be an object.'],
+    ['that are not an object', '/try/', 'createPlayground: the options must be an object.'],
   ])('%s are refused by name', (_, options, message) => {
     expect(() => Reflect.apply(createPlayground, undefined, [options])).toThrow(new TypeError(message))
   })

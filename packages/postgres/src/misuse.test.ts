@@ -9,7 +9,7 @@ test.each<[string, () => unknown, string]>([
   ['a connection', () => new pg.Client(), 'the pool is a connection (Client of pg). Pass a pool: new Pool(config) of pg.'],
   ['nothing', () => undefined, 'the pool must be a pool (an object with connect, on, end); Pool of pg is one.'],
   ['an address', () => 'postgres://localhost/fhir', 'the pool must be a pool'],
-])('%s in place of a pool is a TypeError that names what to pass', async (_, pool, message) => {
+])('%s instead of a pool is a TypeError that names what to pass', async (_, pool, message) => {
   await expect(open(pool())).rejects.toThrow(TypeError)
   await expect(open(pool())).rejects.toThrow(message)
 })

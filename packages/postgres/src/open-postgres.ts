@@ -29,7 +29,7 @@ export interface OpenPostgresOptions {
   /**
    * The connections go through a pooler that shares them between transactions, such as pgbouncer with `pool_mode = transaction`. Then nothing is
    * kept in a connection: no statement is prepared by name, `notify` must be false, and the time limit is what the server has for the role
-   * (`ALTER ROLE ... SET statement_timeout`), in place of `statementTimeoutMs`. Default false.
+   * (`ALTER ROLE ... SET statement_timeout`), instead of `statementTimeoutMs`. Default false.
    */
   readonly transactionPooling?: boolean
   /**

@@ -20,7 +20,7 @@ export function givenBytes(factory: string, file: RegistryFile): Uint8Array | un
  * The registries that can be listed, as CodeSystem resources: countries (`urn:iso:std:iso:3166`), their subdivisions
  * (`urn:iso:std:iso:3166:-2`) and currencies (`urn:iso:std:iso:4217`). They have no version, as the registries have none.
  *
- * @param file The content of `registries.pack` in place of the package's own.
+ * @param file The content of `registries.pack` instead of the package's own.
  * @throws {TypeError} without `bytes` where there is no file system.
  */
 export function registryDefinitions(file: RegistryFile = {}): ContentLayer {

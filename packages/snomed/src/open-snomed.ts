@@ -57,7 +57,7 @@ function eclQuery(index: SnomedIndex, text: string): EclQuery {
   }
 }
 
-/** Why a text is no ECL, and where; `undefined` for one that is. */
+/** Why a text is not ECL, and where; `undefined` for one that is. */
 export function eclProblem(text: string): string | undefined {
   try {
     parsed(text)

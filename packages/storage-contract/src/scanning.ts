@@ -110,7 +110,7 @@ export const scanningPromises: readonly StoragePromise[] = [
     },
   },
   {
-    promise: 'a scan of a type without resources is empty, and what is no scan is refused',
+    promise: 'a scan of a type without resources is empty, and what is not a scan is refused',
     check: async ({ storage }) => {
       expect(await scanned(storage, POPULATION)).toEqual([])
       if (storage.scan === undefined) return

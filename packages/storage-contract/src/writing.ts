@@ -28,7 +28,7 @@ export const writingPromises: readonly StoragePromise[] = [
     },
   },
   {
-    promise: 'what is no list of entries is refused by name, and nothing is written',
+    promise: 'what is not a list of entries is refused by name, and nothing is written',
     check: async ({ storage }) => {
       // What plain JavaScript may call it with.
       const write = (entries: unknown): Promise<unknown> => Reflect.apply(storage.write, storage, [entries])
@@ -153,7 +153,7 @@ export const writingPromises: readonly StoragePromise[] = [
     },
   },
   {
-    promise: 'a resource in place of an entry is refused and nothing is written or deleted',
+    promise: 'a resource instead of an entry is refused and nothing is written or deleted',
     check: async ({ storage }) => {
       await storage.write([patient('a')])
       const bare = JSON.parse('{"resourceType":"Patient","type":"Patient","id":"a"}')

@@ -2,13 +2,13 @@
 export interface TestClock {
   /** What it shows; pass it wherever a `now` is taken. */
   readonly now: () => Date
-  /** Sets it, also back. @throws {TypeError} for what is no time. */
+  /** Sets it, also back. @throws {TypeError} for what is not a time. */
   set(time: Date | string): void
-  /** Moves it on by milliseconds. @throws {TypeError} for what is no finite number. */
+  /** Moves it on by milliseconds. @throws {TypeError} for what is not a finite number. */
   advance(milliseconds: number): void
 }
 
-/** Makes a clock that shows `start`. @throws {TypeError} for what is no time. */
+/** Makes a clock that shows `start`. @throws {TypeError} for what is not a time. */
 export function testClock(start: Date | string): TestClock {
   let time = timeOf('testClock', start)
   return {
@@ -25,7 +25,8 @@ export function testClock(start: Date | string): TestClock {
 
 function timeOf(caller: string, given: Date | string): number {
   const time = new Date(given).getTime()
-  if (Number.isNaN(time)) throw new TypeError(`${caller}: ${String(given)} is no time. Use a Date or a text such as 2026-01-31T12:00:00Z.`)
+  if (Number.isNaN(time))
+    throw new TypeError(`${caller}: ${String(given)} is not a time. Use a Date or a text such as 2026-01-31T12:00:00Z.`)
   return time
 }
 

@@ -2,11 +2,11 @@ import type { Bundle, OperationOutcome, Parameters } from 'fhir/r4.js'
 import type { Handler } from '@fhir-ops/handler'
 import type { ResourceOf } from 'fhir-ops/storage'
 
-/** An answer that was no success. */
+/** An answer that was not a success. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed'
   readonly status: number
-  /** What the service said; absent where the answer was no OperationOutcome. */
+  /** What the service said; absent where the answer was not an OperationOutcome. */
   readonly outcome: OperationOutcome | undefined
 
   constructor(status: number, asked: string, outcome: OperationOutcome | undefined) {
@@ -104,7 +104,7 @@ function withQuery(path: string, query: QueryValues = {}): string {
   return pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`
 }
 
-/** The body; `undefined` when there is none or it is no JSON. */
+/** The body; `undefined` when there is none or it is not JSON. */
 async function jsonOf(response: Response): Promise<unknown> {
   const text = await response.text()
   const isJson = /[/+]json(;|$)/.test(response.headers.get('content-type') ?? '')

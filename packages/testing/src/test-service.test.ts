@@ -140,13 +140,13 @@ describe('a service', () => {
   test.each<[string, object, string]>([
     ['a misspelt option', { resource: [] }, "testService: there is no option 'resource'. Did you mean 'resources'?"],
     ['a number as time', { now: 5 }, 'testService: now must be a Date or a text'],
-    ['what is no time', { now: 'soon' }, 'testClock: soon is no time.'],
+    ['what is not a time', { now: 'soon' }, 'testClock: soon is not a time.'],
     ['a scope that does not exist', { scopes: ['system/Patiant.rs'] }, "names no resource type. Did you mean 'Patient'?"],
   ])('refuses %s by name', async (_, options, message) => {
     await expect(testService(options)).rejects.toThrow(message)
   })
 
-  test('refuses to store what is no resource', async () => {
+  test('refuses to store what is not a resource', async () => {
     await expect(testService({ resources: [{ id: 'x' }] })).rejects.toMatchObject({ name: 'OperationError' })
   })
 })

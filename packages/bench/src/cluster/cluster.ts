@@ -70,7 +70,7 @@ async function load(request: BenchRequest, servers: readonly ChildServer[], toke
   await run(1)
   const results = await run(SECONDS)
   const failed = results.reduce((sum, { non2xx }) => sum + non2xx, 0)
-  if (failed > 0) throw new Error(`${request.name}: ${failed} answers were no success`)
+  if (failed > 0) throw new Error(`${request.name}: ${failed} answers were not successful`)
   return {
     requests: results.reduce((sum, { requests }) => sum + requests.average, 0),
     p99: Math.max(...results.map(({ latency }) => latency.p99)),

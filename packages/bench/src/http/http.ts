@@ -92,6 +92,6 @@ async function load(
   const before = await server.cpuTime()
   const result = await autocannon({ url: server.base, connections: CONNECTIONS, ...bound, requests: [sentRequest(request)] })
   const used = (await server.cpuTime()) - before
-  if (result.non2xx > 0) throw new Error(`${request.name}: ${result.non2xx} answers were no success`)
+  if (result.non2xx > 0) throw new Error(`${request.name}: ${result.non2xx} answers were not successful`)
   return { micros: used / result['2xx'], perSecond: result.requests.average, p99: result.latency.p99 }
 }

@@ -7,7 +7,7 @@ export interface BenchRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** A code in path or body that each request has another one in place of; all requests are the same when absent. */
+  /** A code in path or body that each request replaces by another one; all requests are the same when absent. */
   readonly varies?: string
 }
 

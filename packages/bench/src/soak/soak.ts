@@ -28,7 +28,8 @@ export async function soak(): Promise<string> {
   const result = await loaded
   await server.close()
   await rm(folder, { recursive: true })
-  if (result.non2xx > 0 || result.errors > 0) throw new Error(`${result.non2xx} answers were no success, ${result.errors} requests failed`)
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${result.non2xx} answers were not successful, ${result.errors} requests failed`)
   const kept = sizes.slice(Math.ceil(SAMPLES * WARM_UP))
   const third = Math.floor(kept.length / 3)
   const [early, late] = [mean(kept.slice(0, third)), mean(kept.slice(-third))]

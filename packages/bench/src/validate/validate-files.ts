@@ -70,7 +70,7 @@ async function write(path: string, textOf: (n: number) => string): Promise<numbe
   return file.bytesWritten / 1_000_000
 }
 
-/** Findings are thrown away; that there are some is no failure. */
+/** Findings are thrown away; that there are some is not a failure. */
 async function validated(file: string): Promise<{ readonly seconds: number; readonly use: ProcessUse | undefined }> {
   const start = performance.now()
   const child = spawn(process.execPath, [COMMAND, 'validate', file], { stdio: ['ignore', 'ignore', 'pipe'] })

@@ -48,7 +48,7 @@ export function cqlCommand(io: Io): Command {
     .option('--define <name>', 'definition to evaluate; repeatable (default: all that are public)', repeated)
     .option('--subject <reference>', 'Patient/<id>, the subject of the context')
     .option('--parameter <name=cql>', "value of a parameter, written in CQL (Factor=3, Name='x'); repeatable", repeated)
-    .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, in place of what is stored')
+    .option('--data <file>', 'Bundle, resource or NDJSON file to evaluate over, instead of what is stored')
     .addOption(explain)
     .addOption(coverage)
     .addOption(storageOption())

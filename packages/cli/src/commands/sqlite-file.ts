@@ -36,7 +36,7 @@ function placesOf(file: string, copy: string): (error: OperationError) => string
 /** What every SQLite file begins with. */
 const SIGNATURE = 'SQLite format 3\0'
 
-/** @throws {OperationError} `parameter-value` for a folder, a place in no folder, and a file that is no copy of a database. */
+/** @throws {OperationError} `parameter-value` for a folder, a place in no folder, and a file that is not a copy of a database. */
 async function checkReplaceable(copy: string): Promise<void> {
   if (copy === '') throw new OperationError('parameter-value', 'Name a file for the copy.')
   const found = statSync(copy, { throwIfNoEntry: false })

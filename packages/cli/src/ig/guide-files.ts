@@ -88,7 +88,7 @@ export async function manifestOf({ path, files }: PackageFolder): Promise<Packag
 /** How many files of a package may be resources, by their names alone. */
 export async function countResourceFiles({ files }: PackageFolder): Promise<number> {
   let count = 0
-  // None is wanted, so that all are passed over.
+  // None is wanted, so all are skipped.
   await files((name) => {
     if (isResourceFile(name)) count++
     return false
@@ -100,7 +100,7 @@ function isResourceFile(name: string): boolean {
   return RESOURCE.test(name) && !NO_RESOURCES.has(name)
 }
 
-/** The resources of a package: definitions and examples, as they are written. What is JSON and no resource, such as a schema, is passed over. */
+/** The resources of a package: definitions and examples, as they are written. JSON that is not a resource, such as a schema, is skipped. */
 export async function* resourcesOf({ path, files }: PackageFolder): AsyncGenerator<Source> {
   for await (const { name, text } of files(isResourceFile))
     if (mayBeResource(text)) yield { text, place: `${basename(path)} ${name}`, file: `${path} ${name}`, line: 1 }

@@ -40,7 +40,7 @@ const CORE = {
 const GUIDE = {
   'package.json': manifest('guide.test', { dependencies: { 'hl7.fhir.r4.core': '4.0.1', 'core.test': '1.0.0', 'missing.test': '2.0.0' } }),
   '.index.json': { files: [] },
-  'ig-r4.json': { guide: 'a file of the publisher that is no resource' },
+  'ig-r4.json': { guide: 'a file of the publisher that is not a resource' },
   'StructureDefinition-Own.json': profile('Own', [{ id: 'Patient.active', path: 'Patient.active', min: 1 }], `${BASE}/Core`),
   'example/Patient-right.json': patient('right', { active: true, gender: 'female' }),
   'example/Patient-wrong.json': patient('wrong', { active: true }),
@@ -147,7 +147,7 @@ test('a package without errors has the exit status 0', async () => {
 
 test.each([
   ['what is not there', 'nothing.tgz', 'There is no file or folder nothing.tgz.'],
-  ['a folder that is no package', 'archives', 'archives is not a FHIR package'],
+  ['a folder that is not a package', 'archives', 'archives is not a FHIR package'],
 ])('%s is refused by name', async (_, path, message) => {
   const { status, err } = await checked(at(path))
   expect(err).toContain(message)

@@ -62,7 +62,7 @@ interface Report {
   readonly suites: readonly { readonly results: readonly { readonly id: string; readonly status: string }[] }[]
 }
 
-/** Runs the official runner; failures of tests are no failure to run. */
+/** Runs the official runner; failures of tests are not a failure to run. */
 function runSuite(args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, [join(SUITE, 'run.mjs'), ...args], { maxBuffer: 1e8 }, (_, stdout, stderr) => resolve(stdout + stderr))

@@ -27,7 +27,7 @@ function inFile({ line = 1, ...finding }: Finding, source: Source): Finding {
   return { ...finding, line: line + source.line - 1 }
 }
 
-/** What a file has in place of one resource says more than the character at which that is seen. */
+/** What a file has instead of one resource says more than the character at which that is seen. */
 function withContent(finding: Finding, text: string): Finding {
   const content = finding.kind === 'json-fatal' ? otherContentIn(text) : undefined
   return content === undefined ? finding : { ...finding, text: `The text is not one resource as JSON: ${content}.` }

@@ -27,7 +27,7 @@ export const DECISIONS: readonly Decision[] = [
   {
     name: 'failure of the program',
     right: 'ours',
-    why: 'The reference engine ends with an exception of its host language where an operator is defined: a null operand, a negative count, a logarithm that is no number, an uncertain number, an end of the range.',
+    why: 'The reference engine ends with an exception of its host language where an operator is defined: a null operand, a negative count, a logarithm that is not a number, an uncertain number, an end of the range.',
     applies: ({ reference }) =>
       /^ERROR .*(?:Cannot invoke|out of bounds|is neither a decimal|Infinite or NaN|^ERROR Expected|Expected (?:To|Product)|Invalid operation|exceeds the maximum|undefined Except|Could not resolve)/.test(
         reference,
@@ -84,7 +84,7 @@ export const DECISIONS: readonly Decision[] = [
   {
     name: 'known in spite of null',
     right: 'ours',
-    why: 'What is false at one boundary is false although the other is unknown (R, Logical And), and intervals that are known not to meet have nothing to take away (R, Except); null in place of a list is no element (R, Included In); a boundary that cannot be known is null.',
+    why: 'What is false at one boundary is false although the other is unknown (R, Logical And), and intervals that are known not to meet have nothing to take away (R, Except); null instead of a list is not an element (R, Included In); a boundary that cannot be known is null.',
     applies: ({ text }) => /properly included in|\bexcept\b|\bintersect\b|\bincludes\b|included in/.test(text),
   },
   {

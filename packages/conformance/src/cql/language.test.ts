@@ -27,7 +27,7 @@ describeSuite('cql-tests', 'cql-tests over $cql', () => {
   it('passes as listed', async () => comparePassing('cql-language', await languageSuite()))
 })
 
-/** Runs the suite's own runner against a server; tests that fail are no failure to run. */
+/** Runs the suite's own runner against a server; tests that fail are not a failure to run. */
 async function languageSuite(): Promise<ReadonlyMap<string, boolean>> {
   const server = createServer()
   await new Promise<void>((resolve) => {

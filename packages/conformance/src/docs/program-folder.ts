@@ -13,7 +13,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Loaded before a program: it listens on a free port in place of the one that it names, and ends when it has nothing else to do, although it serves.
+ * Loaded before a program: it listens on a free port instead of the one that it names, and ends when it has nothing else to do, although it serves.
  */
 const PRELOAD = `
 import { Server } from 'node:net'

@@ -33,7 +33,7 @@ test.each(['express', 'koa', 'hono', 'fastify', 'nest'])('the %s example keeps t
   expect(await (await fetch(url)).text()).toBe('the host’s own page')
 })
 
-test.each(['node-http', 'express', 'koa'])('the %s example answers what is no HTTP as it answers everything', async (name) => {
+test.each(['node-http', 'express', 'koa'])('the %s example answers what is not HTTP as it answers everything', async (name) => {
   const { url } = await started(name)
   const socket = connect(Number(new URL(url).port), '127.0.0.1').end('no HTTP\r\n\r\n')
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\nX-Content-Type-Options: nosniff\r\n/)

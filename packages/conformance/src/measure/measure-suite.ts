@@ -79,7 +79,7 @@ async function serve(storage: Storage, operations: readonly Operation[]): Promis
   }
 }
 
-/** Runs the suite's own runner; cases that fail are no failure to run. */
+/** Runs the suite's own runner; cases that fail are not a failure to run. */
 function runSuite(args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     execFile(process.execPath, [suitePath('measure-tests', 'run.mjs'), ...args], { maxBuffer: 1e8 }, (_, stdout, stderr) =>

@@ -112,7 +112,7 @@ function compareMembers(
 /** Lists whose order says nothing. */
 const UNORDERED: ReadonlySet<string> = new Set(['alias', 'code', 'condition', 'constraint', 'extension', 'mapping', 'representation'])
 
-/** What is no matter of the rules: versions that a publisher pins, the address of the pages of R4, and from where a tool took an obligation. */
+/** What is not a matter of the rules: versions that a publisher pins, the address of the pages of R4, and from where a tool took an obligation. */
 function textOf(name: string, value: unknown): string {
   const items = Array.isArray(value) && UNORDERED.has(name) ? value.map((item) => JSON.stringify(sorted(item))).sort() : sorted(value)
   return (JSON.stringify(items) ?? '').replaceAll('http://hl7.org/fhir/R4/', 'http://hl7.org/fhir/').replaceAll(/\|\d[\w.-]*/g, '')

@@ -61,7 +61,7 @@ function unchanged(): (body: string) => Promise<string> {
   return async (body) => body
 }
 
-/** Stores what comes as `tx-resource` in place of what has the same url and version, and gives the request without it. */
+/** Stores what comes as `tx-resource` instead of what has the same url and version, and gives the request without it. */
 function storing(storages: readonly (Storage | undefined)[]): (body: string) => Promise<string> {
   const stored = new Map<string, string>()
   const store = async (resource: Record<string, unknown>): Promise<void> => {

@@ -85,7 +85,7 @@ const FAULTS: readonly { readonly kind: string; readonly what: string; readonly 
     what: 'has an id of more than 64 characters',
     files: ['SearchParameter-questionnaireresponse-extensions-QuestionnaireResponse-item-subject'],
   },
-  { kind: 'identifier', what: 'has an example identifier that is no URI', files: ['StructureDefinition-Consent'] },
+  { kind: 'identifier', what: 'has an example identifier that is not a URI', files: ['StructureDefinition-Consent'] },
   {
     kind: 'invariant',
     what: 'is a pattern without a base',
@@ -124,7 +124,7 @@ const FAULTS: readonly { readonly kind: string; readonly what: string; readonly 
     ],
   },
   { kind: 'primitive-form', what: 'has codes with white space', files: ['CodeSystem-v2-0550'] },
-  { kind: 'search-parameter-expression', what: 'starts from a type that is no base', files: ['SearchParameter-example-extension'] },
+  { kind: 'search-parameter-expression', what: 'starts from a type that is not a base', files: ['SearchParameter-example-extension'] },
   {
     kind: 'too-few',
     what: 'has no base',

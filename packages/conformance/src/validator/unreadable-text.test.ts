@@ -37,7 +37,7 @@ describe('characters that no write accepts are errors at their element', () => {
 })
 
 test.each(['# fhir', 'fhir', '  resourceType: Patient'])(
-  'a text that is no JSON at all is placed at its first character: %j',
+  'a text that is not JSON at all is placed at its first character: %j',
   async (resource) => {
     const { findings } = await validate(ctx, { resource, places: true })
     expect(findings).toMatchObject([{ kind: 'json-fatal', line: 1, column: 1 + resource.search(/\S/) }])

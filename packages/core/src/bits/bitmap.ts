@@ -79,7 +79,7 @@ function shortRange(start: number, end: number, limit: number): Bitmap {
   return fewBitmap(few, limit)
 }
 
-/** The numbers given, in any order; numbers outside the limit are passed over. */
+/** The numbers given, in any order; numbers outside the limit are ignored. */
 export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
   const words = emptyBits(limit)
   for (const position of positions) if (position < limit) addBit(words, position)

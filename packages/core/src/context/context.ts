@@ -203,7 +203,7 @@ const SHAPE: InputShape = inputShape<ContextOptions>({
 /**
  * Makes the context of a process over a storage.
  *
- * @throws {TypeError} for an option that is missing, unknown, or of another type; a limit that is no number or does not exist; and a suppression of
+ * @throws {TypeError} for an option that is missing, unknown, or of another type; a limit that is not a number or does not exist; and a suppression of
  *   findings without a reason or a day.
  */
 export function createContext(options: ContextOptions): OperationContext {

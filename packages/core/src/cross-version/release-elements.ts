@@ -20,7 +20,7 @@ const EVERYWHERE = new Set(['id', 'extension', 'modifierExtension'])
  * The elements of a FHIR release from its definitions (STU3 and later), for `otherRelease`.
  *
  * @param definitions The StructureDefinitions of its types with their snapshots, and the ValueSets and CodeSystems that their `code` elements are bound to.
- *   Others, profiles among them, are passed over.
+ *   Others, profiles among them, are ignored.
  * @throws {TypeError} when there is no type with a snapshot among them, and for an option that is unknown, missing or of another type.
  */
 export function releaseElements(definitions: Iterable<object>, options: ReleaseElementsOptions): ReleaseElements {

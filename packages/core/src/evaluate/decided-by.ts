@@ -10,7 +10,7 @@ export interface EmptyPopulation {
   readonly has: (index: number) => boolean
 }
 
-/** What decides in place of the criterion of a population that is empty: one that it lies within and that is empty, too, or one that is left out of it. */
+/** What decides instead of the criterion of a population that is empty: one that it lies within and that is empty, too, or one that is left out of it. */
 export function decidedBy({
   group: { populations },
   membership: { all, none },

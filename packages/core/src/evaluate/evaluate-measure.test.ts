@@ -129,8 +129,8 @@ test('a language of the caller evaluates its criteria', async () => {
 
 test.each<[string, unknown]>([
   ['a text as coding', { coding: 'x' }],
-  ['an item of coding that is no object', { coding: [null] }],
-  ['a code that is no text', { coding: [{ code: 1 }] }],
+  ['an item of coding that is not an object', { coding: [null] }],
+  ['a code that is not a text', { coding: [{ code: 1 }] }],
   ['an extension without url', { text: 'a', extension: [{}] }],
 ])('a code of a group that is not a CodeableConcept is not copied into the report: %s', async (_name, code) => {
   const report = await reportOf(wardContext([measure([{ code, population: [population('a', 'Patient')] }])]), YEAR_2021)

@@ -28,7 +28,7 @@ export function groupIdOf(component: JsonObject): string | undefined {
   return stringAt(extension, 'valueId') ?? stringAt(extension, 'valueString')
 }
 
-/** What a component of a composite measure weighs (`cqfm-weight`); what is no number is given as it is. */
+/** What a component of a composite measure weighs (`cqfm-weight`); what is not a number is given as it is. */
 export function weightOf(component: JsonObject): unknown {
   return extensionOf(component, ['cqfm-weight', 'cqm-weight'])?.['valueDecimal']
 }

@@ -10,7 +10,7 @@ export interface Period {
 /**
  * Checks a measurement period.
  *
- * @throws {OperationError} `parameter-value` for what is no date or dateTime; `parameter-invalid` for a start after the end.
+ * @throws {OperationError} `parameter-value` for what is not a date or dateTime; `parameter-invalid` for a start after the end.
  */
 export function checkedPeriod(start: string, end: string): Period {
   const first = spanOf(start, 'periodStart').low

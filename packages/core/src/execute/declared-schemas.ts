@@ -14,7 +14,7 @@ export type SchemaCheck = (value: unknown) => SchemaProblem | undefined
 export interface BotSchemas {
   /**
    * @param isTrusted True for the schema of a function of the host; one that was stored has bounds on what checking by it can take.
-   * @throws {TypeError} for what is no schema, or one that is not allowed, with the reason.
+   * @throws {TypeError} for what is not a schema, or one that is not allowed, with the reason.
    */
   compile(schema: JsonObject, isTrusted: boolean): SchemaCheck
 }

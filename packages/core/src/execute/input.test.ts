@@ -52,7 +52,7 @@ describe('refused', () => {
     ['not an object', 'application/json', '[1]', 'body-structure'],
     ['not an object', 'application/json', 'null', 'body-structure'],
     ['not an object', 'application/fhir+json', '[1]', 'body-structure'],
-    ['a resourceType that is no text', 'application/fhir+json', '{"resourceType":1}', 'body-structure'],
+    ['a resourceType that is not a text', 'application/fhir+json', '{"resourceType":1}', 'body-structure'],
     ['a resourceType that names no type', 'application/fhir+json', '{"resourceType":""}', 'body-structure'],
     ['not a map of texts', 'application/x-www-form-urlencoded', 'a=1&a=2', 'body-invalid'],
     ['not a map of texts', 'application/x-www-form-urlencoded', '%61=1&a=2', 'body-invalid'],

@@ -163,7 +163,7 @@ describe('definitions that cannot be used', () => {
     ['a listed code that is not a text', { include: [{ system: cs('living'), concept: [{ code: 5 }] }] }, 'definition-invalid'],
     ['a version that is a number', { include: [{ system: cs('living'), version: 1 }] }, 'definition-invalid'],
     ['a system that is a list', { include: [{ system: [cs('living')] }] }, 'definition-invalid'],
-    ['an import that is no list', { include: [{ valueSet: vs('gone') }] }, 'definition-invalid'],
+    ['an import that is not a list', { include: [{ valueSet: vs('gone') }] }, 'definition-invalid'],
     ['inactive that is text', { inactive: 'false', include: [{ system: cs('living') }] }, 'definition-invalid'],
     ['a filter that is null', { include: [{ system: cs('living'), filter: [null] }] }, 'definition-invalid'],
     ['an exclude that is null', { include: [{ system: cs('living') }], exclude: [null] }, 'definition-invalid'],

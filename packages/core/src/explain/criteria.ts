@@ -9,7 +9,7 @@ export type MissedBy = 'date' | 'code' | 'status' | 'value' | 'absent' | 'condit
 
 /** What came closest to satisfying a criterion, and what it lacks. */
 export interface NearMiss {
-  /** `Observation/o1`; absent for what is no resource. */
+  /** `Observation/o1`; absent for what is not a resource. */
   readonly resource?: string
   readonly missedBy: MissedBy
   /** The part of the criterion that it does not satisfy, as it is written. */

@@ -7,7 +7,7 @@ const FHIR_TYPE = `${TYPE_URL}structuredefinition-fhir-type`
 
 /**
  * Builds the type tables from StructureDefinitions of base types (`derivation` is not `constraint`) with snapshots; others are
- * passed over. A later definition of a type replaces an earlier one.
+ * ignored. A later definition of a type replaces an earlier one.
  */
 export function modelOfDefinitions(definitions: Iterable<JsonObject>): TypeModel {
   const types = new Map<string, TypeDefinition>()

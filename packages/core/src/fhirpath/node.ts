@@ -54,7 +54,7 @@ function possibleSlots(node: FhirNode, slots: readonly ElementSlot[]): readonly 
   return slots.length <= FEW ? slots : presentSlots(node).filter(({ name }) => name === slots[0]?.name)
 }
 
-/** Adds all children of `node` to `into`, in document order; members that the type does not have are passed over. */
+/** Adds all children of `node` to `into`, in document order; members that the type does not have are skipped. */
 export function pushAllChildren(model: TypeModel, node: FhirNode, into: NodeSink): void {
   for (const slot of presentSlots(node)) pushSlot(model, node, { slot, into })
 }

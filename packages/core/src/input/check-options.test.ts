@@ -62,7 +62,7 @@ describe('options of a factory', () => {
     expect(() => checkOptions('make', SHAPE, given)).toThrow(new TypeError(message))
   })
 
-  test('into which a function was spread in place of its result are refused by its name', () => {
+  test('into which a function was spread instead of its result are refused by its name', () => {
     const release = Object.assign(() => ({ name: 'x' }), { [SPREAD_THE_RESULT]: 'release was not called. Use { ...release() }.' })
     expect(() => checkOptions('make', SHAPE, Object.assign({ store }, release))).toThrow(
       'make: release was not called. Use { ...release() }.',

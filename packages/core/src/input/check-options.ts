@@ -3,7 +3,7 @@ import { didYouMean, nearest } from '../text/index.js'
 import type { InputShape, MemberKind } from './input-shape.js'
 
 /**
- * Marks what is not meant to be spread into options, but what becomes of it: a function in place of its result (`{ ...r4 }`), a promise in
+ * Marks what is not meant to be spread into options, but what becomes of it: a function instead of its result (`{ ...r4 }`), a promise in
  * place of its value (`{ ...loadR4() }`). Spreading copies the mark. The value is the sentence with which `checkOptions` refuses it.
  */
 export const SPREAD_THE_RESULT: unique symbol = Symbol.for('fhir-ops.spread-the-result')
@@ -12,7 +12,7 @@ export const SPREAD_THE_RESULT: unique symbol = Symbol.for('fhir-ops.spread-the-
  * Checks the options of a factory, for callers whom no compiler checks. What a call is given later is checked by `checkInput`.
  *
  * @param factory Name of the function, which begins every message.
- * @throws {TypeError} for options that are no object, and for an option that is missing, unknown or of another type. The message names it, and for
+ * @throws {TypeError} for options that are not an object, and for an option that is missing, unknown or of another type. The message names it, and for
  *   an unknown one the nearest that exists.
  */
 export function checkOptions(factory: string, shape: InputShape, given: unknown): void {

@@ -68,7 +68,7 @@ export const CODE_INPUT: Readonly<Record<keyof typeof CODE_OR_CODING | 'codeable
   codeableConcept: objectWith('a CodeableConcept', { coding: listOf(CODING), text: TEXT }),
 }
 
-/** What plain JavaScript may pass in place of a `CodeInput`: any of its members, in any combination. */
+/** What plain JavaScript may pass instead of a `CodeInput`: any of its members, in any combination. */
 export interface LooseCodeInput {
   readonly system?: string | undefined
   readonly code?: string | undefined

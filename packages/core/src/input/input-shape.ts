@@ -38,7 +38,7 @@ export const CLOCK: MemberKind = { words: 'a function that returns a Date', is: 
 export const FLAG: MemberKind = { words: 'true or false', is: (value) => typeof value === 'boolean' }
 /** An integer of 0 or more. */
 export const COUNT: MemberKind = { words: 'a whole number, 0 or more', is: (value) => Number.isSafeInteger(value) && Number(value) >= 0 }
-/** An object that is no array. */
+/** An object that is not an array. */
 export const OBJECT: MemberKind = { words: 'an object', is: isObject }
 /** System, version, code and display as texts, of which any may be absent. */
 export const CODING: MemberKind = objectWith('a coding', { system: TEXT, version: TEXT, code: TEXT, display: TEXT })

@@ -45,7 +45,7 @@ export interface LookupOptions extends AskedLanguages, ExplainOption {
   readonly useSupplement?: readonly string[] | undefined
   /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
-  /** The CodeSystem itself, used in place of a stored one of the same url and version. */
+  /** The CodeSystem itself, used instead of a stored one of the same url and version. */
   readonly codeSystem?: object | undefined
 }
 

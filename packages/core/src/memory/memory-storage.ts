@@ -45,7 +45,7 @@ const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: 
  * call sees all earlier ones done.
  *
  * @param resources Its first content; each needs a `resourceType` and an `id`.
- * @throws {TypeError} when the resources are no list, and for an option that is unknown or of another type.
+ * @throws {TypeError} when the resources are not a list, and for an option that is unknown or of another type.
  * @throws {OperationError} `resource-invalid` when one of the resources cannot be stored.
  */
 export function memoryStorage(resources: Iterable<object> = [], options: MemoryStorageOptions = {}): Storage {

@@ -70,7 +70,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['look up a coding without code', lookup, { coding: { system: 's' } }, 'parameter-required', 'The concept must be named'],
     ['look up a concept', lookup, { codeableConcept: {} }, 'parameter-unsupported', "'codeableConcept'"],
     ['look up a code in two ways', lookup, { coding, code: 'c' }, 'source-ambiguous', '(code, coding)'],
-    ['validate a code that is no coding', validateCode, { url: 'u', coding: 'c' }, 'parameter-value', 'coding must be a coding.'],
+    ['validate a code that is not a coding', validateCode, { url: 'u', coding: 'c' }, 'parameter-value', 'coding must be a coding.'],
     ['validate a bare code', validateCode, { url: 'u', code: 'c' }, 'parameter-required', 'Unable to find code to validate'],
     ['validate with a system alone', validateCode, { url: 'u', system: 's' }, 'parameter-required', "'system' is given without 'code'."],
     ['validate a code in two ways', validateCode, { url: 'u', coding, code: 'c' }, 'source-ambiguous', '(code, coding)'],
@@ -137,7 +137,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ['validate', validate],
     ['evaluate', evaluateMeasure],
     ['execute', execute],
-  ])('%s over a storage or nothing in place of a context', async (_, run) => {
+  ])('%s over a storage or nothing instead of a context', async (_, run) => {
     await expect(call(run, storage, {})).rejects.toMatchObject({ code: 'parameter-value', message: 'The context has no storage.' })
     await expect(call(run, undefined, {})).rejects.toMatchObject({ code: 'parameter-required', message: 'The context is missing.' })
   })
@@ -162,7 +162,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
       { storage: { storage, sessions } },
       'storage must be a storage (an object with read, search, write).',
     ],
-    ['definitions that are no list', createContext, { storage, definitions: {} }, 'definitions must be a list.'],
+    ['definitions that are not a list', createContext, { storage, definitions: {} }, 'definitions must be a list.'],
     [
       'a storage of one resource',
       memoryStorage,
@@ -189,7 +189,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
     ],
     ['sessions of nothing', createSessions, undefined, 'createSessions: the options are missing.'],
     ['a release that was not spread', createContext, { storage, release: { definitions: [] } }, 'spread it, { ...release }.'],
-    ['a bot that is no function', createBots, { hostBots: [{ id: 'a', run: 'x' }] }, 'hostBots must be a list, with a bot of the host'],
+    ['a bot that is not a function', createBots, { hostBots: [{ id: 'a', run: 'x' }] }, 'hostBots must be a list, with a bot of the host'],
     ['a needed option in another case', createSessions, { Store: storage }, "there is no option 'Store'. Did you mean 'store'?"],
     ['a clock that counts', createContext, { storage, now: Date.now }, 'createContext: now must be a function that returns a Date.'],
     [
@@ -206,7 +206,7 @@ describe('what plain JavaScript gives wrong is refused by name', () => {
   })
 
   test.each<[string, unknown, string]>([
-    ['a resource in place of what is to be put', { resourceType: 'Patient', id: 'p' }, 'type is missing.'],
+    ['a resource instead of what is to be put', { resourceType: 'Patient', id: 'p' }, 'type is missing.'],
     ['a resource to put without indexer', { type: 'Patient', id: 'p', source: { resourceType: 'Patient' } }, 'indexer is missing.'],
   ])('%s', (_, put, message) => {
     expect(() => call(putResource, put)).toThrow(message)

@@ -31,14 +31,14 @@ describe('the archive of a FHIR package', () => {
     expect(found.definitions.map((file) => file.name)).toEqual([name.slice('package/'.length)])
   })
 
-  test('counts all bytes, also those of entries that are no files', async () => {
+  test('counts all bytes, also those of entries that are not files', async () => {
     const bomb = tarEntry('link', 'x'.repeat(300_000), '2')
     const archive = (): ReadableStream<Uint8Array<ArrayBuffer>> => gzipped([bomb, bomb, bomb, new Uint8Array(1_024)])
     await expect(readPackage(archive(), { maxBytes: 800_000 })).rejects.toMatchObject({ code: 'too-costly' })
     await expect(readPackage(archive())).rejects.toMatchObject({ message: expect.stringContaining('not a FHIR package') as string })
   })
 
-  test('passes over entries that are no files and over files that are not read', async () => {
+  test('passes over entries that are not files and over files that are not read', async () => {
     const archive = gzipped([
       tarEntry('package/link', 'x'.repeat(5_000), '2'),
       tarEntry('package/other/image.png', 'x'.repeat(200_000)),

@@ -37,7 +37,7 @@ describe('parametersOf', () => {
       'Parameters.parameter[0].valueCoding.userSelected',
     ],
     [
-      'codings that are no array',
+      'codings that are not an array',
       parametersBody({ name: 'a', valueCodeableConcept: { coding: {} } }),
       'body-structure',
       'Parameters.parameter[0].valueCodeableConcept.coding',

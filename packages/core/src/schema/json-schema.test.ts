@@ -61,8 +61,8 @@ describe('the schema of a type', () => {
 
   test.each<[string, object]>([
     ['an unknown member', { nmae: [] }],
-    ['a value in place of a list', { name: { family: 'x' } }],
-    ['a list in place of a value', { birthDate: ['1980'] }],
+    ['a value instead of a list', { name: { family: 'x' } }],
+    ['a list instead of a value', { birthDate: ['1980'] }],
     ['an empty list', { name: [] }],
     ['an empty object', { name: [{}] }],
     ['an object with an id only', { name: [{ id: 'x' }] }],

@@ -58,7 +58,7 @@ async function demandMember(making: Making, rule: ElementRule, { slot, demands }
   if (list !== undefined) properties[slot.jsonName] = list
 }
 
-/** A member, or for a primitive its sibling with an extension in place of the value. */
+/** A member, or for a primitive its sibling with an extension instead of the value. */
 function present(slots: readonly ElementSlot[]): JsonObject {
   return { anyOf: slots.flatMap(({ jsonName, siblingName }) => [{ required: [jsonName] }, { required: [siblingName] }]) }
 }

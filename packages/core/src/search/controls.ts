@@ -134,7 +134,7 @@ function checkElements(elements: readonly string[], types: readonly string[], mo
   if (unknown === undefined) return
   const names = new Set(known.flatMap(({ elements: slots, members }) => [...slots.keys(), ...members.keys()]))
   const ofTypes = known.length === 1 ? `of ${types[0]}` : 'of the types that are searched'
-  const message = `Search parameter '_elements' names ${quoted(unknown)}, which is no element ${ofTypes}.`
+  const message = `Search parameter '_elements' names ${quoted(unknown)}, which is not an element ${ofTypes}.`
   const hint = didYouMean(nearest(unknown, names))
   throw new OperationError('search-invalid', hint === undefined ? message : `${message} ${hint}`, { expression: ['_elements'] })
 }

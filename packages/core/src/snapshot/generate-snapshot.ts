@@ -14,7 +14,7 @@ export type SnapshotInput =
 
 /** The result of `generateSnapshot`. */
 export interface SnapshotResult {
-  /** The StructureDefinition, with the snapshot in place of the one that it had. */
+  /** The StructureDefinition, with the snapshot instead of the one that it had. */
   readonly definition: JsonObject
   /** What of the differential could not be applied, or only in part, in its order. The snapshot is as if that were not there. */
   readonly problems: readonly SnapshotProblem[]
@@ -28,7 +28,7 @@ const INPUT = inputShape<SnapshotInput>({ definition: OBJECT, url: TEXT })
  *
  * @returns The definition with its snapshot, as it is where it has a snapshot and no differential.
  * @throws {OperationError} `parameter-required` without a definition or url, `source-ambiguous` with both; `not-found` for a url that nothing has;
- *   `definition-not-found` when a base is not known; `definition-invalid` for what is no StructureDefinition, has no differential, is of another type
+ *   `definition-not-found` when a base is not known; `definition-invalid` for what is not a StructureDefinition, has no differential, is of another type
  *   than its base, or builds on itself; `too-costly` for more than 100,000 elements or a path of more than 100 steps; `aborted`, `computation-timeout`.
  * @see https://hl7.org/fhir/R4/profiling.html#snapshot
  */

@@ -130,7 +130,7 @@ export function forProfiles(element: JsonObject, url: string): JsonObject {
   return url.startsWith(TYPE_URL) ? withAbsoluteLinks(adapted) : adapted
 }
 
-/** That one name is used for a binding in many places is no matter of profiles. */
+/** That one name is used for a binding in many places is not a matter of profiles. */
 function withoutCommonBinding(binding: JsonObject): JsonObject {
   const kept = objectsAt(binding, 'extension').filter(({ url }) => url !== `${TYPE_URL}elementdefinition-isCommonBinding`)
   const rest = without(binding, 'extension')

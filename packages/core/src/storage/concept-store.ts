@@ -33,7 +33,7 @@ export interface SystemSections {
 export interface StagedSystem {
   /** Keeps a section; a name that was put before is replaced. The bytes must not be changed afterwards. */
   put(name: string, bytes: Uint8Array): Promise<void>
-  /** Makes all sections visible at once, in place of what was published under the same url and version. */
+  /** Makes all sections visible at once, instead of what was published under the same url and version. */
   publish(): Promise<StoredSystem>
   /** Forgets what was put. */
   discard(): Promise<void>

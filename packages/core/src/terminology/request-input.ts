@@ -55,7 +55,7 @@ export function readLanguages(reader: ParameterReader, request: Pick<OperationRe
 
 /**
  * The languages for a value set, the first that is stated: displayLanguage, expansion parameter of the value set, header, its own
- * language. What is not a list of languages is passed over where it was not asked for.
+ * language. What is not a list of languages is ignored where it was not asked for.
  *
  * @throws {OperationError} `parameter-value` when `displayLanguage` is not a list of languages.
  */
@@ -97,7 +97,7 @@ function optionalList(text: string | undefined): LanguageList | undefined {
   return list === undefined || (list.tags.length === 0 && !list.only) ? undefined : list
 }
 
-/** Inputs that nobody knows are passed over, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid`. */
+/** Unknown inputs are ignored, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid`. */
 export function ignoreUnknown(request: Pick<OperationRequest, 'strict'>, reader: ParameterReader): void {
   if (request.strict) reader.refuseUnknown()
 }

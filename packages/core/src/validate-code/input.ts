@@ -59,7 +59,7 @@ export type ValidateCodeInSystemInput = CodeInput & ValidateCodeOptions & NamedS
 export interface NamedSystem {
   /** Canonical of the code system, with or without version. Default: the system of the code. */
   readonly url?: string | undefined
-  /** The CodeSystem resource itself, used in place of a stored one of the same url and version. */
+  /** The CodeSystem resource itself, used instead of a stored one of the same url and version. */
   readonly codeSystem?: object | undefined
 }
 

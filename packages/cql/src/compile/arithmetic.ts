@@ -41,7 +41,7 @@ export const ARITHMETIC: NodeCompilers = {
   Power: binary((left, right) => power(left, right)),
   Log: binary((left, right) => real(left, (value) => Math.log(value) / Math.log(numeric(right)))),
   Negate: (node, scope, compiler) => {
-    // The least Integer is written as the negation of a number that is no Integer.
+    // The least Integer is written as the negation of a number that is not an Integer.
     const operand = operandOf(node)
     if (typeOf(operand) === 'Literal' && !(textAt(operand, 'value') ?? '-').startsWith('-'))
       return negativeLiteral(operand, scope, compiler)
@@ -90,11 +90,11 @@ function sum(left: Value, right: Value, how: Sum): Value {
 
 function later(value: Temporal, amount: Quantity, { sign, node }: Sum): Value {
   if (durationUnit(amount.unit) === undefined)
-    throw failedEvaluation(`The unit ${quoted(amount.unit)} is no duration, which a date could be moved by.`, node)
+    throw failedEvaluation(`The unit ${quoted(amount.unit)} is not a duration, which a date could be moved by.`, node)
   if (!isMovedBy(value.kind, amount.unit))
     throw failedEvaluation(`A time of day cannot be moved by ${quoted(amount.unit)}; hours, minutes, seconds and milliseconds can.`, node)
   const moved = addDuration(value, amount.value, amount.unit, sign)
-  if (moved === undefined) throw failedEvaluation('The result of date arithmetic is no date of the years 1 to 9999.', node)
+  if (moved === undefined) throw failedEvaluation('The result of date arithmetic is not a date of the years 1 to 9999.', node)
   return moved
 }
 

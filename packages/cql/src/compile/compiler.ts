@@ -32,7 +32,7 @@ export interface RetrieveRequest {
   readonly profile: string | undefined
   /** Whether all resources are meant, not only those of the subject (context Unfiltered). */
   readonly unfiltered: boolean
-  /** The resource whose resources are meant, in place of the subject's; null when there is none. */
+  /** The resource whose resources are meant, instead of the subject's; null when there is none. */
   readonly context?: FhirElement | null
   /** Element whose codes are compared. */
   readonly codePath: string | undefined

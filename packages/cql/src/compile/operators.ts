@@ -32,7 +32,7 @@ export function partsAt(node: ElmNode, member: string): readonly ElmNode[] {
   const parts = nodesAt(node, member)
   const given = Object.hasOwn(node, member) ? node[member] : undefined
   const count = Array.isArray(given) ? given.length : given === undefined || given === null ? 0 : 1
-  if (parts.length !== count) throw invalidElm(node, `${typeOf(node) || 'A node'} has a member ${member} that is no list of nodes.`)
+  if (parts.length !== count) throw invalidElm(node, `${typeOf(node) || 'A node'} has a member ${member} that is not a list of nodes.`)
   return parts
 }
 

@@ -45,7 +45,7 @@ export const STRING: NodeCompilers = {
     return (evaluation) => {
       const [whole, separator] = [text(evaluation), pattern(evaluation)]
       if (typeof whole !== 'string') return null
-      // U+0000 is no character of a String, so it can stand for what was matched.
+      // U+0000 is not a character of a String, so it can stand for what was matched.
       if (typeof separator !== 'string') return [whole]
       const spend = spendMatch(whole, evaluation)
       const parts = separators(separator, evaluation).replaceAll(whole, '\u0000', spend).split('\u0000')

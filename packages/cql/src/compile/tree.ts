@@ -65,7 +65,7 @@ function descendantsOf(value: Value, evaluation: Evaluation, compiler: Compiler)
   }
 }
 
-/** The items of a list that are not null; what is no list is its only item. */
+/** The items of a list that are not null; what is not a list is its only item. */
 function itemsOf(value: Value): readonly Value[] {
   return (isList(value) ? value : [value]).filter((item) => item !== null)
 }

@@ -169,7 +169,7 @@ function literal(node: ElmNode): Compute {
   const type = localName(textAt(node, 'valueType') ?? '')
   const text = scalarAt(node, 'value') ?? ''
   const value = literalValue(type, text)
-  if (value === undefined) throw invalidElm(node, `${quoted(text)} is no literal of ${type.slice(0, MAX_NAME)}.`)
+  if (value === undefined) throw invalidElm(node, `${quoted(text)} is not a literal of ${type.slice(0, MAX_NAME)}.`)
   return constant(value)
 }
 

@@ -89,7 +89,7 @@ function mayBeWithin(value: unknown, { from, to }: Bounds): boolean {
 
 const DATE = 10
 
-/** As far as the date is known; what is no text is not compared. */
+/** As far as the date is known; what is not a text is not compared. */
 function isBefore(date: unknown, bound: string): boolean {
   return typeof date === 'string' && date.slice(0, DATE) < bound.slice(0, date.length)
 }

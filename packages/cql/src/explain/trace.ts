@@ -227,7 +227,7 @@ export function within(entry: Entry, node: ElmNode): Entry | undefined {
   return undefined
 }
 
-/** `Observation/o1`; what is no resource with an id has an empty one. */
+/** `Observation/o1`; what is not a resource with an id has an empty one. */
 export function idOf({ type, json }: FhirElement): string {
   const id = typeof json === 'object' && json !== null && 'id' in json ? json.id : undefined
   return `${type.name}/${typeof id === 'string' ? id : ''}`

@@ -264,7 +264,7 @@ function publishedElm(resource: LibraryResource): ElmNode | undefined {
       expression: ['Library.content'],
     })
   }
-  throw new OperationError('definition-invalid', `The ELM of Library ${nameOf(resource)} is no JSON object.`, {
+  throw new OperationError('definition-invalid', `The ELM of Library ${nameOf(resource)} is not a JSON object.`, {
     expression: ['Library.content'],
   })
 }

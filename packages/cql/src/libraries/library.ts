@@ -106,7 +106,7 @@ interface Library {
  * Nothing is compiled before it is asked for, so a definition that cannot be compiled hinders no other.
  *
  * @param elm The JSON form of ELM, `{ library: {...} }` or the library itself.
- * @throws {OperationError} `definition-invalid` when it is no ELM library or cannot be compiled, `not-supported` for nodes that are not
+ * @throws {OperationError} `definition-invalid` when it is not an ELM library or cannot be compiled, `not-supported` for nodes that are not
  *   understood, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {

@@ -50,7 +50,7 @@ function checkTypes(items: readonly Value[], population: CompiledCriterion, mode
   for (const item of items) {
     if (item === null) continue
     const name = isFhir(item) && item.type.kind === 'resource' ? item.type.name : undefined
-    if (name === undefined ? isOfResources : name !== basis) throw misfit(population, `gives ${name ?? 'what is no resource'}`)
+    if (name === undefined ? isOfResources : name !== basis) throw misfit(population, `gives ${name ?? 'what is not a resource'}`)
   }
 }
 
@@ -63,7 +63,7 @@ function misfit({ place, basis = 'boolean' }: CompiledCriterion, what: string): 
   return new OperationError('definition-invalid', `${place} ${what}, while its basis is ${quoted(basis)}.`)
 }
 
-/** `Encounter/e1`; an element that is no resource is named by its content. */
+/** `Encounter/e1`; an element that is not a resource is named by its content. */
 export function referenceOf({ type, json }: FhirElement): string {
   const id = typeof json === 'object' && json !== null && 'id' in json && typeof json.id === 'string' ? json.id : JSON.stringify(json)
   return `${type.name}/${id}`

@@ -143,7 +143,7 @@ interface Packed {
   uses: number
 }
 
-/** In place of the reference to the subject. */
+/** Instead of the reference to the subject. */
 const SELF = ''
 
 function packedOf(reference: string, { results, supplements }: Contribution): Packed {

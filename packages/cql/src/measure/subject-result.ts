@@ -102,7 +102,7 @@ function observed(
 /**
  * The number or amount that was observed. An element without a value is none.
  *
- * @throws {OperationError} `definition-invalid` for what is no number.
+ * @throws {OperationError} `definition-invalid` for what is not a number.
  */
 function amountsOf(value: Value, { place }: CompiledCriterion, helpers: HelperContext): readonly Amount[] {
   const plain = value !== null && isFhir(value) ? plainAmount(value, helpers) : value

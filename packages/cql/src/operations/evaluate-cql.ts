@@ -46,7 +46,7 @@ export interface EvaluateCqlInput extends ExplainOption {
   readonly subject?: string | undefined
   /** Values of parameters by name. */
   readonly parameters?: ReadonlyMap<string, Value> | undefined
-  /** Resources that are evaluated over in place of those in the storage. Those about another subject are not retrieved. */
+  /** Resources that are evaluated over instead of those in the storage. Those about another subject are not retrieved. */
   readonly data?: readonly LibraryResource[] | undefined
 }
 

@@ -28,7 +28,7 @@ function valueOf(parameter: Parameter, offset: number): Value {
   const { value, type, expression, parts } = parameter
   const read = parts.length > 0 ? partsValue(parts, offset) : readable(value, type, offset)
   if (read === undefined)
-    throw new OperationError('parameter-value', `The parameter ${quoted(parameter.name)} has a value that is no value of CQL.`, {
+    throw new OperationError('parameter-value', `The parameter ${quoted(parameter.name)} has a value that is not a value of CQL.`, {
       expression: [expression],
     })
   return read

@@ -111,7 +111,7 @@ const VISITORS: Readonly<Record<string, Visitor>> = {
   ConceptRef: (walk, node, { unit }) => void codingsOf(walk, node, unit),
 }
 
-/** Members of nodes that are no expressions. */
+/** Members of nodes that are not expressions. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['annotation', 'resultTypeSpecifier', 'signature', 'operandTypeSpecifier'])
 
 function visit(walk: Walk, node: ElmNode, place: Place): void {
@@ -193,7 +193,7 @@ function typeOfSource(walk: Walk, source: ElmNode, unit: Unit): TypeSpecifier | 
 
 const HOLDERS: ReadonlySet<string> = new Set(['AliasRef', 'OperandRef'])
 
-/** A path without the `value` of primitives, which is no element in JSON. */
+/** A path without the `value` of primitives, which is not an element in JSON. */
 function elementPath(model: TypeModel, resource: string, path: readonly string[]): string {
   const known: string[] = []
   let type = model.type(resource)

@@ -22,7 +22,7 @@ export function long(value: bigint): bigint | null {
   return value >= MIN_LONG && value <= MAX_LONG ? value : null
 }
 
-/** The type of a value as a point of intervals; `undefined` for values that are no points. */
+/** The type of a value as a point of intervals; `undefined` for values that are not points. */
 export function pointTypeOf(value: Value): PointType | undefined {
   if (typeof value === 'number') return 'Integer'
   if (typeof value === 'bigint') return 'Long'

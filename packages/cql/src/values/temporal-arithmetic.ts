@@ -43,7 +43,7 @@ const DAY_MS = 86_400_000
  * Adds a duration to a date or time (CQL reference, Add of DateTime): decimals of the amount are dropped, a duration finer than the value
  * is turned into its precision first, and Feb 29 plus a year is Feb 28.
  *
- * @returns `undefined` for units that are no durations and results outside of the years 1 to 9999.
+ * @returns `undefined` for units that are not durations and results outside of the years 1 to 9999.
  */
 export function addDuration(value: Temporal, amount: Decimal, unit: string, sign: 1 | -1): Temporal | undefined {
   const calendar = durationUnit(unit)

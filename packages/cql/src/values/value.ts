@@ -78,7 +78,7 @@ export interface Vocabulary {
   readonly version: string | null
 }
 
-/** A tuple; also an instance of a class that is no System type. */
+/** A tuple; also an instance of a class that is not a System type. */
 export interface Tuple {
   readonly kind: 'tuple'
   readonly elements: ReadonlyMap<string, Value>
@@ -100,7 +100,7 @@ export function isList(value: Value): value is readonly Value[] {
 /** The `kind` of a value that has one. */
 export type Kind = Exclude<Value, null | boolean | number | bigint | string | readonly Value[]>['kind']
 
-/** The `kind` of an object, or the name of what is no object: `null`, `boolean`, `integer`, `long`, `string`, `list`. */
+/** The `kind` of an object, or the name of what is not an object: `null`, `boolean`, `integer`, `long`, `string`, `list`. */
 export function kindOf(value: Value): Kind | 'null' | 'boolean' | 'integer' | 'long' | 'string' | 'list' {
   switch (typeof value) {
     case 'boolean':

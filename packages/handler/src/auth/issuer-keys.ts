@@ -88,7 +88,7 @@ export function configuredKeys(keys: readonly JWK[]): KeySource {
   return keySet({ keys: [...keys] })
 }
 
-/** The keys of a published set that may be used; symmetric and short ones are passed over. */
+/** The keys of a published set that may be used; symmetric and short ones are ignored. */
 export function keySet({ keys }: JSONWebKeySet): KeySource {
   const usable = keys.filter(isStrong)
   let find: ReturnType<typeof createLocalJWKSet> | undefined
@@ -200,7 +200,7 @@ function unavailable(): OperationError {
 async function fetchSet(uri: string, fetch: RemoteKeysOptions['fetch']): Promise<JSONWebKeySet> {
   const headers = { accept: 'application/json, application/jwk-set+json' }
   const body = await issuerJson({ uri, fetch, maxBytes: MAX_BYTES }, { headers })
-  if (!Array.isArray(body['keys'])) throw new TypeError('This is no set of keys.')
+  if (!Array.isArray(body['keys'])) throw new TypeError('This is not a set of keys.')
   const keys = objectsAt(body, 'keys').flatMap((key) => {
     const kty = stringAt(key, 'kty')
     return kty === undefined ? [] : [{ ...key, kty }]

@@ -18,7 +18,7 @@ const ACTIVE = /html|xml|svg|script|ecma|css|wasm|^multipart\/|^text\/(?!plain|c
 /**
  * Makes the resource of content that came as it is: with its `Content-Type`, and the header `X-Security-Context`. A body that is a Binary in JSON stays as it is.
  *
- * @throws {OperationError} `parameter-value` for a context that is no reference to a resource.
+ * @throws {OperationError} `parameter-value` for a context that is not a reference to a resource.
  * @see https://hl7.org/fhir/R4/binary.html#rest
  */
 export async function takeContent(exchange: Exchange): Promise<void> {

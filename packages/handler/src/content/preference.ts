@@ -9,14 +9,14 @@ const RETURNS: ReadonlyMap<string, ReturnPreference> = new Map([
   ['return=operationoutcome', 'OperationOutcome'],
 ])
 
-/** The first preference about the body that is known; a preference that is not is passed over (RFC 7240 2). */
+/** The first preference about the body that is known; others are ignored (RFC 7240 2). */
 export function returnPreference(request: Pick<HttpRequest, 'header'>): ReturnPreference | undefined {
   return preferencesOf(request)
     .map((preference) => RETURNS.get(preference))
     .find((known) => known !== undefined)
 }
 
-/** Whether the caller wants what is not known to be refused (`Prefer: handling=strict`), or passed over. */
+/** Whether the caller wants what is not known to be refused (`Prefer: handling=strict`), or ignored. */
 export function prefersHandling(request: Pick<HttpRequest, 'header'>, handling: 'strict' | 'lenient'): boolean {
   return preferencesOf(request).includes(`handling=${handling}`)
 }

@@ -9,11 +9,11 @@ export interface Answer {
   readonly headers: readonly (readonly [string, string])[]
   /** Absent for none, with its type among the headers. */
   readonly body?: string | undefined
-  /** In place of `body`, a long text in pieces, which are not put together. */
+  /** Instead of `body`, a long text in pieces, which are not put together. */
   readonly pieces?: readonly string[] | LongText | undefined
-  /** In place of `body`, content that is no text. */
+  /** Instead of `body`, content that is not text. */
   readonly bytes?: Uint8Array | undefined
-  /** In place of `body`, a text that is made while it is sent; a failure of it cuts the answer off. */
+  /** Instead of `body`, a text that is made while it is sent; a failure of it cuts the answer off. */
   readonly stream?: AsyncIterable<string> | undefined
 }
 
@@ -102,7 +102,7 @@ export function emptyAnswer(status: number, headers: Answer['headers'] = []): An
 }
 
 /**
- * The answer as it goes out: with the headers of every answer and `more`, and for a HEAD with the length of its body in place of the body.
+ * The answer as it goes out: with the headers of every answer and `more`, and for a HEAD with the length of its body instead of the body.
  */
 export function finished(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
   const headers = [...ALWAYS, ...answer.headers, ...more]

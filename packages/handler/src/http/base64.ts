@@ -5,7 +5,7 @@ const CHARACTERS = 0x8000
 /** Bytes that become text in one go: a multiple of three. */
 const BYTES = 0x6000
 
-/** The bytes of a base64 text, in pieces; blanks in it are passed over, as R4 allows. `undefined` for any other text. */
+/** The bytes of a base64 text, in pieces; white space in it is ignored, as R4 allows. `undefined` for any other text. */
 export function* readingBase64(text: string): Work<Uint8Array | undefined> {
   const plain = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text
   const parts: Uint8Array[] = []

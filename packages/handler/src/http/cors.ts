@@ -57,7 +57,7 @@ export function checkOrigins({ origins, credentials = false }: CorsOptions): voi
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
   if (wrong !== undefined)
     throw new TypeError(
-      `createHandler: cors.origins has ${JSON.stringify(wrong)}, which is no origin such as 'https://app.example', nor '*'.`,
+      `createHandler: cors.origins has ${JSON.stringify(wrong)}, which is not an origin such as 'https://app.example', nor '*'.`,
     )
 }
 

@@ -19,7 +19,7 @@ export interface TargetLimits {
 /**
  * Takes a request's target apart.
  *
- * @throws {OperationError} `url-too-long`, `parameter-too-long` for too many parameters, `parameter-invalid` for a target that is no
+ * @throws {OperationError} `url-too-long`, `parameter-too-long` for too many parameters, `parameter-invalid` for a target that is not a
  *   path, has a fragment, or has a malformed percent-encoding, invalid UTF-8 or a NUL.
  */
 export function parseTarget(target: string, limits: TargetLimits): Target {

@@ -12,7 +12,7 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
  * Serves a handler in `node:http` or Express: `createServer(toNodeListener(handler))`, `app.use('/base', toNodeListener(handler))`.
  * Mount it before anything that reads bodies.
  *
- * @throws {TypeError} for what is no handler.
+ * @throws {TypeError} for what is not a handler.
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
   const serve = serverOf('toNodeListener', handler)
@@ -67,7 +67,7 @@ export interface KoaContext {
   respond?: boolean | undefined
 }
 
-/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {TypeError} for what is no handler. */
+/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {TypeError} for what is not a handler. */
 export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: KoaContext) => Promise<void> {
   const serve = serverOf('toKoaMiddleware', handler)
   return (context) => {

@@ -7,7 +7,7 @@ export interface DocumentedRoute {
   readonly place: PathPlace
   readonly route: Route
   readonly name: string
-  /** Absent for what is no operation, and for an operation whose definition is not there. */
+  /** Absent for what is not an operation, and for an operation whose definition is not there. */
   readonly defined: DefinedOperation | undefined
   readonly isOpen: boolean
 }

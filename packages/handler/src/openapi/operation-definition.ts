@@ -48,7 +48,7 @@ function nameOf(parameter: JsonObject): string {
   return stringAt(parameter, 'name') ?? ''
 }
 
-/** JSON Schemas of the primitive types that are no texts of any form. */
+/** JSON Schemas of the primitive types that are not texts of any form. */
 const PRIMITIVES: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['boolean', { type: 'boolean' }],
   ['integer', { type: 'integer' }],

@@ -192,7 +192,7 @@ function conditionalRoutes(service: Service, { update, patch, remove }: WriteRow
   return [
     {
       ...asSearch(update),
-      summary: 'Stores a resource in place of the one that matches all parameters, or as a new one',
+      summary: 'Replaces the resource that matches all parameters, or stores a new one',
       ...planned(service, (exchange) => planConditionalUpdate(service, exchange)),
     },
     {

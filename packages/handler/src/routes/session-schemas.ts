@@ -9,7 +9,7 @@ export const MAX_LOGIN_ID = 128
 const TEXT = { type: 'string' } as const
 const INSTANT = { type: 'string', format: 'date-time' } as const
 
-/** Names of claims whose values are no texts. */
+/** Names of claims whose values are not texts. */
 const TYPES_OF_CLAIMS: ReadonlyMap<string, JsonObject> = new Map([
   ['email_verified', { type: 'boolean' }],
   ['phone_number_verified', { type: 'boolean' }],

@@ -1,7 +1,7 @@
 import { resourcesIn } from '../fhir/resources.js'
 import type { Call } from './call.js'
 
-/** A transaction that stores resources under their ids. @throws {Error} for what is no resource, or has no id. */
+/** A transaction that stores resources under their ids. @throws {Error} for what is not a resource, or has no id. */
 export function storeCall(text: string): Call {
   const entry = resourcesIn(text).map((resource) => {
     const { resourceType, id } = resource

@@ -3,7 +3,7 @@ import { isObject, objectAt, objectsAt, type JsonObject } from 'fhir-ops/interna
 /**
  * The resources of a text: one resource, those of a Bundle, or those of a list. Empty for an empty text.
  *
- * @throws {SyntaxError} for what is no JSON; {TypeError} for XML, and for JSON that is no resource.
+ * @throws {SyntaxError} for what is no JSON; {TypeError} for XML, and for JSON that is not a resource.
  */
 export function resourcesIn(text: string): readonly (JsonObject & { readonly resourceType: string })[] {
   if (text.trim() === '') return []

@@ -86,11 +86,11 @@ function isSpan(condition: Condition): boolean {
 
 /** What share of `few` resources is always looked at one by one. */
 const LEAST_SHARE = 10
-/** Half of the entries of an index that can be passed over in the time in which the entries of one resource are looked at (`npm run bench storage`). */
+/** Half of the entries of an index that can be skipped in the time in which the entries of one resource are looked at (`npm run bench storage`). */
 const ENTRIES_PER_LOOK = 12
 
 /**
- * `m1` of `m0`, `m2` of `m1` and so on: where not too many entries meet a span (`near`), they are passed over, and those resources are left that have one.
+ * `m1` of `m0`, `m2` of `m1` and so on: where not too many entries meet a span (`near`), they are skipped, and those resources are left that have one.
  * What is hashed are always the resources, which are few.
  */
 function passing(span: Pick<SearchQuery, 'type' | 'where'>, index: number, few: number): Sql {

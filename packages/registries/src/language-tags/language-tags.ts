@@ -23,7 +23,7 @@ const PROPERTIES: ReadonlyMap<string, PartOf> = new Map<string, PartOf>([
  * (`en-US`), as codes in FHIR are compared with their case. Filters: the parts of a tag (`language`, `ext-lang`, `script`, `region`,
  * `variant`, `extension`, `private-use`) with `exists` and `=`. Lists are those of the value set of common languages.
  *
- * @param file The content of `subtags.json` in place of the package's own.
+ * @param file The content of `subtags.json` instead of the package's own.
  * @throws {TypeError} without `bytes` where there is no file system.
  * @see https://www.rfc-editor.org/rfc/rfc5646
  */

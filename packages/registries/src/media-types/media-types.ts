@@ -15,7 +15,7 @@ const TOP_LEVEL: ReadonlySet<string> = new Set([
   'video',
 ])
 
-/** Short names that R4 allows in place of a type: `CapabilityStatement.format` is bound to media types and names them. */
+/** Short names that R4 allows instead of a type: `CapabilityStatement.format` is bound to media types and names them. */
 const SHORT_NAMES: ReadonlySet<string> = new Set(['json', 'ttl', 'xml'])
 
 const MAX_LENGTH = 500

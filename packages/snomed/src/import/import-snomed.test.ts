@@ -214,7 +214,7 @@ describe('a damaged release is refused with the place of the damage, and nothing
     await expect(importSnomed(memoryConceptStore(), path, options)).rejects.toMatchObject({ code: 'body-invalid' })
   })
 
-  test('a byte order mark, rows without a time and files of unknown columns are no damage', async () => {
+  test('a byte order mark, rows without a time and files of unknown columns are not damage', async () => {
     const path = join(folder, 'marked')
     const unknown = { 'der2_Other_Snapshot_INT_20240101.txt': Buffer.from('a\tb\r\n1\t2\r\n') }
     writeFiles(path, { ...changed((text) => `\uFEFF${text.replace('\t20240101\t', '\t\t')}`), ...unknown })

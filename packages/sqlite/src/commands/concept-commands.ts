@@ -71,7 +71,7 @@ export const putSection: Command<SectionToPut, null> = {
 }
 
 /**
- * Publishes a staged version in place of the one before. That one's sections stay for those who are reading them, until the next import.
+ * Publishes a staged version instead of the one before. That one's sections stay for those who are reading them, until the next import.
  */
 export const publishSystem: Command<StoredSystem, null> = {
   name: 'publishSystem',

@@ -102,17 +102,17 @@ function partsOf(db: SqliteDriver, found: ReadonlyMap<string, KeptPart>): Parts 
   return {
     bits(key) {
       const part = found.get(key)
-      if (part?.kind !== 'set') throw new TypeError(`${key} is no set that was asked for.`)
+      if (part?.kind !== 'set') throw new TypeError(`${key} is not a set that was asked for.`)
       return part.bits()
     },
     column(key) {
       const part = found.get(key)
-      if (part?.kind !== 'column') throw new TypeError(`${key} is no column that was asked for.`)
+      if (part?.kind !== 'column') throw new TypeError(`${key} is not a column that was asked for.`)
       return part.column(db)
     },
     order(key) {
       const part = found.get(key)
-      if (part?.kind !== 'order') throw new TypeError(`${key} is no order that was asked for.`)
+      if (part?.kind !== 'order') throw new TypeError(`${key} is not an order that was asked for.`)
       return part.order
     },
   }

@@ -41,7 +41,7 @@ function meant(part: string): string {
 
 const SPECIAL = ',|$\\'
 
-/** The value with characters of no meaning in place of those that a backslash takes the meaning from. */
+/** The value with characters of no meaning instead of those that a backslash takes the meaning from. */
 export function hideEscaped(value: string): string {
   return value.replaceAll(/\\([,|$\\])/g, (_, special: string) => String.fromCharCode(0xe000 + SPECIAL.indexOf(special)))
 }

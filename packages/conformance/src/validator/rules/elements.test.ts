@@ -171,7 +171,7 @@ test.each([
   ['oid:1.2.3', ['error identifier Patient.identifier[0]']],
   ['uuid:1f0e6ab7-0d3c-4b8b-9d3e-0a6f0d9b2c11', ['error identifier Patient.identifier[0]']],
   ['urn:oid:1.2.3', []],
-])('a URN without its scheme is no absolute system: %s', async (system, said) => {
+])('a URN without its scheme is not an absolute system: %s', async (system, said) => {
   expect(await findingsOf(patient({ identifier: [{ system, value: 'x' }] }), [], /^identifier/)).toEqual(said)
 })
 

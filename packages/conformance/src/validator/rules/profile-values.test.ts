@@ -43,7 +43,7 @@ const inChoice = { path: 'Patient.multipleBirthInteger.extension', min: 1 }
 /** The clock says 2026-01-01. */
 const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string[]])[] = [
   [
-    'a limit of a date that is no whole number of years',
+    'a limit of a date that is not a whole number of years',
     { path: 'Patient.birthDate', minValueQuantity: { value: 1.5, system: 'http://unitsofmeasure.org', code: 'a' } },
     { birthDate: '2025-12-31' },
     ['error value-limit Patient.birthDate'],

@@ -118,9 +118,9 @@ describe('the signature of a Bundle', () => {
     ['by whom it states', stating({ who: { identifier: { value: 'test' } } }), [TOLD]],
     ['of no stated format', stating({ sigFormat: undefined }), [TOLD]],
     ['without data', stating({ data: undefined }), [TOLD]],
-    ['that is no JWS', signed('x'), ['error signature-data Bundle']],
+    ['that is not a JWS', signed('x'), ['error signature-data Bundle']],
     [
-      'of another payload, which is no JSON',
+      'of another payload, which is not JSON',
       signed(jws(header(), { payload: encoded('x'), content: 'x' })),
       ['warning signature-payload Bundle', TOLD, WRONG],
     ],

@@ -28,7 +28,7 @@ test.each([
   '<< 12345',
   '<< 73211009: 363698007 =',
   '< 73211009 OR < 22298006 AND < 404684003',
-])('%s is no constraint of SNOMED CT: VALUESET_BAD_FILTER_VALUE_INVALID', async (value) => {
+])('%s is not a constraint of SNOMED CT: VALUESET_BAD_FILTER_VALUE_INVALID', async (value) => {
   const [said, ...others] = await saidOf(constraint(value))
   expect(said).toMatch(
     /^error\|invalid ValueSet\.compose\.include\[0\]\.filter\[0\] The value .* for the filter constraint is invalid: .*at character \d+/s,

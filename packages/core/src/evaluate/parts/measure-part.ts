@@ -74,7 +74,7 @@ function nameOf({ measure, composite, scope: { period, subject, practitioner, pa
  *
  * @param input That of the parts.
  * @param parts All of them, in any order, also as they come from `JSON.parse`.
- * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for what is no part, is of another evaluation, missing or given twice, and for parts that saw
+ * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for what is not a part, is of another evaluation, missing or given twice, and for parts that saw
  *   data so different that they do not fit.
  */
 export async function mergeMeasureParts(

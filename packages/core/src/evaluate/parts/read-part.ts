@@ -32,7 +32,7 @@ export interface CountsOfPart {
 /**
  * All parts of an evaluation.
  *
- * @throws {OperationError} `parameter-value` for what is no part, is of another evaluation, missing or given twice.
+ * @throws {OperationError} `parameter-value` for what is not a part, is of another evaluation, missing or given twice.
  */
 export function checkedParts(
   given: readonly unknown[],

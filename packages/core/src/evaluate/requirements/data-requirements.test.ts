@@ -100,7 +100,7 @@ describe('what is refused', () => {
     ['no period', { measure: 'm', periodStart: '2021' }, 'parameter-required'],
     ['no date', { measure: 'm', periodStart: '2021-02-30', periodEnd: '2022' }, 'parameter-value'],
     ['an unknown Measure', { measure: 'none', ...PERIOD }, 'not-found'],
-    ['a criterion that is no search', { measure: 'm', ...PERIOD }, 'definition-invalid'],
+    ['a criterion that is not a search', { measure: 'm', ...PERIOD }, 'definition-invalid'],
     ['definitions of a Measure', { measure: 'm', definitions: ['A'], ...PERIOD }, 'parameter-invalid'],
     ['a Library without a language for it', { library: { resourceType: 'Library' } }, 'not-supported'],
   ])('%s', async (_, input, code) => {

@@ -17,7 +17,7 @@ import { mergedRequirements } from './merge.js'
 export interface DataRequirementsInput {
   /** `Measure/<id>`, an id, a url or `url|version`. */
   readonly measure?: string | undefined
-  /** A Library resource, in place of a Measure. */
+  /** A Library resource, instead of a Measure. */
   readonly library?: object | undefined
   /** `YYYY`, `YYYY-MM` or `YYYY-MM-DD`; required for a Measure. */
   readonly periodStart?: string | undefined

@@ -128,7 +128,7 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   }
 }
 
-/** An empty list is no set of resources where the same stratifier gives others values. */
+/** An empty list is not a set of resources where the same stratifier gives others values. */
 function reported(strata: readonly OpenStratum[]): readonly OpenStratum[] {
   if (strata.every(({ values }) => values === undefined)) return strata
   return strata.filter(({ values, part }) => values !== undefined || part.counts.some((count) => count > 0))

@@ -31,8 +31,8 @@ describe('a direct path', () => {
   })
 
   it.each([
-    ['a text in place of an object', 'Patient', 'Patient.name.given', { name: 'x' }],
-    ['a list of texts in place of objects', 'Patient', 'Patient.name.given', { name: [{ given: ['a'] }, 'x'] }],
+    ['a text instead of an object', 'Patient', 'Patient.name.given', { name: 'x' }],
+    ['a list of texts instead of objects', 'Patient', 'Patient.name.given', { name: [{ given: ['a'] }, 'x'] }],
     ['an object of which there are extensions only', 'Patient', 'Patient.name.given', { _name: [{ given: ['a'] }] }],
     ['extensions of an empty list', 'Patient', 'Patient.name.given', { name: [], _name: [{ given: ['a'] }] }],
     ['a list of extensions beside one value', 'Patient', 'Patient.birthDate', { birthDate: '2020', _birthDate: [{}] }],

@@ -6,7 +6,7 @@ export interface DirectPath {
   /**
    * Adds what the path finds to `found`.
    *
-   * @returns False where the JSON has not the shape of its type, such as a text in place of an object: then what was added means nothing, and the
+   * @returns False where the JSON has not the shape of its type, such as a text instead of an object: then what was added means nothing, and the
    *   expression has to be evaluated.
    */
   readonly read: (json: JsonObject, found: unknown[]) => boolean

@@ -27,7 +27,7 @@ export function isAnyMet(model: TypeModel, needs: readonly Need[], children: Rea
   return false
 }
 
-/** What is no choice is looked at when it is cast, as are types that the model does not know. */
+/** What is not a choice is looked at when it is cast, as are types that the model does not know. */
 function mayBe(model: TypeModel, { isChoice, type }: ElementSlot, wanted: string): boolean {
   const present = isChoice && model.type(wanted) !== undefined ? model.type(type) : undefined
   return present === undefined || isSubtype(model, present, wanted)

@@ -159,7 +159,7 @@ function keyOfShape({ type }: FhirNode, children: Children | undefined): string 
   return key
 }
 
-/** What is no node has no children, and is asked everything. */
+/** What is not a node has no children, and is asked everything. */
 function mayApply(model: TypeModel, { needs }: Branch, children: Children | undefined): boolean {
   return needs === undefined || children === undefined || isAnyMet(model, needs, children)
 }

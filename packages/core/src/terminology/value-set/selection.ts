@@ -111,7 +111,7 @@ export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: Ver
   }
 }
 
-/** A filter that cannot be used is passed over: the question that needs it is refused. */
+/** A filter that cannot be used is skipped: the question that needs it is refused. */
 function* prepared(provider: CodeSystemProvider, filter: Filter, owner: string): Work<void> {
   try {
     const set = yield* conceptsFor(provider, filter, owner)

@@ -101,7 +101,7 @@ function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode |
 }
 
 /**
- * One include for each version of each code system in an expansion that a value set carries in place of a compose. An entry without code only groups
+ * One include for each version of each code system in an expansion that a value set carries instead of a compose. An entry without code only groups
  * others.
  */
 function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[] {
@@ -126,7 +126,7 @@ function containedEntries(parent: JsonObject | undefined): readonly JsonObject[]
 
 type IsRight = (value: unknown) => boolean
 
-/** What an include or exclude holds. A version that is passed over would give the codes of another one. */
+/** What an include or exclude holds. To ignore a version would give the codes of another one. */
 const PART_MEMBERS: readonly (readonly [string, IsRight])[] = [
   ['system', isText],
   ['version', isText],

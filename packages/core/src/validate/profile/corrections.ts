@@ -85,7 +85,7 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
   ],
 ])
 
-/** The expression to evaluate in place of a published one. */
+/** The expression to evaluate instead of a published one. */
 export function corrected(expression: string): string {
   return CORRECTIONS.get(expression) ?? expression
 }
@@ -96,7 +96,7 @@ export function corrected(expression: string): string {
  */
 const NOT_REQUIRED: ReadonlySet<string> = new Set(['http://hl7.org/fhir/ValueSet/ucum-vitals-common|4.0.1'])
 
-/** The strength to take in place of a published one. */
+/** The strength to take instead of a published one. */
 export function correctedStrength(strength: string | undefined, valueSet: string | undefined): string | undefined {
   return valueSet !== undefined && NOT_REQUIRED.has(valueSet) ? 'extensible' : strength
 }

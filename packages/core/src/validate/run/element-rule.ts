@@ -109,7 +109,7 @@ export interface ConstraintRule {
  * Makes the test whether a JSON value of a type meets an expression: once for a type, at the first value. The test gives `undefined` where only the
  * evaluation of the expression can say.
  *
- * @param compile Throws an `OperationError` for what is no FHIRPath.
+ * @param compile Throws an `OperationError` for what is not FHIRPath.
  */
 export type JsonTest = (type: TypeDefinition, compile: (expression: string) => unknown) => (value: JsonObject) => boolean | undefined
 

@@ -14,14 +14,14 @@ export const FINDINGS_CUT: FindingDefinition = defineFinding(
 /** What a rule says about a node. */
 export interface Report {
   readonly text: string
-  /** In place of the usual severity of the kind. */
+  /** Instead of the usual severity of the kind. */
   readonly severity?: Finding['severity']
-  /** In place of the usual issue type of the kind. */
+  /** Instead of the usual issue type of the kind. */
   readonly code?: Finding['code']
   readonly profile?: string
   /** Further steps below the node, for what has no node of its own: `foo` or `given[2]`. */
   readonly at?: string
-  /** The path to give in place of that of the node: that of an element which a profile is about. */
+  /** The path to give instead of that of the node: that of an element which a profile is about. */
   readonly expression?: string
   /** Where it is in the text, when that is known more exactly than the node. */
   readonly offset?: number

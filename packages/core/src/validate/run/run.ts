@@ -106,7 +106,7 @@ export interface Indexes {
 /** The ElementDefinitions of a definition. */
 export interface ElementIndex {
   readonly byId: ReadonlyMap<unknown, JsonObject>
-  /** Those that are no slices. */
+  /** Those that are not slices. */
   readonly byPath: ReadonlyMap<unknown, JsonObject>
   /** Those with `[x]` at the end of their path. */
   readonly choices: readonly JsonObject[]
@@ -270,7 +270,7 @@ export interface NodeRule {
    * so that most need none; the node around the value, which may be some levels up, is `run.look.home`. A rule without it looks at every value.
    */
   readonly when?: (at: LookedAt) => (value: unknown, run: Run) => boolean
-  /** In place of `when`, the name in JSON of the member without which there is nothing to look at in a value. */
+  /** Instead of `when`, the name in JSON of the member without which there is nothing to look at in a value. */
   readonly needs?: string
   /** @param rules The ElementDefinitions of the node. */
   readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void

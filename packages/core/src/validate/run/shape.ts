@@ -15,13 +15,13 @@ export interface Shape {
 export interface ShapeMember {
   /** Its name in JSON. */
   readonly jsonName: string
-  /** True for the id of the object, which alone is no content. */
+  /** True for the id of the object, which alone is not content. */
   readonly isId: boolean
   /** The name of the choice that it is one of, such as `value`; `undefined` where there is none. */
   readonly choice: string | undefined
   readonly isCollection: boolean
   readonly isRequired: boolean
-  /** Whether one value may be there, which is all that is asked of what is no collection. */
+  /** Whether one value may be there, which is all that is asked of what is not a collection. */
   readonly takesOne: boolean
   /** Whether a number of items may be there. */
   readonly takes: (count: number) => boolean

@@ -40,7 +40,7 @@ export function isFlawless(
 /**
  * The same for all that is in one member of a node.
  *
- * @param options.isBeside True where the holder is what is beside a primitive value, which the look at the resource passed over.
+ * @param options.isBeside True where the holder is what is beside a primitive value, which the look at the resource skipped.
  */
 export function isFlawlessMember(
   by: FlawlessCheck,

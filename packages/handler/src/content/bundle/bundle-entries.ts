@@ -82,7 +82,7 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
 /** Headers of the whole request that hold for each entry. */
 const INHERITED: ReadonlySet<string> = new Set(['accept-language', 'prefer', 'x-too-costly-threshold'])
 
-/** The request that an entry describes. Its `header` throws `body-structure` for a condition that is no text, lest it is passed over. */
+/** The request that an entry describes. Its `header` throws `body-structure` for a condition that is not a text: it would be ignored. */
 function requestOf(
   entry: ReadonlyMap<string, string>,
   { index, whole }: { readonly index: number; readonly whole: HttpRequest },

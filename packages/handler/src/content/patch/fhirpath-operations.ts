@@ -31,7 +31,7 @@ export interface PathOperation {
  * Reads a FHIRPath Patch.
  *
  * @param text Parameters, known to be well-formed JSON.
- * @throws {OperationError} `body-structure` for what is no operation, with its place.
+ * @throws {OperationError} `body-structure` for what is not an operation, with its place.
  * @see https://hl7.org/fhir/R4/fhirpatch.html
  */
 export async function readFhirPathPatch(text: string, pace: Pace): Promise<readonly PathOperation[]> {

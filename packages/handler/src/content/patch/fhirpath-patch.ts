@@ -221,7 +221,7 @@ function emptyObject(): JsonTree {
 async function membersOf(applying: Applying, tree: JsonTree): Promise<Members> {
   const content = await applying.pace.run(openTree(tree))
   if (content instanceof Map) return content
-  throw unprocessable(applying, 'the path selects something that is no element')
+  throw unprocessable(applying, 'the path selects something that is not an element')
 }
 
 /** The list of a member that is open, made where there is none; something else that is there counts as its only item. */

@@ -30,7 +30,7 @@ export interface JsonOperation {
  * Reads a JSON Patch.
  *
  * @param text A list, known to be well-formed JSON.
- * @throws {OperationError} `body-structure` for what is no operation, naming its position.
+ * @throws {OperationError} `body-structure` for what is not an operation, naming its position.
  * @see https://www.rfc-editor.org/rfc/rfc6902
  */
 export async function readJsonPatch(text: string, limits: PatchLimits, pace: Pace): Promise<readonly JsonOperation[]> {

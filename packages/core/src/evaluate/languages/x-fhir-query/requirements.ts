@@ -13,7 +13,7 @@ import { withoutOwnPatient } from './per-patient.js'
  * The data that queries look at: their types, with filters for what they ask of codes and dates. Whatever else they ask makes no filter, so
  * that data which satisfies the requirements is never too little.
  *
- * @throws {OperationError} 422 for a criterion that is no valid search, naming group and population.
+ * @throws {OperationError} 422 for a criterion that is not a valid search, naming group and population.
  */
 export function queryRequirements(ctx: OperationContext, scope: RequirementScope): (groups: readonly GroupPlan[]) => Promise<Requirements> {
   return async (groups) => {
@@ -86,7 +86,7 @@ function codingOf(token: string): Coding {
 
 const DATE = /^(eq|ge|gt|le|lt)?(\d{4}.*)$/
 
-/** The values of a date parameter, all of which must hold, as a period; none where one of them is no bound. */
+/** The values of a date parameter, all of which must hold, as a period; none where one of them is not a bound. */
 function periodAsked(searchParam: string, values: readonly string[]): readonly DataRequirementDateFilter[] {
   const period: Period = {}
   for (const value of values) {

@@ -28,7 +28,7 @@ type BundleRule = (check: BundleCheck) => void
 
 const ON_ALL: readonly BundleRule[] = [checkFullUrls, checkBundleLinks, checkSigners]
 
-/** Entries of a history repeat each other, so several that a reference leads to are no fault there. */
+/** Entries of a history repeat each other, so several that a reference leads to are not a fault there. */
 const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['document', [checkHeader, checkEntryReferences, checkReachability]],
   ['message', [checkHeader, checkEntryReferences, checkReachability]],

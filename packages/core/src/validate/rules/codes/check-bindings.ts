@@ -353,7 +353,7 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
   const other = node.value === undefined ? alternativeCode(node) : undefined
   if (other !== undefined) {
     run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
-      text: `In place of a code there is ${quoted(other)} in an extension for an element of another release, which many systems do not understand.`,
+      text: `Instead of a code there is ${quoted(other)} in an extension for an element of another release, which many systems do not understand.`,
       severity: 'warning',
       ...from(rule),
     })

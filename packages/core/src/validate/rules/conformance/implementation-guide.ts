@@ -72,8 +72,8 @@ const VERSION = /^[\w$-]+(?:\.[\w$-]+)*$/
 
 function packageProblems({ packageId, version }: Dependency): readonly string[] {
   const problems: string[] = []
-  if (packageId !== undefined && !PACKAGE.test(packageId)) problems.push(`${quoted(packageId)} is no name of a package of FHIR.`)
-  if (version !== undefined && !VERSION.test(version)) problems.push(`${quoted(version)} is no version of a package.`)
+  if (packageId !== undefined && !PACKAGE.test(packageId)) problems.push(`${quoted(packageId)} is not a name of a package of FHIR.`)
+  if (version !== undefined && !VERSION.test(version)) problems.push(`${quoted(version)} is not a version of a package.`)
   return problems
 }
 

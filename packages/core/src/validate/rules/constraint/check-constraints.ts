@@ -77,7 +77,7 @@ function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeChec
 interface PlannedConstraint extends Invariant {
   /** Spares the evaluation for nodes that are JSON objects. */
   readonly test: ConstraintTest
-  /** Decides in place of the expression. */
+  /** Decides instead of the expression. */
   readonly native: NativeConstraint | undefined
 }
 

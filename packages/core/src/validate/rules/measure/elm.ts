@@ -56,14 +56,14 @@ function fromXml(text: string): ElmOfLibrary {
   const root = rootTag(text)
   if (root === undefined) return { kind: 'unreadable', reason: 'its ELM is not XML' }
   if (!/^(?:\w+:)?library\s/.test(root) || !root.includes(`"${NAMESPACE}"`))
-    return { kind: 'unreadable', reason: `its ELM is no library of ${NAMESPACE}` }
+    return { kind: 'unreadable', reason: `its ELM is not a library of ${NAMESPACE}` }
   const start = text.indexOf('<statements')
   const statements = start < 0 ? '' : text.slice(start, Math.max(start, text.lastIndexOf('</statements>')))
   const names = tagsIn(statements, '<def ').flatMap((tag) => /\bname="([^"]*)"/.exec(tag)?.[1] ?? [])
   return { kind: 'definitions', names: new Set(names.map(unescaped)) }
 }
 
-/** The first tag that is no declaration or comment, without its brackets. */
+/** The first tag that is not a declaration or comment, without its brackets. */
 function rootTag(text: string): string | undefined {
   for (let at = text.indexOf('<'); at >= 0;) {
     const isComment = text.startsWith('<!--', at)

@@ -138,7 +138,7 @@ export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot
   })
 }
 
-/** ele-1: an element has a value or something inside beside its id; and what is beside a value is no empty object. False when there is nothing. */
+/** ele-1: an element has a value or something inside beside its id; and what is beside a value is not an empty object. False when there is nothing. */
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
   const holder = isObject(value) ? value : extra
