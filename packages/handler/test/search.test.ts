@@ -129,7 +129,7 @@ describe('search', () => {
   it.each([
     ['/Patient?_elements=id,naem', "Search parameter '_elements' names 'naem', which is not an element of Patient. Did you mean 'name'?"],
     ['/Patient/a?_elements=constructor', "Search parameter '_elements' names 'constructor', which is not an element of Patient."],
-    ['?_type=Patient,Observation&_elements=valueQuantiti', 'no element of the types that are searched. Did you mean'],
+    ['?_type=Patient,Observation&_elements=valueQuantiti', 'not an element of the types that are searched. Did you mean'],
   ])('an element that there is not is refused by name: %s', async (path, message) => {
     const { status, text } = await get(path)
     expect([status, text]).toEqual([400, expect.stringContaining(message)])
