@@ -1,7 +1,7 @@
 import { createContext } from 'fhir-ops/context'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { parseSearch } from 'fhir-ops/search'
-import { openAuditStore, createSessions, toAuditEvent, type AuditEvent, type AuditStore, type AuditStoreOptions } from 'fhir-ops/sessions'
+import { openAuditStore, createSessions, toAuditEvent, type AuditEvent, type AuditStore } from 'fhir-ops/sessions'
 import type { AuditType } from 'fhir-ops/internal/sessions'
 import type { Storage } from 'fhir-ops/storage'
 import { validate } from 'fhir-ops/validate'
@@ -85,7 +85,10 @@ function slowStorage(): { readonly storage: Storage; readonly sizes: number[]; l
   return { storage, sizes, letGo }
 }
 
-const storeOver = (storage: Storage, options: Partial<AuditStoreOptions> = {}): AuditStore & { readonly failures: unknown[] } => {
+const storeOver = (
+  storage: Storage,
+  options: Partial<Parameters<typeof openAuditStore>[0]> = {},
+): AuditStore & { readonly failures: unknown[] } => {
   const failures: unknown[] = []
   const store = openAuditStore({
     storage,

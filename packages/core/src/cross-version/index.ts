@@ -1,4 +1,4 @@
 export { extensionElement, type ExtensionElement } from './extension-url.js'
-export type { ElementsOfRelease, OtherElement, ReleaseElements } from './elements.js'
+export type { OtherElement, ReleaseElements } from './elements.js'
 export { otherRelease, type OtherRelease } from './other-release.js'
-export { releaseElements, type ReleaseElementsOptions } from './release-elements.js'
+export { releaseElements } from './release-elements.js'

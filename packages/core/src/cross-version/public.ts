@@ -1,3 +1,3 @@
-export type { ElementsOfRelease, OtherElement, ReleaseElements } from './elements.js'
+export type { ReleaseElements } from './elements.js'
 export { otherRelease, type OtherRelease } from './other-release.js'
-export { releaseElements, type ReleaseElementsOptions } from './release-elements.js'
+export { releaseElements } from './release-elements.js'

@@ -14,4 +14,5 @@ export {
   type AuditEntry,
   type AuditOptions,
 } from './audit.js'
-export { openAuditStore, toAuditEvent, type AuditStore, type AuditStoreOptions } from './audit-store.js'
+export { toAuditEvent } from './audit-event.js'
+export { openAuditStore, type AuditStore } from './audit-store.js'

@@ -1,13 +1,9 @@
 import {
-  childSlots,
-  compileBranches,
   isNode,
   isSubtype,
   PENDING,
   rootNode,
-  type Ast,
   type CompiledPath,
-  type ElementSlot,
   type FhirNode,
   type FhirPathBudget,
   type FhirPathContext,
@@ -19,8 +15,8 @@ import { isObject, stringAt } from '../../json/index.js'
 import { isResourceType } from '../../storage/index.js'
 import { TYPE_URL } from '../../text/index.js'
 import { localReference } from '../kinds/local-reference.js'
-import { directPath, type DirectPath } from './direct-path.js'
-import { isAnyMet, needsOf, type Need } from './needs.js'
+import type { DirectPath } from './direct-path.js'
+import { shapeFinder, type KnownShape, type Shape } from './shapes.js'
 
 /** What an expression finds from the root of a resource, or from what was found in it before, as it is in the resource's JSON. */
 export type ValuesOf = (expression: string, from?: Item) => readonly unknown[]
@@ -43,12 +39,6 @@ export interface Selection {
   readonly shape: Shape
 }
 
-/** Which members something has, whatever they hold: most resources of a type have one of few shapes. */
-export interface Shape {
-  /** Whether an expression may find anything. */
-  mayFind(expression: string): boolean
-}
-
 type TypeOf = (fragment: string) => string | undefined
 
 /** Published expressions step over each element a few times; how many elements there are, the limit on bodies says. */
@@ -56,35 +46,10 @@ const INDEXING: FhirPathBudget = { steps: 100_000_000, items: 10_000_000 }
 
 /** @param base Address of this server; absolute references on it have a type. */
 export function createSelector(model: TypeModel, base: string | undefined): Selector {
-  const compiled = new Map<string, readonly Branch[]>()
   const hostOf = (typeOf: TypeOf): FhirPathHost => ({
     resolve: (address = '', from) => typedStub(model, typeOf(address) ?? targetType(address, from?.value, base)),
   })
-  const branchesOf = (expression: string): readonly Branch[] => {
-    const known = compiled.get(expression)
-    if (known !== undefined) return known
-    const made = compileBranches(expression, { model }).map(({ ast, ...path }) => ({ path, ast, needs: needsOf(ast) }))
-    compiled.set(expression, made)
-    return made
-  }
-  const shapes = new Map<string, KnownShape>()
-  const shapeOf = (item: Item): KnownShape => {
-    const children = isNode(item) ? childSlots(item) : undefined
-    const key = isNode(item) ? keyOfShape(item, children) : ''
-    const known = shapes.get(key)
-    if (known !== undefined) return known
-    // What the model does not know is of one type, whatever it is.
-    const type = isNode(item) ? model.type(item.type.name) : undefined
-    const made = knownShape((expression) =>
-      branchesOf(expression)
-        .filter((branch) => mayApply(model, branch, children))
-        .map(({ path, ast }) => ({ path, direct: type && directPath(ast, type, model) })),
-    )
-    if (key.length > LONGEST_SHAPE || (isNode(item) && type === undefined)) return made
-    if (shapes.size === MOST_SHAPES) shapes.clear()
-    shapes.set(key, made)
-    return made
-  }
+  const shapeOf = shapeFinder(model)
   return {
     ofResource(resource, typeOf) {
       const context: FhirPathContext = { resource, host: hostOf(typeOf), budget: INDEXING }
@@ -115,53 +80,6 @@ export function createSelector(model: TypeModel, base: string | undefined): Sele
       return { valuesOf, itemsOf, shape: root.shape }
     },
   }
-}
-
-interface Branch {
-  readonly path: CompiledPath
-  readonly ast: Ast
-  /** Most parameters of a type find nothing in most resources: what children they need says so sooner than their evaluation. */
-  readonly needs: readonly Need[] | undefined
-}
-
-type Children = ReadonlyMap<string, readonly ElementSlot[]>
-
-/** A shape with the branches that may find something in it. */
-interface KnownShape extends Shape {
-  branchesOf(expression: string): readonly ApplyingBranch[]
-}
-
-/** A branch for values of one type. */
-interface ApplyingBranch {
-  readonly path: CompiledPath
-  /** Absent where the path has to be evaluated. */
-  readonly direct: DirectPath | undefined
-}
-
-/** Shapes that are remembered: those of a source are few, and somebody may send any. */
-const MOST_SHAPES = 1_000
-const LONGEST_SHAPE = 1_000
-
-function knownShape(applying: (expression: string) => readonly ApplyingBranch[]): KnownShape {
-  const known = new Map<string, readonly ApplyingBranch[]>()
-  const branchesOf = (expression: string): readonly ApplyingBranch[] => {
-    const branches = known.get(expression) ?? applying(expression)
-    known.set(expression, branches)
-    return branches
-  }
-  return { branchesOf, mayFind: (expression) => branchesOf(expression).length > 0 }
-}
-
-/** Members by their names in JSON, which name the types of choices, too. */
-function keyOfShape({ type }: FhirNode, children: Children | undefined): string {
-  let key = type.name
-  if (children !== undefined) for (const slots of children.values()) for (const { jsonName } of slots) key += ` ${jsonName}`
-  return key
-}
-
-/** What is not a node has no children, and is asked everything. */
-function mayApply(model: TypeModel, { needs }: Branch, children: Children | undefined): boolean {
-  return needs === undefined || children === undefined || isAnyMet(model, needs, children)
 }
 
 /** Where expressions start. */
