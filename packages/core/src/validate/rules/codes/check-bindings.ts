@@ -57,7 +57,7 @@ const CONCEPT_OUTDATED: FindingDefinition = defineFinding(
 /** What a binding has a meaning for, beside the complex types with codes. */
 const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'url', 'canonical'])
 
-/** The test whether a code, or a code of a concept, is out of no value set to which a rule binds it. */
+/** The test that none of the value sets to which a rule binds a code, or the codes of a concept, is known to lack it. */
 function inAllTest(rule: ElementRule, type: TypeDefinition): MetTest {
   if (type.kind === 'primitive' && !CODED_PRIMITIVES.has(type.name)) return () => true
   const bound = rule.bindings.map((binding) => ({ valueSet: binding.valueSet, takesText: isTextEnough(binding, type) }))

@@ -1,7 +1,7 @@
 import type { ExtensionElement, OtherElement } from '../../../cross-version/index.js'
 import type { ElementSlot, TypeModel } from '../../../fhirpath/index.js'
 import type { Run } from '../../run/run.js'
-import { OTHER_RELEASES } from './release-elements.js'
+import { OTHER_RELEASES } from './other-release-tables.js'
 
 /** Numbers of releases and of their drafts. */
 const RELEASES = /^(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)$/

@@ -2,7 +2,7 @@
  * What other releases have and R4 has not: types, and elements of types that R4 has too, by the element that they are in. What is inside of these is
  * not listed. Taken from the types that `@types/fhir` declares for each release.
  */
-interface OtherRelease {
+interface ReleaseTable {
   /** Names with spaces between. */
   readonly types: string
   /** `Account:currency,balance Account.coverage:start` */
@@ -10,7 +10,7 @@ interface OtherRelease {
 }
 
 /** By the number in the urls of extensions. */
-export const OTHER_RELEASES: Readonly<Record<string, OtherRelease>> = {
+export const OTHER_RELEASES: Readonly<Record<string, ReleaseTable>> = {
   '1.0': {
     types:
       'BodySite Conformance DataElement DeviceComponent DeviceUseRequest DiagnosticOrder EligibilityRequest EligibilityResponse ' +
