@@ -19,7 +19,7 @@ export function ownFolder(env: NodeJS.ProcessEnv): string | undefined {
     const root = cacheRoot(env)
     if (!isAbsolute(root)) return undefined
     const folder = join(root, 'fhir-ops')
-    // One after the other: to make all that is missing, Node tries for ever where a system says that what it has just made is not there, as `/proc` does.
+    // One after the other: to make all that is missing, Node tries forever where a system says that what it has just made is not there, as `/proc` does.
     for (const missing of [root, folder]) if (!existsSync(missing)) mkdirSync(missing, { mode: 0o700 })
     const real = realpathSync(folder)
     return statSync(real).isDirectory() && isSafe(real) ? real : undefined

@@ -16,7 +16,7 @@ const FORMATS: readonly (readonly [format: string, start: readonly number[], adv
 const HEAD = 16
 
 /**
- * Refuses bytes that are not text but a packed file or a document, which would else be called text in a wrong encoding.
+ * Refuses bytes that are not text but a packed file or a document, which would otherwise be called text in a wrong encoding.
  *
  * @param name What the bytes are of, for the message.
  * @param gzipName Name under which a file that is compressed with gzip is read; absent where none is.

@@ -10,7 +10,7 @@ export function runtimeProblem(version: string): string | undefined {
 /**
  * From 1 MB on a block of the C library's allocator is mapped by itself, so that the system has it back when it is freed; of what is smaller at most
  * 2 MB stay free at the end of each of its areas. By itself it keeps blocks of up to 32 MB once it has freed one, and 64 MB at the end of each area,
- * of which every thread may have one: what a server has once held for large bodies and answers it would hold for ever.
+ * of which every thread may have one: what a server has once held for large bodies and answers it would hold forever.
  */
 const SETTINGS = { MALLOC_MMAP_THRESHOLD_: String(1024 * 1024), MALLOC_TRIM_THRESHOLD_: String(2 * 1024 * 1024) }
 

@@ -67,7 +67,7 @@ describe('the packages as they are published', () => {
       const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
       expect(files, dir).toEqual(expect.arrayContaining(['README.md', 'LICENSE']))
       expect(files.filter((file) => /\.test\.|fixture|tsup/.test(file))).toEqual([])
-      // What bots run inside of their engine is text for it, not a module of ours.
+      // What bots run inside their engine is text for it, not a module of ours.
       for (const file of files.filter((name) => name.endsWith('.js') && !name.includes('prelude'))) {
         if (ONLY_NAMES.test(readFileSync(join(dir, file), 'utf8'))) continue
         const map = JSON.parse(readFileSync(join(dir, `${file}.map`), 'utf8'))

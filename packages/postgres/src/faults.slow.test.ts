@@ -235,7 +235,7 @@ describe.skipIf(database.url === undefined)('a server that is not as it should b
     }
   })
 
-  it('makes no call wait for ever: not for a connection, not for an answer', async () => {
+  it('makes no call wait forever: not for a connection, not for an answer', async () => {
     await withSchema(async (schema) => {
       const db = await openPostgres(schema.pool({ max: 1 }), {
         allowLossyCommits: true,

@@ -22,7 +22,7 @@ export function schemaCommand(io: Io): Command {
   return new Command('schema')
     .description('Print the JSON Schema (draft 2020-12) of a type or profile. What a schema cannot express is counted on standard error.')
     .argument('<url>', 'name of a type, or canonical of a StructureDefinition')
-    .option('--whole', 'check resources inside of the resource too (contained, entries of a Bundle)')
+    .option('--whole', 'check resources inside the resource too (contained, entries of a Bundle)')
     .option('--max-codes <n>', 'codes of the largest value set that is written into the schema (default: 500)', wholeNumber(0))
     .option('--unexpressed', 'print what the schema does not express, instead of the schema')
     .addOption(storageOption())

@@ -9,7 +9,7 @@ export interface Definition {
   readonly version?: string
   /** `draft`, `active`, `retired` or `unknown`. */
   readonly status: string
-  /** Same key, same content, for ever: what is compiled from the definition may be cached under it. Absent for what came with a request. */
+  /** Same key, same content, forever: what is compiled from the definition may be cached under it. Absent for what came with a request. */
   readonly key?: string
   /** True for one that the FHIR release itself publishes: definitions of packages and of the host take its place, whatever their versions. */
   readonly isOfRelease?: true

@@ -10,7 +10,7 @@ export interface ReleaseElements extends JsonObject {
   readonly release: string
   /** What they were made from: `hl7.fhir.r5.core#5.0.0`. */
   readonly source: string
-  /** By path, without `[x]`, those inside of an element after it. */
+  /** By path, without `[x]`, those inside an element after it. */
   readonly elements: Readonly<Record<string, OtherElement>>
   /** The codes of value sets that elements of type `code` are bound to, by url without version. */
   readonly valueSets: Readonly<Record<string, readonly string[]>>
@@ -39,7 +39,7 @@ export interface ElementsOfRelease {
   readonly source: () => string
   /** By path, with or without `[x]`; `undefined` where the release has no such element. */
   readonly element: (path: string) => OtherElement | undefined
-  /** The names of the elements inside of another one or of a type, in their order. */
+  /** The names of the elements inside another one or of a type, in their order. */
   readonly within: (path: string) => readonly string[]
   /** The codes of a value set; `undefined` where they are not known. */
   readonly codes: (valueSet: string) => readonly string[] | undefined

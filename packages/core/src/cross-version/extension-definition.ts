@@ -12,7 +12,7 @@ export interface Making {
 }
 
 /**
- * The definition of the extension that has an element of another release: a value of the element's type, or a part for each element inside of it.
+ * The definition of the extension that has an element of another release: a value of the element's type, or a part for each element inside it.
  *
  * @returns `undefined` where the release has no such element. Where it may be used is not part of it.
  * @see https://hl7.org/fhir/R4/versions.html#extensions

@@ -12,7 +12,7 @@ export interface JsonSchemaInput {
   /** Canonical of a StructureDefinition, with or without version, or the name of a type: `Patient`, `HumanName`. */
   readonly url: string
   /**
-   * What is said of resources inside of a resource (`contained`, entries of a Bundle): `named`, that their `resourceType` exists; `whole`, all of their
+   * What is said of resources inside a resource (`contained`, entries of a Bundle): `named`, that their `resourceType` exists; `whole`, all of their
    * types, which makes the schema as large as all of R4. Default `named`.
    */
   readonly resources?: 'named' | 'whole' | undefined

@@ -32,7 +32,7 @@ const URI: JsonObject = {
 
 /**
  * What JSON Schema says of the values of each primitive type. The expressions are those of FHIR's data types, with the days of months and
- * leap years, and without look-around and repetition inside of repetition of the same, so that every engine matches them in linear time.
+ * leap years, and without look-around and repetition inside repetition of the same, so that every engine matches them in linear time.
  *
  * @see https://hl7.org/fhir/R4/datatypes.html#primitive
  */

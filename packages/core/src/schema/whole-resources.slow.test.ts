@@ -11,7 +11,7 @@ async function checkOf(input: JsonSchemaInput): Promise<ValidateFunction> {
   return new Ajv2020({ strict: true, strictRequired: false, strictTypes: false }).compile(schema)
 }
 
-test('a schema says whole resources inside of others when that is asked for', async () => {
+test('a schema says whole resources inside others when that is asked for', async () => {
   const entry = (resource: object): object => ({ resourceType: 'Bundle', type: 'collection', entry: [{ resource }] })
   const misspelt = entry({ resourceType: 'Patient', nmae: 'x' })
   expect((await checkOf({ url: 'Bundle' }))(misspelt)).toBe(true)

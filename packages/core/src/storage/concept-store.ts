@@ -12,7 +12,7 @@ export interface SystemToStore {
 
 /** A published version of a code system. */
 export interface StoredSystem extends SystemToStore {
-  /** Same key, same content, for ever and in every storage; the identity for caches. */
+  /** Same key, same content, forever and in every storage; the identity for caches. */
   readonly key: string
 }
 

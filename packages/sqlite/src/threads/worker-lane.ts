@@ -53,7 +53,7 @@ export function workerLane(task: WorkerTask): WorkerLane {
   }
 }
 
-/** A function of its own: what waits for the answer would else keep the arguments, of which a load sends megabytes at a time. */
+/** A function of its own: what waits for the answer would otherwise keep the arguments, of which a load sends megabytes at a time. */
 async function answerTo<Result>(waiting: Map<number, Waiting>, id: number): Promise<Result> {
   return new Promise<Result>((resolve, reject) => {
     waiting.set(id, { resolve: (result: Result) => resolve(result), reject })

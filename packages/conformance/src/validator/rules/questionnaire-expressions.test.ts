@@ -34,7 +34,7 @@ test.each<[string, JsonObject, readonly JsonObject[], readonly string[]]>([
   expect(await findingsOf(response(items), [questionnaire], KINDS)).toEqual(said)
 })
 
-test('what is inside of an item that is not asked for is checked', async () => {
+test('what is inside an item that is not asked for is checked', async () => {
   const valueExpression = { language: 'text/fhirpath', expression: 'false' }
   const inner = { linkId: 'i', type: 'integer', required: true }
   const group = { linkId: 'g', type: 'group', extension: [{ url: ENABLE, valueExpression }], item: [inner] }

@@ -48,7 +48,7 @@ interface TypedSlot {
   readonly rules: readonly ElementRule[]
 }
 
-/** Whether there are further rules inside of a primitive: on its extensions. Its value is not a member. */
+/** Whether there are further rules inside a primitive: on its extensions. Its value is not a member. */
 function asksForMembers({ required, slices, types }: ElementRule, { elements }: TypeDefinition): boolean {
   return slices.length > 0 || required.some(({ name }) => elements.has(name)) || types.some(({ profiles }) => profiles.length > 0)
 }

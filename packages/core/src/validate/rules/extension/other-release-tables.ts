@@ -1,5 +1,5 @@
 /**
- * What other releases have and R4 has not: types, and elements of types that R4 has too, by the element that they are in. What is inside of these is
+ * What other releases have and R4 has not: types, and elements of types that R4 has too, by the element that they are in. What is inside these is
  * not listed. Taken from the types that `@types/fhir` declares for each release.
  */
 interface ReleaseTable {

@@ -2,7 +2,7 @@ import { ELEMENTS } from './allowed-markup.js'
 
 const TABLE_PARTS = ['tbody', 'thead', 'tfoot'] as const
 
-/** What an element must be directly inside of. HTML lets `col` be in `colgroup`, too. */
+/** What an element must be a direct child of. HTML lets `col` be in `colgroup`, too. */
 const PARENTS: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ['tr', ['table', ...TABLE_PARTS]],
   ...TABLE_PARTS.map((name): [string, readonly string[]] => [name, ['table']]),
@@ -56,7 +56,7 @@ export interface MarkupElement {
   readonly endsParagraph: boolean
   /** True for elements that take neither text nor other elements. */
   readonly isEmpty: boolean
-  /** What it must be directly inside of. */
+  /** What it must be a direct child of. */
   readonly parents: readonly string[] | undefined
   /** What it can have directly inside, where it takes no text and no other elements. */
   readonly children: readonly string[] | undefined

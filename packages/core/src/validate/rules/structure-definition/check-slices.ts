@@ -72,7 +72,7 @@ interface SetUp {
   readonly base: string
 }
 
-/** Types of a choice, and extensions, are slices without more ado. */
+/** Types of a choice, and extensions, are slices without being set up. */
 function isSetUp({ run, sliced, path, id, base }: SetUp): boolean {
   if (path.endsWith('[x]') || path.endsWith('xtension') || path.split('.').length === 1) return true
   const whole = slicedBy(id)
