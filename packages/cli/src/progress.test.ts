@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test, vi } from 'vitest'
-import { progressOn, tellingProgress, type TellProgress } from './progress.js'
+import { progressOn, withProgress, type ReportProgress } from './progress.js'
 
 function told({ isColoured = false, draws = true } = {}) {
   const lines: string[] = []
@@ -56,16 +56,16 @@ test('of work that counts nothing the time is told on a terminal, what it says o
   vi.useFakeTimers()
   const lines: string[] = []
   const io = { out: () => {}, err: () => {}, stdin: async () => '', draw: (line: string) => void lines.push(line) }
-  let tell: TellProgress = () => {}
+  let report: ReportProgress = () => {}
   const { promise, resolve } = Promise.withResolvers<string>()
-  const work = tellingProgress(io, 'expand', (told) => {
-    tell = told
+  const work = withProgress(io, 'expand', (told) => {
+    report = told
     return promise
   })
   await vi.advanceTimersByTimeAsync(900)
   expect(lines).toEqual([])
   await vi.advanceTimersByTimeAsync(200)
-  tell({ note: '200 rows, 50 %', share: 0.5 })
+  report({ note: '200 rows, 50 %', share: 0.5 })
   await vi.advanceTimersByTimeAsync(200)
   resolve('done')
   expect(await work).toBe('done')
@@ -82,7 +82,7 @@ test('where no terminal is, nothing is written of work that counts nothing', asy
   vi.useFakeTimers()
   const said: string[] = []
   const io = { out: () => {}, err: (line: string) => void said.push(line), stdin: async () => '' }
-  const work = tellingProgress(io, 'expand', () => new Promise<void>((resolve) => setTimeout(resolve, 60_000)))
+  const work = withProgress(io, 'expand', () => new Promise<void>((resolve) => setTimeout(resolve, 60_000)))
   await vi.advanceTimersByTimeAsync(60_000)
   await work
   vi.useRealTimers()

@@ -16,11 +16,11 @@ export interface ProgressState {
   readonly share?: number | undefined
 }
 
-/** Tells how far a long piece of work is. */
+/** Shows how far a long piece of work is. */
 export interface Progress {
   /** May be called at any time: what comes too often is ignored. */
   readonly show: (state: ProgressState) => void
-  /** Takes the bar away. */
+  /** Removes the bar. */
   readonly end: () => void
 }
 
@@ -51,14 +51,14 @@ export function progressOn(io: Io): Progress {
   }
 }
 
-/** Says how far a piece of work is. */
-export type TellProgress = (state: Omit<ProgressState, 'doing'>) => void
+/** Reports how far a piece of work is. */
+export type ReportProgress = (state: Omit<ProgressState, 'doing'>) => void
 
 /**
- * Does a piece of work, and shows how far it is: what it says itself, and before that, on a terminal, for how long it has been done. The bar is
- * taken away at its end.
+ * Does a piece of work, and shows how far it is: what it says itself, and before that, on a terminal, for how long it has been running. The bar is
+ * removed at its end.
  */
-export async function tellingProgress<T>(io: Io, doing: string, work: (tell: TellProgress) => Promise<T>): Promise<T> {
+export async function withProgress<T>(io: Io, doing: string, work: (report: ReportProgress) => Promise<T>): Promise<T> {
   const progress = progressOn(io)
   let state: ProgressState = { doing }
   const timer = io.draw === undefined ? undefined : setInterval(() => progress.show(state), DRAWN_MS)

@@ -39,7 +39,7 @@ function checkFile(option: string, file: true | string | undefined, kinds: reado
 }
 
 /** Prints the reasons and what was nearest on standard error, and writes the page. */
-export async function tellExplanation(explanation: Explanation | undefined, { explain }: ClausesOptions, io: Io): Promise<void> {
+export async function printExplanation(explanation: Explanation | undefined, { explain }: ClausesOptions, io: Io): Promise<void> {
   if (explanation === undefined || explain === undefined) return
   for (const { reason, nearest } of explanation.criteria ?? []) {
     io.err(reason)
@@ -50,7 +50,7 @@ export async function tellExplanation(explanation: Explanation | undefined, { ex
 }
 
 /** Prints how many clauses of each definition were evaluated, or writes the file. */
-export async function tellCoverage(measured: Coverage | undefined, { coverage }: ClausesOptions, io: Io): Promise<void> {
+export async function printCoverage(measured: Coverage | undefined, { coverage }: ClausesOptions, io: Io): Promise<void> {
   if (measured === undefined || coverage === undefined) return
   if (typeof coverage === 'string')
     return await writeFile(coverage, extname(coverage) === '.info' ? coverageLcov(measured) : coverageHtml(measured))

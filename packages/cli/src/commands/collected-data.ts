@@ -7,7 +7,7 @@ import { createSessions } from 'fhir-ops/sessions'
 import { openEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { faultIn } from '../json-fault.js'
-import { tellingProgress } from '../progress.js'
+import { withProgress } from '../progress.js'
 import { fileText } from '../read-file.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 import { table } from '../text.js'
@@ -90,7 +90,7 @@ async function submit(file: string, options: SubmitOptions, io: Io): Promise<voi
   const path = measure === undefined ? 'Measure' : `Measure/${idOf('Measure', measure)}`
   const engine = await openEngine({ storage, create: true }, io)
   try {
-    const answer = await tellingProgress(io, 'submit-data', () => posted(engine, `${path}/$submit-data`, text))
+    const answer = await withProgress(io, 'submit-data', () => posted(engine, `${path}/$submit-data`, text))
     if (options.json) io.out(JSON.stringify(answer, null, 2))
     else for (const line of table(objectsAt(answer, 'entry').map(outcomeCells))) io.out(line)
   } finally {

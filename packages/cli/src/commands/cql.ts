@@ -13,9 +13,9 @@ import type { Io } from '../io.js'
 import { fileText } from '../read-file.js'
 import { readResource, readResources } from '../read-resource.js'
 import { table } from '../text.js'
-import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
+import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
-import { tellingProgress } from '../progress.js'
+import { withProgress } from '../progress.js'
 import { PATIENCE_MS } from './run-operation.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -65,10 +65,10 @@ async function runCql(file: string | undefined, options: CqlOptions, io: Io): Pr
   const engine = await openEngine({ ...options, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
   const translator = openWorkerTranslator({ model: engine.ctx.types, timeoutMs: PATIENCE_MS })
   try {
-    const result = await tellingProgress(io, 'cql', () => evaluated(engine.ctx, file, { options, translator }))
+    const result = await withProgress(io, 'cql', () => evaluated(engine.ctx, file, { options, translator }))
     for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
-    await tellExplanation(result.explanation, options, io)
-    await tellCoverage(result.explanation?.source, options, io)
+    await printExplanation(result.explanation, options, io)
+    await printCoverage(result.explanation?.source, options, io)
     print(result, options, io)
   } finally {
     await translator.close()

@@ -14,7 +14,7 @@ import { openEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { table } from '../text.js'
-import { checkFiles, clausesOptions, tellCoverage, tellExplanation, type ClausesOptions } from './clauses-output.js'
+import { checkFiles, clausesOptions, printCoverage, printExplanation, type ClausesOptions } from './clauses-output.js'
 import { divisionOptions, evaluateDivided, type DivisionOptions } from './divided-measures.js'
 import { measureCommand, withContentOptions, withLanguages } from './measure-command.js'
 import { idOf, PATIENCE_MS, printAnswer } from './run-operation.js'
@@ -68,20 +68,20 @@ async function evaluate(measure: string, options: EvaluateOptions, io: Io): Prom
     return await printDivided({ measure: id, ...values }, options, io)
   checkFiles(options)
   await withLanguages(async (languages) => {
-    const told: { result?: EvaluateMeasureResult } = {}
+    const outcome: { result?: EvaluateMeasureResult } = {}
     const run: Operation['run'] = async (ctx, request) => {
       const asked = { explain: options.explain !== undefined, coverage: options.coverage !== undefined }
-      told.result = await evaluateMeasure(ctx, { ...readEvaluate(request), ...asked }, { languages })
-      return { status: 200, resource: { ...toMeasureReport(told.result) } }
+      outcome.result = await evaluateMeasure(ctx, { ...readEvaluate(request), ...asked }, { languages })
+      return { status: 200, resource: { ...toMeasureReport(outcome.result) } }
     }
     const operation = { ...evaluateMeasureOperation({ languages }), run }
     const { json, storage, load } = options
     await printAnswer({ operation, type: 'Measure', id, values }, { ...(json && { json }), storage, load }, io, (report) =>
       printCounts(report, io),
     )
-    await tellExplanation(told.result?.explanation, options, io)
-    await tellCoverage(told.result?.coverage, options, io)
-    if (told.result?.failures !== undefined) throw new Exit(1)
+    await printExplanation(outcome.result?.explanation, options, io)
+    await printCoverage(outcome.result?.coverage, options, io)
+    if (outcome.result?.failures !== undefined) throw new Exit(1)
   })
 }
 

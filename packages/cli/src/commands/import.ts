@@ -9,7 +9,7 @@ import { importLoinc, importRxnorm } from '@fhir-ops/loinc-rxnorm/import'
 import { importSnomed, type SnomedImportOptions } from '@fhir-ops/snomed/import'
 import type { WorkOptions } from '@fhir-ops/releases'
 import type { Io } from '../io.js'
-import { tellingProgress, type TellProgress } from '../progress.js'
+import { withProgress, type ReportProgress } from '../progress.js'
 import { repeated } from './options.js'
 
 interface TargetOptions {
@@ -122,11 +122,11 @@ interface Import {
 const ROWS = '… '
 
 /** Rows that were read are shown beside the bar on a terminal; messages about files and parts stay. */
-function importProgress({ draw, err }: Io, tell: TellProgress): (message: string) => void {
+function importProgress({ draw, err }: Io, report: ReportProgress): (message: string) => void {
   return (message) => {
     if (draw === undefined || !message.startsWith(ROWS)) return err(message)
     const percent = /(\d{1,3}) %/.exec(message)?.[1]
-    tell({ note: message.slice(ROWS.length), share: percent === undefined ? undefined : Number(percent) / 100 })
+    report({ note: message.slice(ROWS.length), share: percent === undefined ? undefined : Number(percent) / 100 })
   }
 }
 
@@ -136,8 +136,8 @@ async function importInto({ system, run }: Import, options: TargetOptions, io: I
   try {
     if (concepts === undefined) throw new OperationError('parameter-value', '--storage must be sqlite:FILE or postgres:URL.')
     const { work = `${sqliteFile(options.storage) ?? 'fhir-ops'}-import-${system}` } = options
-    const { version } = await tellingProgress(io, `importing ${system}`, (tell) =>
-      run({ storage, concepts }, { work, progress: importProgress(io, tell) }),
+    const { version } = await withProgress(io, `importing ${system}`, (report) =>
+      run({ storage, concepts }, { work, progress: importProgress(io, report) }),
     )
     io.out(version)
   } finally {

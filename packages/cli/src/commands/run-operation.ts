@@ -10,7 +10,7 @@ import { openEngine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { hintAbout, withHint } from '../known-names.js'
-import { tellingProgress, type TellProgress } from '../progress.js'
+import { withProgress, type ReportProgress } from '../progress.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
@@ -89,8 +89,8 @@ async function answered<T>(
   const { type = '', id } = call
   const request: OperationRequest = { type, id, method: 'GET', parameters: parametersOfCall(call), strict: true }
   try {
-    return await tellingProgress(io, call.operation.name.slice(1), (tell) =>
-      run(forRequest(engine.ctx, { onProgress: (progress) => tell(stateOf(progress)) }), request),
+    return await withProgress(io, call.operation.name.slice(1), (report) =>
+      run(forRequest(engine.ctx, { onProgress: (progress) => report(stateOf(progress)) }), request),
     )
   } catch (error) {
     if (call.values['_explain'] !== undefined) for (const line of reasonsIn(error)) io.err(line)
@@ -119,7 +119,7 @@ function reasonsIn(error: unknown): readonly string[] {
   return error instanceof OperationError ? (error.detail.explanation?.steps.map(({ text }) => text) ?? []) : []
 }
 
-function stateOf({ done, total, of }: Progress): Parameters<TellProgress>[0] {
+function stateOf({ done, total, of }: Progress): Parameters<ReportProgress>[0] {
   return { done, thing: of.replace(/s$/, ''), share: total === undefined ? undefined : done / total }
 }
 

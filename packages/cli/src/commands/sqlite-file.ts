@@ -9,7 +9,7 @@ import { startThread } from '../thread.js'
 import { existingSqliteFile, named } from '../storage.js'
 import type { Io } from '../io.js'
 import { Exit } from '../exit.js'
-import { tellingProgress } from '../progress.js'
+import { withProgress } from '../progress.js'
 
 /** `fhir-ops backup`. */
 export function backupCommand(io: Io): Command {
@@ -24,7 +24,7 @@ export function backupCommand(io: Io): Command {
 async function backUp(storage: string, copy: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
   await checkReplaceable(copy)
-  await tellingProgress(io, 'copying', () => named(placesOf(file, copy), () => backupSqlite(file, copy)))
+  await withProgress(io, 'copying', () => named(placesOf(file, copy), () => backupSqlite(file, copy)))
   io.err(`copied ${file} to ${copy}`)
 }
 
@@ -70,7 +70,7 @@ export function checkCommand(io: Io): Command {
 
 async function check(storage: string, io: Io): Promise<void> {
   const file = existingSqliteFile(storage)
-  const problems = await tellingProgress(io, 'checking', () => named(file, () => problemsIn(file)))
+  const problems = await withProgress(io, 'checking', () => named(file, () => problemsIn(file)))
   for (const problem of problems) io.out(`${file}: ${problem}`)
   if (problems.length > 0) throw new Exit(1)
   io.err('no damage found')
