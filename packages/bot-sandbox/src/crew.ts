@@ -59,7 +59,7 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
     return least !== undefined && least.load() < MOST_RUNS ? least : undefined
   }
   let isDismissing = false
-  /** Ends, a while later, what was started in place of threads that are in time again: each has an engine of its own. */
+  /** Ends, a while later, what was started instead of threads that are in time again: each has an engine of its own. */
   const dismissLater = (): void => {
     if (isDismissing || threads.size <= usual) return
     isDismissing = true

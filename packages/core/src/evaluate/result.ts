@@ -85,7 +85,7 @@ export interface EvaluatedPopulation {
   readonly id?: string
   readonly code?: CodeableConcept
   readonly count: number
-  /** References (`Patient/p1`) to its members, in a `subject-list`; of what is no resource, that of its subject, `#` and its value (`Patient/p1#@2026-03-01`). */
+  /** References (`Patient/p1`) to its members, in a `subject-list`; of what is not a resource, that of its subject, `#` and its value (`Patient/p1#@2026-03-01`). */
   readonly members?: readonly string[]
   /** The supporting evidence that the Measure asks for, in a report of one subject. */
   readonly evidence?: readonly EvaluatedEvidence[]

@@ -23,7 +23,7 @@ export interface CompiledCriterion {
   readonly ofItem?: (evaluation: Evaluation, item: Value) => Value
   readonly place: string
   readonly basis: string | undefined
-  /** Whether its value for a subject is a list of what is no resource, which shows in an empty list only where its type is known. */
+  /** Whether its value for a subject is a list of what is not a resource, which shows in an empty list only where its type is known. */
   readonly listsValues?: boolean
   /** With basis `boolean`: the criterion holds for a subject for whom it gives any item. */
   readonly anyItem?: true | undefined
