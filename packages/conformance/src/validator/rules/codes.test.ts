@@ -319,7 +319,7 @@ test('what a value set imports or requires and is not known is named: Unable_to_
   expect(await said(requiring, 'a', codeSystem({ url: 'http://codes.test/more' }))).toEqual([unknown])
 })
 
-test('a value set that imports itself, at once or by others, is wrong where codes are bound to it', async () => {
+test('a value set that imports itself, at once or by others, is wrong where codes are bound to it: VALUESET_CIRCULAR_REFERENCE', async () => {
   const importing = (name: string, ...parts: readonly JsonObject[]): JsonObject => ({
     resourceType: 'ValueSet',
     url: `http://codes.test/${name}`,
@@ -341,6 +341,48 @@ test('a value set that imports itself, at once or by others, is wrong where code
   expect(await said('outer', basic(known('a')), importing('outer', imports('self')), self)).toEqual(wrong)
   expect(await said('one', { resourceType: 'Basic', code: { text: 'x' } }, ...ring)).toEqual([])
   expect(await findingsOf(self, [self], /^value-set-import/)).toEqual(['warning value-set-import ValueSet.compose.include[1].valueSet[0]'])
+})
+
+test('a value set of which a part cannot be used says why, where that matters', async () => {
+  const listing = { system: 'http://codes.test/cs', concept: [{ code: 'a' }] }
+  const filter = (...filters: readonly JsonObject[]): JsonObject => ({ system: 'http://codes.test/cs', filter: filters })
+  const said = (code: string, ...include: readonly JsonObject[]): Promise<readonly string[]> => {
+    const valueSet = { resourceType: 'ValueSet', url: 'http://codes.test/vs', status: 'active', compose: { include } }
+    const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/vs' } })
+    const resource = { ...basic(known(code)), meta: { profile: ['http://codes.test/p'] } }
+    return issuesOf(resource, [codeSystem({}), valueSet, profile], /^(?:value-set|code-)/)
+  }
+  const unusable = ['warning|processing value-set-unusable Basic.code']
+  const odd = filter({ property: 'nothing', op: '=', value: 'x' })
+  expect(await said('a', odd)).toEqual(unusable)
+  expect(await said('a', filter({ property: 'code', op: 'regex', value: '[' }))).toEqual(unusable)
+  expect(await said('a', filter({ property: 'concept', op: 'is-a' }))).toEqual(unusable)
+  expect(await said('a', listing, odd)).toEqual([])
+})
+
+test.each([
+  ['required', 'warning'],
+  ['preferred', 'warning'],
+  ['example', 'warning'],
+])('the value set of a binding of a profile is known: %s', async (strength, severity) => {
+  const profile = basicProfile({ path: 'Basic.code', binding: { strength, valueSet: 'http://codes.test/nowhere' } })
+  const said = (code: JsonObject): Promise<readonly string[]> =>
+    issuesOf({ resourceType: 'Basic', meta: { profile: ['http://codes.test/p'] }, code }, [codeSystem({}), profile], /^value-set/)
+  const unknown = [`${severity}|code-invalid value-set-unknown Basic.code`]
+  expect(await said({ coding: [{ system: 'http://codes.test/cs', code: 'a' }] })).toEqual(unknown)
+  expect(await said({ text: 'x' })).toEqual(unknown)
+})
+
+test('a code outside of the examples of a profile is fine', async () => {
+  const valueSet = {
+    resourceType: 'ValueSet',
+    url: 'http://codes.test/vs',
+    status: 'active',
+    compose: { include: [{ system: 'http://a.org/other' }] },
+  }
+  const profile = basicProfile({ path: 'Basic.code', binding: { strength: 'example', valueSet: 'http://codes.test/vs' } })
+  const resource = { ...basic(known('a')), meta: { profile: ['http://codes.test/p'] } }
+  expect(await issuesOf(resource, [codeSystem({}), valueSet, profile], /^(?:value-set|code-)/)).toEqual([])
 })
 
 test('a profile that binds to a code system is wrong', async () => {

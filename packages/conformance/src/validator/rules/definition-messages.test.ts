@@ -223,6 +223,23 @@ const sl = (name: string, m: JsonObject = {}, nm: JsonObject = { fixedString: na
     od({ inputProfile: p.url, parameter: [par('a', { type: 'integer' })] }),
     [p],
   )
+  const both = sdp(sl('a').map((one) => (one['type'] === undefined ? one : { ...one, type: [{ code: 'string' }, { code: 'integer' }] })))
+  const allowed = (...types: readonly string[]): JsonObject => ({
+    type: 'Element',
+    extension: types.map((valueUri) => ({ url: HL7 + 'StructureDefinition/operationdefinition-allowed-type', valueUri })),
+  })
+  const wrong = ['error|invalid operation-parameter OperationDefinition.parameter[0]']
+  add('o fewer: OPDEF_PROFILE_TYPE_NOT_IN_PARAMS', wrong, od({ inputProfile: both.url, parameter: [par('a')] }), [both])
+  add('o same', [], od({ inputProfile: both.url, parameter: [par('a', allowed('integer', 'string'))] }), [both])
+  const more = od({ inputProfile: p.url, parameter: [par('a', allowed('integer', 'string'))] })
+  add('o more: OPDEF_PROFILE_TYPE_NOT_IN_PROFILE', wrong, more, [p])
+  const endless = sdp(sl('a', { max: '*' }))
+  add(
+    'o max: OPDEF_PROFILE_NOT_VALUE_MISMATCH',
+    ['error|unknown operation-parameter OperationDefinition.parameter[0]'],
+    od({ inputProfile: endless.url, parameter: [par('a')] }),
+    [endless],
+  )
   add(
     'o missing: OPDEF_PROFILE_NOT_IN_PARAM, OPDEF_PROFILE_NOT_IN_PROFILE',
     [

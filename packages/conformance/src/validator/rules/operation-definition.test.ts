@@ -42,7 +42,7 @@ describe('an operation with a profile for its input', () => {
     ['has no others', operation({ type: 'string' }), [], ['warning operation-parameter OperationDefinition.parameter[0]']],
     ['has them as often', operation({ type: 'string', max: '*' }), slice('a', [value('string')]), [AT]],
     ['has them of the same type', operation({ type: 'code' }), slice('a', [value('string')]), [AT]],
-    ['has them of one of the types', operation({ type: 'Patient' }), slice('a', [value('string'), resource('Patient')]), []],
+    ['has all of their types', operation({ type: 'Patient' }), slice('a', [value('string'), resource('Patient')]), [AT]],
     ['may leave the type open', operation({ type: 'Element' }), slice('a', [value('string')]), []],
     ['has the same targets', operation({ type: 'Reference', targetProfile: [PATIENT] }), slice('a', [value('Reference', PATIENT)]), []],
     ['has no other targets', operation({ type: 'Reference' }), slice('a', [value('Reference', PATIENT)]), [AT]],

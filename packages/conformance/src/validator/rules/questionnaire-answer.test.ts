@@ -231,6 +231,16 @@ describe('the answer to a question', () => {
     const said = await findingsOf(response([answered(answer)]), [form([item])], /^value-set-unknown/)
     expect(said).toEqual([`warning value-set-unknown ${at}${place}`])
   })
+
+  test('says that a value set cannot be used where it says nothing of the code', async () => {
+    const include = [{ system: 'http://hl7.org/fhir/administrative-gender', filter: [{ property: 'none', op: '=', value: 'x' }] }]
+    const contained = [{ resourceType: 'ValueSet', id: 'all', status: 'active', compose: { include } }]
+    const answer = { valueCoding: { system: 'http://hl7.org/fhir/administrative-gender', code: 'male' } }
+    const items = [question('choice', { answerValueSet: '#all' })]
+    expect(await findingsOf(response([answered(answer)]), [form(items, { contained })], /^value-set/)).toEqual([
+      `warning value-set-unusable ${at}`,
+    ])
+  })
 })
 
 describe('the answer to a choice', () => {

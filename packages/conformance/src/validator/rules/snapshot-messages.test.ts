@@ -46,6 +46,12 @@ add('below an unknown type: _has_children__for_type__in_profile__but_cant_find_t
   ranges({ type: [{ code: 'Rnge' }] }),
 ])
 
+add(
+  'of a type that there is not: illegal constrained type',
+  FAILS,
+  profile('typed', [element('Observation.value[x]', { type: [{ code: 'Quantty' }] })]),
+)
+
 const sliced = first(
   element('Observation.category', {
     min: 0,

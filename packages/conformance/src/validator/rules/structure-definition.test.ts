@@ -239,6 +239,7 @@ describe('a structure definition', () => {
     [{ type: 'element', expression: 'CanonicalResource' }, []],
     [{ type: 'fhirpath', expression: 'Patient.name.where(use = 1)' }, []],
     [{ type: 'fhirpath', expression: 'Patient.name' }, ['warning definition-context StructureDefinition.context[0]']],
+    [{ type: 'element', expression: 'http://hl7.org/fhir/StructureDefinition/Patient#Patient.name' }, []],
     [{ type: 'element', expression: 'Patient.none' }, ['error definition-context StructureDefinition.context[0]']],
   ])('for extensions may have the context %j', async (context, expected) => {
     expect(await findingsOf(extension('http://a.org/p', { context: [context] }), [], /^definition-/)).toEqual(expected)

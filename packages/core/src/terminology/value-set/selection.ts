@@ -101,23 +101,33 @@ export function keepsVersions(plan: ValueSetPlan, { definition }: ConceptSetPlan
 /**
  * Works out what questions about single codes of a value set would otherwise wait for, such as the codes of an ECL expression. For those
  * who ask `membershipIn` with `holdsAtOnce`.
+ *
+ * @returns Why the first filter of those that cannot be used cannot be.
  */
-export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: VersionRules): Promise<void> {
+export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: VersionRules): Promise<OperationError | undefined> {
+  let problem: OperationError | undefined
   for (const part of withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])) {
     await pace.step()
     const { family, definition, filters, owner } = part
     const provider = family === undefined ? undefined : chooseVersion(family, { include: definition.version, rules }).provider
-    if (provider !== undefined) for (const filter of filters) await pace.run(prepared(provider, filter, owner))
+    if (provider === undefined) continue
+    for (const filter of filters) {
+      const found = await pace.run(prepared(provider, filter, owner))
+      problem ??= found
+    }
   }
+  return problem
 }
 
 /** A filter that cannot be used is skipped: the question that needs it is refused. */
-function* prepared(provider: CodeSystemProvider, filter: Filter, owner: string): Work<void> {
+function* prepared(provider: CodeSystemProvider, filter: Filter, owner: string): Work<OperationError | undefined> {
   try {
     const set = yield* conceptsFor(provider, filter, owner)
     if (set.asked !== undefined) yield* set.all()
+    return undefined
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
+    return error
   }
 }
 

@@ -33,16 +33,18 @@ import { lastingContext, specificationOf, type KeptAnswers } from './kept-answer
 export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeDefinitions {
   const { valueSets } = specificationOf(ctx)
   const opened = lazily(() => terminologyScope(kept.kept === undefined ? ctx : lastingContext(ctx), { kept: kept.kept }))
-  const listOf = async (definition: ValueSetDefinition): Promise<CodeList | undefined> => {
+  const listOf = async (definition: ValueSetDefinition): Promise<CodeList> => {
     if (isWithoutCodes(definition)) return emptyList(definition)
     const scope = await opened()
     try {
       const plan = await makePlan(scope, definition)
-      await preparedFilters(createPace(ctx), plan, scope.rules)
-      return codeListOf(scope, { plan, supplements: await missingSupplements(ctx, definition) })
+      const problem = await preparedFilters(createPace(ctx), plan, scope.rules)
+      return codeListOf(scope, { plan, supplements: await missingSupplements(ctx, definition), problem: problem?.message })
     } catch (error) {
       if (!isAboutContent(error)) throw error
-      return error.detail.messageId === 'VALUESET_CIRCULAR_REFERENCE' ? circularList(definition, error.message) : undefined
+      const { message } = error
+      const isCircle = error.detail.messageId === 'VALUESET_CIRCULAR_REFERENCE'
+      return { ...brokenList(definition, message), ...(isCircle && { circle: message }) }
     }
   }
   const find = async (canonical: string): Promise<CodeList | undefined> => {
@@ -129,9 +131,9 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
   }
 }
 
-/** No code is known to be in what imports itself, or to be out of it. Definitions of a request may break the circle. */
-function circularList(definition: ValueSetDefinition, circle: string): CodeList {
-  return { ...emptyList(definition), circle, has: () => 'unknown', fit: () => 'questionable', restsOn: () => true }
+/** No code is known to be in what is broken, or to be out of it. Definitions of a request may mend it. */
+function brokenList(definition: ValueSetDefinition, problem: string): CodeList {
+  return { ...emptyList(definition), problem, has: () => 'unknown', fit: () => 'questionable', restsOn: () => true }
 }
 
 function titleOf(resource: JsonObject, canonical: string | undefined): string {
@@ -141,13 +143,14 @@ function titleOf(resource: JsonObject, canonical: string | undefined): string {
 const KEPT_CODES = 1_000
 const KEPT_NOTES = 50
 
-/** A value set, with the supplements that it requires and that could not be found. */
+/** A value set, with the supplements that it requires and that could not be found, and why a filter cannot be used. */
 interface Listed {
   readonly plan: ValueSetPlan
   readonly supplements: readonly string[]
+  readonly problem: string | undefined
 }
 
-function codeListOf(scope: TerminologyScope, { plan, supplements }: Listed): CodeList {
+function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Listed): CodeList {
   const includes = withImports(plan).flatMap((one) => one.includes)
   const systems = new Set(includes.flatMap(({ family }) => family?.url ?? []))
   const { resource, canonical } = plan.valueSet
@@ -170,7 +173,7 @@ function codeListOf(scope: TerminologyScope, { plan, supplements }: Listed): Cod
     lacking({ code, system }).length > 0 ||
     outdated({ code, system }) !== undefined ||
     (system === undefined && systemsOf(code).length > 1) ||
-    (missing.size > 0 && missingVersions(system).length > 0 && verdicts(code, system) === 'unknown')
+    (((missing.size > 0 && missingVersions(system).length > 0) || problem !== undefined) && verdicts(code, system) === 'unknown')
   const notes = new Map<string, readonly StatusNote[]>()
   const suggestions = keptByCode((code, system) =>
     suggestedCodes(plan, { code, system }, (other) => find({ system, code: other }) === 'in'),
@@ -178,6 +181,7 @@ function codeListOf(scope: TerminologyScope, { plan, supplements }: Listed): Cod
   return {
     canonical: canonical ?? '',
     title: titleOf(resource, canonical),
+    problem,
     has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : find(given)),
     lists: (code) =>
       includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) !== 'out'),

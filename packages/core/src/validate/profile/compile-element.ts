@@ -150,6 +150,8 @@ function bindingsOf(binding: JsonObject | undefined, { isBase }: ProfileSource):
   if (valueSet !== undefined && (strength === 'required' || strength === 'extensible' || strength === 'preferred')) {
     rules.push({ strength, valueSet })
   }
+  // An example demands nothing, but the value set of a profile should be known.
+  if (strength === 'example' && !isBase && valueSet !== undefined && valueSet !== INHERITED) rules.push({ strength, valueSet })
   if (typeof maximum === 'string') {
     const takesText = strength !== 'required' && strength !== 'extensible'
     rules.push({ strength: 'required', valueSet: maximum, ...(takesText && { takesText }) })

@@ -85,8 +85,10 @@ export interface CodeList {
   /** `url|version`. */
   readonly canonical: string
   readonly title: string
-  /** Why nothing is known of its codes: it imports itself. Absent for one that can be used. */
+  /** By which path it imports itself. */
   readonly circle?: string
+  /** Why it cannot be used, or not for the codes of which it says nothing. Absent for one that can. */
+  readonly problem?: string | undefined
   readonly has: (code: GivenCode) => Verdict
   /** Whether it lists a code itself, one by one with others, by any code system: what a code without system can mean. */
   readonly lists: (code: string) => boolean

@@ -83,7 +83,7 @@ export interface LimitRule {
 
 /** A binding, also the one that the extension `maxValueSet` adds. */
 export interface BindingRule {
-  readonly strength: 'required' | 'extensible' | 'preferred'
+  readonly strength: 'required' | 'extensible' | 'preferred' | 'example'
   /** Canonical of the value set; `INHERITED` for that of the base. */
   readonly valueSet: string
   /** True for the maximum of a binding that demands no code: a concept may be only text. */

@@ -74,5 +74,5 @@ export function needsUnknownCodes(run: Run, rule: ElementRule): boolean {
 }
 
 function isUnusable(list: CodeList | undefined | Pending): boolean {
-  return list === undefined || (list !== PENDING && list.circle !== undefined)
+  return list === undefined || (list !== PENDING && list.problem !== undefined)
 }

@@ -33,6 +33,13 @@ export const VALUE_SET_CIRCULAR: FindingDefinition = defineFinding(
   'processing',
   'Remove the import by which the value set includes itself; until then the code is not checked.',
 )
+/** A value set that says nothing of a code, since a part of it cannot be used. */
+export const VALUE_SET_UNUSABLE: FindingDefinition = defineFinding(
+  'value-set-unusable',
+  'warning',
+  'processing',
+  'Repair the value set; until then the code is not checked.',
+)
 const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
   'code-system-not-inferred',
   'error',
@@ -60,11 +67,15 @@ const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 
 /** The test that none of the value sets to which a rule binds a code, or the codes of a concept, is known to lack it. */
 function inAllTest(rule: ElementRule, type: TypeDefinition): MetTest {
   if (type.kind === 'primitive' && !CODED_PRIMITIVES.has(type.name)) return () => true
-  const bound = rule.bindings.map((binding) => ({ valueSet: binding.valueSet, takesText: isTextEnough(binding, type) }))
+  const bound = rule.bindings.map((binding) => ({
+    valueSet: binding.valueSet,
+    isExample: binding.strength === 'example',
+    takesText: isTextEnough(binding, type),
+  }))
   return (value, run) => {
-    for (const { valueSet, takesText } of bound) {
+    for (const { valueSet, isExample, takesText } of bound) {
       const list = boundList(run, rule, valueSet)
-      const fit = list === undefined || list === PENDING ? list : fitOf(list, value, type)
+      const fit = list === undefined || list === PENDING ? list : isExample ? 'fine' : fitOf(list, value, type)
       if (fit !== 'fine' && !(fit === undefined && rule.isBase) && !(fit === 'none' && takesText)) return false
     }
     return true
@@ -107,6 +118,7 @@ const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>>
   required: 'error',
   extensible: 'warning',
   preferred: 'information',
+  example: 'information',
 }
 
 /** Bindings. */
@@ -116,6 +128,7 @@ export const bindingRule: DemandRule = {
     CODE_NOT_IN_VALUE_SET,
     VALUE_SET_UNKNOWN,
     VALUE_SET_CIRCULAR,
+    VALUE_SET_UNUSABLE,
     CODE_SYSTEM_NOT_INFERRED,
     CODE_VERSION_MISMATCH,
     CONCEPT_OUTDATED,
@@ -159,11 +172,13 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
     else if (!rule.isBase) reportUnknown(run, node, { binding, rule })
     return
   }
+  if (binding.strength === 'example') return
   if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
   if (list.circle !== undefined) {
     run.findings.report(VALUE_SET_CIRCULAR, node, { text: `${list.circle}.`, ...from(rule) })
     return
   }
+  noteUnusable(run, node, { rule, list, codes })
   for (const [index, code] of codes.entries()) {
     const at = node.type.name === 'CodeableConcept' ? `coding[${index}].` : ''
     checkVersion(run, node, { binding, rule, list, code, at })
@@ -216,12 +231,25 @@ function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Omit<V
   })
 }
 
+interface ListedCodes {
+  readonly rule: ElementRule
+  readonly list: CodeList
+  readonly codes: readonly GivenCode[]
+}
+
+/** What a broken value set says nothing of is not known to be in it. */
+function noteUnusable(run: Run, node: FhirNode, { rule, list, codes }: ListedCodes): void {
+  if (list.problem === undefined) return
+  const verdicts = codes.map((code) => list.has(code))
+  if (!verdicts.includes('unknown') || verdicts.includes('in')) return
+  run.findings.report(VALUE_SET_UNUSABLE, node, {
+    text: `The value set ${list.canonical} cannot be used: ${list.problem}`,
+    ...from(rule),
+  })
+}
+
 /** Says once of an element that a profile binds what its value set names and could not be found. */
-function noteLacking(
-  run: Run,
-  node: FhirNode,
-  { rule, list, codes }: { rule: ElementRule; list: CodeList; codes: readonly GivenCode[] },
-): void {
+function noteLacking(run: Run, node: FhirNode, { rule, list, codes }: ListedCodes): void {
   if (rule.isBase || codes.some((code) => list.has(code) === 'in' && list.lacking(code).length === 0)) return
   const lacking = new Map(codes.flatMap((code) => list.lacking(code)).map((one) => [one.canonical, one]))
   for (const { kind, canonical } of lacking.values()) {

@@ -1,7 +1,8 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
-import type { ElementRule, Profile, TypeRule } from '../../run/element-rule.js'
+import { extensionValues } from '../../profile/value-rule.js'
+import { TYPE_URL, type ElementRule, type Profile, type TypeRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
@@ -102,17 +103,18 @@ function checkParameter(run: Run, node: FhirNode, { profile, slice }: { profile:
       text: `The profile ${quoted(profile.canonical)} defines ${name} differently: ${difference}.`,
       code,
     })
-  for (const difference of numberDifferences(node, slice)) say(difference, 'unknown')
+  for (const difference of numberDifferences(node, slice, profile)) say(difference, 'unknown')
   for (const difference of [...typeDifferences(node, types), ...targetDifferences(run, node, types)]) say(difference, 'invalid')
 }
 
-/** What a differential does not state, it takes from elsewhere. */
-function numberDifferences({ value }: FhirNode, { min, max, isComplete }: ElementRule): readonly string[] {
+/** What a differential does not state, it takes from its base, where that is not Parameters itself. */
+function numberDifferences({ value }: FhirNode, { min, max, isComplete }: ElementRule, { base }: Profile): readonly string[] {
   if (!isObject(value)) return []
+  const isAll = isComplete || base === undefined
   const own = { min: value['min'], max: value['max'] === '*' ? Infinity : Number(value['max']) }
   return [
-    ...(min !== own.min && (isComplete || min > 0) ? [`min is ${min}`] : []),
-    ...(max !== own.max && (isComplete || max < Infinity) ? [`max is ${max === Infinity ? '*' : max}`] : []),
+    ...(min !== own.min && (isAll || min > 0) ? [`min is ${min}`] : []),
+    ...(max !== own.max && (isAll || max < Infinity) ? [`max is ${max === Infinity ? '*' : max}`] : []),
   ]
 }
 
@@ -127,10 +129,20 @@ function typesOf({ children }: ElementRule): readonly TypeRule[] {
 /** Types that include many others. */
 const ANY: ReadonlySet<string> = new Set(['Any', 'Element', 'Resource', 'DomainResource'])
 
+/** Both allow the same types, but for those that include others. */
 function typeDifferences(node: FhirNode, types: readonly TypeRule[]): readonly string[] {
-  const type = textOf(node, 'type')
-  if (type === undefined || ANY.has(type) || types.length === 0 || types.some(({ code }) => code === type || ANY.has(code))) return []
-  return [`the type is ${types.map(({ code }) => code).join(' or ')}, not ${quoted(type)}`]
+  const own = allowedTypes(node)
+  const others = types.map(({ code }) => code)
+  if (own.length === 0 || others.length === 0 || [...own, ...others].some((type) => ANY.has(type))) return []
+  const isSame = own.every((type) => others.includes(type)) && others.every((type) => own.includes(type))
+  return isSame ? [] : [`the type is ${others.join(' or ')}, not ${own.join(' or ')}`]
+}
+
+/** The type of a parameter, or those that an extension lists in its place. */
+function allowedTypes(node: FhirNode): readonly string[] {
+  const listed = isObject(node.value) ? extensionValues(node.value, `${TYPE_URL}operationdefinition-allowed-type`) : []
+  const types = listed.filter((type) => typeof type === 'string')
+  return types.length > 0 ? types : [textOf(node, 'type') ?? []].flat()
 }
 
 function targetDifferences(run: Run, node: FhirNode, types: readonly TypeRule[]): readonly string[] {

@@ -132,8 +132,8 @@ function checkImports(run: Run, part: FhirNode): void {
   for (const one of imports) {
     if (typeof one.value !== 'string' || one.value.startsWith('#')) continue
     const list = run.definitions.valueSet(one.value)
-    if (list !== undefined && list !== PENDING && list.circle !== undefined)
-      run.findings.report(VALUE_SET_IMPORT, one, { text: `${list.circle}.` })
+    if (list !== undefined && list !== PENDING && list.problem !== undefined)
+      run.findings.report(VALUE_SET_IMPORT, one, { text: `${list.problem}.` })
     if (list !== undefined) continue
     const kind = otherKindOf(run, one.value, 'ValueSet')
     const what = kind === undefined ? 'could not be found' : `is a ${String(kind)}`

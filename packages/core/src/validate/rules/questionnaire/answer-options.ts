@@ -3,9 +3,9 @@ import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { conceptTexts, foldTerm } from '../../../terminology/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
-import type { CodeList } from '../../run/definitions.js'
+import type { CodeList, GivenCode } from '../../run/definitions.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
-import { VALUE_SET_CIRCULAR, VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
+import { VALUE_SET_CIRCULAR, VALUE_SET_UNKNOWN, VALUE_SET_UNUSABLE } from '../codes/check-bindings.js'
 import { sameAnswer, typedMember } from './enablement.js'
 import type { FormItem, ResponseItem, ResponseCheck, ValuedAnswer } from './form.js'
 
@@ -108,6 +108,11 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
       ...(!CHOICES.has(valued.item.type) && { code: 'invariant' }),
     })
   else if (list.circle !== undefined) say(check, valued, { finding: VALUE_SET_CIRCULAR, text: `${list.circle}.` })
+  else if (list.problem !== undefined && list.has(givenCode(value)) === 'unknown')
+    say(check, valued, {
+      finding: VALUE_SET_UNUSABLE,
+      text: `The value set ${quoted(canonical)} of the item cannot be used: ${list.problem}`,
+    })
   else if (isObject(value)) checkCoding(check, valued, { coding: value, list })
   else if (typeof value === 'string' && list.has({ code: value }) === 'out') {
     check.run.findings.report(ANSWER_OPTION, valued.value, {
@@ -115,6 +120,10 @@ function checkInValueSet(check: ResponseCheck, valued: ValuedAnswer, canonical: 
       profile: check.form.canonical,
     })
   }
+}
+
+function givenCode(value: unknown): GivenCode {
+  return isObject(value) ? { code: stringAt(value, 'code') ?? '', system: stringAt(value, 'system') } : { code: String(value) }
 }
 
 function valueSetOf({ run, form }: ResponseCheck, canonical: string): CodeList | undefined | Pending {

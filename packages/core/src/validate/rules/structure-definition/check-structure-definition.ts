@@ -5,6 +5,7 @@ import { TYPE_URL } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run, ResourceRule } from '../../run/run.js'
+import { profileContext } from '../extension/profile-context.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { checkElements, DEFINITION_PATH, DEFINITION_MUST_SUPPORT } from './check-elements.js'
 import { checkObligations, DEFINITION_OBLIGATION } from './check-obligations.js'
@@ -170,7 +171,10 @@ function checkContexts(run: Run, node: FhirNode): void {
 function checkContext(run: Run, context: FhirNode): void {
   const [type, expression = ''] = [textOf(context, 'type'), textOf(context, 'expression')]
   const place = placeOf(run.model, expression)
-  const isKnown = LATER.has(expression) || (place !== undefined && (type !== 'element' || !isOneType(place, expression)))
+  const isKnown =
+    LATER.has(expression) ||
+    profileContext(expression) !== undefined ||
+    (place !== undefined && (type !== 'element' || !isOneType(place, expression)))
   const warn = (text: string): void => run.findings.report(DEFINITION_CONTEXT, context, { text })
   if (type === 'fhirpath' && isKnown) warn(`${quoted(expression)} is an element, so the context should be of the type element.`)
   if (type !== 'element') return

@@ -7,6 +7,7 @@ import { choiceName, TYPE_URL } from '../../../text/index.js'
 import { SYSTEM_TYPES } from '../../run/element-rule.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+import { isAbsoluteUri } from '../primitive/uri.js'
 import { baseElement } from './base-element.js'
 import { placeOf } from '../../profile/element-at-path.js'
 import { idOf, isSingle, type ElementCheck } from './element-place.js'
@@ -208,7 +209,9 @@ function typeProblem({ run, node, path }: Applied, base: JsonObject): string | u
 
 function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
-  if (type === undefined || allowed === code || allowed === 'Any' || allowed === '*') return true
+  if (allowed === code || allowed === 'Any' || allowed === '*') return true
+  // Types of logical models have names that are URLs.
+  if (type === undefined) return isAbsoluteUri(code)
   return isSubtype(model, type, allowed) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
 }
 
