@@ -36,6 +36,22 @@ describe('characters that no write accepts are errors at their element', () => {
   })
 })
 
+describe('what JSON does not have is placed at what it is about', () => {
+  test.each([
+    ['a comment, at the next value', '{"resourceType":"Patient",\n// a\n"active":true}', 'json-comment Patient.active'],
+    ['after a comma', '{"resourceType":"Patient","active":true, // a\n"gender":"male"}', 'json-comment Patient.gender'],
+    ['at the last value', '{"resourceType":"Patient","name":[{"family":"x" // a\n}]}', 'json-comment Patient.name[0].family'],
+    ['at the next item', '{"resourceType":"Patient","name":[{"text":"x"},/* a */{"text":"y"}]}', 'json-comment Patient.name[1]'],
+    ['at a list of values', '{"resourceType":"Patient","name":[{"given":["x", // a\n"y"]}]}', 'json-comment Patient.name[0].given'],
+    ['before all', '// a\n{"resourceType":"Patient","active":true}', 'json-comment Patient'],
+    ['a superfluous comma, at the list', '{"resourceType":"Patient","name":[{"text":"x"},]}', 'json-comma Patient.name'],
+    ['or at the object', '{"resourceType":"Patient","name":[{"text":"x",}]}', 'json-comma Patient.name[0]'],
+    ['a missing comma, at the next item', '{"resourceType":"Patient","name":[{"text":"x"} {"text":"y"}]}', 'json-comma Patient.name[1]'],
+  ])('%s', async (_, resource, expected) => {
+    expect(await errors(resource)).toEqual([expected])
+  })
+})
+
 test.each(['# fhir', 'fhir', '  resourceType: Patient'])(
   'a text that is not JSON at all is placed at its first character: %j',
   async (resource) => {

@@ -114,9 +114,14 @@ describe('readJsonSource', () => {
 
   test.each([
     ['// first\n{"a":1}', { a: 1 }, ['comment  //']],
-    ['{"a":/* in between */1}', { a: 1 }, ['comment  /*']],
+    ['{"a":/* in between */1}', { a: 1 }, ['comment a /*']],
+    [
+      '{"a":[1, // next\n2 /* last */],\n// next\n"b":{"c":1 // last\n}, /**/} // end',
+      { a: [1, 2], b: { c: 1 } },
+      ['comment a.1 //', 'comment a.1 /*', 'comment b //', 'comment b.c //', 'comma-extra  }', 'comment b /*', 'comment  //'],
+    ],
     ['{"a":{"b":1 "c":2}}', { a: { b: 1, c: 2 } }, ['comma-missing a "']],
-    ['{"a":[1 2]}', { a: [1, 2] }, ['comma-missing a 2']],
+    ['{"a":[1 2]}', { a: [1, 2] }, ['comma-missing a.1 2']],
     ['{"a":[1,],}', { a: [1] }, ['comma-extra a ]', 'comma-extra  }']],
     ['[1,,2]', [1, 2], ['comma-extra  ,']],
     ['{a:1}', { a: 1 }, ['name-unquoted  a']],

@@ -1,7 +1,17 @@
 import type { Work } from '../work/index.js'
 import { exactJson, type ExactJson } from './exact.js'
 import { afterSpace } from './scan.js'
-import { isQuote, JsonFault, readString, readWord, skipSpace, valueOfWord, type JsonProblem, type SourceReader } from './source-tokens.js'
+import {
+  isQuote,
+  JsonFault,
+  readString,
+  readWord,
+  skipSpace,
+  valueOfWord,
+  type JsonProblem,
+  type JsonProblemKind,
+  type SourceReader,
+} from './source-tokens.js'
 
 /** A JSON text taken apart without losing what `JSON.parse` loses. */
 export interface JsonSource {
@@ -52,11 +62,16 @@ interface Building extends SourceReader {
   root: unknown
   start: number
   members: number
+  /** Comments since the last value. They belong to the next one, or to the last where none follows. */
+  comments: Pick<JsonProblem, 'offset' | 'token'>[]
+  /** Gives those comments to a member or item of the frame, or to what the frame is of. */
+  readonly placeComments: (key: string | number | undefined) => void
   readonly limits: Required<JsonSourceOptions>
   readonly numbers: Map<object, Map<string | number, string>>
   readonly offsets: Map<object, Map<string | number, number>>
 }
 
+const COMMENT: JsonProblemKind = 'comment'
 const MAX_REPAIRS = 1000
 /** Members that are read in one go. */
 const STEPS = 1000
@@ -93,13 +108,21 @@ function* repairedSource(text: string, limits: Required<JsonSourceOptions>): Wor
     text,
     at: limits.byteOrderMark && text.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0,
     repair: (kind, offset, token) => {
-      if (repairs.push({ kind, offset, token, path: pathOf(building) }) >= MAX_REPAIRS) throw new JsonFault('too-many', offset)
+      if (kind === 'comment') building.comments.push({ offset, token })
+      else repairs.push({ kind, offset, token, path: pathOf(building) })
+      if (repairs.length + building.comments.length >= MAX_REPAIRS) throw new JsonFault('too-many', offset)
+    },
+    placeComments: (key) => {
+      const path = [...pathOf(building), ...(key === undefined || building.frame === undefined ? [] : [key])]
+      repairs.push(...building.comments.map((comment) => ({ ...comment, kind: COMMENT, path })))
+      building.comments = []
     },
     frame: undefined,
     key: undefined,
     root: undefined,
     start: 0,
     members: 0,
+    comments: [],
     limits,
     numbers: new Map(),
     offsets: new Map(),
@@ -127,9 +150,11 @@ function* build(building: Building): Work<JsonProblem | undefined> {
       if (steps % STEPS === 0) yield
     }
     if (!Number.isNaN(skipSpace(building))) throw new JsonFault('unexpected', building.at)
+    building.placeComments(undefined)
     return undefined
   } catch (caught) {
     if (!(caught instanceof JsonFault)) throw caught
+    building.placeComments(undefined)
     const { kind, offset } = caught
     return { kind, offset, token: building.text.charAt(offset), path: pathOf(building) }
   }
@@ -139,7 +164,11 @@ function readNext(building: Building, frame: Frame): void {
   const code = skipSpace(building)
   if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) return close(building, frame, code)
   if (code === COMMA) return passComma(building, frame)
-  if (frame.expects === 'comma') building.repair('comma-missing', building.at, building.text.charAt(building.at))
+  if (frame.expects === 'comma') {
+    building.key = Array.isArray(frame.container) ? frame.container.length : undefined
+    building.repair('comma-missing', building.at, building.text.charAt(building.at))
+    building.key = undefined
+  }
   frame.expects = 'comma'
   return Array.isArray(frame.container) ? readValue(building, frame.container.length) : readMember(building, frame.container)
 }
@@ -147,8 +176,13 @@ function readNext(building: Building, frame: Frame): void {
 function close(building: Building, frame: Frame, code: number): void {
   if (Array.isArray(frame.container) !== (code === CLOSE_ARRAY)) throw new JsonFault('unexpected', building.at)
   if (frame.expects === 'member') building.repair('comma-extra', building.at, building.text.charAt(building.at))
+  if (building.comments.length > 0) building.placeComments(lastKey(frame))
   building.at++
   building.frame = frame.outer
+}
+
+function lastKey({ container }: Frame): string | number | undefined {
+  return Array.isArray(container) ? (container.length > 0 ? container.length - 1 : undefined) : Object.keys(container).at(-1)
 }
 
 function passComma(building: Building, frame: Frame): void {
@@ -171,6 +205,7 @@ function readMember(building: Building, object: object): void {
 function readValue(building: Building, key: string | number): void {
   const code = skipSpace(building)
   const start = building.at
+  if (building.comments.length > 0) building.placeComments(key)
   if (++building.members > building.limits.maxMembers) throw new JsonFault('too-many', start)
   if (building.limits.positions) keep(building.offsets, building, { key, value: start })
   if (code === OPEN_OBJECT || code === OPEN_ARRAY) return open(building, key, code === OPEN_ARRAY ? [] : {})

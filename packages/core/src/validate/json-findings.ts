@@ -113,7 +113,7 @@ export function noSuchType(
 export function reportRepairs(run: Run, repairs: readonly JsonProblem[]): void {
   for (const problem of repairs) {
     if (problem.kind === 'comment' && run.policy.allowComments) continue
-    const { node, rest } = nodeAlong(run, run.root, placeOf(problem, run.root.value))
+    const { node, rest } = nodeAt(run, placeOf(problem, run.root.value))
     run.findings.report(PROBLEMS[problem.kind].finding, node, {
       text: textOf(problem),
       offset: problem.offset,
@@ -126,9 +126,25 @@ function textOf({ kind, token }: JsonProblem): string {
   return PROBLEMS[kind].text(JSON.stringify(token.slice(0, MAX_TOKEN).toWellFormed()).slice(1, -1))
 }
 
-/** A number, a value without quotes in a list, and a repeated name are named themselves; other problems are those of the nearest object. */
+/** The node at a path, or the one that has the list to which it leads. */
+function nodeAt(run: Run, path: JsonPath): ReturnType<typeof nodeAlong> {
+  const list = path.at(-1)
+  if (!Array.isArray(path.reduce<unknown>(memberOf, run.root.value)) || list === undefined) return nodeAlong(run, run.root, path)
+  const { node, rest } = nodeAlong(run, run.root, path.slice(0, -1))
+  return { node, rest: [...rest, list] }
+}
+
+/**
+ * A number, a value without quotes in a list, a repeated name and what a comment is about are named themselves, a superfluous comma by what it is in; other problems
+ * are those of the nearest object.
+ */
 function placeOf({ kind, path, token }: JsonProblem, value: unknown): JsonPath {
   if (kind === 'duplicate-name') return [...path, token]
+  if (kind === 'comma-extra') return path
+  if (kind === 'comment' && path.at(-1) !== 'resourceType') {
+    const isItem = typeof path.at(-1) === 'number' && !isObject(path.reduce(memberOf, value))
+    return isItem ? path.slice(0, -1) : path
+  }
   if (kind === 'number-form' || (kind === 'value-unquoted' && typeof path.at(-1) === 'number')) return path
   let length = 0
   let current = value
