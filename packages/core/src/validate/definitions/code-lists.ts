@@ -131,7 +131,7 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
   }
 }
 
-/** No code is known to be in what is broken, or to be out of it. Definitions of a request may mend it. */
+/** No code is known to be in what is broken, or to be out of it. Definitions of a request may repair it. */
 function brokenList(definition: ValueSetDefinition, problem: string): CodeList {
   return { ...emptyList(definition), problem, has: () => 'unknown', fit: () => 'questionable', restsOn: () => true }
 }

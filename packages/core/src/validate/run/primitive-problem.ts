@@ -50,6 +50,7 @@ export interface PrimitiveProblem {
   readonly finding: FindingDefinition
   readonly text: string
   readonly severity?: Finding['severity']
+  readonly code?: Finding['code']
 }
 
 /**

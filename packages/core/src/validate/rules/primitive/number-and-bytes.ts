@@ -11,7 +11,7 @@ export function decimalProblem(source: string): PrimitiveProblem | undefined {
   const mantissa = source.split(/[eE]/, 1)[0] ?? ''
   const digits = mantissa.replace(/\D/g, '').replace(/^0+/, '').length
   if (digits <= MAX_DIGITS) return undefined
-  return { finding: PRIMITIVE_RANGE, text: `${quoted(source)} has more than ${MAX_DIGITS} digits.`, severity: 'warning' }
+  return { finding: PRIMITIVE_RANGE, text: `${quoted(source)} has more than ${MAX_DIGITS} digits.`, severity: 'warning', code: 'value' }
 }
 
 /** integer: 32 bits, without fraction or exponent. */

@@ -160,3 +160,7 @@ test.each([
 ])('%j stands for %d octets', (text, octets) => {
   expect(base64Length(text)).toBe(octets)
 })
+
+test('too many digits are about the value, not about its form', () => {
+  expect(decimalProblem('1234567890123456789')?.code).toBe('value')
+})
