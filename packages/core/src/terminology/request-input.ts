@@ -27,6 +27,7 @@ export function readVersionRules(reader: ParameterReader): VersionRules {
 
 function readVersions(reader: ParameterReader, name: string): ReadonlyMap<string, string> {
   const canonicals = reader.texts(name)
+  if (canonicals.length === 0) return NO_VERSIONS
   const versions = versionsByUrl(canonicals)
   for (const canonical of canonicals) {
     const { url, version } = canonicalOf(canonical)
@@ -40,6 +41,8 @@ function readVersions(reader: ParameterReader, name: string): ReadonlyMap<string
   }
   return versions
 }
+
+const NO_VERSIONS: ReadonlyMap<string, string> = new Map()
 
 /** The languages that the caller asked for, each in the form of the `Accept-Language` header. */
 export interface AskedLanguages {
