@@ -560,6 +560,17 @@ it('a subject that cannot be evaluated makes a report of an error, without count
   expect(JSON.stringify(outcome)).toContain('Patient/a could not be evaluated')
 })
 
+it('who is not in a population is not asked for what lies within it', async () => {
+  const kinds = [population('initial-population', 'Everybody'), population('denominator', 'Left'), population('numerator', 'Wrong')]
+  const definition = measure('proportion', kinds)
+  const [outcome] = (await report(definition)).contained ?? []
+  expect(JSON.stringify(outcome)).toContain('Patient/b could not be evaluated')
+  expect(JSON.stringify(outcome)).not.toContain('Patient/a could not be evaluated')
+  const ofOne = await report(definition, { subject: 'Patient/a' })
+  expect(ofOne.status).toBe('complete')
+  expect(ofOne.group?.[0]?.population?.map(({ count }) => count)).toEqual([1, 0, 0])
+})
+
 it('a period of days is one where the library declares it so', async () => {
   const text = `library Days version '1'
 using FHIR version '4.0.1'

@@ -7,7 +7,7 @@ import { scanResources, type Condition, type Referring, type SearchQuery, type S
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { FhirElement } from '../values/value.js'
-import { storedRecords, subjectParameter, type Records } from './records.js'
+import { storedRecords, subjectParameter, type ReadResources, type Records } from './records.js'
 import { conditionsOf } from './retrieve-search.js'
 import type { RetrieverOptions } from './retrieve.js'
 
@@ -43,13 +43,13 @@ export async function* populationRecords(
 ): AsyncGenerator<SubjectRecords, void, undefined> {
   const { search, query } = await searchFor(ctx, { type, conditions, among })
   const referring = (await retrievePlans(ctx, search, { model: options.model, type, requests })).map(referringOf)
+  const types = new Set(referring.map((one) => one.type))
   const recordsOf = storedRecords(ctx, options)
   for (const part of partsOf(query, ids))
     for await (const { stored, referring: found } of scanResources(ctx.storage, { ...part, referring })) {
       const subject = resourceElement(options.model, stored.resource)
       if (subject === undefined) continue
-      const read = readResources(referring, found, options).set(type, () => [subject])
-      yield { id: stored.id, subject, records: recordsOf(subject, read) }
+      yield { id: stored.id, subject, records: recordsOf(subject, readResources({ subject, found, types }, options)) }
     }
 }
 
@@ -169,18 +169,26 @@ export function referringOf({ type, param, searches }: TypePlan): Referring {
   return { ...found, params: [param] }
 }
 
-/** What was read of one subject, by type; texts become elements when a retrieve asks for the type. */
-function readResources(
-  plans: readonly Referring[],
-  found: readonly StoredResource[],
-  { model }: RetrieverOptions,
-): Map<string, () => readonly FhirElement[]> {
-  const byType = Map.groupBy(found, ({ type }) => type)
-  return new Map(
-    plans.map(({ type }) => {
-      const elements = (): readonly FhirElement[] =>
-        (byType.get(type) ?? []).flatMap(({ resource }) => resourceElement(model, resource) ?? [])
-      return [type, elements]
-    }),
-  )
+/** What was read of one subject. */
+interface Read {
+  readonly subject: FhirElement
+  readonly found: readonly StoredResource[]
+  /** The types of which all was read. */
+  readonly types: ReadonlySet<string>
+}
+
+/** Texts become elements when a retrieve asks for their type. */
+function readResources({ subject, found, types }: Read, { model }: RetrieverOptions): ReadResources {
+  const known = new Map<string, readonly FhirElement[]>([[subject.type.name, [subject]]])
+  return (type) => {
+    const before = known.get(type)
+    if (before !== undefined || !types.has(type)) return before
+    const elements: FhirElement[] = []
+    for (const one of found) {
+      const element = one.type === type ? resourceElement(model, one.resource) : undefined
+      if (element !== undefined) elements.push(element)
+    }
+    known.set(type, elements)
+    return elements
+  }
 }

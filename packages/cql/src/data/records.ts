@@ -27,7 +27,7 @@ export interface Records {
    * @throws {OperationError} `too-costly` for more than `limits.maxExpansion` resources of a type; what `ctx.authorize` throws for a type that
    *   the caller may not search.
    */
-  evaluate<T>(evaluation: () => T): Promise<T>
+  evaluate<T>(evaluation: () => T): Promise<T> | T
 }
 
 /** Thrown by a retrieve whose resources must be read first. */
@@ -47,8 +47,8 @@ type Known = Map<string, readonly FhirElement[]>
 
 const PAGE = 500
 
-/** Resources of a subject that were read already, by type: all that a retrieve can find of that type. */
-export type ReadResources = Pick<ReadonlyMap<string, () => readonly FhirElement[]>, 'get'>
+/** Resources of a subject that were read already: all that a retrieve can find of a type; `undefined` for types that were not read. */
+export type ReadResources = (type: string) => readonly FhirElement[] | undefined
 
 /** Begins the records of one subject after the other. Resources that belong to no subject are read once. */
 export function storedRecords(
@@ -57,34 +57,73 @@ export function storedRecords(
 ): (subject: FhirElement | undefined, read?: ReadResources) => Records {
   const common: Known = new Map()
   return (subject, read) => {
-    const own: Known = new Map()
-    const reference = subject === undefined ? undefined : referenceOf(subject)
-    const placeOf = (type: string, holder: SubjectReference | undefined): { readonly known: Known; readonly key: string } =>
-      holder === undefined ? { known: common, key: type } : { known: own, key: `${holder.type}/${holder.id} ${type}` }
-    const retrieve = (request: RetrieveRequest): readonly FhirElement[] => {
+    let further: FurtherRecords | undefined
+    const others = (): FurtherRecords => (further ??= furtherRecords(ctx, options, { subject, common }))
+    return {
+      retrieve: (request) => {
+        const { type, context, unfiltered } = request
+        const ready = context === undefined && !unfiltered ? read?.(type) : undefined
+        return selected(ready ?? others().find(request), request, options)
+      },
+      evaluate: (evaluation) => {
+        try {
+          return evaluation()
+        } catch (missing) {
+          if (!(missing instanceof MissingRecords)) throw missing
+          return evaluatedWith(ctx, evaluation, { missing, read: others().read })
+        }
+      },
+    }
+  }
+}
+
+/** Resources that did not come with a subject. */
+interface FurtherRecords {
+  /** Those of the type of a retrieve. @throws {MissingRecords} when they were not read yet. */
+  find(request: RetrieveRequest): readonly FhirElement[]
+  read(missing: MissingRecords): Promise<void>
+}
+
+function furtherRecords(
+  ctx: OperationContext,
+  options: RetrieverOptions,
+  { subject, common }: { readonly subject: FhirElement | undefined; readonly common: Known },
+): FurtherRecords {
+  const own: Known = new Map()
+  const reference = subject === undefined ? undefined : referenceOf(subject)
+  const placeOf = (type: string, holder: SubjectReference | undefined): { readonly known: Known; readonly key: string } =>
+    holder === undefined ? { known: common, key: type } : { known: own, key: `${holder.type}/${holder.id} ${type}` }
+  return {
+    find: (request) => {
       if (request.context === null) return []
       const holder = holderOf(ctx, request, reference)
       const { known, key } = placeOf(request.type, holder)
-      const resources = known.get(key) ?? (holder === reference ? read?.get(request.type)?.() : undefined)
+      const resources = known.get(key)
       if (resources === undefined) throw new MissingRecords(request.type, holder)
-      if (!known.has(key)) known.set(key, resources)
-      return selected(resources, request, options)
-    }
-    return {
-      retrieve,
-      evaluate: async (evaluation) => {
-        const pace = createPace(ctx)
-        for (;;) {
-          try {
-            return evaluation()
-          } catch (missing) {
-            if (!(missing instanceof MissingRecords)) throw missing
-            const { known, key } = placeOf(missing.type, missing.holder)
-            known.set(key, await readType(ctx, options, { type: missing.type, holder: missing.holder, subject }))
-            await pace.step()
-          }
-        }
-      },
+      return resources
+    },
+    read: async ({ type, holder }) => {
+      const { known, key } = placeOf(type, holder)
+      known.set(key, await readType(ctx, options, { type, holder, subject }))
+    },
+  }
+}
+
+interface Missing extends Pick<FurtherRecords, 'read'> {
+  readonly missing: MissingRecords
+}
+
+/** Evaluates again when what was missing is read. */
+async function evaluatedWith<T>(ctx: OperationContext, evaluation: () => T, { missing, read }: Missing): Promise<T> {
+  const pace = createPace(ctx)
+  for (let next = missing; ;) {
+    await read(next)
+    await pace.step()
+    try {
+      return evaluation()
+    } catch (error) {
+      if (!(error instanceof MissingRecords)) throw error
+      next = error
     }
   }
 }
@@ -119,7 +158,7 @@ export function givenRecords(resources: readonly FhirElement[], subject: FhirEle
   }
   return {
     retrieve: (request) => selected(found(request), request, options),
-    evaluate: async (evaluation) => evaluation(),
+    evaluate: (evaluation) => evaluation(),
   }
 }
 

@@ -1,7 +1,6 @@
 import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
 import { canonicalOfMeasure, decidedBy, populationTitle, type Population, type SubjectResult } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
-import { OperationError } from 'fhir-ops/errors'
 import { explainCriteria, type CriterionResult, type ExplainedCriterion } from 'fhir-ops/internal/explain'
 import type { Evaluation } from '../compile/compiler.js'
 import type { SubjectRecords } from '../data/population.js'
@@ -9,7 +8,7 @@ import type { ElmNode } from '../elm/node.js'
 import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
 import { EXPRESSION_LIBRARY, expressionName, loadedLibraries, namedDefinition } from '../measure/loaded-measure.js'
 import type { Prepared } from '../measure/prepare.js'
-import { compileGroup, subjectResult, type CompiledGroup } from '../measure/subject-result.js'
+import { compileGroup, failureOf, failuresOf, subjectResult, type CompiledGroup } from '../measure/subject-result.js'
 import type { ElmDefinitions } from './elm-libraries.js'
 import { explainedCriterion, pathReason } from './explain-criteria.js'
 import { onlooker } from './look-on.js'
@@ -38,7 +37,7 @@ export async function explainMeasure(ctx: OperationContext, { scope, groups, pre
   const compiled = groups.map((group) => compileGroup(group, traced))
   await traced.terminology.load()
   const reasons = looking.reasons({ subject: own.subject, now: ctx.now(), offset: prepared.offset, maxSteps }, own.records)
-  const failures = await own.records.evaluate(() => compiled.map((group) => failuresOf(group, reasons.evaluation)))
+  const failures = await own.records.evaluate(() => compiled.map((group) => failuresIn(group, reasons.evaluation)))
   looking.counter.endSubject()
   const criteria = await looking.told(reasons, own.records, () =>
     groups.flatMap((group, index) => {
@@ -57,22 +56,14 @@ export async function explainMeasure(ctx: OperationContext, { scope, groups, pre
   explainCriteria(explain, { criteria, source: looking.counter.coverage(reasons.definitions) })
 }
 
-/** Evaluates a group as it is evaluated without a trace; where that fails, each population by itself. Gives the failure of each. */
-function failuresOf(group: CompiledGroup, evaluation: Evaluation): readonly (string | undefined)[] {
-  const failed = attempted(() => subjectResult(group, evaluation, true))
-  if (failed === undefined) return []
-  return group.populations.map(({ ofSubject }) => attempted(() => ofSubject?.(evaluation)))
-}
-
-/** The message of a run-time error of CQL; `undefined` where there is none. */
-function attempted(evaluate: () => unknown): string | undefined {
-  try {
-    evaluate()
-    return undefined
-  } catch (error) {
-    if (error instanceof OperationError && (error.code === 'unprocessable' || error.code === 'definition-invalid')) return error.message
-    throw error
-  }
+/**
+ * Evaluates a group as it is evaluated without a trace, and also what decides nothing, to tell what it would have been. Gives the failure of each
+ * population where the whole fails.
+ */
+function failuresIn(group: CompiledGroup, evaluation: Evaluation): readonly (string | undefined)[] {
+  const failed = failureOf(() => subjectResult(group, evaluation, { individual: true }))
+  const failures = failuresOf(group, evaluation)
+  return failed === undefined ? [] : failures
 }
 
 interface Told {

@@ -52,8 +52,8 @@ export function onlooker(libraries: readonly LoadedLibrary[], options: Retriever
         left: { steps: MAX_REASON_STEPS },
       }
     },
-    told: (scope, records, tell) =>
-      records.evaluate(() => {
+    told: async (scope, records, tell) =>
+      await records.evaluate(() => {
         scope.left.steps = MAX_REASON_STEPS
         return tell()
       }),

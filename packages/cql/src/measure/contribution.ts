@@ -43,6 +43,8 @@ export function subjectEvaluator(
   { scope, groups, supplements, prepared: { offset } }: MeasureWork,
   { maxSteps, read }: SubjectOptions,
 ): (subject: SubjectRecords) => Promise<TimedContribution> {
+  const isIndividual = scope.individual === true
+  const options = { individual: isIndividual, everything: isIndividual || scope.coverage === true }
   return async ({ subject, records }) => {
     let usesNow = false
     const evaluation = createEvaluation({
@@ -53,13 +55,12 @@ export function subjectEvaluator(
       onNow: () => (usesNow = true),
       retrieve: (request) => {
         const found = records.retrieve(request)
-        if (scope.individual === true) for (const resource of found) read.add(referenceOf(resource))
+        if (isIndividual) for (const resource of found) read.add(referenceOf(resource))
         return found
       },
     })
-    const results = await records.evaluate(() =>
-      groups.map(({ compiled }) => subjectResult(compiled, evaluation, scope.individual === true)),
-    )
+    const evaluated = records.evaluate(() => groups.map(({ compiled }) => subjectResult(compiled, evaluation, options)))
+    const results = evaluated instanceof Promise ? await evaluated : evaluated
     const own: ReadonlyMap<string, StratumValue>[] = []
     if (supplements.length > 0 && isInitial(groups, results))
       for (const supplement of supplements) own.push(await records.evaluate(() => supplement.valuesOf(evaluation)))

@@ -12,21 +12,27 @@ import type { CompiledCriterion } from './criterion.js'
 /** The items that satisfy a criterion, by reference. */
 export type Items = ReadonlyMap<string, Value>
 
-/** What satisfies a criterion, by reference: the subject itself for true, else the items of the list. */
-export function itemsOf(population: CompiledCriterion, evaluation: Evaluation, model: TypeModel): Items {
-  const given = population.ofSubject?.(evaluation) ?? null
-  const value = population.anyItem === true ? hasItem(given) : given
+/** Nothing. */
+export const NO_ITEMS: Items = new Map()
+
+/** What satisfies criteria for one subject, by reference: the subject itself for true, else the items of the list. */
+export function itemsFor(evaluation: Evaluation, model: TypeModel): (population: CompiledCriterion) => Items {
   const { subject } = evaluation
-  if (value === null || value === false) return new Map()
-  if (value === true) {
-    if (population.basis !== undefined && population.basis !== 'boolean') throw misfit(population, 'gives a boolean')
-    return subject === null ? new Map() : new Map([[referenceOf(subject), subject]])
+  let own: Items | undefined
+  return (population) => {
+    const given = population.ofSubject?.(evaluation) ?? null
+    const value = population.anyItem === true ? hasItem(given) : given
+    if (value === null || value === false) return NO_ITEMS
+    if (value === true) {
+      if (population.basis !== undefined && population.basis !== 'boolean') throw misfit(population, 'gives a boolean')
+      return (own ??= subject === null ? NO_ITEMS : new Map([[referenceOf(subject), subject]]))
+    }
+    if (population.basis === 'boolean') throw misfit(population, `gives ${isList(value) ? 'a list' : 'a value'}`)
+    const subjectKey = subject === null ? '' : referenceOf(subject)
+    const items = isList(value) ? value : [value]
+    checkTypes(items, population, model)
+    return new Map(items.flatMap((item) => (item === null ? [] : [[keyOf(item, subjectKey), item] as const])))
   }
-  if (population.basis === 'boolean') throw misfit(population, `gives ${isList(value) ? 'a list' : 'a value'}`)
-  const subjectKey = subject === null ? '' : referenceOf(subject)
-  const items = isList(value) ? value : [value]
-  checkTypes(items, population, model)
-  return new Map(items.flatMap((item) => (item === null ? [] : [[keyOf(item, subjectKey), item] as const])))
 }
 
 /** The reference of a resource; of any other item that of the subject, `#` and the item's text, which is the same for equal items. */

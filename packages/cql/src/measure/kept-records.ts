@@ -4,7 +4,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import type { KeptAsked } from '../data/kept-population.js'
 import type { KeptPopulation } from '../data/kept-subject.js'
 import type { SubjectRecords } from '../data/population.js'
-import { storedRecords } from '../data/records.js'
+import { storedRecords, type ReadResources } from '../data/records.js'
 import { namesRead, type ReadNames } from '../data/trimmed.js'
 import { loadedLibraries } from './loaded-measure.js'
 import type { Prepared } from './prepare.js'
@@ -46,11 +46,8 @@ export function* keptRecords(
 ): Generator<SubjectRecords, void, undefined> {
   const recordsOf = storedRecords(ctx, { ...prepared, narrows: true })
   for (const { id, subject, resources } of subjects) {
-    const read = (type: string): (() => SubjectRecords['subject'][]) | undefined => {
-      if (type === subject.type.name) return () => [subject]
-      const found = resources[places.get(type) ?? -1]
-      return found && (() => [...found])
-    }
-    yield { id, subject, records: recordsOf(subject, { get: read }) }
+    const own = [subject]
+    const read: ReadResources = (type) => (type === subject.type.name ? own : resources[places.get(type) ?? -1])
+    yield { id, subject, records: recordsOf(subject, read) }
   }
 }

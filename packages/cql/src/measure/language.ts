@@ -247,7 +247,8 @@ async function addEvaluated(
   let done = 0
   for await (const subject of kept === undefined ? subjects(ctx, work, { ids, left }) : keptRecords(ctx, work.prepared, kept)) {
     pace.check()
-    await pace.step()
+    const turn = pace.step()
+    if (turn !== undefined) await turn
     ctx.onProgress?.({ done: done++, total, of: 'subjects' })
     const results = await attempted(subject)
     if (after !== undefined) await after(subject, results)

@@ -21,7 +21,7 @@ interface Group {
 
 interface Divided {
   readonly members: readonly (readonly string[])[]
-  readonly sets: readonly Items[]
+  readonly sets: readonly (Items | undefined)[]
   readonly group: Group
 }
 

@@ -9,7 +9,7 @@ import { numberOf } from '../values/decimal.js'
 import { ucumUnit } from '../values/units.js'
 import { isFhir, isQuantity, type FhirElement, type Value } from '../values/value.js'
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
-import { itemsOf, type Items } from './items.js'
+import { itemsFor, NO_ITEMS, type Items } from './items.js'
 import type { Prepared } from './prepare.js'
 import { strataOf, type CompiledStratifier } from './strata.js'
 import { evidenceValues } from './values.js'
@@ -55,17 +55,28 @@ function checkObservation(observation: CompiledCriterion | undefined): void {
   )
 }
 
-/** What one subject contributes to a group. */
-export function subjectResult(group: CompiledGroup, evaluation: Evaluation, individual: boolean): SubjectResult {
+/** How a subject is evaluated. */
+export interface ResultOptions {
+  /** Whether supporting evidence is reported. */
+  readonly individual: boolean
+  /** Whether criteria that decide nothing are evaluated too, for those who look on at them. */
+  readonly everything?: boolean | undefined
+}
+
+/**
+ * What one subject contributes to a group. Who is not in a population is not asked for those that lie within it, nor for what these leave out: a
+ * numerator is evaluated for those in the denominator (Quality Measure IG, measure scoring).
+ */
+export function subjectResult(group: CompiledGroup, evaluation: Evaluation, { individual, everything }: ResultOptions): SubjectResult {
   const { memberships, populations, prepared } = group
-  const sets = populations.map((population, index): Items =>
-    memberships[index]?.observed === undefined ? itemsOf(population, evaluation, prepared.model) : new Map<string, Value>(),
-  )
-  const members = memberships.map(({ all, none, observed }) =>
-    observed === undefined
-      ? [...(sets[all[0] ?? -1] ?? new Map<string, Value>()).keys()].filter((key) => isMember(key, { all, none }, sets))
-      : [],
-  )
+  const sets: (Items | undefined)[] = []
+  const itemsIn = itemsFor(evaluation, prepared.model)
+  const setOf = (index: number): Items => {
+    const population = memberships[index]?.observed === undefined ? populations[index] : undefined
+    return (sets[index] ??= population === undefined ? NO_ITEMS : itemsIn(population))
+  }
+  const members = memberships.map((membership) => membersOf(membership, setOf))
+  if (everything === true) failuresOf(group, evaluation)
   const observations = memberships.map((membership, index) =>
     membership.observed === undefined ? [] : observed(populations[index], { membership, members, sets, helpers: prepared }, evaluation),
   )
@@ -74,13 +85,44 @@ export function subjectResult(group: CompiledGroup, evaluation: Evaluation, indi
   return { members, observations, strata, ...(evidence !== undefined && { evidence }) }
 }
 
-function isMember(key: string, { all, none }: Membership, sets: readonly Items[]): boolean {
-  return all.every((index) => sets[index]?.has(key) === true) && none.every((index) => sets[index]?.has(key) !== true)
+/** For each population, how its evaluation fails; `undefined` where it does not. */
+export function failuresOf({ populations }: CompiledGroup, evaluation: Evaluation): readonly (string | undefined)[] {
+  return populations.map(({ ofSubject }) => failureOf(() => ofSubject?.(evaluation)))
+}
+
+/** The message of a run-time error of CQL; `undefined` where there is none. */
+export function failureOf(evaluate: () => unknown): string | undefined {
+  try {
+    evaluate()
+    return undefined
+  } catch (error) {
+    if (error instanceof OperationError && (error.code === 'unprocessable' || error.code === 'definition-invalid')) return error.message
+    throw error
+  }
+}
+
+const NOBODY: readonly string[] = []
+
+/** What is in every set that a membership asks for, the widest of which comes first, and in none of those that it leaves out. */
+function membersOf({ all: [first, ...others], none }: Membership, setOf: (index: number) => Items): readonly string[] {
+  if (first === undefined) return NOBODY
+  let keys = [...setOf(first).keys()]
+  for (const index of others) {
+    if (keys.length === 0) return NOBODY
+    const items = setOf(index)
+    keys = keys.filter((key) => items.has(key))
+  }
+  for (const index of none) {
+    if (keys.length === 0) return NOBODY
+    const items = setOf(index)
+    keys = keys.filter((key) => !items.has(key))
+  }
+  return keys
 }
 
 interface Members {
   readonly members: readonly (readonly string[])[]
-  readonly sets: readonly Items[]
+  readonly sets: readonly (Items | undefined)[]
   readonly helpers: HelperContext
 }
 

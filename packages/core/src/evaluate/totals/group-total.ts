@@ -72,14 +72,14 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   const strata = group.stratifiers.map(() => new Map<string, OpenStratum>())
   let evidence: SubjectResult['evidence']
   const scored = ({ observations }: Part): ObservedScore => observedScore({ group, memberships, observations, convert })
-  const addTo = (part: Part, { members, observations }: SubjectResult, isIn: (member: string) => boolean): void => {
+  const addTo = (part: Part, { members, observations }: SubjectResult, isIn?: (member: string) => boolean): void => {
     for (const [index, all] of members.entries()) {
-      const own = all.filter(isIn)
+      const own = isIn === undefined ? all : all.filter(isIn)
       part.counts[index] = (part.counts[index] ?? 0) + own.length
       if (listed) part.members[index]?.push(...own)
     }
     for (const [index, all] of observations.entries())
-      part.observations[index]?.push(...all.filter(({ member }) => isIn(member)).map(({ value }) => value))
+      part.observations[index]?.push(...all.flatMap(({ member, value }) => (isIn === undefined || isIn(member) ? [value] : [])))
   }
   const stratum = (index: number, { key, values, first }: Pick<SumOfStratum, 'first' | 'key' | 'values'>): Part => {
     const known = strata[index]?.get(key) ?? { values, part: emptyPart(group), first }
@@ -90,7 +90,7 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   return {
     add: (subject, result) => {
       evidence = result.evidence
-      addTo(whole, result, () => true)
+      addTo(whole, result)
       for (const [index, divided] of result.strata.entries())
         [...divided].forEach(([key, { values, isIn }], place) => {
           addTo(stratum(index, { key, values, first: { subject, place } }), result, isIn)
