@@ -19,6 +19,7 @@ import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from
 import { statedType } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { declaredValue } from './declared.js'
+import { createConstants, type Constants } from './constants.js'
 import { bySignature, fits } from './overloads.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { UnitConversion } from '../values/units.js'
@@ -80,6 +81,8 @@ interface Shared {
   nodes: number
   /** Context of the definition that is being compiled. */
   context: string
+  /** Found where nobody looks on at nodes. */
+  readonly constants: Constants
 }
 
 interface FunctionBody {
@@ -111,7 +114,8 @@ interface Library {
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
   const { taken = { slots: 0, memo: 0 } } = options
-  const shared: Shared = { options, libraries: new Map(), taken, depth: 0, nodes: 0, context: 'Patient' }
+  const constants = createConstants(options.offset ?? 0)
+  const shared: Shared = { options, libraries: new Map(), taken, depth: 0, nodes: 0, context: 'Patient', constants }
   const library = openLibrary(elm)
   const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {
@@ -182,6 +186,7 @@ const subject: Compute = (evaluation) => evaluation.subject
 function memoised(library: Library, name: string, expression: ElmNode, shared: Shared): Compute {
   const slot = shared.taken.memo++
   const compute = guarded(library, `define ${name}`, expression, () => compileIn(library, expression, EMPTY_SCOPE, shared))
+  if (shared.constants.has(compute)) return compute
   return (evaluation) => {
     const known = evaluation.memo[slot]
     if (known !== undefined) return known
@@ -236,8 +241,8 @@ function compilerOf(library: Library, shared: Shared): Compiler {
       const compile = Object.hasOwn(NODE_COMPILERS, type) ? NODE_COMPILERS[type] : undefined
       if (compile === undefined)
         throw unsupportedElm(node, `The ELM node ${type === '' ? 'without a type' : quoted(type)} is not supported.`)
-      const compute = nested(node, shared, () => compile(node, scope, compiler))
-      return options.trace === undefined ? compute : options.trace(compute, node, scope, library.id)
+      const compiled = (): Compute => nested(node, shared, () => compile(node, scope, compiler))
+      return options.trace === undefined ? shared.constants.folded(type, compiled) : options.trace(compiled(), node, scope, library.id)
     },
   }
   return compiler
