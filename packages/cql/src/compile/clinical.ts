@@ -2,12 +2,13 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { nodeAt, nodesAt, textAt, typeOf, localName, type ElmNode } from '../elm/node.js'
 import { failedEvaluation, unsupportedElm } from '../problem.js'
 import { periodsBetween, unitAt } from './temporal.js'
-import { propertyOf, systemValueOf } from '../model/property.js'
+import { propertyReader, systemValueOf } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
 import { sizeOf } from '../values/size.js'
 import { literalText } from '../values/text.js'
-import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
+import { codesBySystem } from '../values/codes-by-system.js'
+import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, RetrieveRequest, Scope } from './compiler.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
 
@@ -35,7 +36,8 @@ export const CLINICAL: NodeCompilers = {
     const name = textAt(node, 'name') ?? ''
     const slot = scope.item
     if (slot === undefined) throw unsupportedElm(node, `The identifier ${quoted(name)} is not resolved.`)
-    return (evaluation) => propertyOf(evaluation.slots[slot] ?? null, name, compiler.model, compiler.offset)
+    const read = propertyReader(name, compiler.model, compiler.offset)
+    return (evaluation) => read(evaluation.slots[slot] ?? null)
   },
   InValueSet: inVocabulary('valueSet', 'code'),
   AnyInValueSet: inVocabulary('valueSet', 'codes'),
@@ -69,19 +71,19 @@ function compileProperty(node: ElmNode, scope: Scope, compiler: Compiler): Compu
   const source = nodeAt(node, 'source') ?? (alias === undefined ? undefined : { type: 'AliasRef', name: alias })
   if (source === undefined) throw unsupportedElm(node, `The property ${quoted(path.join('.'))} has no source.`)
   const compute = compiler.compile(source, scope)
-  const [only = ''] = path
-  const elementOf = (value: Value, name: string, { spend }: Evaluation): Value => {
+  const [read, ...others] = path.map((name) => elementReader(name, compiler))
+  if (read === undefined) return compute
+  if (others.length === 0) return (evaluation) => read(compute(evaluation), evaluation)
+  return (evaluation) => others.reduce((value, next) => next(value, evaluation), read(compute(evaluation), evaluation))
+}
+
+type ElementReader = (value: Value, evaluation: Evaluation) => Value
+
+function elementReader(name: string, { model, offset }: Compiler): ElementReader {
+  const read = propertyReader(name, model, offset)
+  return (value, { spend }) => {
     if (isList(value)) spend(value.length)
-    return propertyOf(value, name, compiler.model, compiler.offset)
-  }
-  if (path.length === 1) return (evaluation) => elementOf(compute(evaluation), only, evaluation)
-  return (evaluation) => {
-    let value = compute(evaluation)
-    for (const name of path) {
-      if (value === null) return null
-      value = elementOf(value, name, evaluation)
-    }
-    return value
+    return value === null ? null : read(value)
   }
 }
 
@@ -173,13 +175,16 @@ function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: C
     },
     node,
   )
+  // Mostly the same is asked for of every subject.
+  let last: RetrieveRequest = { ...request, codes: undefined, dateRange: null }
+  const requestFor = (evaluation: Evaluation): RetrieveRequest => {
+    const [test, dateRange] = [codes?.(evaluation), range(evaluation)]
+    if (context === undefined && test === last.codes && dateRange === last.dateRange) return last
+    last = { ...request, ...(context !== undefined && { context: contextOf(context(evaluation), node) }), codes: test, dateRange }
+    return last
+  }
   return (evaluation) => {
-    const found = evaluation.retrieve({
-      ...request,
-      ...(context !== undefined && { context: contextOf(context(evaluation), node) }),
-      codes: codes?.(evaluation),
-      dateRange: range(evaluation),
-    })
+    const found = evaluation.retrieve(requestFor(evaluation))
     evaluation.spend(found.length)
     return found
   }
@@ -251,8 +256,8 @@ function listedRangeOf(node: ElmNode, { references }: Compiler): Value | undefin
 }
 
 function listedCodes(value: Value, offset: number): CodeTest {
-  const wanted = new Set(itemsOf(value).flatMap((item) => codeKeys(item, offset)))
-  return (system, code) => wanted.has(`${system ?? ''}|${code}`)
+  const wanted = codesBySystem(itemsOf(value).flatMap((item) => codesIn(item, offset)))
+  return (system, code) => wanted.get(system ?? '')?.has(code) === true
 }
 
 /** The codes that are listed one by one come as a list in a list. */
@@ -260,13 +265,11 @@ function itemsOf(value: Value): readonly Value[] {
   return isList(value) ? value.flatMap(itemsOf) : [value]
 }
 
-function codeKeys(value: Value, offset: number): readonly string[] {
-  if (isFhir(value)) {
-    const text = systemValueOf(value, offset)
-    return typeof text === 'string' ? [`|${text}`] : []
-  }
-  if (typeof value === 'string') return [`|${value}`]
-  return codesOf(value).map(({ code, system }) => `${system ?? ''}|${code ?? ''}`)
+/** A code alone is of no system. */
+function codesIn(value: Value, offset: number): readonly { readonly system: string; readonly code: string }[] {
+  const plain = value !== null && isFhir(value) ? systemValueOf(value, offset) : value
+  if (typeof plain === 'string') return [{ system: '', code: plain }]
+  return codesOf(plain ?? null).map(({ code, system }) => ({ system: system ?? '', code: code ?? '' }))
 }
 
 function compileMessage(node: ElmNode, scope: Scope, compiler: Compiler): Compute {

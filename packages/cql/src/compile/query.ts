@@ -80,7 +80,7 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
     ...partsAt(node, 'relationship').map((part) => compileRelationship(part, scope, compiler)),
     ...conditionOf(node, scope, compiler),
   ])
-  const tested: Rows = { sources, steps, cost: ofSteps + sources.length / PARTS_OF_STEP }
+  const tested: Rows = { sources, steps, passes: allOf(steps), cost: ofSteps + sources.length / PARTS_OF_STEP }
   const aggregate = nodeAt(node, 'aggregate')
   if (aggregate !== undefined) return compileAggregate(aggregate, tested, scope, compiler)
   const returned = nodeAt(node, 'return')
@@ -103,6 +103,12 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
     const kept = isDistinct ? distinctValues(rows, compiler.convert, evaluation.spend) : rows
     return order === undefined ? kept : sorted(kept, order, evaluation)
   }
+}
+
+function allOf(steps: readonly Step[]): Step {
+  const [only, ...others] = steps
+  if (only === undefined) return () => true
+  return others.length === 0 ? only : (evaluation) => steps.every((step) => step(evaluation))
 }
 
 function compileSource(node: ElmNode, scope: Scope, aliases: Map<string, number>, compiler: Compiler): Source {
@@ -161,30 +167,34 @@ function wholeRow(sources: readonly Source[]): Compute {
 /** Sources whose items are put into a row in the time of a step. */
 const PARTS_OF_STEP = 4
 
-/** Calls for each combination of the sources' items that passes all steps; the value of the first source is given. */
-function eachRow({ sources, steps, cost }: Rows, first: Value, evaluation: Evaluation, emit: () => void): void {
-  const visit = (index: number): void => {
-    const source = sources[index]
-    if (source === undefined) {
-      evaluation.spend(cost - 1)
-      if (steps.every((step) => step(evaluation))) emit()
-      return
-    }
-    if (index > 0) evaluation.spend(source.cost)
-    const value = index === 0 ? first : source.compute(evaluation)
+/** Calls for each combination of the sources' items that passes; the value of the first source is given. */
+function eachRow({ sources, passes, cost }: Rows, first: Value, evaluation: Evaluation, emit: () => void): void {
+  const { slots, spend } = evaluation
+  const last = sources.length - 1
+  const visit = (index: number, { slot }: Source, value: Value): void => {
     for (const item of isList(value) ? value : value === null ? [] : [value]) {
-      evaluation.slots[source.slot] = item
-      evaluation.spend(1)
-      visit(index + 1)
+      slots[slot] = item
+      if (index === last) {
+        spend(cost)
+        if (passes(evaluation)) emit()
+        continue
+      }
+      const next = sources[index + 1]
+      if (next === undefined) return
+      spend(1 + next.cost)
+      visit(index + 1, next, next.compute(evaluation))
     }
   }
-  visit(0)
+  const [source] = sources
+  if (source !== undefined) visit(0, source, first)
 }
 
 /** What rows a query goes through. */
 interface Rows {
   readonly sources: readonly Source[]
   readonly steps: readonly Step[]
+  /** All steps, up to the first that says no. */
+  readonly passes: Step
   /** What a row takes. */
   readonly cost: number
 }

@@ -91,9 +91,10 @@ const DATE = 10
 
 /** As far as the date is known; what is not a text is not compared. */
 function isBefore(date: unknown, bound: string): boolean {
-  return typeof date === 'string' && date.slice(0, DATE) < bound.slice(0, date.length)
+  return typeof date === 'string' && date < (date.length < DATE ? bound.slice(0, date.length) : bound)
 }
 
+/** What is longer than the bound and begins with it is on that day. */
 function isAfter(date: unknown, bound: string): boolean {
-  return typeof date === 'string' && date.slice(0, DATE) > bound.slice(0, date.length)
+  return typeof date === 'string' && date > bound && !date.startsWith(bound)
 }

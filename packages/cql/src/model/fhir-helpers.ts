@@ -2,7 +2,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { decimalOf } from '../values/compare.js'
 import { intervalOf } from '../values/interval.js'
 import { isFhir, isList, isQuantity, quantity, type Code, type Quantity, type Value } from '../values/value.js'
-import { propertyOf, systemValueOf } from './property.js'
+import { memberOf, propertyOf, systemValueOf } from './property.js'
 
 /** What the conversions need of the library that they are used in. */
 export interface HelperContext {
@@ -57,8 +57,10 @@ function member(value: Value, name: string, { model, offset }: HelperContext): V
   return propertyOf(value, name, model, offset)
 }
 
+/** An element that is a text: of FHIR from its JSON, as most of what is converted is codes, and no element need be made of their parts. */
 function textOf(value: Value, name: string, context: HelperContext): string | null {
-  const text = plainOf(member(value, name, context), context)
+  const isElement = value !== null && isFhir(value) && value.type.elements.has(name)
+  const text = isElement ? memberOf(value.json, name) : plainOf(member(value, name, context), context)
   return typeof text === 'string' ? text : null
 }
 

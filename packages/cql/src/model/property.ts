@@ -1,4 +1,4 @@
-import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
 import type { ElementSlot } from 'fhir-ops/internal/fhirpath'
 import { resourceElement } from './fhir-types.js'
 import { decimalOfNumber } from '../values/decimal.js'
@@ -62,7 +62,52 @@ function fhirProperty(
 ): Value {
   if (element.type.kind === 'primitive' && name === 'value') return systemValueOf(element, offset) ?? null
   const slots = element.type.elements.get(name)
-  if (slots === undefined) return null
+  return slots === undefined ? null : firstSlotValue(element, typedSlots(slots, model), model)
+}
+
+/** A slot with the type of what is in it; `undefined` for one that the model does not know. */
+interface TypedSlot extends Pick<ElementSlot, 'isCollection' | 'jsonName' | 'siblingName'> {
+  readonly type: TypeDefinition | undefined
+}
+
+const typed = new WeakMap<TypeModel, WeakMap<readonly ElementSlot[], readonly TypedSlot[]>>()
+
+function typedSlots(slots: readonly ElementSlot[], model: TypeModel): readonly TypedSlot[] {
+  const ofModel = typed.get(model)
+  const known = ofModel?.get(slots)
+  if (known !== undefined) return known
+  const made = slots.map(({ jsonName, siblingName, isCollection, type }) => ({
+    jsonName,
+    siblingName,
+    isCollection,
+    type: model.type(type),
+  }))
+  if (ofModel === undefined) typed.set(model, new WeakMap([[slots, made]]))
+  else ofModel.set(slots, made)
+  return made
+}
+
+/**
+ * Reads the element of values by its name, as `propertyOf` does. What the model says of a type is looked up once for as long as values are of that
+ * type, which in a query they are.
+ */
+export function propertyReader(name: string, model: TypeModel, offset: number): (value: Value) => Value {
+  let known: TypeDefinition | undefined
+  let slots: readonly TypedSlot[] | undefined
+  return (value) => {
+    if (value === null || typeof value !== 'object' || isList(value) || value.kind !== 'fhir') return propertyOf(value, name, model, offset)
+    const { type } = value
+    if (type.kind === 'primitive' && name === 'value') return systemValueOf(value, offset) ?? null
+    if (type !== known) {
+      const found = type.elements.get(name)
+      slots = found === undefined ? undefined : typedSlots(found, model)
+      known = type
+    }
+    return slots === undefined ? null : firstSlotValue(value, slots, model)
+  }
+}
+
+function firstSlotValue(element: FhirElement, slots: readonly TypedSlot[], model: TypeModel): Value {
   for (const slot of slots) {
     const found = slotValue(element, slot, model)
     if (found !== null) return found
@@ -70,15 +115,15 @@ function fhirProperty(
   return slots[0]?.isCollection === true ? [] : null
 }
 
-function slotValue(element: FhirElement, slot: ElementSlot, model: TypeModel): Value {
+function slotValue(element: FhirElement, { jsonName, siblingName, isCollection, type }: TypedSlot, model: TypeModel): Value {
   const holder = element.type.kind === 'primitive' ? element.extra : element.json
-  const [json, extra] = [memberOf(holder, slot.jsonName), memberOf(holder, slot.siblingName)]
-  if (json === undefined && extra === undefined) return null
-  if (!slot.isCollection) return elementOf(json, extra, slot.type, model)
+  const [json, extra] = [memberOf(holder, jsonName), memberOf(holder, siblingName)]
+  if ((json === undefined && extra === undefined) || type === undefined) return null
+  if (!isCollection) return elementOf(json, extra, { type, model })
   const [items, extras] = [listOf(json), listOf(extra)]
   const elements: FhirElement[] = []
   for (let index = 0; index < Math.max(items.length, extras.length); index++) {
-    const element = elementOf(items[index], extras[index], slot.type, model)
+    const element = elementOf(items[index], extras[index], { type, model })
     if (element !== null) elements.push(element)
   }
   return elements
@@ -90,16 +135,22 @@ function listOf(json: unknown): readonly unknown[] {
   return Array.isArray(json) ? json : [json]
 }
 
-function elementOf(json: unknown, extra: unknown, typeName: string, model: TypeModel): FhirElement | null {
-  const type = model.type(typeName)
-  if (type === undefined) return null
+function elementOf(
+  json: unknown,
+  extra: unknown,
+  { type, model }: { readonly type: TypeDefinition; readonly model: TypeModel },
+): FhirElement | null {
   if (type.kind === 'resource') return resourceElement(model, json) ?? null
-  return { kind: 'fhir', type, json: json ?? undefined, ...(extra !== undefined && extra !== null && { extra }) }
+  if (extra !== undefined && extra !== null) return { kind: 'fhir', type, json: json ?? undefined, extra }
+  return { kind: 'fhir', type, json: json ?? undefined }
 }
 
 /** A member of a JSON object; `undefined` when it is none or has none. */
 export function memberOf(json: unknown, name: string): unknown {
-  return isRecord(json) && Object.hasOwn(json, name) ? json[name] : undefined
+  if (!isRecord(json)) return undefined
+  const member = json[name]
+  // Most of what is asked for is absent, and then nobody inherits it.
+  return member !== undefined && Object.hasOwn(json, name) ? member : undefined
 }
 
 function isRecord(json: unknown): json is Readonly<Record<string, unknown>> {

@@ -7,6 +7,7 @@ import { preparedChoice, terminologyScope, type CodeSystemProvider } from 'fhir-
 import { flagAt, nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import type { LibraryTerminology } from '../compile/compiler.js'
 import { failedEvaluation } from '../problem.js'
+import { codesBySystem, type CodesBySystem } from '../values/codes-by-system.js'
 import type { Code, Vocabulary } from '../values/value.js'
 
 /** The value sets and code systems that compiled libraries name, which are read before anything is evaluated. */
@@ -21,7 +22,7 @@ export interface Terminology extends LibraryTerminology {
 }
 
 interface Codes {
-  readonly keys: ReadonlySet<string>
+  readonly bySystem: CodesBySystem
   readonly bare: ReadonlySet<string>
   readonly listed: readonly Code[]
 }
@@ -42,10 +43,10 @@ export function createTerminology(ctx: OperationContext): Terminology {
         return (system, code) => (system === undefined || system === vocabulary.id) && isCodeOf(providers.get(key), code)
       }
       valueSets.set(key, vocabulary)
+      let known: Codes | undefined
       return (system, code) => {
-        const known = codes.get(key)
-        if (known === undefined) return false
-        return system === undefined ? known.bare.has(code) : known.keys.has(`${system}|${code}`)
+        known ??= codes.get(key)
+        return (system === undefined ? known?.bare : known?.bySystem.get(system))?.has(code) === true
       }
     },
     expansion: (vocabulary) => {
@@ -133,7 +134,7 @@ async function codesOf(ctx: OperationContext, vocabulary: Vocabulary): Promise<C
   if (found === undefined) return undefined
   const codings = storedExpansion(found.resource) ?? listedConcepts(found.resource) ?? (await expanded(ctx, vocabulary))
   return {
-    keys: new Set(codings.map(({ system, code }) => `${system}|${code}`)),
+    bySystem: codesBySystem(codings),
     bare: new Set(codings.map(({ code }) => code)),
     listed: codings.map(({ system, code, version, display }) => ({
       kind: 'code',

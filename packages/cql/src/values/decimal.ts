@@ -34,6 +34,7 @@ export function decimalOfInteger(value: number | bigint): Decimal | undefined {
 export function decimalOfNumber(value: number): Decimal | undefined {
   if (!Number.isFinite(value)) return undefined
   if (Math.abs(value) >= 1e20) return undefined
+  if (Number.isInteger(value)) return decimalOfInteger(value === 0 ? 0 : value)
   return decimalOfText(plainText(value), true)
 }
 

@@ -60,7 +60,16 @@ function extentOf(value: Value, level: number): Extent {
   return isConcept(value) ? { size: value.codes.length, depth: 0 } : (EXTENT_OF_KIND[value.kind] ?? NONE)
 }
 
+function hasParts(value: Value): boolean {
+  return typeof value === 'object' && value !== null && (isList(value) || isTuple(value))
+}
+
 function extentOfParts(whole: object, parts: readonly Value[], level: number): Extent {
+  if (parts.length <= SHORT && !parts.some(hasParts)) {
+    let size = parts.length
+    for (const part of parts) size += extentOf(part, level + 1).size
+    return { size, depth: 1 }
+  }
   const before = known.get(whole)
   if (before !== undefined) return before
   if (level > MAX_DEPTH) return TOO_DEEP
@@ -72,8 +81,8 @@ function extentOfParts(whole: object, parts: readonly Value[], level: number): E
     depth = Math.max(depth, inner.depth)
   }
   const extent = { size, depth: depth + 1 }
-  // Short lists of elements, which most are, are counted again sooner than remembered.
+  // What is small, as most is, is counted again sooner than remembered.
   // Of what is too deep, how deep it is is known at the top only.
-  if ((depth > 0 || parts.length > SHORT) && (depth < MAX_DEPTH || level === 1)) known.set(whole, extent)
+  if (size > SHORT && (depth < MAX_DEPTH || level === 1)) known.set(whole, extent)
   return extent
 }
