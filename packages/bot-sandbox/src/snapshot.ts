@@ -1,9 +1,9 @@
 /** The state of a WebAssembly memory, to which it can be set back. */
 export interface Snapshot {
   /** False when the memory has grown: it cannot be set back and must not be used any more. */
-  isWhole(): boolean
+  readonly isWhole: () => boolean
   /** Sets the memory back, and what lies above to zero. @throws {Error} when it has grown. */
-  restore(): void
+  readonly restore: () => void
   /** What is otherwise than in the snapshot, while nothing is on the stack. Undefined when the memory has grown. */
   changes(): Changes | undefined
 }

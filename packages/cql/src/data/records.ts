@@ -81,7 +81,7 @@ export function storedRecords(
 interface FurtherRecords {
   /** Those of the type of a retrieve. @throws {MissingRecords} when they were not read yet. */
   find(request: RetrieveRequest): readonly FhirElement[]
-  read(missing: MissingRecords): Promise<void>
+  readonly read: (missing: MissingRecords) => Promise<void>
 }
 
 function furtherRecords(

@@ -1,9 +1,23 @@
+import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type Pending } from '../../../fhirpath/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import type { CodeList, GivenCode } from '../../run/definitions.js'
-import { INHERITED, rulesWithin, type ElementRule } from '../../run/element-rule.js'
+import { INHERITED, rulesWithin, type BindingRule, type ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
 import { baseElement } from '../structure-definition/base-element.js'
+
+/** A binding, and the rule that has it. */
+export interface BoundRule {
+  readonly binding: BindingRule
+  readonly rule: ElementRule
+}
+
+/** The codes of an element, and a value set that it is bound to. */
+export interface ListedCodes {
+  readonly rule: ElementRule
+  readonly list: CodeList
+  readonly codes: readonly GivenCode[]
+}
 
 /** The value set to which a rule binds: a profile may contain it, and then names it by `#` and its id. `undefined` when it is not known. */
 export function boundList(run: Run, rule: ElementRule, valueSet: string): CodeList | undefined | Pending {
@@ -75,4 +89,14 @@ export function needsUnknownCodes(run: Run, rule: ElementRule): boolean {
 
 function isUnusable(list: CodeList | undefined | Pending): boolean {
   return list === undefined || (list !== PENDING && list.problem !== undefined)
+}
+
+/** A code as messages show it. */
+export function shownCode({ system, code }: GivenCode): string {
+  return quoted(system === undefined ? code : `${system}#${code}`)
+}
+
+/** The profile that demands something, for a finding. */
+export function fromProfile(rule: ElementRule): { profile?: string } {
+  return rule.isBase ? {} : { profile: rule.profile }
 }

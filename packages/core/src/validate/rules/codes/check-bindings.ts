@@ -4,14 +4,23 @@ import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/i
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { didYouMean, otherCase } from '../../../text/index.js'
 import type { CodeFit, CodeList, GivenCode } from '../../run/definitions.js'
-import { INHERITED, SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
+import { SYSTEM_TYPES, type BindingRule, type ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { replacement } from '../../run/patch.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
-import { boundList, boundLists, codesOf } from './bound-codes.js'
+import { boundList, boundLists, codesOf, fromProfile, shownCode, type BoundRule, type ListedCodes } from './bound-codes.js'
 import { CODE_SYSTEM_VERSION, CONCEPT_INACTIVE } from './check-coding.js'
+import { checkListedCode, CODE_VERSION_MISMATCH, CONCEPT_OUTDATED, isOtherVersion } from './listed-codes.js'
+import {
+  noteLacking,
+  noteUnusable,
+  reportUnknownList,
+  VALUE_SET_CIRCULAR,
+  VALUE_SET_UNKNOWN,
+  VALUE_SET_UNUSABLE,
+} from './value-set-problems.js'
 
 const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
   'code-not-in-value-set',
@@ -19,46 +28,11 @@ const CODE_NOT_IN_VALUE_SET: FindingDefinition = defineFinding(
   'code-invalid',
   'Use a code from the value set.',
 )
-/** A value set that is not loaded, so that the codes of an element are not checked against it. */
-export const VALUE_SET_UNKNOWN: FindingDefinition = defineFinding(
-  'value-set-unknown',
-  'warning',
-  'code-invalid',
-  'Load the value set or its package; until then the code is not checked.',
-)
-/** A value set that imports itself, so that it has no codes that one could check. */
-export const VALUE_SET_CIRCULAR: FindingDefinition = defineFinding(
-  'value-set-circular',
-  'error',
-  'processing',
-  'Remove the import by which the value set includes itself; until then the code is not checked.',
-)
-/** A value set that says nothing of a code, since a part of it cannot be used. */
-export const VALUE_SET_UNUSABLE: FindingDefinition = defineFinding(
-  'value-set-unusable',
-  'warning',
-  'processing',
-  'Repair the value set; until then the code is not checked.',
-)
 const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
   'code-system-not-inferred',
   'error',
   'not-found',
   'Use a code from the value set.',
-)
-
-const CODE_VERSION_MISMATCH: FindingDefinition = defineFinding(
-  'code-version-mismatch',
-  'error',
-  'invalid',
-  'Use the version of the code system that the value set has, or leave the version out.',
-)
-
-const CONCEPT_OUTDATED: FindingDefinition = defineFinding(
-  'concept-outdated',
-  'warning',
-  'business-rule',
-  'Use another code of the value set; this one may be taken out of it.',
 )
 
 /** What a binding has a meaning for, beside the complex types with codes. */
@@ -107,11 +81,6 @@ function codingFit(list: CodeList, coding: JsonObject): CodeFit | 'none' {
 /** What is bound and has no code is text, which a preference allows. */
 function isTextEnough({ strength, takesText }: BindingRule, { kind, name }: TypeDefinition): boolean {
   return kind !== 'primitive' && (strength === 'preferred' || takesText === true || name !== 'CodeableConcept')
-}
-
-interface BoundRule {
-  readonly binding: BindingRule
-  readonly rule: ElementRule
 }
 
 const SEVERITIES: Readonly<Record<BindingRule['strength'], Finding['severity']>> = {
@@ -167,47 +136,22 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
   if (binding.strength === 'extensible' && !run.policy.extensibleBindingWarnings) return
   const list = boundList(run, rule, binding.valueSet)
   if (list === PENDING) return
-  if (list === undefined) {
-    if (binding.valueSet === INHERITED) reportNoSource(run, node, rule)
-    else if (!rule.isBase) reportUnknown(run, node, { binding, rule })
-    return
-  }
+  if (list === undefined) return reportUnknownList(run, node, { binding, rule })
   if (binding.strength === 'example') return
   if (codes.length === 0) return reportNoCode(run, node, { binding, rule, list })
   if (list.circle !== undefined) {
-    run.findings.report(VALUE_SET_CIRCULAR, node, { text: `${list.circle}.`, ...from(rule) })
+    run.findings.report(VALUE_SET_CIRCULAR, node, { text: `${list.circle}.`, ...fromProfile(rule) })
     return
   }
   noteUnusable(run, node, { rule, list, codes })
   for (const [index, code] of codes.entries()) {
     const at = node.type.name === 'CodeableConcept' ? `coding[${index}].` : ''
-    checkVersion(run, node, { binding, rule, list, code, at })
-    noteOutdated(run, node, { rule, list, code, at })
-    noteMissingVersion(run, node, { rule, list, code, at })
-    checkActive(run, node, { rule, list, code, at })
+    checkListedCode(run, node, { rule, list, code, at })
   }
   if (binding.strength === 'required') checkInference(run, node, { rule, list })
   noteLacking(run, node, { rule, list, codes })
   const isOut = codes.every((code) => isOutside(run, list, code))
   if (isOut && !isBeyond(run, node, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
-}
-
-interface VersionedCode extends BoundRule {
-  readonly list: CodeList
-  readonly code: GivenCode
-  /** What is before the names of the members of the Coding. */
-  readonly at: string
-}
-
-/** A code may be in the value set, but of another version of its code system. */
-function checkVersion(run: Run, node: FhirNode, { rule, list, code, at }: VersionedCode): void {
-  if (!isOtherVersion(list, code)) return
-  run.findings.report(CODE_VERSION_MISMATCH, node, {
-    text: `${shown(code)} is in the value set ${quoted(list.title)}, but not with the version ${quoted(code.version ?? '')} of its code system.`,
-    at: `${at}version`,
-    ...(!list.versions(code.system ?? '').areStated && { severity: 'warning' }),
-    ...from(rule),
-  })
 }
 
 /** The code system of a bare code is the one by which the value set has it. */
@@ -216,78 +160,8 @@ function checkInference(run: Run, node: FhirNode, { rule, list }: { rule: Elemen
   if (systems.length < 2) return
   run.findings.report(CODE_SYSTEM_NOT_INFERRED, node, {
     text: `The code system of ${quoted(String(node.value))} cannot be inferred from ${list.canonical}, which has the code by ${systems.join(' and ')}.`,
-    ...from(rule),
+    ...fromProfile(rule),
   })
-}
-
-/** A value set may list a code that should not be used any more. */
-function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Omit<VersionedCode, 'binding'>): void {
-  const status = list.outdated(code)
-  if (status === undefined) return
-  run.findings.report(CONCEPT_OUTDATED, node, {
-    text: `${shown(code)} is ${status} in the value set ${quoted(list.title)} (${list.canonical}); its use should be reviewed.`,
-    ...(typeof node.value !== 'string' && { at: `${at}code` }),
-    ...from(rule),
-  })
-}
-
-interface ListedCodes {
-  readonly rule: ElementRule
-  readonly list: CodeList
-  readonly codes: readonly GivenCode[]
-}
-
-/** What a broken value set says nothing of is not known to be in it. */
-function noteUnusable(run: Run, node: FhirNode, { rule, list, codes }: ListedCodes): void {
-  if (list.problem === undefined) return
-  const verdicts = codes.map((code) => list.has(code))
-  if (!verdicts.includes('unknown') || verdicts.includes('in')) return
-  run.findings.report(VALUE_SET_UNUSABLE, node, {
-    text: `The value set ${list.canonical} cannot be used: ${list.problem}`,
-    ...from(rule),
-  })
-}
-
-/** Says once of an element that a profile binds what its value set names and could not be found. */
-function noteLacking(run: Run, node: FhirNode, { rule, list, codes }: ListedCodes): void {
-  if (rule.isBase || codes.some((code) => list.has(code) === 'in' && list.lacking(code).length === 0)) return
-  const lacking = new Map(codes.flatMap((code) => list.lacking(code)).map((one) => [one.canonical, one]))
-  for (const { kind, canonical } of lacking.values()) {
-    const relation = kind === 'supplement' ? 'requires' : 'imports'
-    run.findings.report(VALUE_SET_UNKNOWN, node, {
-      text: `The ${kind} ${quoted(canonical)}, which the value set ${list.canonical} ${relation}, could not be found.`,
-      code: 'not-found',
-      ...from(rule),
-    })
-  }
-}
-
-/** A value set may take active codes only; then it matters why a code is not in it. */
-function checkActive(run: Run, node: FhirNode, { rule, list, code, at }: Omit<VersionedCode, 'binding'>): void {
-  if (list.has(code) !== 'out' || !list.isBarred(code)) return
-  run.findings.report(CONCEPT_INACTIVE, node, {
-    text: `${shown(code)} is valid, but it is not active, and the value set ${quoted(list.title)} (${list.canonical}) allows active codes only.`,
-    severity: 'error',
-    ...(typeof node.value !== 'string' && { at: `${at}code` }),
-    ...from(rule),
-  })
-}
-
-/** Whether a code is in a version that is not loaded is not known. */
-function noteMissingVersion(run: Run, node: FhirNode, { rule, list, code, at }: Omit<VersionedCode, 'binding'>): void {
-  const missing = list.missingVersions(code.system)
-  if (missing.length === 0 || list.has(code) !== 'unknown') return
-  run.findings.report(CODE_SYSTEM_VERSION, node, {
-    text: `Version ${missing.map(quoted).join(', ')} of the code system of ${shown(code)}, which the value set ${list.canonical} names, could not be found, so the code is not checked.`,
-    ...(typeof node.value !== 'string' && { at: `${at}system` }),
-    ...from(rule),
-  })
-}
-
-function isOtherVersion(list: CodeList, code: GivenCode): boolean {
-  if (code.version === undefined || code.system === undefined || list.has({ ...code, version: undefined }) !== 'in') return false
-  const { known } = list.versions(code.system)
-  return known.length > 0 && !known.includes(code.version)
 }
 
 /**
@@ -301,21 +175,17 @@ function isOutside(run: Run, list: CodeList, code: GivenCode): boolean {
   return family !== PENDING && family.has(code.version)
 }
 
-function reportOut(
-  run: Run,
-  node: FhirNode,
-  { binding, rule, list, codes }: BoundRule & { list: CodeList; codes: readonly GivenCode[] },
-): void {
+function reportOut(run: Run, node: FhirNode, { binding, rule, list, codes }: BoundRule & ListedCodes): void {
   run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
-    text: `${codes.map(shown).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), and a code from this value set ${demand(binding)}.`,
+    text: `${codes.map(shownCode).join(', ')} ${codes.length === 1 ? 'is' : 'are'} not in the value set ${quoted(list.title)} (${list.canonical}), and a code from this value set ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
-    ...from(rule),
+    ...fromProfile(rule),
     help: () => suggestion(node, codes, list),
   })
   if (typeof node.value === 'string' && binding.strength === 'required') {
     run.findings.report(CODE_SYSTEM_NOT_INFERRED, node, {
       text: `The code system of ${quoted(node.value)} cannot be inferred from ${list.canonical}.`,
-      ...from(rule),
+      ...fromProfile(rule),
     })
   }
 }
@@ -344,35 +214,6 @@ function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList)
   return { hint: didYouMean(suggested), fix: right === undefined || typeof node.value !== 'string' ? undefined : replacement(node, right) }
 }
 
-function reportNoSource(run: Run, node: FhirNode, rule: ElementRule): void {
-  if (node.type.name === 'string') return
-  run.findings.report(VALUE_SET_UNKNOWN, node, {
-    text: `The binding of ${quoted(rule.path)} has no source, in the profile and in its base, so the code is not checked.`,
-    severity: 'information',
-    ...from(rule),
-  })
-}
-
-function reportUnknown(run: Run, node: FhirNode, { binding, rule }: BoundRule): void {
-  if (!binding.valueSet.startsWith('#') && isCodeSystem(run, binding.valueSet)) {
-    run.findings.report(VALUE_SET_UNKNOWN, node, {
-      text: `The profile binds to the code system ${binding.valueSet}, where a value set belongs.`,
-      severity: 'error',
-      ...from(rule),
-    })
-    return
-  }
-  run.findings.report(VALUE_SET_UNKNOWN, node, {
-    text: `The value set ${binding.valueSet} could not be found, so the code is not checked.`,
-    ...from(rule),
-  })
-}
-
-function isCodeSystem(run: Run, canonical: string): boolean {
-  const found = run.definitions.definition('CodeSystem', canonical)
-  return found !== undefined && found !== PENDING
-}
-
 /** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */
 function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRule & { list: CodeList }): void {
   const isMissing =
@@ -383,14 +224,14 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
     run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
       text: `Instead of a code there is ${quoted(other)} in an extension for an element of another release, which many systems do not understand.`,
       severity: 'warning',
-      ...from(rule),
+      ...fromProfile(rule),
     })
     return
   }
   run.findings.report(CODE_NOT_IN_VALUE_SET, node, {
     text: `No code is provided, and a code from the value set ${quoted(list.title)} (${list.canonical}) ${demand(binding)}.`,
     severity: SEVERITIES[binding.strength],
-    ...from(rule),
+    ...fromProfile(rule),
   })
 }
 
@@ -403,12 +244,4 @@ function alternativeCode({ extra }: FhirNode): string | undefined {
 function demand({ strength }: BindingRule): string {
   if (strength === 'required') return 'is required'
   return strength === 'extensible' ? 'is required unless no code of it is suitable' : 'is recommended'
-}
-
-function shown({ system, code }: GivenCode): string {
-  return quoted(system === undefined ? code : `${system}#${code}`)
-}
-
-function from(rule: ElementRule): { profile?: string } {
-  return rule.isBase ? {} : { profile: rule.profile }
 }

@@ -4,7 +4,7 @@ import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 import { measureOf } from '../../../ucum/index.js'
 import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
-import { VALUE_SET_UNKNOWN } from '../codes/check-bindings.js'
+import { VALUE_SET_UNKNOWN } from '../codes/value-set-problems.js'
 import type { ResponseCheck, ValuedAnswer } from './form.js'
 
 /** An answer that is outside the limits of its question: value, length, size, lines. */
