@@ -118,6 +118,16 @@ export class OperationError extends Error {
   }
 }
 
+/**
+ * True for a failure that says something about the input or about what is stored, and would be the same the next time. False where time was up, there was too
+ * much to do, or a storage is away: nothing may be concluded from that.
+ */
+export function isAboutContent(error: unknown): error is OperationError {
+  return error instanceof OperationError && !(ERRORS[error.code].status === 503 || PASSING.has(error.code))
+}
+
+const PASSING: ReadonlySet<ErrorCode> = new Set(['computation-timeout', 'throttled'])
+
 const MAX_QUOTED = 100
 
 /** A piece of caller text fit for a message: JSON-escaped, in single quotes, at most 100 characters. */

@@ -1,4 +1,4 @@
-import { OperationError } from '../errors/index.js'
+import { isAboutContent } from '../errors/index.js'
 import { expand, type ExpansionEntry } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { BindingRule } from '../validate/run/element-rule.js'
@@ -64,13 +64,10 @@ async function listCodes({ ctx, form }: Making, canonical: string): Promise<read
     return contains.flatMap(codeIn)
   } catch (error) {
     // A value set that is not there, or whose code system is not, is not a reason to have no schema; the result lists it.
-    if (error instanceof OperationError && !NEVER_MEANT.has(error.code)) return undefined
+    if (isAboutContent(error)) return undefined
     throw error
   }
 }
-
-/** What says nothing about the value set. */
-const NEVER_MEANT: ReadonlySet<string> = new Set(['aborted', 'computation-timeout', 'storage-unavailable', 'throttled'])
 
 function codeIn({ system, code, abstract }: ExpansionEntry): readonly Code[] {
   return code === undefined || abstract === true ? [] : [{ system, code }]

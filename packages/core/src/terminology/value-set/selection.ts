@@ -5,7 +5,7 @@ import { finished, type Work } from '../../work/index.js'
 import type { TerminologyScope } from '../scope.js'
 import { type CodeInQuestion, type ConceptSetPlan, type ValueSetPlan, withImports, missingImports } from './plan.js'
 import type { ListedCode } from './value-set.js'
-import { OperationError } from '../../errors/index.js'
+import { isAboutContent, OperationError } from '../../errors/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { type VersionRules, NO_RULES } from '../versions.js'
 import { statusNotes } from '../status-check.js'
@@ -126,7 +126,7 @@ function* prepared(provider: CodeSystemProvider, filter: Filter, owner: string):
     if (set.asked !== undefined) yield* set.all()
     return undefined
   } catch (error) {
-    if (!(error instanceof OperationError)) throw error
+    if (!isAboutContent(error)) throw error
     return error
   }
 }

@@ -1,7 +1,7 @@
 import { isImported } from '../../code-system/index.js'
 import { canonicalOf, type Definition, type RequestDefinitions } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
-import { OperationError } from '../../errors/index.js'
+import { isAboutContent } from '../../errors/index.js'
 import { extensionAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
   definedValueSet,
@@ -96,11 +96,6 @@ async function missingSupplements({ content }: OperationContext, { resource }: V
     if (found?.resource['content'] !== 'supplement') missing.push(canonical)
   }
   return missing
-}
-
-/** A value set whose definition is broken says nothing about codes. */
-function isAboutContent(error: unknown): error is OperationError {
-  return error instanceof OperationError && !['aborted', 'computation-timeout'].includes(error.code)
 }
 
 /** True for a value set that says nothing of which codes it has: neither what it includes, by a system or another value set, nor an expansion. */
