@@ -11,6 +11,7 @@ import {
   type ValidationPolicy,
   type RuleSettings,
 } from '../context/index.js'
+import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, objectsAt, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
 import { CQL_ERROR, CQL_UNCHECKED, CQL_WARNING } from './finding-kinds.js'
@@ -92,9 +93,12 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
   }
 }
 
-/** Objects of a program may be nested deeper than any text that is read, or in a circle. How deep is looked at where the stack has ended: nobody else pays for it. */
+/**
+ * Objects of a program may be nested deeper than any text that is read, or in a circle. How deep is looked at where the stack has ended, which need not be a
+ * RangeError where something on the way caught it: nobody else pays for it.
+ */
 function tooDeep(source: JsonSource, error: unknown): Finding {
-  if (!(error instanceof RangeError) || !isNestedDeeper(source.value, DEEPEST)) throw error
+  if (error instanceof OperationError || !isNestedDeeper(source.value, DEEPEST)) throw error
   return faultFinding(source, { kind: 'too-deep', offset: source.start, path: [], token: '' }, undefined)
 }
 
