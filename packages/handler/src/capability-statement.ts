@@ -6,7 +6,7 @@ import type {
   CapabilityStatementRestResourceOperation,
 } from 'fhir/r4.js'
 import { isImported } from 'fhir-ops/internal/code-system'
-import type { SearchParameter } from 'fhir-ops/search'
+import type { SearchParameter } from 'fhir-ops/internal/search'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import manifest from '../package.json' with { type: 'json' }

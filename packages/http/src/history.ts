@@ -1,4 +1,5 @@
-import { isResourceId, isResourceType, type HistoryItem, type HistoryPage, type HistoryQuery, type ResourceVersion } from 'fhir-ops/storage'
+import { isResourceId, isResourceType, type HistoryPage, type HistoryQuery } from 'fhir-ops/storage'
+import type { HistoryItem, ResourceVersion } from 'fhir-ops/internal/storage'
 import { jsonOf, type Answer } from './answer.js'
 import { unavailable, unsupported } from './failure.js'
 import { linkedPage, type UpstreamPage, memberText, readBundlePage, type ExpectedPage } from './bundle-page.js'

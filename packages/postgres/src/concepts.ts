@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
-import type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from 'fhir-ops/storage'
+import type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from 'fhir-ops/storage'
+import type { StagedSystem } from 'fhir-ops/internal/storage'
 import type { Database, Executor } from './database/database.js'
 import { revise } from './resources/revision.js'
 import { numberAt, textAt, type Row } from './database/row.js'

@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { createSessions } from 'fhir-ops/sessions'
-import type { SessionNews } from 'fhir-ops/storage'
+import type { SessionNews } from 'fhir-ops/internal/storage'
 import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { basic } from '../../core/test/basics.js'

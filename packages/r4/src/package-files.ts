@@ -1,5 +1,5 @@
 import type * as FileSystem from 'node:fs'
-import type { PackReader } from 'fhir-ops/content'
+import type { PackReader } from 'fhir-ops/internal/content'
 
 /** The files that the package's build made, in a runtime with a file system. */
 export interface PackageFiles {

@@ -1,7 +1,7 @@
 import { packLayer, type ContentLayer } from 'fhir-ops/content'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { SPREAD_THE_RESULT } from 'fhir-ops/internal/input'
-import type { SearchParameterTable } from 'fhir-ops/search'
+import type { SearchParameterTable } from 'fhir-ops/internal/search'
 import { packageFiles } from './package-files.js'
 import { releaseOf, searchParametersIn, typesIn, type Release, type ReleaseOptions } from './release.js'
 

@@ -1,8 +1,10 @@
-import { packLayer, type ContentLayer, type PackReader } from 'fhir-ops/content'
+import { packLayer, type ContentLayer } from 'fhir-ops/content'
+import type { PackReader } from 'fhir-ops/internal/content'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { isObject } from 'fhir-ops/internal/json'
 import { typeModelOf } from 'fhir-ops/internal/model'
-import { createIndexer, searchParameters, type SearchOptions, type SearchParameterTable } from 'fhir-ops/search'
+import { createIndexer, searchParameters, type SearchOptions } from 'fhir-ops/search'
+import type { SearchParameterTable } from 'fhir-ops/internal/search'
 import type { Indexer } from 'fhir-ops/storage'
 import { checkOptions, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 

@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
-import { storedResource, type StoredResource, type SessionRecord, type SessionState } from 'fhir-ops/storage'
+import { storedResource, type StoredResource, type SessionRecord } from 'fhir-ops/storage'
+import type { SessionState } from 'fhir-ops/internal/storage'
 import { isObject, stringAt } from 'fhir-ops/internal/json'
 
 /** A current version as it leaves the database; plain data. */

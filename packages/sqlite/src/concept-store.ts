@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
-import type { ConceptStore, StagedSystem, SystemToStore } from 'fhir-ops/storage'
+import type { ConceptStore, SystemToStore } from 'fhir-ops/storage'
+import type { StagedSystem } from 'fhir-ops/internal/storage'
 import type { Executor } from './commands/command.js'
 import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './commands/concept-commands.js'
 

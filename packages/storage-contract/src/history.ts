@@ -1,4 +1,5 @@
-import type { HistoryItem, HistoryQuery, ResourceHistory, Storage, WriteEntry } from 'fhir-ops/storage'
+import type { HistoryQuery, ResourceHistory, Storage, WriteEntry } from 'fhir-ops/storage'
+import type { HistoryItem } from 'fhir-ops/internal/storage'
 import { expect } from 'vitest'
 import { indexed, observation, patient } from './fixtures.js'
 import type { StoragePromise, Subject } from './storage-promise.js'

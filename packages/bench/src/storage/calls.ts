@@ -1,6 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
-import { parseSearch, type SearchPair } from 'fhir-ops/search'
+import { parseSearch } from 'fhir-ops/search'
+import type { SearchPair } from 'fhir-ops/internal/search'
 import type { SearchQuery } from 'fhir-ops/storage'
 import type { Draws } from '../content/draws.js'
 import { patientId } from './clinical-resources.js'

@@ -9,8 +9,8 @@ import {
   type EvaluateMeasureInput,
   type EvaluateMeasureResult,
   type MeasurePart,
-  type SubjectsPart,
 } from 'fhir-ops/evaluate'
+import type { SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { isObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import type { Io } from '../io.js'

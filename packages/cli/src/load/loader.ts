@@ -1,5 +1,6 @@
 import type { PackageManifest } from 'fhir-ops/internal/packages'
-import { allMatches, type PutEntry, stampedText, type Storage, type StoredResource } from 'fhir-ops/storage'
+import { allMatches, type PutEntry, type Storage, type StoredResource } from 'fhir-ops/storage'
+import { stampedText } from 'fhir-ops/internal/storage'
 import { batchWriter, type BatchWriter } from './batch-writer.js'
 import type { Prepare, Prepared, Refusal } from './prepare.js'
 import { type Reading, readingOf } from './reading.js'

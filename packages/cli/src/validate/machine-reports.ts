@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { FINDING_KINDS, toOperationOutcome, type Finding, type FindingDefinition } from 'fhir-ops/validate'
+import { FINDING_KINDS, toOperationOutcome, type Finding } from 'fhir-ops/validate'
+import type { FindingDefinition } from 'fhir-ops/internal/validate'
 import type { Io } from '../io.js'
 import type { Checked, Report } from './report.js'
 import { isAbsolute, sep } from 'node:path'

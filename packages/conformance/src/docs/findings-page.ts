@@ -1,4 +1,5 @@
-import { FINDING_KINDS, type FindingDefinition } from 'fhir-ops/validate'
+import { FINDING_KINDS } from 'fhir-ops/validate'
+import type { FindingDefinition } from 'fhir-ops/internal/validate'
 
 const HEAD = `# Findings of $validate
 

@@ -1,2 +1,1 @@
 export { closure, toConceptMap, type ClosureInput, type ClosureResult } from './closure.js'
-export type { ClosureConcept, ClosureEntry } from './closure-state.js'

@@ -1,11 +1,9 @@
 export { evaluateMeasure, type EvaluateMeasureInput } from './evaluate-measure.js'
 export { createLiveMeasure, watchMeasure, type LiveMeasure } from './live/live-measure.js'
 export { evaluateMeasureOperation } from './operation.js'
-export type { CriteriaLanguage, GroupCounts, Scope } from './languages/index.js'
-export type { GroupPlan } from './measure-plan.js'
-export type { Period } from './period.js'
+export type { CriteriaLanguage, Scope } from './languages/index.js'
 export { toMeasureReport } from './report.js'
-export type { EvaluatedGroup, EvaluateMeasureResult } from './result.js'
+export type { EvaluateMeasureResult } from './result.js'
 export {
   dataRequirements,
   toLibrary,
@@ -17,4 +15,3 @@ export { measureOperations } from './measure-operations.js'
 export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
 export { evaluateMeasurePart, mergeMeasureParts, type MeasurePart } from './parts/measure-part.js'
-export type { SubjectsPart } from './parts/subjects-part.js'

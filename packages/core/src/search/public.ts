@@ -1,6 +1,6 @@
 export { parseSearch } from './parse-search.js'
 export { createIndexer } from './indexing/indexer.js'
 export type { ParsedSearch } from './parsed-search.js'
-export type { SearchOptions, SearchPair } from './search-options.js'
-export type { SearchParameterTable, SearchParameter, SearchParameters } from './parameters/search-parameter.js'
+export type { SearchOptions } from './search-options.js'
+export type { SearchParameters } from './parameters/search-parameter.js'
 export { searchParameters } from './parameters/search-parameters.js'

@@ -1,6 +1,5 @@
 export { createSessions, type Sessions } from './sessions.js'
 export type { ForeignToken, IssuedToken, NewSession } from './issue.js'
-export type { Revocation } from './end.js'
 export type { Principal } from './verify.js'
 export { rejected } from './state.js'
 export type { AuditEvent, AuditSink } from './audit.js'

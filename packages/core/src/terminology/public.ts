@@ -1,6 +1,5 @@
 export { createBindingChecker } from './binding.js'
 export { terminologyCapabilities } from './capabilities.js'
 export type { CodeSystem, ComputedSystem, ImportedSystem } from '../code-system/code-system.js'
-export type { CodeGrammar, CodeSystemProvider, ConceptIndex, ConceptSet, Filter, Hierarchy, SystemHeader } from '../code-system/provider.js'
-export { type Bitmap, and, andNot, or, members, bitmapFrom, bitmapOf } from '../bits/bitmap.js'
-export type { CodeInput } from '../input/code-input.js'
+export type { CodeSystemProvider, ConceptSet, Filter } from '../code-system/provider.js'
+export { type Bitmap, and, andNot, or, members, bitmapFrom } from '../bits/bitmap.js'

@@ -1,6 +1,5 @@
 export { validate, type ValidateInput, type ValidateResult } from './validate.js'
-export type { Finding, FindingDefinition } from './run/finding.js'
+export type { Finding } from './run/finding.js'
 export type { JsonPatch } from './run/patch.js'
 export { FINDING_KINDS } from './finding-kinds.js'
 export { toOperationOutcome } from './output.js'
-export type { Checks } from './run/run.js'

@@ -1,7 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { addReferences } from 'fhir-ops/internal/evaluate'
 import { createPace } from 'fhir-ops/internal/context'
-import type { ChangedAddress } from 'fhir-ops/storage'
+import type { ChangedAddress } from 'fhir-ops/internal/storage'
 import { memberOf } from '../model/property.js'
 import type { KeptPopulation, KeptSubject } from './kept-subject.js'
 

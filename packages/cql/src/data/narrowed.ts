@@ -1,4 +1,4 @@
-import type { TypeDefinition } from 'fhir-ops/fhirpath'
+import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import type { Narrowing, RetrieveRequest } from '../compile/compiler.js'
 import { memberOf } from '../model/property.js'
 import type { FhirElement } from '../values/value.js'

@@ -1,7 +1,8 @@
 import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { isExactFilter, requirementConditions } from 'fhir-ops/internal/evaluate'
-import type { SearchOptions, SearchPair } from 'fhir-ops/search'
+import type { SearchOptions } from 'fhir-ops/search'
+import type { SearchPair } from 'fhir-ops/internal/search'
 import type { NarrowingDates, RetrieveRequest } from '../compile/compiler.js'
 import { isInterval, isTemporal } from '../values/value.js'
 

@@ -1,4 +1,4 @@
-import type { TypeDefinition } from 'fhir-ops/fhirpath'
+import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import { isNode, type ElmNode } from '../elm/node.js'
 import type { FhirElement } from '../values/value.js'
 

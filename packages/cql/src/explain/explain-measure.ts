@@ -1,5 +1,12 @@
-import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
-import { canonicalOfMeasure, decidedBy, populationTitle, type Population, type SubjectResult } from 'fhir-ops/internal/evaluate'
+import type { Scope } from 'fhir-ops/evaluate'
+import {
+  type GroupPlan,
+  canonicalOfMeasure,
+  decidedBy,
+  populationTitle,
+  type Population,
+  type SubjectResult,
+} from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import { explainCriteria, type CriterionResult, type ExplainedCriterion } from 'fhir-ops/internal/explain'
 import type { Evaluation } from '../compile/compiler.js'

@@ -1,4 +1,4 @@
-import type { LibraryChecker } from 'fhir-ops/context'
+import type { LibraryChecker } from 'fhir-ops/internal/context'
 import { checkOptions, having, inputShape, needed, type InputShape } from 'fhir-ops/internal/input'
 import type { CqlTranslator } from '../translator/translator.js'
 import { libraryProblems } from './content.js'

@@ -1,4 +1,5 @@
-import type { LibraryProblem, OperationContext } from 'fhir-ops/context'
+import type { OperationContext } from 'fhir-ops/context'
+import type { LibraryProblem } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn, parameterNames } from '../elm/library.js'

@@ -1,5 +1,5 @@
-import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
-import { singlePatient } from 'fhir-ops/internal/evaluate'
+import type { Scope } from 'fhir-ops/evaluate'
+import { type GroupPlan, singlePatient } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import type { KeptAsked } from '../data/kept-population.js'
 import type { KeptPopulation } from '../data/kept-subject.js'

@@ -1,6 +1,7 @@
 import type { Condition } from 'fhir-ops/storage'
-import type { CriteriaLanguage, GroupPlan, Scope } from 'fhir-ops/evaluate'
+import type { CriteriaLanguage, Scope } from 'fhir-ops/evaluate'
 import {
+  type GroupPlan,
   groupTotal,
   MAX_FAILURES,
   patientConditions,
@@ -149,7 +150,11 @@ function compiledMeasure(groups: readonly GroupPlan[], scope: Scope, prepared: P
     groups: groups.map((group) => {
       const compiled = compileGroup(group, prepared)
       const initial = group.populations.flatMap(({ kinds }, index) => (kinds.includes('initial-population') ? [index] : []))
-      return { compiled, total: groupTotal(group, compiled.memberships, { listed: scope.listed === true, convert: prepared.convert }), initial }
+      return {
+        compiled,
+        total: groupTotal(group, compiled.memberships, { listed: scope.listed === true, convert: prepared.convert }),
+        initial,
+      }
     }),
     supplements: (scope.supplements ?? []).map((supplement) =>
       evaluatedSupplement(compiledCriterion(supplement, prepared), { prepared, individual: scope.individual === true }),

@@ -1,6 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { GroupPlan, Scope } from 'fhir-ops/evaluate'
+import type { Scope } from 'fhir-ops/evaluate'
+import type { GroupPlan } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'

@@ -1,6 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { GroupPlan } from 'fhir-ops/evaluate'
-import { membershipsOf, type Amount, type Membership, type Observed, type SubjectResult } from 'fhir-ops/internal/evaluate'
+import { type GroupPlan, membershipsOf, type Amount, type Membership, type Observed, type SubjectResult } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'

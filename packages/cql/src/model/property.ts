@@ -1,5 +1,5 @@
-import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
-import type { ElementSlot } from 'fhir-ops/internal/fhirpath'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { TypeDefinition, ElementSlot } from 'fhir-ops/internal/fhirpath'
 import { resourceElement } from './fhir-types.js'
 import { decimalOfNumber } from '../values/decimal.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'

@@ -7,8 +7,8 @@ import {
   type EvaluateMeasureInput,
   type EvaluateMeasureResult,
   type MeasurePart,
-  type SubjectsPart,
 } from 'fhir-ops/evaluate'
+import type { SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { createPace } from 'fhir-ops/internal/context'
 import { ANYTHING, checkOptions, COUNT, having, inputShape, listOf, needed, type InputShape } from 'fhir-ops/internal/input'
 import type { CqlTranslator, Translation } from '../translator/translator.js'

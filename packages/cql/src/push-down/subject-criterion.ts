@@ -1,5 +1,6 @@
 import { requirementConditions } from 'fhir-ops/internal/evaluate'
-import { parseSearch, type SearchPair } from 'fhir-ops/search'
+import { parseSearch } from 'fhir-ops/search'
+import type { SearchPair } from 'fhir-ops/internal/search'
 import type { Condition } from 'fhir-ops/storage'
 import { definitionsNamed } from '../elm/library.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'

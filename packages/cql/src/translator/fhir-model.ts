@@ -1,5 +1,5 @@
-import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
-import type { ElementSlot } from 'fhir-ops/internal/fhirpath'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { TypeDefinition, ElementSlot } from 'fhir-ops/internal/fhirpath'
 
 const FHIR_TO_SYSTEM: Readonly<Record<string, string>> = {
   Boolean: 'Boolean',

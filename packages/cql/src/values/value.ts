@@ -1,5 +1,5 @@
 import type { Decimal } from './decimal.js'
-import type { TypeDefinition } from 'fhir-ops/fhirpath'
+import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import type { Temporal } from './temporal.js'
 
 /**

@@ -3,7 +3,6 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { meetsCondition } from 'fhir-ops/internal/memory'
 import {
-  isContainedType,
   wrappedStorage,
   type Condition,
   type DeleteEntry,
@@ -11,7 +10,6 @@ import {
   type PutEntry,
   type ReadResult,
   type ResourceHistory,
-  type ResourceVersion,
   type ScanQuery,
   type SearchQuery,
   type Storage,
@@ -19,6 +17,7 @@ import {
   type WriteEntry,
   type WriteResult,
 } from 'fhir-ops/storage'
+import { isContainedType, type ResourceVersion } from 'fhir-ops/internal/storage'
 import type { Action } from 'fhir-ops/operation'
 import { notFound, type Caller } from '../auth/caller.js'
 import { narrowed } from './reach.js'

@@ -1,6 +1,6 @@
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { containerOfPlace, resourceTypes } from 'fhir-ops/internal/storage'
-import { isResourceId, isResourceType, type Condition, type ResourceVersion, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
+import { containerOfPlace, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
+import { isResourceId, isResourceType, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 

@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { parseSearch } from 'fhir-ops/search'
-import type { ResourceVersion, StoredResource } from 'fhir-ops/storage'
+import type { StoredResource } from 'fhir-ops/storage'
+import type { ResourceVersion } from 'fhir-ops/internal/storage'
 import { notFound } from '../auth/caller.js'
 import { param, type Exchange } from '../exchange.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'

@@ -1,6 +1,14 @@
 import { OperationError } from 'fhir-ops/errors'
-import { execute, type BotInput, type Bots } from 'fhir-ops/execute'
-import { type BotAddress, type BotQuery, QUERY_CONTENT_TYPE, readBotInput, readBotQuery, writeBotOutput } from 'fhir-ops/internal/execute'
+import { execute, type Bots } from 'fhir-ops/execute'
+import {
+  type BotInput,
+  type BotAddress,
+  type BotQuery,
+  QUERY_CONTENT_TYPE,
+  readBotInput,
+  readBotQuery,
+  writeBotOutput,
+} from 'fhir-ops/internal/execute'
 import { authorize } from '../auth/caller.js'
 import { botStorage } from '../content/bots.js'
 import type { Answer } from '../http/answer.js'

@@ -1,5 +1,6 @@
 import { joined } from '@fhir-ops/sql'
-import { isContainedType, type ChangedAddress, type StorageChanges } from 'fhir-ops/storage'
+import type { StorageChanges } from 'fhir-ops/storage'
+import { isContainedType, type ChangedAddress } from 'fhir-ops/internal/storage'
 import type { Executor } from '../database/database.js'
 import { textAt, type Row } from '../database/row.js'
 import { prepared, sql, type Sql } from '../database/sql.js'

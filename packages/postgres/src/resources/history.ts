@@ -3,13 +3,11 @@ import {
   historyCursor,
   readHistoryCursor,
   versionNumber,
-  type HistoryItem,
   type HistoryPage,
-  type HistoryPeriod,
-  type HistoryPosition,
   type HistoryQuery,
   type ResourceHistory,
 } from 'fhir-ops/storage'
+import type { HistoryItem, HistoryPeriod, HistoryPosition } from 'fhir-ops/internal/storage'
 import type { Executor } from '../database/database.js'
 import type { Reading } from '../database/replicas.js'
 import { resourceRow } from './resource-row.js'

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { isContainedType, type ChangedAddress, type Condition, type SearchQuery, type Storage } from 'fhir-ops/storage'
+import type { Condition, SearchQuery, Storage } from 'fhir-ops/storage'
+import { isContainedType, type ChangedAddress } from 'fhir-ops/internal/storage'
 
 /** A count that takes less is not worth the question what has changed. */
 const LONG_MS = 10

@@ -1,13 +1,6 @@
 import { cursorOf, joined, readCursor, resourceOf } from '@fhir-ops/sql'
-import {
-  SCAN_ITEM_BYTES,
-  SCAN_PAGE_BYTES,
-  scanItemTooLong,
-  type Referring,
-  type ScanItem,
-  type ScanPage,
-  type ScanQuery,
-} from 'fhir-ops/storage'
+import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type ScanPage, type ScanQuery } from 'fhir-ops/storage'
+import type { Referring, ScanItem } from 'fhir-ops/internal/storage'
 import type { Executor } from '../database/database.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
 import { sql, type Sql } from '../database/sql.js'

@@ -1,5 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises'
-import type { SessionNews } from 'fhir-ops/storage'
+import type { SessionNews } from 'fhir-ops/internal/storage'
 import type { Connection, Connections } from '../database/connections.js'
 import { sql, type Sql } from '../database/sql.js'
 

@@ -1,6 +1,7 @@
 import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
-import type { SessionChange, SessionRecord, SessionStore, UserRecord } from 'fhir-ops/storage'
+import type { SessionRecord, SessionStore, UserRecord } from 'fhir-ops/storage'
+import type { SessionChange } from 'fhir-ops/internal/storage'
 import type { Database } from '../database/database.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
 import { prepared, sql, type Sql } from '../database/sql.js'

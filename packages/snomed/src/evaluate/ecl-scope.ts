@@ -1,6 +1,6 @@
 import { EclError, type ConceptList, type ConceptReference, type Constraint, type AlternateIdentifier } from '../ecl/index.js'
-import { addBit, emptyBits } from 'fhir-ops/internal/bits'
-import { bitmapFrom, bitmapOf, members, type Bitmap } from 'fhir-ops/terminology'
+import { addBit, emptyBits, bitmapOf } from 'fhir-ops/internal/bits'
+import { bitmapFrom, members, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { foldTerm } from 'fhir-ops/internal/terminology'

@@ -1,6 +1,6 @@
 import { EclError, type ConceptFilter, type Constraint, type SubConstraint, type History } from '../ecl/index.js'
-import { addBit, emptyBits, ascendingBitmap, emptyBitmap } from 'fhir-ops/internal/bits'
-import { and, andNot, bitmapOf, or, type Bitmap, members } from 'fhir-ops/terminology'
+import { addBit, emptyBits, ascendingBitmap, emptyBitmap, bitmapOf } from 'fhir-ops/internal/bits'
+import { and, andNot, or, type Bitmap, members } from 'fhir-ops/terminology'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import { isConcrete } from '../release/section-reader.js'
 import type { SnomedIndex } from '../release/snomed-index.js'

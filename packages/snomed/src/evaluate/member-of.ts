@@ -1,6 +1,6 @@
 import { type MemberOf, type SubConstraint, EclError, type MemberFieldFilter, type MemberFilter } from '../ecl/index.js'
-import { addBit, emptyBits, emptyBitmap } from 'fhir-ops/internal/bits'
-import { bitmapOf, or, type Bitmap } from 'fhir-ops/terminology'
+import { addBit, emptyBits, emptyBitmap, bitmapOf } from 'fhir-ops/internal/bits'
+import { or, type Bitmap } from 'fhir-ops/terminology'
 import { type Work, mapped } from 'fhir-ops/internal/work'
 import type { RefsetHeader } from '../release/header.js'
 import type { EclScope } from './ecl-scope.js'

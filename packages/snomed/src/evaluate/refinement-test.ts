@@ -1,6 +1,6 @@
 import type { Attribute, Cardinality, Refinement, AttributeValue, Comparison } from '../ecl/index.js'
-import { addBit, emptyBits, testedBitmap } from 'fhir-ops/internal/bits'
-import { and, andNot, bitmapOf, or, type Bitmap } from 'fhir-ops/terminology'
+import { addBit, emptyBits, testedBitmap, bitmapOf } from 'fhir-ops/internal/bits'
+import { and, andNot, or, type Bitmap } from 'fhir-ops/terminology'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import { isConcrete, CONCRETE } from '../release/section-reader.js'
 import { eachMember, type EclScope, rowsOf, type RowRange } from './ecl-scope.js'

@@ -1,6 +1,6 @@
 import type { HierarchyOperator } from '../ecl/index.js'
-import { addBit, emptyBits } from 'fhir-ops/internal/bits'
-import { andNot, bitmapOf, members, or, type Bitmap } from 'fhir-ops/terminology'
+import { addBit, emptyBits, bitmapOf } from 'fhir-ops/internal/bits'
+import { andNot, members, or, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { eachMember } from './ecl-scope.js'

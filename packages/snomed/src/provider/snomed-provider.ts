@@ -1,17 +1,7 @@
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { CONCEPT_PROPERTIES, foldTerm, placeOfWord, type ConceptText, type FilterWord } from 'fhir-ops/internal/terminology'
-import {
-  type CodeGrammar,
-  type CodeSystemProvider,
-  type Filter,
-  type SystemHeader,
-  type Hierarchy,
-  type ConceptIndex,
-  and,
-  bitmapFrom,
-  or,
-  type Bitmap,
-} from 'fhir-ops/terminology'
+import { type CodeSystemProvider, type Filter, and, bitmapFrom, or, type Bitmap } from 'fhir-ops/terminology'
+import type { CodeGrammar, SystemHeader, Hierarchy, ConceptIndex } from 'fhir-ops/internal/code-system'
 import { renderExpression, normalFormOf, type NormalForm, isBelowConcept, isBelowExpression } from '../expression/expression.js'
 import type { SnomedSystem } from '../open-snomed.js'
 import { SNOMED } from '../sctid.js'

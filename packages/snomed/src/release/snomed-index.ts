@@ -1,6 +1,6 @@
 import type { SystemSections } from 'fhir-ops/storage'
-import { addBit, emptyBits, emptyBitmap, rangeBitmap } from 'fhir-ops/internal/bits'
-import { bitmapOf, type Bitmap } from 'fhir-ops/terminology'
+import { addBit, emptyBits, emptyBitmap, rangeBitmap, bitmapOf } from 'fhir-ops/internal/bits'
+import type { Bitmap } from 'fhir-ops/terminology'
 import { type DisplayOrder, keptLately, once } from 'fhir-ops/internal/terminology'
 import { type AttributeTable, holds, listOf, type Lists, sectionReader, type SectionReader } from './section-reader.js'
 import { descriptionTable, KINDS, type DescriptionTable } from './descriptions.js'

@@ -1,4 +1,5 @@
-import type { ChangedAddress, StorageChanges } from 'fhir-ops/storage'
+import type { StorageChanges } from 'fhir-ops/storage'
+import type { ChangedAddress } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'

@@ -1,15 +1,6 @@
 import { instantOf, joined } from '@fhir-ops/sql'
-import {
-  historyCursor,
-  readHistoryCursor,
-  storedResource,
-  versionNumber,
-  type HistoryPage,
-  type HistoryPeriod,
-  type HistoryPosition,
-  type HistoryQuery,
-  type HistoryItem,
-} from 'fhir-ops/storage'
+import { historyCursor, readHistoryCursor, storedResource, versionNumber, type HistoryPage, type HistoryQuery } from 'fhir-ops/storage'
+import type { HistoryPeriod, HistoryPosition, HistoryItem } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'

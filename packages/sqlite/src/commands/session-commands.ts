@@ -1,6 +1,7 @@
 import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
-import type { SessionChange, SessionRecord, SessionState, UserRecord } from 'fhir-ops/storage'
+import type { SessionRecord, UserRecord } from 'fhir-ops/storage'
+import type { SessionChange, SessionState } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, textOf, type Row } from '../database/driver.js'
 import { sql } from '../database/sql.js'

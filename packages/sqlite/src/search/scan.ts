@@ -1,6 +1,7 @@
 import { cursorOf, joined, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import { intersection, type Bits } from 'fhir-ops/internal/bits'
-import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type Condition, type Referring, type ScanQuery } from 'fhir-ops/storage'
+import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type Condition, type ScanQuery } from 'fhir-ops/storage'
+import type { Referring } from 'fhir-ops/internal/storage'
 import type { Command } from '../commands/command.js'
 import { rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'

@@ -1,5 +1,5 @@
-import { hierarchyOf, includedResources, searchTypesOf, type Include, type ParsedSeveral } from 'fhir-ops/internal/search'
-import type { SearchOptions, SearchPair } from 'fhir-ops/search'
+import { hierarchyOf, includedResources, searchTypesOf, type Include, type ParsedSeveral, type SearchPair } from 'fhir-ops/internal/search'
+import type { SearchOptions } from 'fhir-ops/search'
 import { createPace, pacedResource } from 'fhir-ops/internal/context'
 import { allMatches, type IndexEntry, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { OperationError } from 'fhir-ops/errors'

@@ -1,7 +1,13 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { isKnownParameter, parseSeveral, severalPage, showingContained, type ParsedSeveral } from 'fhir-ops/internal/search'
-import type { SearchPair } from 'fhir-ops/search'
+import {
+  isKnownParameter,
+  parseSeveral,
+  severalPage,
+  showingContained,
+  type ParsedSeveral,
+  type SearchPair,
+} from 'fhir-ops/internal/search'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import type { Answer } from '../../http/answer.js'
 import { param, type Exchange } from '../../exchange.js'

@@ -1,6 +1,7 @@
 import { cached, type CacheKind } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import type { TypeDefinition, TypeModel } from 'fhir-ops/fhirpath'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import { jsonItems, jsonMembers, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
 import { finished } from 'fhir-ops/internal/work'
