@@ -8,6 +8,8 @@ import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.j
 /** What the property of a filter means: texts of each concept, and where they are known, the concepts of each text. */
 export interface FilterProperty {
   texts(concept: number): readonly string[]
+  /** A value as texts have it, where it may be written otherwise: a code in other case. */
+  readonly written?: (value: string) => string
   /** Absent when the texts are not kept by value. */
   readonly column?: () => Work<ReadonlyMap<string, Bitmap>>
 }
@@ -25,7 +27,12 @@ export function isConceptProperty(name: string): boolean {
 export function filterProperty(provider: CodeSystemProvider, name: string): FilterProperty | undefined {
   if (isConceptProperty(name)) return { texts: (concept) => [provider.code(concept)] }
   const relatives = relativesBy(provider, name)
-  if (relatives !== undefined) return { texts: (concept) => relatives(provider, concept).map((other) => provider.code(other)) }
+  if (relatives !== undefined) {
+    return {
+      texts: (concept) => relatives(provider, concept).map((other) => provider.code(other)),
+      written: (value) => writtenCode(provider, value),
+    }
+  }
   const standard = STANDARD.get(name)
   if (standard !== undefined && !provider.header.properties.has(name)) return { texts: (concept) => standard(provider, concept) }
   const { index } = provider
@@ -82,6 +89,11 @@ const RELATIVES: ReadonlyMap<string, Relatives> = new Map<string, Relatives>([
 function relativesBy({ header }: CodeSystemProvider, name: string): Relatives | undefined {
   const [base, standard = ''] = header.properties.get(name)?.split('#') ?? []
   return RELATIVES.get(name) ?? (base === CONCEPT_PROPERTIES ? RELATIVES.get(standard) : undefined)
+}
+
+function writtenCode(provider: CodeSystemProvider, code: string): string {
+  const concept = provider.find(code)
+  return concept === undefined ? code : provider.code(concept)
 }
 
 function memberTexts(provider: CodeSystemProvider, concept: number, member: string): readonly string[] {

@@ -36,6 +36,18 @@ it('by parent or child goes by nesting, also where these are declared, under wha
   expect(codes(declared, { property: 'sub', op: 'in', value: 'b' })).toBe('a')
 })
 
+it('by parent or child names a code, which is compared by the rule of the code system', () => {
+  const kin = [{ code: 'Ab', concept: [{ code: 'Cd' }, { code: 'ef' }] }]
+  const cased = providerOf(codeSystem('cased', kin))
+  const caseless = providerOf(codeSystem('caseless', kin, { caseSensitive: false }))
+  for (const op of ['=', 'in']) {
+    expect(codes(caseless, { property: 'parent', op, value: 'aB' })).toBe('Cd ef')
+    expect(codes(caseless, { property: 'child', op, value: 'cD' })).toBe('Ab')
+    expect(codes(cased, { property: 'parent', op, value: 'aB' })).toBe('')
+  }
+  expect(codes(caseless, { property: 'parent', op: 'not-in', value: 'AB,zz' })).toBe('Ab')
+})
+
 it.each([
   ['inactive = true', 'lion'],
   ['inactive = false', 'animal cat dog duck plant'],

@@ -1,18 +1,18 @@
-import { isConceptProperty, filterProperty } from './filter-property.js'
+import { type FilterProperty, filterProperty, isConceptProperty } from './filter-property.js'
 import { type FilterOperator, othersThan, listable, testedSet } from './concept-set.js'
 import { compileRegex } from '../../regex/index.js'
 import { emptyBits, addMembers, bitmapOf, type Bitmap, bitmapFrom } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
 import type { Work } from '../../work/index.js'
 
-/** The property has exactly this value; a code is compared by the system's rule for upper and lower case. */
+/** The property has exactly this value; a code of the system is compared by the system's rule for upper and lower case. */
 export const equals: FilterOperator = (provider, { property, value }) =>
-  isConceptProperty(property) ? sameCode(provider, [value]) : conceptsWithValue(provider, property, (found) => found === value)
+  isConceptProperty(property) ? sameCode(provider, [value]) : conceptsWithOneOf(provider, property, [value])
 
 /** The property has one of these values, which are separated by commas. */
 export const isIn: FilterOperator = (provider, { property, value }) => {
-  const values = new Set(value.split(',').map((item) => item.trim()))
-  return isConceptProperty(property) ? sameCode(provider, [...values]) : conceptsWithValue(provider, property, (found) => values.has(found))
+  const values = value.split(',').map((item) => item.trim())
+  return isConceptProperty(property) ? sameCode(provider, values) : conceptsWithOneOf(provider, property, values)
 }
 
 /** The property has none of these values, or no value at all. */
@@ -36,10 +36,21 @@ export const exists: FilterOperator = (provider, { property, value }) => {
   return othersThan(provider, present)
 }
 
+/** The concepts that have one of the values; `undefined` when there is no such property. */
+function conceptsWithOneOf(provider: CodeSystemProvider, property: string, values: readonly string[]): ConceptSet | undefined {
+  const found = filterProperty(provider, property)
+  if (found === undefined) return undefined
+  const wanted = new Set(values.map((value) => found.written?.(value) ?? value))
+  return accepting(provider, found, (text) => wanted.has(text))
+}
+
 /** The concepts that have a value of the property which the test accepts; `undefined` when there is no such property. */
 function conceptsWithValue(provider: CodeSystemProvider, property: string, accept: (value: string) => boolean): ConceptSet | undefined {
   const found = filterProperty(provider, property)
-  if (found === undefined) return undefined
+  return found === undefined ? undefined : accepting(provider, found, accept)
+}
+
+function accepting(provider: CodeSystemProvider, found: FilterProperty, accept: (value: string) => boolean): ConceptSet {
   const tested = testedSet(provider, (concept) => found.texts(concept).some(accept))
   const { column } = found
   if (column === undefined) return tested
