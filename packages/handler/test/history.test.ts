@@ -1,6 +1,7 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { searchParameters } from 'fhir-ops/search'
+import { createIndexer, searchParameters } from 'fhir-ops/search'
+import { putResource, type Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
@@ -69,6 +70,27 @@ describe('a deleted resource', () => {
     expect((await ask('GET', '/Patient/never')).status).toBe(404)
     expect((await put('two', 'female')).status).toBe(201)
     expect((await ask('GET', '/Patient/two')).headers.etag).toBe('W/"3"')
+  })
+
+  it('is not what a resource is that others store while it is looked for', async () => {
+    const storage = memoryStorage()
+    const racing: Storage = {
+      ...storage,
+      async read(type, id) {
+        const found = await storage.read(type, id)
+        if (found === undefined)
+          await storage.write([putResource({ type, id, source: { resourceType: type, id } }, createIndexer(parameters))])
+        return found
+      },
+    }
+    const other = await startServer({ storage: racing })
+    const status = async (method: string, path: string, body?: string): Promise<number> => {
+      const headers = { ...fhirHeaders(other.token), ...(method === 'PATCH' && { 'content-type': 'application/json-patch+json' }) }
+      return (await send(`${other.base}/fhir/R4${path}`, { method, headers, ...(body !== undefined && { body }) })).status
+    }
+    expect(await status('GET', '/Patient/fresh')).toBe(404)
+    expect(await status('PATCH', '/Patient/changed', '[{"op":"add","path":"/active","value":true}]')).toBe(404)
+    await other.stop()
   })
 
   it('is not found where no history is kept', async () => {

@@ -85,7 +85,9 @@ async function textAsAsked(exchange: Exchange, { type, text }: StoredResource): 
 /** The error for a resource that is not there now. */
 export async function missing({ ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>, type: string, id: string): Promise<OperationError> {
   const [last] = (await ctx.storage.history?.page({ types: [type], id, limit: 1 }))?.items ?? []
-  return last === undefined || !(await isVersionReached({ ctx, caller }, last)) ? notFound(type, id) : deleted(`${type}/${id}`)
+  // Others may have stored it since it was looked for.
+  const isDeleted = last !== undefined && last.stored === undefined && (await isVersionReached({ ctx, caller }, last))
+  return isDeleted ? deleted(`${type}/${id}`) : notFound(type, id)
 }
 
 function deleted(address: string): OperationError {
