@@ -40,6 +40,16 @@ export async function openEngine(options: EngineOptions, io: Io): Promise<Engine
   }
 }
 
+/** Opens the engine for some work, and closes it however the work ends. */
+export async function withEngine<T>(options: EngineOptions, io: Io, work: (engine: Engine) => Promise<T>): Promise<T> {
+  const engine = await openEngine(options, io)
+  try {
+    return await work(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
 async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io): Promise<Engine> {
   const { indexer, search, ...release } = r4({ base: options.base, words: options.words })
   const ctx: OperationContext = createContext({

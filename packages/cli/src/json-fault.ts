@@ -1,3 +1,4 @@
+import { OperationError } from 'fhir-ops/errors'
 import { placeIn, readJsonSource } from 'fhir-ops/internal/json'
 import { finished } from 'fhir-ops/internal/work'
 
@@ -22,6 +23,19 @@ export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   if (problem === undefined) return undefined
   const { line, column } = placeIn(text, problem.offset)
   return { line: line + firstLine - 1, column, text: otherContent(text, problem.offset) ?? unexpected(problem.token) }
+}
+
+/**
+ * Refuses a text that is not JSON.
+ *
+ * @param source Names the text in the error: its file, or `stdin`.
+ * @param meant What the text should have been, as words behind `not JSON`: `, as ... prints it`.
+ * @throws {OperationError} `body-invalid`, with the place of the first fault.
+ */
+export function checkJson(text: string, source: string, meant = ''): void {
+  const fault = faultIn(text)
+  if (fault === undefined) return
+  throw new OperationError('body-invalid', `${source}:${fault.line}:${fault.column} is not JSON${meant}: ${fault.text}.`)
 }
 
 /** What a text is that was not meant as one of JSON, or not as a single one; `undefined` for JSON, and for one with a syntax error. */

@@ -14,7 +14,7 @@ import type { SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { isObject } from 'fhir-ops/internal/json'
 import { openEngine } from '../engine.js'
 import type { Io } from '../io.js'
-import { faultIn } from '../json-fault.js'
+import { checkJson } from '../json-fault.js'
 import type { MeasureThreadData } from '../measure-thread.js'
 import { progressOn } from '../progress.js'
 import { fileText } from '../read-file.js'
@@ -128,12 +128,7 @@ function ofOption(error: unknown): unknown {
 /** What it is of is looked at when it is merged. */
 async function partAt(file: string): Promise<MeasurePart> {
   const text = await fileText(file)
-  const fault = faultIn(text)
-  if (fault !== undefined)
-    throw new OperationError(
-      'body-invalid',
-      `${file}:${fault.line}:${fault.column} is not JSON, as \`fhir-ops evaluate --part\` prints it: ${fault.text}.`,
-    )
+  checkJson(text, file, ', as `fhir-ops evaluate --part` prints it')
   const part: MeasurePart = JSON.parse(text)
   if (isObject(part) && part.format === 'measure-part') return part
   throw new OperationError('body-invalid', `${file} is not what \`fhir-ops evaluate --part\` prints.`)

@@ -10,7 +10,7 @@ import {
 import { readEvaluate } from 'fhir-ops/internal/evaluate'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Operation } from 'fhir-ops/operation'
-import { openEngine } from '../engine.js'
+import { withEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { table } from '../text.js'
@@ -98,10 +98,9 @@ async function printDivided(input: EvaluateMeasureInput, options: EvaluateOption
 
 /** Prints each report when its counts have become different; with `json` each in one line. */
 async function watch(input: EvaluateMeasureInput, { json, storage, load }: EvaluateOptions, io: Io): Promise<void> {
-  const engine = await openEngine({ storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io)
-  try {
-    await withLanguages(async (languages) => {
-      for await (const result of watchMeasure(engine.ctx, input, { languages })) {
+  await withEngine({ storage, load, limits: { operationTimeoutMs: PATIENCE_MS } }, io, ({ ctx }) =>
+    withLanguages(async (languages) => {
+      for await (const result of watchMeasure(ctx, input, { languages })) {
         const report: JsonObject = { ...toMeasureReport(result) }
         if (json) io.out(JSON.stringify(report))
         else {
@@ -109,10 +108,8 @@ async function watch(input: EvaluateMeasureInput, { json, storage, load }: Evalu
           printCounts(report, io)
         }
       }
-    })
-  } finally {
-    await engine.close()
-  }
+    }),
+  )
 }
 
 function printCounts(report: JsonObject, io: Io): void {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { openEngine, type Engine } from '../engine.js'
+import { openEngine, withEngine, type Engine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { indexingThreads } from '../load/indexing-threads.js'
@@ -10,7 +10,7 @@ import { prepare } from '../load/prepare.js'
 import { loadReports } from '../load/report.js'
 import { progressOn } from '../progress.js'
 import { filesIn } from '../load/sources.js'
-import { wholeNumber, wordsOption } from './options.js'
+import { checkIsKept, wholeNumber, wordsOption } from './options.js'
 import { isResourceType } from 'fhir-ops/storage'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
@@ -45,11 +45,7 @@ export function loadCommand(io: Io): Command {
 }
 
 async function loadInto(paths: readonly string[], options: LoadCommandOptions, io: Io): Promise<void> {
-  if (options.storage === 'memory')
-    throw new OperationError(
-      'parameter-value',
-      'The content of memory storage is lost when the command ends: name another storage, or use serve --load.',
-    )
+  checkIsKept(options.storage, ', or use serve --load')
   // Before the storage is opened: a name that is wrong makes no file.
   await filesIn(paths)
   const engine = await openEngine({ storage: options.storage, create: true, toFill: true, words: options.words }, io)
@@ -118,20 +114,17 @@ export function exportCommand(io: Io): Command {
 
 async function exportFrom({ storage, type: types = resourceTypes(), since, out }: ExportCommandOptions, io: Io): Promise<void> {
   if (storage === 'memory') throw new OperationError('parameter-value', 'There is nothing in memory to export: name another storage.')
-  const engine = await openEngine({ storage }, io)
-  const progress = progressOn(io)
-  const onProgress = (done: number): void => progress.show({ doing: 'exporting', done, thing: 'resource' })
-  try {
+  await withEngine({ storage }, io, async ({ ctx }) => {
+    const progress = progressOn(io)
+    const onProgress = (done: number): void => progress.show({ doing: 'exporting', done, thing: 'resource' })
     const sink = out === undefined ? lines(io.out) : await folder(out)
-    const counts = await exportResources(engine.ctx.storage, { types, since, sink, onProgress })
+    const counts = await exportResources(ctx.storage, { types, since, sink, onProgress })
     progress.end()
     const total = [...counts.values()].reduce((sum, count) => sum + count, 0)
     io.err(
       `exported ${counted(total, 'resource')}${counts.size > 0 ? ` (${[...counts].map(([type, count]) => `${type} ${count}`).join(', ')})` : ''}`,
     )
-  } finally {
-    await engine.close()
-  }
+  })
 }
 
 function resourceType(text: string, before: readonly string[] = []): readonly string[] {

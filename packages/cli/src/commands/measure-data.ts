@@ -4,15 +4,15 @@ import { measureOperations } from 'fhir-ops/evaluate'
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { createSessions } from 'fhir-ops/sessions'
-import { openEngine, type Engine } from '../engine.js'
+import { withEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
-import { faultIn } from '../json-fault.js'
+import { checkJson } from '../json-fault.js'
 import { withProgress } from '../progress.js'
 import { fileText } from '../read-file.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 import { table } from '../text.js'
 import { measureCommand, PERIOD_DATE, SAMPLE_MEASURE, withContentOptions, withLanguages } from './measure-command.js'
-import { jsonOption, storageOption } from './options.js'
+import { checkIsKept, jsonOption, storageOption } from './options.js'
 import { idOf, operationNamed, parametersAt, printAnswer } from './run-operation.js'
 
 interface DataRequirementsOptions {
@@ -137,21 +137,15 @@ export function submitDataCommand(io: Io): Command {
 
 async function submit(file: string, options: SubmitOptions, io: Io): Promise<void> {
   const { storage, measure } = options
-  if (storage === 'memory')
-    throw new OperationError('parameter-value', 'The content of memory storage is lost when the command ends: name another storage.')
+  checkIsKept(storage)
   const text = file === '-' ? await io.stdin() : await fileText(file)
-  const fault = faultIn(text)
-  if (fault !== undefined)
-    throw new OperationError('body-invalid', `${file === '-' ? 'stdin' : file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`)
+  checkJson(text, file === '-' ? 'stdin' : file)
   const path = measure === undefined ? 'Measure' : `Measure/${idOf('Measure', measure)}`
-  const engine = await openEngine({ storage, create: true }, io)
-  try {
+  await withEngine({ storage, create: true }, io, async (engine) => {
     const answer = await withProgress(io, 'submit-data', () => posted(engine, `${path}/$submit-data`, text))
     if (options.json) io.out(JSON.stringify(answer, null, 2))
     else for (const line of table(objectsAt(answer, 'entry').map(outcomeCells))) io.out(line)
-  } finally {
-    await engine.close()
-  }
+  })
 }
 
 const BASE = 'http://127.0.0.1'

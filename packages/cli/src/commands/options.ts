@@ -10,6 +10,15 @@ export function storageOption(standard = 'memory'): Option {
   return new Option('--storage <storage>', 'memory, sqlite:FILE, postgres:URL or http:URL').default(standard)
 }
 
+/** For commands that store something. @throws {OperationError} `parameter-value` for memory, which nobody would read again. */
+export function checkIsKept(storage: string, otherwise = ''): void {
+  if (storage !== 'memory') return
+  throw new OperationError(
+    'parameter-value',
+    `The content of memory storage is lost when the command ends: name another storage${otherwise}.`,
+  )
+}
+
 /** `--load`, repeatable. */
 export function loadOption(): Option {
   return new Option('--load <path>', 'JSON, Bundle or NDJSON file (also .gz), FHIR package (.tgz) or a folder of them; repeatable')

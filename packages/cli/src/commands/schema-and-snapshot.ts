@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { jsonSchema } from 'fhir-ops/schema'
 import { generateSnapshot } from 'fhir-ops/snapshot'
-import { openEngine } from '../engine.js'
+import { withEngine } from '../engine.js'
 import { Exit } from '../exit.js'
 import type { Io } from '../io.js'
 import { hintAbout, withHint } from '../known-names.js'
@@ -32,24 +32,19 @@ export function schemaCommand(io: Io): Command {
 }
 
 async function printSchema(url: string, options: SchemaOptions, io: Io): Promise<void> {
-  const engine = await openEngine(options, io)
-  try {
-    const { schema, unexpressed } = await jsonSchema(engine.ctx, {
-      url,
-      resources: options.whole ? 'whole' : 'named',
-      ...(options.maxCodes !== undefined && { maxCodes: options.maxCodes }),
+  const limit = options.maxCodes !== undefined && { maxCodes: options.maxCodes }
+  await withEngine(options, io, async ({ ctx }) => {
+    const input = { url, resources: options.whole ? 'whole' : 'named', ...limit } as const
+    const { schema, unexpressed } = await jsonSchema(ctx, input).catch(async (error: unknown) => {
+      // What is near to the name of a type is said by the operation itself.
+      throw url.includes(':') ? withHint(error, await hintAbout(error, ctx)) : error
     })
     if (options.unexpressed) for (const line of table(unexpressed.map(({ kind, element, text }) => [kind, element, text]))) io.out(line)
     else {
       io.out(JSON.stringify(schema, null, 2))
       io.err(`${counted(unexpressed.length, 'demand')} of the definitions cannot be expressed; --unexpressed lists them`)
     }
-  } catch (error) {
-    // What is near to the name of a type is said by the operation itself.
-    throw url.includes(':') ? withHint(error, await hintAbout(error, engine.ctx)) : error
-  } finally {
-    await engine.close()
-  }
+  })
 }
 
 interface SnapshotOptions {
@@ -74,15 +69,12 @@ export function snapshotCommand(io: Io): Command {
 
 async function printSnapshot(file: string, options: SnapshotOptions, io: Io): Promise<void> {
   const given = options.url ? { url: file } : { definition: await readResource(file) }
-  const engine = await openEngine(options, io)
-  try {
-    const { definition, problems } = await generateSnapshot(engine.ctx, given)
+  await withEngine(options, io, async ({ ctx }) => {
+    const { definition, problems } = await generateSnapshot(ctx, given).catch(async (error: unknown) => {
+      throw withHint(error, await hintAbout(error, ctx))
+    })
     io.out(JSON.stringify(definition, null, 2))
     for (const { severity, text, expression } of problems) io.err(`${severity}: ${expression}: ${text}`)
     if (problems.some(({ severity }) => severity === 'error')) throw new Exit(1)
-  } catch (error) {
-    throw withHint(error, await hintAbout(error, engine.ctx))
-  } finally {
-    await engine.close()
-  }
+  })
 }

@@ -3,7 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
 import { counted } from '../text.js'
-import { openEngine, type Engine, type EngineOptions } from '../engine.js'
+import { withEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../storage.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
@@ -122,10 +122,5 @@ async function withStored(options: EngineOptions, io: Io, work: (engine: Engine)
   const { storage } = options
   if (!storage.startsWith('sqlite:') && postgresUrl(storage) === undefined)
     throw new OperationError('parameter-value', 'Tokens need a persistent storage: --storage sqlite:FILE or postgres:URL.')
-  const engine = await openEngine(options, io)
-  try {
-    await work(engine)
-  } finally {
-    await engine.close()
-  }
+  await withEngine(options, io, work)
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { run } from '../program.js'
 import { fixText } from './json-text.js'
-import { changedFiles } from './watch-files.js'
+import { changedFiles } from './input-files.js'
 
 let folder = ''
 const at = (name: string): string => join(folder, name)

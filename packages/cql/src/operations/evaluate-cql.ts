@@ -17,7 +17,7 @@ import type { CqlTranslator } from '../translator/translator.js'
 import { sizeOf } from '../values/size.js'
 import type { UnitConversion } from '../values/units.js'
 import type { FhirElement, Value } from '../values/value.js'
-import { parameterDeclarations } from './parameter-declarations.js'
+import { parameterDeclarations } from './read-parameters.js'
 import { createTerminology } from './terminology.js'
 import {
   AMOUNT,

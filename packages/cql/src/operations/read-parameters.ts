@@ -4,7 +4,7 @@ import type { Parameter } from 'fhir-ops/internal/parameters'
 import { decimalOfNumber } from '../values/decimal.js'
 import { closedInterval } from '../values/interval.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
-import { quantity, type Code, type Quantity, type Value } from '../values/value.js'
+import { isInterval, isList, isTuple, kindOf, quantity, type Code, type Quantity, type Value } from '../values/value.js'
 
 /**
  * The values that a Parameters resource gives to CQL parameters (Using CQL with FHIR, requirement 4.3). A name that is repeated gives a list.
@@ -105,4 +105,47 @@ function textOf(value: unknown): string | null {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Names that can be written between quotes as they are. */
+const PLAIN_NAME = /^[^"\\\p{Cc}]{1,200}$/u
+
+/** Declarations of the parameters that a call gives to an expression, by the types of their values; those whose type does not show are left out. */
+export function parameterDeclarations(given: ReadonlyMap<string, Value>): string {
+  return [...given].map(([name, value]) => declaration(name, value)).join('')
+}
+
+function declaration(name: string, value: Value): string {
+  const type = typeText(value)
+  return type === undefined || !PLAIN_NAME.test(name) ? '' : `parameter "${name}" ${type}\n`
+}
+
+const SIMPLE: ReadonlyMap<string, string> = new Map([
+  ['boolean', 'Boolean'],
+  ['integer', 'Integer'],
+  ['long', 'Long'],
+  ['string', 'String'],
+  ['decimal', 'Decimal'],
+  ['date', 'Date'],
+  ['dateTime', 'DateTime'],
+  ['time', 'Time'],
+  ['quantity', 'Quantity'],
+  ['ratio', 'Ratio'],
+  ['code', 'Code'],
+  ['concept', 'Concept'],
+])
+
+/** The type of a value as CQL writes it; `undefined` for null, lists of several types and elements of FHIR. */
+function typeText(value: Value): string | undefined {
+  if (isList(value)) return listType(value)
+  if (isInterval(value)) return value.pointType === undefined ? undefined : `Interval<${value.pointType}>`
+  if (!isTuple(value)) return SIMPLE.get(kindOf(value))
+  const elements = [...value.elements].map(([name, element]) => [name, typeText(element)] as const)
+  if (elements.length === 0 || elements.some(([name, type]) => type === undefined || !PLAIN_NAME.test(name))) return undefined
+  return `Tuple { ${elements.map(([name, type]) => `"${name}" ${type}`).join(', ')} }`
+}
+
+function listType(items: readonly Value[]): string | undefined {
+  const [first, ...others] = new Set(items.filter((item) => item !== null).map(typeText))
+  return first === undefined || others.length > 0 ? undefined : `List<${first}>`
 }

@@ -1,17 +1,19 @@
+import { basename, extname } from 'node:path'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { Command, Option } from 'commander'
 import { forRequest } from 'fhir-ops/context'
-import { OperationError } from 'fhir-ops/errors'
-import { decodeUtf8 } from 'fhir-ops/internal/text'
-import { BOT_CONTENT_TYPES, readBotInput, writeBotOutput, type BotAddress } from 'fhir-ops/internal/execute'
 import { createBots, execute } from 'fhir-ops/execute'
-import { openEngine, type Engine } from '../engine.js'
+import { OperationError, quoted } from 'fhir-ops/internal/errors'
+import { BOT_CONTENT_TYPES, readBot, readBotInput, writeBotOutput, type BotAddress } from 'fhir-ops/internal/execute'
+import { decodeUtf8 } from 'fhir-ops/internal/text'
+import { isResourceId, putResource } from 'fhir-ops/storage'
+import { withEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
+import { checkJson } from '../json-fault.js'
 import { hintAbout, withHint } from '../known-names.js'
-import { faultIn } from '../json-fault.js'
-import { unpackedBytes } from '../read-file.js'
-import { loadOption, storageOption, wholeNumber } from './options.js'
+import { fileText, unpackedBytes } from '../read-file.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
+import { checkIsKept, loadOption, storageOption, wholeNumber } from './options.js'
 
 interface ExecuteOptions {
   readonly storage: string
@@ -22,10 +24,10 @@ interface ExecuteOptions {
 }
 
 /** How a bot is run: where its input is, what it is, and how long it may take. */
-export type BotInputOptions = Pick<ExecuteOptions, 'input' | 'contentType' | 'timeout'>
+type BotInputOptions = Pick<ExecuteOptions, 'input' | 'contentType' | 'timeout'>
 
 /** Adds the options of a command that runs a bot. */
-export function withBotInput(command: Command): Command {
+function withBotInput(command: Command): Command {
   const contentTypes = BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType)
   return command
     .option('--input <file>', 'file with the input; standard input when absent')
@@ -42,18 +44,67 @@ export function executeCommand(io: Io): Command {
     .addOption(storageOption())
     .addOption(loadOption())
     .addHelpText('after', `\nExample:\n  echo '{"weightKg":61.5,"heightM":1.68}' | fhir-ops execute bmi --load ${SAMPLE_PATH}`)
-    .action(async (bot: string, options: ExecuteOptions) => {
-      const engine = await openEngine(options, io)
-      try {
-        await runBot({ engine, bot, io }, options)
-      } finally {
-        await engine.close()
-      }
+    .action((bot: string, options: ExecuteOptions) => withEngine(options, io, (engine) => runBot({ engine, bot, io }, options)))
+}
+
+/** `fhir-ops bot`, with its subcommands. */
+export function botCommand(io: Io): Command {
+  return new Command('bot')
+    .description('Run a bot from its file, or store it.')
+    .addCommand(runCommand(io))
+    .addCommand(deployCommand(io))
+    .addHelpText('after', `\nExample:\n  echo '{"n":2}' | fhir-ops bot run twice.js`)
+}
+
+function runCommand(io: Io): Command {
+  return withBotInput(new Command('run'))
+    .description(
+      'Run the bot of a file in the sandbox, as a stored one is run. Its answer goes to standard output, its log to standard error.',
+    )
+    .argument('<file>', 'JavaScript that exports handler(event, context)')
+    .addHelpText('after', `\nExample:\n  echo '{"n":2}' | fhir-ops bot run twice.js`)
+    .action((file: string, options: BotInputOptions) =>
+      withEngine({ storage: 'memory' }, io, async (engine) => runBot({ engine, bot: await store(engine, file, 'bot'), file, io }, options)),
+    )
+}
+
+interface DeployOptions {
+  readonly storage: string
+  readonly id?: string
+}
+
+function deployCommand(io: Io): Command {
+  return new Command('deploy')
+    .description('Store the bot of a file; one of the same id is replaced.')
+    .argument('<file>', 'JavaScript that exports handler(event, context)')
+    .addOption(storageOption().makeOptionMandatory())
+    .option('--id <id>', 'id of the bot (default: the name of the file)')
+    .addHelpText('after', '\nExample:\n  fhir-ops bot deploy twice.js --storage sqlite:content.db')
+    .action((file: string, options: DeployOptions) => {
+      checkIsKept(options.storage)
+      return withEngine({ storage: options.storage, create: true }, io, async (engine) => {
+        io.err(`stored Bot/${await store(engine, file, options.id)}`)
+      })
     })
 }
 
+/** Stores the bot, and gives its id. What else a stored Bot of this id has, such as identifiers and schemas, stays. */
+async function store({ ctx, indexer }: Engine, file: string, given: string | undefined): Promise<string> {
+  const id = given ?? basename(file, extname(file))
+  if (!isResourceId(id))
+    throw new OperationError(
+      'parameter-value',
+      `${quoted(id)} is not an id, of 1 to 64 letters, digits, hyphens and dots: give another as --id.`,
+    )
+  const before = await ctx.storage.read('Bot', id)
+  const bot = { ...before?.resource, resourceType: 'Bot', id, code: await fileText(file) }
+  readBot(bot)
+  await ctx.storage.write([putResource({ type: 'Bot', id, source: bot }, indexer)])
+  return id
+}
+
 /** A bot, and where it is stored. */
-export interface BotRun {
+interface BotRun {
   readonly engine: Engine
   /** Id, or identifier as `system|value`. */
   readonly bot: string
@@ -63,7 +114,7 @@ export interface BotRun {
 }
 
 /** Runs a bot in the sandbox: its answer goes to `io.out`, its log to `io.err`. @throws {OperationError} as `execute`. */
-export async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
+async function runBot({ engine, bot, file, io }: BotRun, options: BotInputOptions): Promise<void> {
   const bytes = options.input === undefined ? new TextEncoder().encode(await io.stdin()) : await unpackedBytes(options.input)
   decodeUtf8(bytes, options.input ?? 'stdin') // names the file that is in another encoding
   const { input, contentType } = readBotInput(options.contentType, bytes, (text) => parseJson(text, options.input ?? 'stdin'))
@@ -107,7 +158,6 @@ function parseJson(text: string, source: string): unknown {
       'body-invalid',
       'The bot has no input: give JSON on standard input (null where it needs none), or --input FILE.',
     )
-  const fault = faultIn(text)
-  if (fault === undefined) return JSON.parse(text)
-  throw new OperationError('body-invalid', `${source}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`)
+  checkJson(text, source)
+  return JSON.parse(text)
 }
