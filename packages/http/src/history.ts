@@ -76,7 +76,7 @@ function addressOf({ types: [type = '', ...others], id }: HistoryQuery): string 
  *
  * @throws {OperationError} as `readBundlePage`; `storage-unavailable` for an entry that does not tell which version it is.
  */
-export function readHistoryPage(answer: Answer, expected: Omit<ExpectedPage, 'kind'>): UpstreamPage<HistoryItem> {
+function readHistoryPage(answer: Answer, expected: Omit<ExpectedPage, 'kind'>): UpstreamPage<HistoryItem> {
   const { entries, next } = readBundlePage(answer, { ...expected, kind: 'history' })
   return { items: entries.map(itemOf), ...(next !== undefined && { next }) }
 }

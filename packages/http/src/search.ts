@@ -97,7 +97,7 @@ export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
  *
  * @throws {OperationError} as `readBundlePage`; `storage-unavailable` when it holds another type, or a resource twice.
  */
-export function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset): Searchset {
+function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset): Searchset {
   const { bundle, entries, next } = readBundlePage(answer, { ...expected, kind: 'searchset' })
   const total = bundle['total']
   const items = entries.filter(isMatch).map((entry) => resourceFrom(memberText(entry, 'resource') ?? 'null', { type }))

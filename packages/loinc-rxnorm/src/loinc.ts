@@ -25,7 +25,7 @@ const PARTS = /^(?:COMPONENT|PROPERTY|TIME_ASPCT|SYSTEM|SCALE_TYP|METHOD_TYP|CLA
  * @returns `undefined` for a filter that every code system has.
  * @see https://hl7.org/fhir/R4/loinc.html
  */
-export function loincFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
+function loincFilter(provider: CodeSystemProvider, { property, op, value }: Filter): ConceptSet | undefined {
   const alias = ALIASES.get(property)
   if (alias !== undefined) return op === '=' ? withValue(provider, alias, value) : undefined
   if (property === 'copyright') return op === '=' ? byCopyright(provider, value) : undefined

@@ -164,14 +164,14 @@ export interface ImportSource {
 }
 
 /** Describes a source by the content of its files, as a text that is kept. */
-export async function describeSource({ release, options = [], files }: ImportSource): Promise<string> {
+async function describeSource({ release, options = [], files }: ImportSource): Promise<string> {
   const marks: [string, string][] = []
   for (const file of files) marks.push([file.name, await file.mark()])
   return JSON.stringify({ program: version(), release, options: options.join(' '), files: Object.fromEntries(marks) })
 }
 
 /** Says in which way two sources that were described differ. */
-export function differenceBetween(before: string, now: string): string {
+function differenceBetween(before: string, now: string): string {
   const [a, b]: readonly unknown[] = [JSON.parse(before), JSON.parse(now)]
   if (!isObject(a) || !isObject(b)) return 'It was written by another version of the program'
   if (a['program'] !== b['program']) return `It was written by version ${stringAt(a, 'program')} of the program`

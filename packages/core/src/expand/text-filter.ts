@@ -121,7 +121,7 @@ export interface RankQuestion {
 }
 
 /** The key of one match: exact code, exact display, display that begins with the filter, others. */
-export function rankKey({ wanted, first, code, display }: RankQuestion): RankKey {
+function rankKey({ wanted, first, code, display }: RankQuestion): RankKey {
   const place = placeOfWord(display, first)
   const at = place < 0 ? Number.MAX_SAFE_INTEGER : place
   if (code === wanted) return [RANK.code, at, display.length]

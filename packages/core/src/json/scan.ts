@@ -21,7 +21,7 @@ export function isOpening(code: number): boolean {
 }
 
 /** True for what closes an array or object. */
-export function isClosing(code: number): boolean {
+function isClosing(code: number): boolean {
   return (code | TO_BRACE) === CLOSE_BRACE
 }
 

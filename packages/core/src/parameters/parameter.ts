@@ -105,7 +105,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map([
  *
  * @throws {OperationError} `body-structure`
  */
-export function checkValueShape(type: string, value: unknown, expression: string): void {
+function checkValueShape(type: string, value: unknown, expression: string): void {
   CHECKS.get(type)?.(value, expression)
 }
 

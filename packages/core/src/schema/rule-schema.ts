@@ -130,7 +130,7 @@ async function demandOfType(making: Making, slice: ElementRule, { slot, properti
 }
 
 /** What a rule demands of each value of its element; `undefined` when the type alone says it. */
-export async function valueSchema(making: Making, rule: ElementRule, type: string): Promise<JsonObject | undefined> {
+async function valueSchema(making: Making, rule: ElementRule, type: string): Promise<JsonObject | undefined> {
   const parts: JsonObject[] = [...fixedSchemas(rule), ...limitSchemas(making, rule)]
   for (const binding of rule.bindings) {
     if (binding.strength !== 'required') continue

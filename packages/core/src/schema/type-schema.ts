@@ -26,7 +26,7 @@ function anyResource(making: Making): JsonObject {
 }
 
 /** The types that resources can have, in their order. */
-export function resourceNames({ model }: Making): readonly string[] {
+function resourceNames({ model }: Making): readonly string[] {
   return [...model.names()].filter((name) => model.type(name)?.kind === 'resource' && !ABSTRACT.has(name)).sort()
 }
 

@@ -89,7 +89,7 @@ function codeOf(resource: FhirElement, { codePath = 'code' }: RetrieveRequest, {
 }
 
 /** `1 Observation`, `2 Observations`. */
-export function countText(count: number, type: string): string {
+function countText(count: number, type: string): string {
   const plural = type.endsWith('y') ? `${type.slice(0, -1)}ies` : type.endsWith('s') ? type : `${type}s`
   return `${count} ${count === 1 ? type : plural}`
 }

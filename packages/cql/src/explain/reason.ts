@@ -24,7 +24,7 @@ export function because(entry: Entry, scope: ReasonScope): Because {
 }
 
 /** A step for a node that was looked at. */
-export function stepFor(entry: Entry, { texts, context, definitions }: ReasonScope, kind: ReasonStep['kind'] = 'clause'): ReasonStep {
+function stepFor(entry: Entry, { texts, context, definitions }: ReasonScope, kind: ReasonStep['kind'] = 'clause'): ReasonStep {
   const { node, library } = entry.of
   const [text, result] = [texts.of(node, library), entry.count > 1 ? `${entry.count} items` : shownValue(entry.value, context)]
   const locator = textAt(node, 'locator')

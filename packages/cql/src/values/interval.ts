@@ -91,13 +91,13 @@ export function negated(a: boolean | null): boolean | null {
 }
 
 /** Whether an interval begins at the point or before; what is unknown is null. */
-export function beginsBy({ low, lowClosed }: Interval, point: Value, by: PointOrder): boolean | null {
+function beginsBy({ low, lowClosed }: Interval, point: Value, by: PointOrder): boolean | null {
   if (low === null) return lowClosed ? true : null
   return lowClosed ? isAtMost(low, point, by) : isBefore(low, point, by)
 }
 
 /** Whether an interval ends at the point or after. */
-export function endsFrom({ high, highClosed }: Interval, point: Value, by: PointOrder): boolean | null {
+function endsFrom({ high, highClosed }: Interval, point: Value, by: PointOrder): boolean | null {
   if (high === null) return highClosed ? true : null
   return highClosed ? isAtMost(point, high, by) : isBefore(point, high, by)
 }

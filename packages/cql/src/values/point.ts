@@ -6,7 +6,7 @@ import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Value
 /** The greatest System.Integer. */
 export const MAX_INTEGER = 2_147_483_647
 /** The least System.Integer. */
-export const MIN_INTEGER = -2_147_483_648
+const MIN_INTEGER = -2_147_483_648
 const MAX_LONG = 9_223_372_036_854_775_807n
 const MIN_LONG = -9_223_372_036_854_775_808n
 const MAX_UNITS = 10n ** 28n - 1n

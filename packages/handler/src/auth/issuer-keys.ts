@@ -83,7 +83,7 @@ export interface KeySource {
 const MIN_RSA_BYTES = 256
 
 /** Keys from the configuration. @throws {TypeError} for an RSA key below 2048 bits and for a symmetric key. */
-export function configuredKeys(keys: readonly JWK[]): KeySource {
+function configuredKeys(keys: readonly JWK[]): KeySource {
   if (keys.some((key) => !isStrong(key))) throw new TypeError('A key is symmetric or an RSA key of less than 2048 bits.')
   return keySet({ keys: [...keys] })
 }

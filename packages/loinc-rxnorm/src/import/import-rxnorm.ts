@@ -197,7 +197,7 @@ const URL = 'http://www.nlm.nih.gov/research/umls/rxnorm'
 const OTHER_NAMES: ReadonlySet<string> = new Set(['SY', 'TMSY', 'PSN', 'ET'])
 
 /** A concept by its names: the display is the name of the type that the concept has, in use before suppressed. */
-export function rxnormConcept(code: string, { atoms, relations, semanticTypes }: RxnormParts): JsonObject {
+function rxnormConcept(code: string, { atoms, relations, semanticTypes }: RxnormParts): JsonObject {
   const main = atoms.toSorted((a, b) => rank(a) - rank(b))[0]
   const types = new Set(atoms.filter(({ type }) => !OTHER_NAMES.has(type)).map(({ type }) => type))
   return {

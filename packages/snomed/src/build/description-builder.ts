@@ -112,7 +112,7 @@ export interface GatheredDescriptions {
 }
 
 /** The sections of descriptions: those of a concept together, by kind and then by id. */
-export function* descriptionSections(descriptions: GatheredDescriptions): Iterable<Section> {
+function* descriptionSections(descriptions: GatheredDescriptions): Iterable<Section> {
   const { size, rows, ids, concept, flags, term } = descriptions
   const ordered = byKind(rows, flags)
   const { start, items } = gathered(size, { places: ordered.map((place) => concept[rows[place] ?? 0] ?? 0), items: ordered })

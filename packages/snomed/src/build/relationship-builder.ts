@@ -130,7 +130,7 @@ function distinct({ start, items }: Lists): Lists {
  * @param name Gives a concept its name for the message.
  * @throws {OperationError} `definition-invalid` when a concept is its own ancestor.
  */
-export function ancestorLists(size: number, parents: Lists, name: (concept: number) => string): Lists {
+function ancestorLists(size: number, parents: Lists, name: (concept: number) => string): Lists {
   const rows = ancestorRows(size)
   for (const concept of parentsFirst(size, parents, name)) rows.add(concept, listOf(parents, concept))
   const start = new Uint32Array(size + 1)

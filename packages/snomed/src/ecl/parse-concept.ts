@@ -36,7 +36,7 @@ export function parseSet<T>(reader: EclReader, item: (reader: EclReader) => T): 
 }
 
 /** Passes over a term between bars, if one comes next. */
-export function passTerm(reader: EclReader): void {
+function passTerm(reader: EclReader): void {
   const end = reader.at
   reader.blanks()
   if (!reader.take('|')) return reader.back(end)

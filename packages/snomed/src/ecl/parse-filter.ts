@@ -144,12 +144,12 @@ function activeValue(reader: EclReader, comparison: Comparison): boolean | 'any'
 }
 
 /** Reads language reference sets by the aliases of their dialects, each perhaps with acceptabilities. */
-export function parseDialects(reader: EclReader): readonly Dialect[] {
+function parseDialects(reader: EclReader): readonly Dialect[] {
   return dialects(reader, alias)
 }
 
 /** Reads language reference sets by their ids, each perhaps with acceptabilities, or by a constraint. */
-export function parseDialectIds(reader: EclReader, sub: SubParser): readonly Dialect[] {
+function parseDialectIds(reader: EclReader, sub: SubParser): readonly Dialect[] {
   if (holdsIds(reader)) return dialects(reader, parseConcept)
   return [{ refset: { constraint: sub(reader) }, acceptability: acceptability(reader) }]
 }

@@ -132,7 +132,7 @@ const PROFILES = {
 } as const
 
 /** The concepts together with the inactive ones that historical associations lead from to them. */
-export function* withHistory(scope: EclScope, history: History, concepts: Bitmap): Work<Bitmap> {
+function* withHistory(scope: EclScope, history: History, concepts: Bitmap): Work<Bitmap> {
   let found = concepts
   for (const refset of yield* refsetsOf(scope, history)) found = or(found, yield* associated(scope, refset, concepts))
   return found

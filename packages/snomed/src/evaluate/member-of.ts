@@ -59,7 +59,7 @@ function* rowsForAny(
 type MemberTest = (row: RefsetRow) => boolean
 
 /** The rows of a reference set for which all filters hold. Inactive rows count only when a filter speaks of them. */
-export function* memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly MemberFilter[]): Work<readonly RefsetRow[]> {
+function* memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly MemberFilter[]): Work<readonly RefsetRow[]> {
   const tests = yield* mapped(filters, (filter) => memberTest(scope, refset, filter))
   const speaksOfActive = filters.some(({ kind }) => kind === 'active')
   const found: RefsetRow[] = []

@@ -126,7 +126,7 @@ export interface AttributeTest {
 }
 
 /** Works out the names and values of an attribute. */
-export function* attributeTest(scope: EclScope, { name, value }: Attribute): Work<AttributeTest> {
+function* attributeTest(scope: EclScope, { name, value }: Attribute): Work<AttributeTest> {
   const types = yield* scope.evaluate(name)
   if (value.kind !== 'concepts') return { types, accepts: concreteTest(scope, value) }
   const values = yield* scope.evaluate(value.constraint)
@@ -135,7 +135,7 @@ export function* attributeTest(scope: EclScope, { name, value }: Attribute): Wor
 }
 
 /** How many rows the attribute accepts; in one role group when it is given. */
-export function countRows({ types, accepts }: AttributeTest, { rows, from, to }: RowRange): number {
+function countRows({ types, accepts }: AttributeTest, { rows, from, to }: RowRange): number {
   let count = 0
   for (let row = from; row < to; row++) {
     if (types.has(rows.types[row] ?? 0) && accepts(rows.values[row] ?? 0)) count++

@@ -140,7 +140,7 @@ export interface WorkSections extends SystemSections {
 }
 
 /** Opens the sections in the work of an import, with what is there already. */
-export function sectionsIn({ db }: ImportWork): WorkSections {
+function sectionsIn({ db }: ImportWork): WorkSections {
   db.exec('CREATE TABLE IF NOT EXISTS section (name TEXT PRIMARY KEY, bytes BLOB NOT NULL)')
   const insert = db.prepare('INSERT INTO section VALUES (?, ?)')
   const select = db.prepare('SELECT name, bytes FROM section WHERE name = ?')

@@ -112,7 +112,7 @@ function snomedGrammar(expressions: ExpressionTable): CodeGrammar {
  * The hierarchy of concepts and expressions. It is not a tree, so expansions of it are not nested. The parents and children of an expression
  * are those of its foci, as no classifier places it.
  */
-export function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable): Hierarchy {
+function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable): Hierarchy {
   const fociOf = (concept: number): readonly number[] => expressions.get(concept)?.expression.foci ?? [concept]
   const formOf = (concept: number): NormalForm => expressions.get(concept)?.form ?? normalFormOf(index, concept)
   const isWithin = (concept: number, ancestor: number): boolean => {
@@ -142,7 +142,7 @@ export function snomedHierarchy(index: SnomedIndex, expressions: ExpressionTable
 }
 
 /** Sets over all concepts of a version. Expressions that a request has met count in its size, so that lists can hold them. */
-export function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTable): ConceptIndex {
+function snomedConceptIndex(index: SnomedIndex, expressions: ExpressionTable): ConceptIndex {
   const dialect = displayDialect(index)
   return {
     get size() {

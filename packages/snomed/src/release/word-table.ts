@@ -11,7 +11,7 @@ export interface SortedWords {
 }
 
 /** Opens the words that are kept in the sections `name.start` and `name.text`. */
-export function sortedWords(reader: SectionReader, name: string): SortedWords {
+function sortedWords(reader: SectionReader, name: string): SortedWords {
   const offsets = once(() => reader.numbers(`${name}.start`))
   const texts = once(() => reader.bytes(`${name}.text`))
   const decoder = new TextDecoder()

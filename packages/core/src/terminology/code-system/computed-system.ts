@@ -45,7 +45,7 @@ async function firstKnown(ctx: OperationContext, urls: readonly string[]): Promi
  *
  * @param common The value set that represents the system where its codes are to be listed.
  */
-export function computedProvider(system: ComputedSystem, common: ValueSetDefinition | undefined): CodeSystemProvider {
+function computedProvider(system: ComputedSystem, common: ValueSetDefinition | undefined): CodeSystemProvider {
   const table = conceptTable(system, common === undefined ? undefined : listedCodes(system, common))
   const provider: CodeSystemProvider = {
     header: {

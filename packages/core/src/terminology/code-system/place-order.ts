@@ -157,6 +157,6 @@ export function conceptOfKey(key: number): number {
 }
 
 /** The place of a key. */
-export function placeOfKey(key: number): number {
+function placeOfKey(key: number): number {
   return Math.floor(key / (MOST_PLACED * LENGTHS))
 }

@@ -7,7 +7,7 @@ import type { Work } from '../../work/index.js'
 import { preparedProperty } from './filter-property.js'
 
 /** Every filter operator by its code. @see https://hl7.org/fhir/R4/valueset-filter-operator.html */
-export const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
+const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
   ['=', equals],
   ['is-a', isA],
   ['descendent-of', descendentOf],

@@ -119,7 +119,7 @@ function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
  *
  * @param excluded Canonicals of the code systems; one without version means every version.
  */
-export function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): ValueSetPlan {
+function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): ValueSetPlan {
   if (excluded.length === 0) return plan
   const named = versionsNamed(excluded)
   const made = new Map<ValueSetPlan, ValueSetPlan>()

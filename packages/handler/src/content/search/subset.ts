@@ -14,7 +14,7 @@ const ALWAYS_KEPT: ReadonlySet<string> = new Set(['resourceType', 'id'])
 const SUBSETTED = '{"system":"http://terminology.hl7.org/CodeSystem/v3-ObservationValue","code":"SUBSETTED"}'
 
 /** The resource with these top-level members only, tagged as incomplete (R4 search 3.1.1.5.9). @param keeps Asked without `_`. */
-export function topLevelSubset(keeps: (name: string) => boolean): Subset {
+function topLevelSubset(keeps: (name: string) => boolean): Subset {
   return (text) => taggedSubset(text, ({ name, value }) => (keeps(withoutUnderscore(name)) ? value : undefined))
 }
 
