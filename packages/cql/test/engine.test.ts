@@ -385,8 +385,41 @@ describe('dates and ranges that do not exist', () => {
 })
 
 it('a text that is too deep to be translated is a problem of the text', async () => {
-  for (const text of ['Patient.descendents()', `${'('.repeat(20_000)}1${')'.repeat(20_000)}`]) {
+  for (const text of ['Patient.descendents()', `${'1 + '.repeat(2_000)}1`]) {
     const { problems } = await translator.translate(`${HEAD}define X: ${text}`)
     expect(problems).toEqual([expect.objectContaining({ severity: 'error', message: expect.stringMatching(/nested too deep/) })])
   }
+})
+
+describe('brackets that are nested too deep are refused before they are translated, which would take minutes', () => {
+  const nested = (depth: number): string => `${'({['.repeat(depth)}1${']})'.repeat(depth)}`
+
+  it('at their place', async () => {
+    const { problems } = await translator.translate(`${HEAD}define X:\n  ${nested(20_000)}`)
+    expect(problems).toEqual([
+      {
+        severity: 'error',
+        type: 'syntax',
+        message: 'Brackets are nested too deep to be translated: more than 500 levels.',
+        line: 6,
+        column: 503,
+      },
+    ])
+  })
+
+  it('in a library that is included', async () => {
+    const included = `library Deep version '1'\ndefine X: ${nested(20_000)}`
+    const { problems } = await translator.translate(
+      `library T version '1'\ninclude Deep version '1'\ndefine X: 1`,
+      new Map([['Deep', included]]),
+    )
+    expect(problems).toEqual([expect.objectContaining({ message: expect.stringMatching(/nested too deep/) })])
+  })
+
+  it.each([`'${nested(300)} \\' ${nested(300)}'`, `1 /* ' ${nested(600)} */`, `1 // " ${nested(600)}`, `'(' + ')'`])(
+    'and not in texts and comments: %.20s',
+    async (expression) => {
+      expect((await translator.translate(`${HEAD}define X: ${expression}`)).problems).toEqual([])
+    },
+  )
 })

@@ -4,7 +4,7 @@ import { fuzz, type FuzzTarget } from './fuzz.js'
 import { csv, ecl, fhirPath, hl7v2, json, rf2, tar, ucum, zip } from './parser-targets.js'
 import { requestTarget } from './request-target.js'
 
-const INPUTS = rounds({ quick: 2_000, all: 50_000 })
+const INPUTS = rounds({ quick: 10_000, all: 50_000 })
 
 describe(`${INPUTS} generated inputs (seed ${SEED}) are taken or refused as foreseen, quickly, and leave nothing behind`, () => {
   const check = <T>(target: FuzzTarget<T>): void => test(target.name, () => fuzz(target, { rounds: INPUTS, seed: SEED }))

@@ -1,7 +1,9 @@
+import type { VersionedIdentifier } from '@cqframework/cql/elm'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
 import { keepTranslations } from './kept-translations.js'
+import { nestingProblem } from './nesting.js'
 import { systemModelInfo } from './system-model.js'
 import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
@@ -76,7 +78,11 @@ export async function createTranslator(options: TranslatorOptions = {}): Promise
 export async function loadTranslator(
   fhir: ModelTexts | undefined,
 ): Promise<(text: string, includes: ReadonlyMap<string, string>) => Translation> {
-  const [{ NamespaceManager }, elm] = await Promise.all([import('@cqframework/cql/cql'), import('@cqframework/cql/cql-to-elm')])
+  const [{ NamespaceManager }, elm, { KtMutableMap }] = await Promise.all([
+    import('@cqframework/cql/cql'),
+    import('@cqframework/cql/cql-to-elm'),
+    import('@cqframework/cql/kotlin-kotlin-stdlib'),
+  ])
   const { CqlCompilerOptions, CqlTranslator: Reference, LibraryManager, ModelManager, stringAsSource } = elm
   const options = CqlCompilerOptions.defaultOptions()
   // Not EnableDateRangeOptimization: it moves a date of a condition into the retrieve of an alias although it names another alias, and asks of an element of
@@ -99,9 +105,13 @@ export async function loadTranslator(
     managers.set(version, manager)
     return manager
   }
+  // FHIRHelpers as translated for a version of FHIR, since they are most of a short text's work. What else is included is the caller's and may change.
+  const helpers = new Map<string, ReadonlyMap<VersionedIdentifier, unknown>>()
   return (text, includes) => {
+    const nesting = [text, ...includes.values()].map(nestingProblem).find((problem) => problem !== undefined)
+    if (nesting !== undefined) return { elm: undefined, problems: [nesting] }
     const version = R4_VERSIONS.find((known) => text.includes(`'${known}'`)) ?? VERSION
-    const libraries = new LibraryManager(managerFor(version), options, undefined, units)
+    const libraries = new LibraryManager(managerFor(version), options, KtMutableMap.fromJsMap(helpers.get(version) ?? new Map()), units)
     libraries.librarySourceLoader.registerProvider(
       elm.createLibrarySourceProvider((id, _system, wanted) => {
         if (id === FHIR_HELPERS_LIBRARY && fhir !== undefined) return stringAsSource(helpersFor(fhir, wanted ?? version, version))
@@ -111,6 +121,8 @@ export async function loadTranslator(
     )
     try {
       const parsed: unknown = JSON.parse(Reference.fromText(text, libraries).toJson())
+      for (const [key, library] of libraries.compiledLibraries.asJsMapView())
+        if (key.id === FHIR_HELPERS_LIBRARY && key.version === version) helpers.set(version, new Map([[key, library]]))
       return { elm: parsed, problems: problemsOf(parsed) }
     } catch (error) {
       if (error instanceof RangeError) return TOO_DEEP
