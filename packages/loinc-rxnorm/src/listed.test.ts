@@ -3,9 +3,8 @@ import { createContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
-import { pickListedVersion } from './listed-system.js'
+import { pickListedVersion, listedSystem } from './listed-system.js'
 import { storeConcepts } from './store-concepts.js'
-import { listedSystem } from './listed-system.js'
 
 describe('the version that is meant', () => {
   it.each([

@@ -2,13 +2,12 @@ import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
-import { counted } from '../text.js'
+import { counted, table } from '../text.js'
 import { withEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../storage.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import { scopes, wholeNumber } from './options.js'
-import { table } from '../text.js'
 
 interface CreateOptions {
   readonly storage: string

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { load } from '../load/loader.js'
 import { prepare } from '../load/prepare.js'
 import { run } from '../program.js'
-import { exportResources } from './export-resources.js'
-import { folder, lines } from './export-resources.js'
+import { exportResources, folder, lines } from './export-resources.js'
 
 let base = ''
 const at = (name: string): string => join(base, name)

@@ -1,8 +1,7 @@
 import { checkOptions, FLAG, inputShape, type InputShape } from '../input/index.js'
 import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import { definitionKeys, oids } from './definition.js'
-import { definitionOf } from './definition.js'
+import { definitionKeys, oids, definitionOf } from './definition.js'
 import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
 
 /** Definitions that stay parsed; each was asked for lately. */

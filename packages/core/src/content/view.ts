@@ -1,7 +1,6 @@
 import { canonicalOf, formatCanonical } from './canonical.js'
-import type { DefinitionKey } from './layer.js'
+import type { DefinitionKey, RequestDefinitions, ContentLayer, Definition } from './layer.js'
 import { keptWhile, type Kept, type Revised } from './kept.js'
-import type { RequestDefinitions, ContentLayer, Definition } from './layer.js'
 
 /** All definitions that one request sees. An upper layer's definition hides a lower one's of the same url and version. */
 export interface ContentView {

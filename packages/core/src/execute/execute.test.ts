@@ -3,8 +3,22 @@ import { createContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { parseHl7 } from '../hl7v2/index.js'
 import { memoryStorage } from '../memory/index.js'
-import type { ExecuteResult, BotContext, BotEvent, BotFunction, BotLogEntry, BotOptions, BotRuntime, ExecuteInput } from './index.js'
-import { botEntries, botResponse, createBots, execute, readBot, writeBotOutput } from './index.js'
+import {
+  type ExecuteResult,
+  type BotContext,
+  type BotEvent,
+  type BotFunction,
+  type BotLogEntry,
+  type BotOptions,
+  type BotRuntime,
+  type ExecuteInput,
+  botEntries,
+  botResponse,
+  createBots,
+  execute,
+  readBot,
+  writeBotOutput,
+} from './index.js'
 
 const bot = (id: string, more: object = {}) => ({ resourceType: 'Bot', id, code: `code of ${id}`, ...more })
 const identified = (value: string, system = 'urn:s') => ({ identifier: [{ system, value }] })

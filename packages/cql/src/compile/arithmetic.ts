@@ -1,7 +1,7 @@
 import { quoted } from 'fhir-ops/internal/errors'
 import { textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { failedEvaluation, invalidElm, unsupportedElm } from '../problem.js'
-import { decimalOf, isUncertain, rangeOf } from '../values/compare.js'
+import { decimalOf, isUncertain, rangeOf, convertQuantity } from '../values/compare.js'
 import {
   addDecimals,
   decimalOfNumber,
@@ -20,7 +20,6 @@ import {
   wholePart,
   type Decimal,
 } from '../values/decimal.js'
-import { convertQuantity } from '../values/compare.js'
 import { closedInterval } from '../values/interval.js'
 import { extreme, integer, long, neighbour } from '../values/point.js'
 import { addDuration, isMovedBy } from '../values/temporal-arithmetic.js'

@@ -66,7 +66,7 @@ export function missOf(entry: Entry, words: Words): Miss {
       missedBy: 'code',
       detail: `${shownValue(left.value, context)} is ${entry.value === true ? '' : 'not '}in ${texts.of(set, library)}`,
     }
-  return measured([left.value, right?.value], entry, context) ?? told(operands, entry, words)
+  return measured([left.value, right?.value], entry, context) ?? operandValues(operands, entry, words)
 }
 
 /** The distance between two values, where there is one. */
@@ -81,7 +81,7 @@ function measured([left, right]: readonly [Value, Value | undefined], { value }:
 }
 
 /** The values of operands that are not what they are by themselves. */
-function told(operands: readonly Operand[], { of, value }: Entry, { texts, context }: Words): Miss {
+function operandValues(operands: readonly Operand[], { of, value }: Entry, { texts, context }: Words): Miss {
   const facts = operands.flatMap(({ node, text, value: own }) =>
     own === undefined || isConstant(node) ? [] : [`${quote(text)} is ${shownValue(own, context)}`],
   )

@@ -120,9 +120,10 @@ export function pathReason(head: ExplainedHead, { population, prepared, reasons 
     value: valueOf({ ...population, expression }, prepared, reasons),
   }))
   const deciding = head.result === 'true' ? undefined : parts.find(({ value }) => !holds(value))
-  const told = deciding ?? { expression: population.expression, value: valueOf(population, prepared, reasons) }
+  const shown = deciding ?? { expression: population.expression, value: valueOf(population, prepared, reasons) }
   const because =
-    decided ?? `${quote(cut(told.expression))} is ${told.value === undefined ? 'not evaluable' : shownValue(told.value, reasons.context)}`
+    decided ??
+    `${quote(cut(shown.expression))} is ${shown.value === undefined ? 'not evaluable' : shownValue(shown.value, reasons.context)}`
   const steps = parts.map(({ expression, value }) => {
     const result = value === undefined ? 'failed' : shownValue(value, reasons.context)
     return { kind: 'clause', result, text: `${quote(cut(expression))} is ${result}.` } as const

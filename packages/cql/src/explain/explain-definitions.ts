@@ -8,7 +8,7 @@ import type { CqlLibrary } from '../libraries/library.js'
 import { OperationError } from 'fhir-ops/errors'
 import { isList, type Value } from '../values/value.js'
 import { explainedCriterion } from './explain-criteria.js'
-import { onlooker } from './look-on.js'
+import { createObserver } from './observer.js'
 import type { ReasonScope } from './reason-scope.js'
 import { shownValue } from './shown-value.js'
 
@@ -25,19 +25,19 @@ interface EvaluatedDefinitions {
   readonly compile: (trace: NodeTrace) => CqlLibrary
 }
 
-/** Explains the values of definitions, one by one, by a second compilation that looks on. */
+/** Explains the values of definitions, one by one, by a second compilation that is observed. */
 export async function explainDefinitions(explain: Explain, evaluated: EvaluatedDefinitions): Promise<void> {
   const { names, loaded, records, retriever, options } = evaluated
-  const looking = onlooker([loaded], retriever)
-  const library = evaluated.compile(looking.trace)
-  const reasons = looking.reasons(options, records)
+  const observer = createObserver([loaded], retriever)
+  const library = evaluated.compile(observer.trace)
+  const reasons = observer.reasons(options, records)
   for (const name of names) {
     const compute = library.definition(name)?.compute
     if (compute !== undefined) await records.evaluate(() => withoutFailure(() => compute(reasons.evaluation)))
   }
-  looking.counter.endSubject()
-  const criteria = await looking.told(reasons, records, () => names.map((name) => explainedDefinition(name, evaluated, reasons)))
-  explainCriteria(explain, { criteria, source: looking.counter.coverage(reasons.definitions) })
+  observer.counter.endSubject()
+  const criteria = await observer.explain(reasons, records, () => names.map((name) => explainedDefinition(name, evaluated, reasons)))
+  explainCriteria(explain, { criteria, source: observer.counter.coverage(reasons.definitions) })
 }
 
 /** Run-time errors of CQL are those of the evaluation that is explained, too, which reports them. */

@@ -18,7 +18,7 @@ import type { Prepared } from '../measure/prepare.js'
 import { compileGroup, failureOf, failuresOf, subjectResult, type CompiledGroup } from '../measure/subject-result.js'
 import type { ElmDefinitions } from './elm-libraries.js'
 import { explainedCriterion, pathReason } from './explain-criteria.js'
-import { onlooker } from './look-on.js'
+import { createObserver } from './observer.js'
 import type { ReasonScope } from './reason-scope.js'
 
 /** The evaluation that is explained. */
@@ -39,16 +39,16 @@ interface Explained {
 export async function explainMeasure(ctx: OperationContext, { scope, groups, prepared, own, results, maxSteps }: Explained): Promise<void> {
   const { explain } = ctx
   if (explain === undefined) return
-  const looking = onlooker(loadedLibraries(prepared), prepared)
-  const traced = prepared.traced(looking.trace)
+  const observer = createObserver(loadedLibraries(prepared), prepared)
+  const traced = prepared.traced(observer.trace)
   const compiled = groups.map((group) => compileGroup(group, traced))
   await traced.terminology.load()
-  const reasons = looking.reasons({ subject: own.subject, now: ctx.now(), offset: prepared.offset, maxSteps }, own.records)
+  const reasons = observer.reasons({ subject: own.subject, now: ctx.now(), offset: prepared.offset, maxSteps }, own.records)
   const failures = await own.records.evaluate(() => compiled.map((group) => failuresIn(group, reasons.evaluation)))
-  looking.counter.endSubject()
-  const criteria = await looking.told(reasons, own.records, () =>
+  observer.counter.endSubject()
+  const criteria = await observer.explain(reasons, own.records, () =>
     groups.flatMap((group, index) => {
-      const told = {
+      const observed = {
         group,
         compiled: compiled[index],
         result: results?.[index],
@@ -57,14 +57,14 @@ export async function explainMeasure(ctx: OperationContext, { scope, groups, pre
         scope,
         reasons,
       }
-      return group.populations.map((population, at) => explainedPopulation(told, population, at))
+      return group.populations.map((population, at) => explainedPopulation(observed, population, at))
     }),
   )
-  explainCriteria(explain, { criteria, source: looking.counter.coverage(reasons.definitions) })
+  explainCriteria(explain, { criteria, source: observer.counter.coverage(reasons.definitions) })
 }
 
 /**
- * Evaluates a group as it is evaluated without a trace, and also what decides nothing, to tell what it would have been. Gives the failure of each
+ * Evaluates a group as it is evaluated without a trace, and also what decides nothing, to say what it would have been. Gives the failure of each
  * population where the whole fails.
  */
 function failuresIn(group: CompiledGroup, evaluation: Evaluation): readonly (string | undefined)[] {
@@ -73,7 +73,8 @@ function failuresIn(group: CompiledGroup, evaluation: Evaluation): readonly (str
   return failed === undefined ? [] : failures
 }
 
-interface Told {
+/** A group, with what is known of its evaluation for one subject. */
+interface ObservedGroup {
   readonly group: GroupPlan
   readonly compiled: CompiledGroup | undefined
   readonly result: SubjectResult | undefined
@@ -83,10 +84,10 @@ interface Told {
   readonly reasons: ReasonScope
 }
 
-function explainedPopulation(told: Told, population: Population, index: number): ExplainedCriterion {
-  const { scope, reasons, prepared } = told
+function explainedPopulation(observed: ObservedGroup, population: Population, index: number): ExplainedCriterion {
+  const { scope, reasons, prepared } = observed
   const root = rootOf(population, prepared, reasons.definitions)
-  const { result, decided, count } = resultOf(told, index, root)
+  const { result, decided, count } = resultOf(observed, index, root)
   const head = {
     name: nameOf(population, index),
     definition: canonicalOfMeasure(scope.measure),
@@ -117,9 +118,9 @@ interface PopulationResult {
 }
 
 /** What a population is for the subject. It is of those that it lies within, and without those that it leaves out. */
-function resultOf(told: Told, index: number, root: ElmNode | undefined): PopulationResult {
-  const { group, compiled, result } = told
-  const failure = told.failures[index]
+function resultOf(observed: ObservedGroup, index: number, root: ElmNode | undefined): PopulationResult {
+  const { group, compiled, result } = observed
+  const failure = observed.failures[index]
   if (failure !== undefined) return { result: 'failed', decided: failure.replace(/\.$/, '') }
   if (result === undefined) return { result: 'failed', decided: 'the evaluation of the subject failed' }
   const membership = compiled?.memberships[index]
@@ -127,11 +128,11 @@ function resultOf(told: Told, index: number, root: ElmNode | undefined): Populat
   const count = lengthAt(result.members, index)
   const has = (other: number): boolean => lengthAt(result.members, other) > 0
   const decided = count > 0 || membership === undefined ? undefined : decidedBy({ group, membership, index, has })
-  const own: PopulationResult = decided ?? { result: count > 0 ? 'true' : isUnknown(told, root) ? 'unknown' : 'false' }
+  const own: PopulationResult = decided ?? { result: count > 0 ? 'true' : isUnknown(observed, root) ? 'unknown' : 'false' }
   return (group.populations[index]?.basis ?? 'boolean') === 'boolean' ? own : { ...own, count }
 }
 
-function isUnknown({ reasons }: Told, root: ElmNode | undefined): boolean {
+function isUnknown({ reasons }: ObservedGroup, root: ElmNode | undefined): boolean {
   return root !== undefined && reasons.tracer.firstOf(root)?.value === null
 }
 

@@ -11,7 +11,7 @@ import type { Entry } from './trace.js'
 export const MAX_STEPS = 60
 /** What is nearest, of one reason. */
 export const MAX_NEAREST = 5
-/** Operands that decide together and are all told. */
+/** Operands that decide together and are all named. */
 const MAX_TOLD = 3
 
 type Rule = (entry: Entry, scope: ReasonScope) => Because
@@ -198,10 +198,10 @@ const retrieve: Rule = (entry, scope) => {
 
 const query: Rule = (entry, scope) => {
   const { detail, nearest, inner } = queryReason(entry, scope, because)
-  const told = [inner?.detail, detail].filter((text) => text !== undefined && text !== '').join('; ')
+  const details = [inner?.detail, detail].filter((text) => text !== undefined && text !== '').join('; ')
   return {
     links: inner?.links ?? [],
-    detail: told,
+    detail: details,
     nearest: [...nearest, ...(inner?.nearest ?? [])].slice(0, MAX_NEAREST),
     steps: [{ ...stepFor(entry, scope, 'query'), ...(detail !== '' && { text: `${detail}.` }) }, ...(inner?.steps ?? [])].slice(
       0,

@@ -195,7 +195,7 @@ function tally(parent: Entry, { of, value }: Entry): void {
   parent.tallies.set(of, known)
 }
 
-/** Takes out an evaluation that is further from satisfying the same condition than a new one, and tells its size; `undefined` when there is none. */
+/** Takes out an evaluation that is further from satisfying the same condition than a new one, and gives its size; `undefined` when there is none. */
 function takeFurther(parent: Entry, entry: Entry): number | undefined {
   if (!entry.of.isCondition) return undefined
   const at = parent.children.findIndex((child) => child.of === entry.of && child.satisfied < entry.satisfied)

@@ -1,6 +1,5 @@
 import { decisionOn, SAME_FAULT, type Row } from './decisions.js'
-import type { RunFacts } from './facts.js'
-import { without } from './facts.js'
+import { type RunFacts, without } from './facts.js'
 import type { Issue } from './issue.js'
 
 /** Something that only one of the validators says. */

@@ -2,9 +2,8 @@ import { isResourceId, type Condition } from '../../storage/index.js'
 import { anyOf } from './conditions.js'
 import { dateInterval } from '../values/date-interval.js'
 import { invalidName, unsupportedName, type FilterScope } from './filter-scope.js'
-import type { Interval } from '../values/interval.js'
+import { type Interval, splitPrefix, type SearchPrefix } from '../values/interval.js'
 import { invalidValue, type Ask } from '../kinds/kind.js'
-import { splitPrefix, type SearchPrefix } from '../values/interval.js'
 
 /** `_id`, with the modifier `not`. */
 export function parseId(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {

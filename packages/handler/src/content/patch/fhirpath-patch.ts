@@ -9,8 +9,8 @@ import {
   type FhirPathContext,
   type TypeDefinition,
   type TypeModel,
+  isNode,
 } from 'fhir-ops/internal/fhirpath'
-import { isNode } from 'fhir-ops/internal/fhirpath'
 import { parseInPieces } from 'fhir-ops/internal/json'
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
 import type { PatchLimits } from './json-patch.js'

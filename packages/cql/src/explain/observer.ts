@@ -2,8 +2,7 @@ import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import type { Records } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'
 import type { LoadedLibrary } from '../libraries/content.js'
-import { createEvaluation } from '../libraries/evaluate.js'
-import type { EvaluationOptions } from '../libraries/evaluate.js'
+import { createEvaluation, type EvaluationOptions } from '../libraries/evaluate.js'
 import { clauseTexts } from './clause-text.js'
 import { clauseCounter, type ClauseCounter } from './coverage.js'
 import { elmDefinitions } from './elm-libraries.js'
@@ -14,18 +13,18 @@ import { createTracer } from './trace.js'
 const MAX_REASON_STEPS = 5_000
 
 /** What an evaluation that is explained is compiled and evaluated with. */
-export interface Onlooker {
+export interface EvaluationObserver {
   /** For the second compilation. */
   readonly trace: NodeTrace
   readonly counter: ClauseCounter
   /** What reasons are found with, over the records of the first evaluation. */
   reasons(options: Omit<EvaluationOptions, 'retrieve'>, records: Records): ReasonScope
-  /** Finds reasons. What is nearest may need parts that were not evaluated, and so resources that were not read. */
-  told<T>(scope: ReasonScope, records: Records, tell: () => T): Promise<T>
+  /** Finds reasons. What is nearest may need parts that were not evaluated, and so resources that were not read: then `find` is called again. */
+  explain<T>(scope: ReasonScope, records: Records, find: () => T): Promise<T>
 }
 
-/** Begins to look on at the evaluation of one subject by these libraries. */
-export function onlooker(libraries: readonly LoadedLibrary[], options: RetrieverOptions): Onlooker {
+/** Observes the evaluation of one subject by these libraries. */
+export function createObserver(libraries: readonly LoadedLibrary[], options: RetrieverOptions): EvaluationObserver {
   const definitions = elmDefinitions(libraries)
   const [tracer, counter] = [createTracer(definitions.roots), clauseCounter()]
   return {
@@ -52,10 +51,10 @@ export function onlooker(libraries: readonly LoadedLibrary[], options: Retriever
         left: { steps: MAX_REASON_STEPS },
       }
     },
-    told: async (scope, records, tell) =>
+    explain: async (scope, records, find) =>
       await records.evaluate(() => {
         scope.left.steps = MAX_REASON_STEPS
-        return tell()
+        return find()
       }),
   }
 }
