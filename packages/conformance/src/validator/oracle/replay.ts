@@ -63,8 +63,6 @@ function count(replay: Replay, place: string, { verdict, errors, warnings, diffe
     replay.reasons.set(reason, (replay.reasons.get(reason) ?? 0) + 1)
   }
   for (const { decision } of differences) if (decision !== undefined) replay.decisions.add(decision)
-  for (const d of differences)
-    if (d.reason === 'to be repaired') process.stdout.write(`REPAIR ${d.issue.rule} | ${place} | ${d.issue.place}\n`)
   for (const difference of differences.filter(({ reason }) => reason === undefined)) note(replay, place, difference)
 }
 

@@ -253,6 +253,12 @@ add(
   S({ supplements: 'http://a.org/unknown' }),
 )
 add(
+  'supp version: CODESYSTEM_CS_SUPP_CANT_CHECK',
+  ['warning|business-rule code-system-supplement CodeSystem'],
+  S({ supplements: 'http://a.org/base|9', valueSet: undefined }),
+  [{ ...base, version: '1' }],
+)
+add(
   'supp none: CODESYSTEM_CS_HL7_PRESENT_ELEMENT_SUPPL_MISSING, CODESYSTEM_CS_NONHL7_MISSING_ELEMENT, CODESYSTEM_CS_SUPP_NO_SUPP',
   [
     'error|business-rule code-system-content CodeSystem.content',

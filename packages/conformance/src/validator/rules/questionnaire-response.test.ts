@@ -174,6 +174,33 @@ describe('a condition', () => {
     expect(await findingsOf(response(given(value)), [form(conditional(condition))], KINDS)).toEqual(expected)
   })
 
+  test.each<[enableBehavior: string | undefined, expected: readonly string[]]>([
+    ['all', disabled],
+    ['any', []],
+    [undefined, []],
+  ])('beside another is joined by %s', async (enableBehavior, expected) => {
+    const enableWhen = [1, 2].map((answerInteger) => ({ question: 'c', operator: '=', answerInteger }))
+    const items = [
+      { linkId: 'c', type: 'integer' },
+      { linkId: 'q', type: 'string', enableWhen, enableBehavior },
+    ]
+    expect(await findingsOf(response(given(1)), [form(items)], KINDS)).toEqual(expected)
+  })
+
+  test.each<[answerCoding: JsonObject, expected: readonly string[]]>([
+    [{ code: 'a' }, []],
+    [{ code: 'b' }, disabled],
+    [{ system: 'http://a.org/s', code: 'a', display: 'other' }, []],
+    [{ system: 'http://a.org/t', code: 'a' }, disabled],
+  ])('asks for the members of a coding that it has: %o', async (answerCoding, expected) => {
+    const items = [
+      { linkId: 'c', type: 'open-choice' },
+      { linkId: 'q', type: 'string', enableWhen: [{ question: 'c', operator: '=', answerCoding }] },
+    ]
+    const chosen = [{ linkId: 'c', answer: [{ valueCoding: { system: 'http://a.org/s', code: 'a' } }] }, answered({ valueString: 'a' })]
+    expect(await findingsOf(response(chosen), [form(items)], /^item-disabled/)).toEqual(expected)
+  })
+
   test('looks at the group that it stands in', async () => {
     const items = [{ linkId: 'g', type: 'group', repeats: true, item: conditional({ operator: '=', answerInteger: 1 }) }]
     const groups = [

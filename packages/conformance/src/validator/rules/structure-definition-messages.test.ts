@@ -479,6 +479,9 @@ add(
 for (const [expression, said] of [
   ['Observation.value[x]', []],
   ['Observation.valueQuantity', ['error|invalid definition-context StructureDefinition.context[0]']],
+  ['http://hl7.org/fhir/StructureDefinition/Patient#Patient.name', []],
+  ['http://hl7.org/fhir/StructureDefinition/Patient#Patient.nom', ['error|invalid definition-context StructureDefinition.context[0]']],
+  ['http://a.org/unknown#Patient.nom', []],
 ] as const)
   add(`ctx choice ${expression}: SD_CONTEXT_SHOULD_ELEMENT_NOT_FOUND`, said, {
     ...sd('Extension', [e('Extension.url', { fixedUri: 'http://a.org/cc' })], { url: 'http://a.org/cc', kind: 'complex-type' }),

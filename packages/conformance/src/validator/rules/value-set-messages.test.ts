@@ -307,6 +307,14 @@ add(
   ['error|invalid value-set-filter ValueSet.compose.include[0].filter[0]'],
   f({ property: 'effectiveDate', op: '=', value: '20 May' }),
 )
+add(
+  'f dt month: VALUESET_BAD_FILTER_VALUE_DATETIME',
+  ['error|invalid value-set-filter ValueSet.compose.include[0].filter[0]'],
+  f({ property: 'effectiveDate', op: '=', value: '2020-13' }),
+)
+add('a supplement of another version than the one that is named', [], inc({ system: 'http://b.org/supplement', version: '9' }), [
+  { resourceType: 'CodeSystem', url: 'http://b.org/supplement', version: '1', status: 'active', content: 'supplement', supplements: A },
+])
 add('f dt2', [], f({ property: 'effectiveDate', op: '=', value: 'ge2020-01-01' }))
 add(
   'f dec: VALUESET_BAD_FILTER_VALUE_DECIMAL',

@@ -191,19 +191,20 @@ function checkSupplement(run: Run, node: FhirNode, base: JsonObject | undefined)
       text: `The hierarchyMeaning ${quoted(own)} is not that of the supplemented code system, ${quoted(meaning)}.`,
     })
   const canonical = textOf(node, 'supplements') ?? ''
-  const family = run.definitions.codeSystem(canonical)
-  if (
-    base !== undefined ||
-    family === PENDING ||
-    !family.unknown ||
-    EXTERNAL.has(canonical) ||
-    childrenOf(run, node, 'concept').length === 0
-  )
-    return
+  if (base !== undefined || EXTERNAL.has(canonical) || childrenOf(run, node, 'concept').length === 0) return
+  if (isHere(run, canonical)) return
   run.findings.report(CODE_SYSTEM_SUPPLEMENT, node, {
     text: `The code system ${quoted(canonical)} could not be found, so the concepts of the supplement are not checked.`,
     severity: 'warning',
   })
+}
+
+/** Whether a code system is here in the version that is named, or may be. */
+function isHere(run: Run, canonical: string): boolean {
+  const version = canonical.split('|', 2)[1]
+  const family = run.definitions.codeSystem(canonical)
+  if (family === PENDING) return true
+  return !family.unknown && (version === undefined || family.versions.includes(version) || family.provider(version) !== undefined)
 }
 
 /** Questionnaires and code systems that contain a code system cannot refer to it. */

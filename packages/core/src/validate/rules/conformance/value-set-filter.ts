@@ -3,6 +3,7 @@ import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
+import { isDateTime } from '../primitive/date-time.js'
 import { filterProperty, mayBeCode, type FilterProperty } from './filter-properties.js'
 import { expressionOf, expressionProblem, VALUE_SET_EXPRESSION } from './value-set-parameters.js'
 
@@ -107,7 +108,7 @@ const FORMS: ReadonlyMap<string, (value: string) => string | undefined> = new Ma
   ['boolean', (value) => (value === 'true' || value === 'false' ? undefined : 'true or false')],
   ['integer', (value) => (/^[+-]?\d+$/.test(value.replace(PREFIX, '')) ? undefined : 'an integer')],
   ['decimal', (value) => (/^[+-]?\d+(?:\.\d+)?$/.test(value.replace(PREFIX, '')) ? undefined : 'a decimal')],
-  ['dateTime', (value) => (/^\d{4}(?:-\d\d(?:-\d\d(?:T.+)?)?)?$/.test(value.replace(PREFIX, '')) ? undefined : 'a date')],
+  ['dateTime', (value) => (isDateTime(value.replace(PREFIX, '')) ? undefined : 'a date')],
 ])
 
 function checkOne(check: FilterCheck, value: string): void {

@@ -158,6 +158,8 @@ function checkSystem(run: Run, part: FhirNode, system: string): void {
   const definition = run.definitions.definition('CodeSystem', system)
   if (definition === PENDING || EXTERNAL.has(system)) return
   if (definition === undefined) return checkUnknown(run, part, system)
+  const version = textOf(part, 'version')
+  if (version !== undefined && definition['version'] !== version) return
   const content = CONTENT.get(definition['content'])
   if (content === undefined || (definition['content'] === 'not-present' && isImported(run, system))) return
   const text = `The content of the code system ${quoted(system)} is ${quoted(String(definition['content']))}, so it is not complete.`

@@ -18,13 +18,13 @@ export function dateProblem(text: string, now: Date): PrimitiveProblem | undefin
 
 /** dateTime: a date, or a day with a time to the second and a time zone. */
 export function dateTimeProblem(text: string, now: Date): PrimitiveProblem | undefined {
-  if (!text.includes('T')) return isDate(text) ? yearProblem(text, now) : wrong(text, 'dateTime')
-  return isDateTime(text) ? yearProblem(text, now) : wrong(text, 'dateTime, which needs seconds and a time zone when it has a time')
+  if (isDateTime(text)) return yearProblem(text, now)
+  return wrong(text, text.includes('T') ? 'dateTime, which needs seconds and a time zone when it has a time' : 'dateTime')
 }
 
 /** instant: a day with a time to the second at least, and a time zone. */
 export function instantProblem(text: string, now: Date): PrimitiveProblem | undefined {
-  return isDateTime(text) ? yearProblem(text, now) : wrong(text, 'instant')
+  return isMoment(text) ? yearProblem(text, now) : wrong(text, 'instant')
 }
 
 /** time: `hh:mm:ss` with optional fractions, without time zone. */
@@ -60,7 +60,12 @@ function daysIn(year: number, month: number): number {
   return month === 2 && isLeap ? 29 : (DAYS[month - 1] ?? 0)
 }
 
-function isDateTime(text: string): boolean {
+/** Whether a text is a dateTime: a date, or a day with a time to the second and a time zone. */
+export function isDateTime(text: string): boolean {
+  return text.includes('T') ? isMoment(text) : isDate(text)
+}
+
+function isMoment(text: string): boolean {
   const separator = text.indexOf('T')
   const zone = zoneStart(text)
   return separator === 10 && isDate(text.slice(0, separator)) && isTime(text.slice(separator + 1, zone)) && ZONE.test(text.slice(zone))

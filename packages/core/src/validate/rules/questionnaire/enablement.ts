@@ -36,7 +36,8 @@ export function isEnabled(run: Run, { form, item }: ItemOfForm, holder: Holder):
       occurrences.flatMap(({ answers }) => answers),
     )
   }
-  return item.json['enableBehavior'] === 'any' ? conditions.some(holds) : conditions.every(holds)
+  // Without enableBehavior R4 joins conditions by 'or'.
+  return item.json['enableBehavior'] === 'all' ? conditions.every(holds) : conditions.some(holds)
 }
 
 /**
@@ -82,13 +83,19 @@ function conditionHolds(condition: JsonObject, answers: readonly Answer[]): bool
 }
 
 const TESTS: ReadonlyMap<string, (value: FhirNode, expected: TypedValue) => boolean> = new Map([
-  ['=', sameAnswer],
-  ['!=', (value, expected) => !sameAnswer(value, expected)],
+  ['=', isAsked],
+  ['!=', (value, expected) => !isAsked(value, expected)],
   ['>', (value, expected) => order(value, expected) > 0],
   ['<', (value, expected) => order(value, expected) < 0],
   ['>=', (value, expected) => order(value, expected) >= 0],
   ['<=', (value, expected) => order(value, expected) <= 0],
 ])
+
+/** Whether an answer has what a condition asks for: one that names no system asks for the code alone. */
+function isAsked(answer: FhirNode, expected: TypedValue): boolean {
+  if (expected.type !== 'Coding' || !isObject(expected.value) || expected.value['system'] !== undefined) return sameAnswer(answer, expected)
+  return answer.type.name === 'Coding' && isObject(answer.value) && sameMembers(answer.value, expected.value, ['code'])
+}
 
 /** NaN, which satisfies no comparison, when the two do not compare. */
 function order(value: FhirNode, expected: TypedValue): number {

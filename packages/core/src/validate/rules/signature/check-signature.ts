@@ -61,7 +61,7 @@ interface Signing {
   readonly time: string | undefined
   /** What is wrong about the time. */
   readonly timeProblem: string | undefined
-  /** The certificate of the key in base64 of DER, the first of `x5c`. */
+  /** The certificate of the key in base64 of DER, the first of `x5c`; empty where that is not a list of texts. */
   readonly certificate: string | undefined
   /** What it says; `undefined` when there is no certificate, or one that cannot be read. */
   readonly details: CertificateDetails | undefined
@@ -137,7 +137,7 @@ function noteUnread({ run, bundle, element }: SignedBundle, isEncoded: boolean):
 function signingOf(header: JsonObject, detailsOf: (certificate: string) => CertificateDetails | undefined): Signing {
   const { x5c } = header
   const first: unknown = Array.isArray(x5c) ? x5c[0] : undefined
-  const certificate = typeof first === 'string' ? first : undefined
+  const certificate = typeof first === 'string' || x5c === undefined ? first : ''
   return {
     algorithm: stringAt(header, 'alg') ?? 'none',
     ...timeOf(header),
@@ -152,7 +152,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\
 
 function timeOf({ sigT, iat }: JsonObject): Pick<Signing, 'time' | 'timeProblem'> {
   if (sigT === undefined) return iat === undefined ? { time: undefined, timeProblem: undefined } : secondsAsTime(iat)
-  if (typeof sigT === 'string' && DATE_TIME.test(sigT)) return { time: sigT, timeProblem: undefined }
+  if (typeof sigT === 'string') return { time: sigT, timeProblem: undefined }
   return { time: undefined, timeProblem: `The signing time (sigT) ${shown(sigT)} is not a date with time and zone.` }
 }
 
@@ -169,7 +169,7 @@ function shown(value: unknown): string {
 /** What the header says against what the element says: when it was signed, and in which canonical form. */
 function checkAgreement({ run: { findings: sink }, bundle, element }: SignedBundle, { time, canonicalization }: Signing): void {
   const when = stringAt(element, 'when')
-  if (time !== undefined && when !== undefined && Date.parse(time) !== Date.parse(when))
+  if (time !== undefined && when !== undefined && !(DATE_TIME.test(time) && Date.parse(time) === Date.parse(when)))
     sink.report(SIGNATURE_WRONG, bundle, {
       text: `The time in the signature ${quoted(time)} is not the stated time ${quoted(when)}.`,
       code: 'business-rule',
@@ -240,7 +240,7 @@ function reportStated(signed: SignedBundle, signing: Signing, isVerified: boolea
   const text = `The signature states: ${stated}${purposeText(element, signing)}.`
   run.findings.report(SIGNATURE, bundle, { text })
   if (signing.details !== undefined) run.findings.report(SIGNATURE, bundle, { text: certificateText(signing.details) })
-  if (!isVerified) return reportUnsupported(signed, `algorithm ${quoted(algorithm)}`)
+  if (!isVerified) return reportAlgorithm(signed, algorithm)
   const content = isObject(bundle.value) ? canonicalJson(run, bundle.value, method) : undefined
   return content ?? reportUnsupported(signed, `canonicalization ${quoted(method)}`)
 }
@@ -254,6 +254,15 @@ function purposeText(element: JsonObject, { purposes }: Signing): string {
   if (purposes.length > 0) return `, purpose ${purposes.map(quoted).join(' and ')}`
   const types = objectsAt(element, 'type').flatMap((one) => stringAt(one, 'code') ?? [])
   return types.length === 0 ? '' : `, purpose ${types.map(quoted).join(' and ')}, which is not signed`
+}
+
+/** `none`, and what needs a secret that the reader has too, prove nothing about the signer (RFC 7518, sections 3.2 and 3.6). */
+const NO_PROOF = /^(?:none|HS\d+)$/
+
+function reportAlgorithm(signed: SignedBundle, algorithm: string): undefined {
+  if (!NO_PROOF.test(algorithm)) return reportUnsupported(signed, `algorithm ${quoted(algorithm)}`)
+  const text = `The signature is invalid: the algorithm ${quoted(algorithm)} does not prove who signed.`
+  signed.run.findings.report(SIGNATURE_WRONG, signed.bundle, { text, code: 'exception' })
 }
 
 function reportUnsupported({ run, bundle }: SignedBundle, what: string): undefined {

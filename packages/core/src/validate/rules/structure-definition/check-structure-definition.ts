@@ -173,7 +173,7 @@ function checkContext(run: Run, context: FhirNode): void {
   const place = placeOf(run.model, expression)
   const isKnown =
     LATER.has(expression) ||
-    profileContext(expression) !== undefined ||
+    isInDefinition(run, expression) ||
     (place !== undefined && (type !== 'element' || !isOneType(place, expression)))
   const warn = (text: string): void => run.findings.report(DEFINITION_CONTEXT, context, { text })
   if (type === 'fhirpath' && isKnown) warn(`${quoted(expression)} is an element, so the context should be of the type element.`)
@@ -182,6 +182,14 @@ function checkContext(run: Run, context: FhirNode): void {
   // An extension on the context may say that it is one of another release.
   else if (!isKnown && childrenOf(run, context, 'extension').length === 0)
     reportWrong(run, context, `Unknown element ${quoted(expression)}.`)
+}
+
+/** True for an element of a definition, by canonical and id. Of slices, and of definitions that are not here, nothing is known. */
+function isInDefinition(run: Run, expression: string): boolean {
+  const context = profileContext(expression)
+  const profile = context === undefined ? undefined : run.definitions.profile(context.canonical)
+  if (context === undefined || profile === undefined || profile === PENDING) return context !== undefined
+  return profile.elements.has(context.element) || placeOf(run.model, context.element.replaceAll(/:[^.]*/g, '')) !== undefined
 }
 
 /** True for one type of a choice, by its name in JSON: the element that contexts mean has all of them. */
