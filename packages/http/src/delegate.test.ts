@@ -106,6 +106,7 @@ describe('an upstream that operations are handed to', () => {
   it.each([
     ['fails', json({ secret: 'words' }, 500), 'storage-unavailable'],
     ['refuses', json({ secret: 'words' }, 422), 'unprocessable'],
+    ['sends a part of the answer', json({ resourceType: 'ValueSet', status: 'active' }, 206), 'storage-unavailable'],
     ['sends an outcome', json({ resourceType: 'OperationOutcome' }), 'storage-unavailable'],
     ['sends no resource', json({ secret: 'words' }), 'storage-unavailable'],
     ['redirects', json({}, 302, { location: '/elsewhere' }), 'storage-unavailable'],

@@ -100,7 +100,8 @@ async function askUpstream(upstream: Upstream, name: string, request: OperationR
 /** Nothing of a refusal is shown. */
 function responseOf(name: string, answer: Answer): OperationResponse {
   if (answer.status === 404) throw new OperationError('not-found', 'Not found, here or on the upstream server.')
-  if (answer.status !== 200) throw new OperationError('unprocessable', `The upstream FHIR server refuses ${quoted(name)} for this request.`)
+  if (answer.status >= 400) throw new OperationError('unprocessable', `The upstream FHIR server refuses ${quoted(name)} for this request.`)
+  if (answer.status !== 200) throw unavailable('sent no whole answer')
   const resource = jsonOf(answer)
   if (!isResource(resource)) throw unavailable('sent no resource')
   return { status: 200, resource }
