@@ -31,7 +31,7 @@ function inexactVersions() {
   const manifests = [JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')), ...workspacePackages().map(({ manifest }) => manifest)]
   return manifests.flatMap((manifest) =>
     Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })
-      .filter(([, version]) => version !== 'workspace:*' && !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
+      .filter(([, version]) => version !== 'workspace:*' && !/^(npm:[^@]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))
       .map(([name, version]) => `${manifest.name}: ${name} must have an exact version, not ${version}`),
   )
 }

@@ -1,9 +1,10 @@
 // Three programs: core without any platform types, so that `node:*` does not compile there; everything with Node's; the page with a browser's.
+// Checked by TypeScript 7, in a fifth of the time; scripts that read syntax trees need the API of 5.9, which 7 does not have.
 import { step } from './steps.mjs'
 
 const check = (name, project, key) =>
   step(`Types: ${name}`, [
-    'tsc',
+    'node_modules/typescript-7/bin/tsc',
     '--noEmit',
     '--incremental',
     '--tsBuildInfoFile',

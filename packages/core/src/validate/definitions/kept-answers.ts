@@ -114,7 +114,7 @@ export function specificationOf(ctx: OperationContext): Specification {
   const views = viewsIn(ctx.cache)
   const known = views.get(ctx.content)
   if (known !== undefined) return known
-  const made = { types: new Map(), valueSets: new Map(), shapes: new Map(), ruleBooks: new WeakMap() }
+  const made: Specification = { types: new Map(), valueSets: new Map(), shapes: new Map(), ruleBooks: new WeakMap() }
   views.set(ctx.content, made)
   return made
 }
