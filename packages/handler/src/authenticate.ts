@@ -2,8 +2,9 @@ import { OperationError } from 'fhir-ops/errors'
 import { rejected, type Principal } from 'fhir-ops/sessions'
 import { rejectionReason, TOKEN_PREFIX } from 'fhir-ops/internal/sessions'
 import { audit } from './audit.js'
-import { callerOf, OPEN_CALLER, type Caller } from './auth/caller.js'
+import { callerOf, OPEN_CALLER } from './auth/caller.js'
 import { credentialsOf, malformedCredentials, type Credentials } from './auth/credentials.js'
+import { attempt, isPending, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from './exchange.js'
 import { familyOf } from './failure.js'
 import type { Service } from './service.js'
@@ -13,9 +14,12 @@ import type { Service } from './service.js'
  *
  * @throws {OperationError} `token-missing`, `token-malformed`, `token-invalid`, and storage errors.
  */
-export async function authenticate(service: Service, exchange: Exchange): Promise<void> {
-  if (exchange.target.query.some(([name]) => name === 'access_token')) await refuseTokenInUrl(service, exchange)
-  if (exchange.whole === undefined && exchange.route?.access !== 'public') exchange.caller = await callerIn(service, exchange)
+export function authenticate(service: Service, exchange: Exchange): Promise<void> | undefined {
+  if (exchange.target.query.some(([name]) => name === 'access_token')) return refuseTokenInUrl(service, exchange)
+  if (exchange.whole !== undefined || exchange.route?.access === 'public') return undefined
+  if (!service.isOpen || !exchange.isFhir) return identify(service, exchange)
+  exchange.caller = OPEN_CALLER
+  return undefined
 }
 
 /** A token in the URL ends up in logs, so it is refused everywhere, also where no token is needed. */
@@ -24,12 +28,12 @@ async function refuseTokenInUrl(service: Service, exchange: Exchange): Promise<n
   throw malformedCredentials()
 }
 
-async function callerIn(service: Service, exchange: Exchange): Promise<Caller> {
-  if (service.isOpen && exchange.isFhir) return OPEN_CALLER
+async function identify(service: Service, exchange: Exchange): Promise<void> {
   const credentials = credentialsIn(service, exchange)
   try {
     const principal = await principalOf(service, exchange, credentials)
-    return await callerOf(principal, service.access, service.scopeReading)
+    const caller = callerOf(principal, service.access, service.scopeReading)
+    exchange.caller = isPending(caller) ? await caller : caller
   } catch (error) {
     const reason = rejectionReason(error)
     if (reason !== undefined) await audit(service, exchange, { type: 'token-rejected', outcome: 'refused', reason })
@@ -54,15 +58,14 @@ function credentialsIn(service: Service, exchange: Exchange): Credentials {
  * Of a token that looks like one of ours but is none, a verifier is asked: the text of a fixed token is chosen by the host. Ours are bound to
  * no key.
  */
-async function principalOf(service: Service, exchange: Exchange, credentials: Credentials): Promise<Principal> {
+function principalOf(service: Service, exchange: Exchange, credentials: Credentials): Awaitable<Principal> {
   const { token, proof } = credentials
   if (!token.startsWith(TOKEN_PREFIX) || proof !== undefined) return foreignPrincipal(service, exchange, credentials)
-  try {
-    return await service.sessions.verify(token)
-  } catch (error) {
+  const failed = (error: unknown): Promise<Principal> => {
     if (rejectionReason(error) !== 'unknown') throw error
     return foreignPrincipal(service, exchange, credentials)
   }
+  return attempt(() => service.sessions.verify(token), failed)
 }
 
 async function foreignPrincipal(service: Service, exchange: Exchange, { token, proof }: Credentials): Promise<Principal> {

@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
+import type { Awaitable } from 'fhir-ops/internal/work'
 import type { Principal } from 'fhir-ops/sessions'
 import { OPEN_CALLER, type Caller } from './auth/caller.js'
 import { remoteHostOf, type IsTrusted } from './auth/remote-host.js'
@@ -107,7 +108,7 @@ export interface RouteDescription {
 export interface Route extends RouteDescription {
   /** @throws {OperationError} `forbidden` or `not-found`. */
   readonly authorize?: (exchange: Exchange) => void
-  readonly run: (exchange: Exchange) => Promise<Answer>
+  readonly run: (exchange: Exchange) => Awaitable<Answer>
   /** The same in lines of NDJSON, for callers that ask for it. */
   readonly stream?: (exchange: Exchange) => Promise<Answer>
   /** Of a write: what it is going to change, for those that are carried out together. */

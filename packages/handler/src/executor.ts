@@ -1,5 +1,6 @@
 import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
+import { after, attemptTo, isPending, type Awaitable } from 'fhir-ops/internal/work'
 
 /** Bounds on the jobs at one time. */
 export interface ExecutorLimits {
@@ -19,7 +20,7 @@ export interface JobCaller {
 /** What a request is to do. */
 export interface Job<T> {
   /** @param signal Aborted when the caller has gone, when time is up, and when the handler is closed. */
-  readonly run: (signal: AbortSignal) => Promise<T>
+  readonly run: (signal: AbortSignal) => Awaitable<T>
   readonly caller?: JobCaller
   /** After this long the job is given up, a moment sooner or later; no limit when absent. */
   readonly timeoutMs?: number | undefined
@@ -27,8 +28,8 @@ export interface Job<T> {
 
 /** Runs the jobs of requests: so many at the same time, so many waiting, each within its time. */
 export interface Executor {
-  /** @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the job throws. */
-  run<T>(job: Job<T>): Promise<T>
+  /** A job that waits for nothing is done when this returns. @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the job throws. */
+  run<T>(job: Job<T>): Awaitable<T>
   /** Refuses new work, waits for what is under way, cancels what takes longer than `closeMs`. */
   close(): Promise<void>
   /** True once `close` was called. */
@@ -41,9 +42,9 @@ export function createExecutor(limits: ExecutorLimits): Executor {
   const watch = createWatch()
   let closed = false
   return {
-    async run(job) {
+    run(job) {
       if (closed) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
-      return limiter.run(() => supervised(job, watch), job.caller)
+      return after(limiter.enter(job.caller), () => attemptTo(() => supervised(job, watch), limiter.leave))
     },
     async close() {
       closed = true
@@ -56,7 +57,7 @@ export function createExecutor(limits: ExecutorLimits): Executor {
 }
 
 /** Runs the job until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, its signal is aborted. */
-async function supervised<T>({ run, caller, timeoutMs = Infinity }: Job<T>, watch: Watch): Promise<T> {
+function supervised<T>({ run, caller, timeoutMs = Infinity }: Job<T>, watch: Watch): Awaitable<T> {
   const controller = new AbortController()
   const { promise, resolve, reject } = Promise.withResolvers<T>()
   const watched: Watched = {
@@ -68,13 +69,16 @@ async function supervised<T>({ run, caller, timeoutMs = Infinity }: Job<T>, watc
   }
   const forget = hearOfLeaving(caller, () => watched.giveUp(cancelled()))
   watch.add(watched)
-  try {
-    if (!controller.signal.aborted) run(controller.signal).then(resolve, reject)
-    return await promise
-  } finally {
+  const begin = (): Awaitable<T> => {
+    const result = controller.signal.aborted ? promise : run(controller.signal)
+    if (!isPending(result)) return result
+    result.then(resolve, reject)
+    return promise
+  }
+  return attemptTo(begin, () => {
     watch.delete(watched)
     forget()
-  }
+  })
 }
 
 /** Calls back when the caller goes, at once when that was before; the function that is returned ends it. */

@@ -36,7 +36,8 @@ export function createHandler(options: HandlerOptions): Handler {
     plan: (request, whole) => planEntry(server, whole, request),
   })
   const server = { ...service, router: createRouter(routes, service.mount) }
-  const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> => respond(server, request, connection)
+  const answer = (request: HttpRequest, connection: Connection = {}): Promise<Answer> =>
+    Promise.resolve(respond(server, request, connection))
   const handle = async (request: Request, connection?: Connection): Promise<Response> =>
     toWebResponse(await answer(fromWebRequest(request), connection))
   return Object.assign(handle, {

@@ -1,5 +1,6 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { ERRORS, type OperationError } from 'fhir-ops/errors'
+import type { Awaitable } from 'fhir-ops/internal/work'
 import { withinSpan } from 'fhir-ops/internal/telemetry'
 import type { Span, Telemetry } from 'fhir-ops/telemetry'
 import type { Exchange } from './exchange.js'
@@ -23,7 +24,7 @@ export interface LogEntry {
 }
 
 /** How a request ended. */
-interface Ending {
+export interface Ending {
   readonly status: number
   /** On the clock of `performance.now()`. */
   readonly started: number
@@ -65,7 +66,7 @@ function templateOf({ match }: Exchange): string {
 }
 
 /** Observes how a request is served; `note` takes what the log says about it. */
-export type Observe = (serve: (note: (entry: LogEntry) => void) => Promise<Answer>) => Promise<Answer>
+export type Observe = (serve: (note: (entry: LogEntry) => void) => Awaitable<Answer>) => Promise<Answer>
 
 /**
  * A span for each request, and its duration in the histogram `fhir_ops.request.duration`; `fhir_ops.request.active` counts those under way.

@@ -1,6 +1,7 @@
 import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
+import { after, attempt, type Awaitable } from 'fhir-ops/internal/work'
 import { corsHeaders } from './http/cors.js'
 import { auditRefusal } from './audit.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
@@ -9,22 +10,26 @@ import { failureAnswer, streamWithFailure, toOperationError } from './failure.js
 import { checkHeaders, finished, SHORT_TEXT, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { prettyJson } from './http/pretty.js'
-import { logRequest, type LogEntry } from './observe.js'
+import { logRequest, type Ending, type LogEntry } from './observe.js'
 import { requestContext } from './request-context.js'
 import { ADMITTED, ARRIVING, type Server, type Stage } from './stages.js'
 
-/** Answers a request; it never rejects. */
-export function respond(server: Server, request: HttpRequest, connection: Connection): Promise<Answer> {
+/** Answers a request, at once where nothing has to be waited for; it never fails. */
+export function respond(server: Server, request: HttpRequest, connection: Connection): Awaitable<Answer> {
   const { observe } = server
   const exchange = receive(server, request, connection)
   return observe === undefined ? answered(server, exchange) : observe((note) => answered(server, exchange, note))
 }
 
 /** @param note Takes what the log says. */
-async function answered(server: Server, exchange: Exchange, note?: (entry: LogEntry) => void): Promise<Answer> {
-  const { request, requestId } = exchange
+function answered(server: Server, exchange: Exchange, note?: (entry: LogEntry) => void): Awaitable<Answer> {
   const started = performance.now()
-  const { answer, error } = await outcomeOfExchange(server, exchange)
+  return after(outcomeOfExchange(server, exchange), (outcome) => sent(server, exchange, { ...outcome, started, note }))
+}
+
+/** The answer as it is sent, which is logged. */
+function sent(server: Server, exchange: Exchange, { answer, error, started, note }: Outcome & Pick<Ending, 'started' | 'note'>): Answer {
+  const { request, requestId } = exchange
   const logged = { status: answer.status, started }
   logRequest(server, exchange, { ...logged, error, note })
   const complete = finished(answer, request.method, [...corsHeaders(answer, request, server.cors), ['X-Request-Id', requestId]])
@@ -43,15 +48,16 @@ interface Outcome {
   readonly error?: OperationError
 }
 
-async function outcomeOfExchange(server: Server, exchange: Exchange): Promise<Outcome> {
-  try {
-    const answer = await completed(server, exchange, run)
-    checkHeaders(answer)
-    return { answer }
-  } catch (thrown) {
+function outcomeOfExchange(server: Server, exchange: Exchange): Awaitable<Outcome> {
+  const answering = (): Awaitable<Outcome> =>
+    after(completed(server, exchange, run), (answer) => {
+      checkHeaders(answer)
+      return { answer }
+    })
+  return attempt(answering, (thrown) => {
     const error = toOperationError(thrown, exchange.requestId)
     return { answer: failureAnswer(server, exchange, error), error }
-  }
+  })
 }
 
 /** Answers an entry of a batch by the route table, a HEAD without a body; it never rejects. */
@@ -61,42 +67,36 @@ export async function respondToEntry(server: Server, whole: Exchange, request: H
 }
 
 /** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is not a write. */
-export function planEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<PlannedWrite> {
-  return completed(server, receiveEntry(whole, request, { isPlanned: true }), async (exchange) => {
+export async function planEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<PlannedWrite> {
+  return await completed(server, receiveEntry(whole, request, { isPlanned: true }), async (exchange) => {
     if (exchange.route?.plan === undefined) throw new TypeError('The route plans nothing.')
     return { exchange, plan: await exchange.route.plan(exchange) }
   })
 }
 
 /** Takes the exchange through all stages, and then to its end. @throws what a stage or the end throws; refusals are recorded. */
-async function completed<T>(server: Server, exchange: Exchange, end: (exchange: Exchange) => Promise<T>): Promise<T> {
-  try {
-    await through(ARRIVING, server, exchange)
-    return await inTurn(server, exchange, async () => {
-      const pending = through(ADMITTED, server, exchange)
-      if (pending !== undefined) await pending
-      return end(exchange)
-    })
-  } catch (error) {
+function completed<T>(server: Server, exchange: Exchange, end: (exchange: Exchange) => Awaitable<T>): Awaitable<T> {
+  const admitted = (): Awaitable<T> => after(through(ADMITTED, server, exchange), () => end(exchange))
+  const arrived = (): Awaitable<T> => after(through(ARRIVING, server, exchange), () => inTurn(server, exchange, admitted))
+  return attempt(arrived, async (error) => {
     await auditRefusal(server, exchange, error)
     throw error
-  }
+  })
 }
 
-/** Takes the exchange through stages, the next one at once where nothing has to be waited for. */
-function through(stages: readonly Stage[], server: Server, exchange: Exchange, from: number = 0): Promise<void> | undefined {
+/** Takes the exchange through stages. */
+function through(stages: readonly Stage[], server: Server, exchange: Exchange, from: number = 0): Awaitable<void> {
   for (let at = from; at < stages.length; at++) {
     const pending = stages[at]?.(server, exchange)
     if (pending !== undefined) return pending.then(() => through(stages, server, exchange, at + 1))
   }
-  return undefined
 }
 
 /** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */
 const GRACE_MS = 250
 
 /** Does the work when it is the request's turn. An entry has that of its Bundle; what is not work, such as what anybody may ask or who the caller is, takes none. */
-function inTurn<T>(server: Server, exchange: Exchange, work: () => Promise<T>): Promise<T> {
+function inTurn<T>(server: Server, exchange: Exchange, work: () => Awaitable<T>): Awaitable<T> {
   const { request, route, whole, kept } = exchange
   if (whole !== undefined || isPrompt(route) || kept?.answer !== undefined) return work()
   return server.executor.run({
@@ -113,14 +113,15 @@ function isPrompt(route: Exchange['route']): boolean {
   return route?.body === 'none' && (route.access === 'public' || route.family === 'userinfo')
 }
 
-async function run(exchange: Exchange): Promise<Answer> {
+function run(exchange: Exchange): Awaitable<Answer> {
   if (exchange.route === undefined) throw new TypeError('A request without a route cannot be carried out.')
   const { kept, isPretty, ctx, route } = exchange
   if (kept?.answer !== undefined) return kept.answer
-  const answer = await route.run(exchange)
-  const shown = isPretty ? await prettyAnswer(ctx, answer) : answer
-  kept?.keep(shown)
-  return shown
+  const shown = after(route.run(exchange), (answer) => (isPretty ? prettyAnswer(ctx, answer) : answer))
+  return after(shown, (answer) => {
+    kept?.keep(answer)
+    return answer
+  })
 }
 
 /**

@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
+import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Operation } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
 import { authenticate } from './authenticate.js'
@@ -23,7 +24,7 @@ export interface Server extends Service {
 }
 
 /** A step of every request to its answer: it completes the exchange, or ends it by throwing. A promise only where something has to be waited for. */
-export type Stage = (server: Server, exchange: Exchange) => void | Promise<void> | undefined
+export type Stage = (server: Server, exchange: Exchange) => Awaitable<void>
 
 /**
  * What a request goes through before it takes a turn. The order is what an anonymous caller may learn: nothing of what exists, and no byte of a
@@ -96,12 +97,12 @@ function checkPlan(route: Route | undefined): void {
 }
 
 /** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted` */
-function readBody(server: Server, exchange: Exchange): Promise<void> | undefined {
+function readBody(server: Server, exchange: Exchange): Awaitable<void> {
   const { request, route } = exchange
-  if (route === undefined || route.body === 'none') return undefined
+  if (route === undefined || route.body === 'none') return
   const maxBytes = maxBytesOf(server, exchange)
   checkBodyHead(request, route.body, maxBytes)
-  return readBytesOf(request, route.body, maxBytes)?.then((bytes) => void (exchange.bytes = bytes))
+  return after(readBytesOf(request, route.body, maxBytes), (bytes) => void (exchange.bytes = bytes))
 }
 
 /** What was answered before needs no turn. A service that closes answers nothing more. */
@@ -110,14 +111,11 @@ function findKept({ findAnswer, executor }: Server, exchange: Exchange): void {
 }
 
 /** @throws {OperationError} as `parsingBody` */
-function parseBody(server: Server, exchange: Exchange): Promise<void> | undefined {
+function parseBody(server: Server, exchange: Exchange): Awaitable<void> {
   const { request, route, bytes, ctx, kept } = exchange
-  if (route === undefined || bytes === undefined || kept?.answer !== undefined) return undefined
+  if (route === undefined || bytes === undefined || kept?.answer !== undefined) return
   const limits = limitsForBody(server.limits, maxBytesOf(server, exchange))
-  const body = paced(ctx, parsingBody(request, { kind: route.body, bytes, limits }))
-  if (body instanceof Promise) return body.then((parsed) => void (exchange.body = parsed))
-  exchange.body = body
-  return undefined
+  return after(paced(ctx, parsingBody(request, { kind: route.body, bytes, limits })), (body) => void (exchange.body = body))
 }
 
 function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {

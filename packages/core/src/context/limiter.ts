@@ -5,12 +5,23 @@ export interface Limiter {
   /**
    * Runs the work when there is room, in the order of the calls.
    *
-   * @param caller Whose signal, when it is aborted, ends the wait. Only what has to wait asks for it.
-   * @throws {OperationError} `throttled` when too many wait already or there is no room in time, `aborted` when the caller has gone; and as the work.
+   * @throws {OperationError} as `enter`, and as the work.
    */
-  run<T>(work: () => Promise<T>, caller?: { readonly signal?: AbortSignal | undefined }): Promise<T>
+  run<T>(work: () => Promise<T>, caller?: WaitingCaller): Promise<T>
+  /**
+   * Takes a place, which `leave` gives back; a promise where it has to be waited for.
+   *
+   * @throws {OperationError} `throttled` when too many wait already or there is no room in time, `aborted` when the caller has gone.
+   */
+  enter(caller?: WaitingCaller): Promise<void> | undefined
+  leave(): void
   /** Resolves when nothing runs. */
   idle(): Promise<void>
+}
+
+/** Whose signal, when it is aborted, ends the wait. Only what has to wait asks for it. */
+interface WaitingCaller {
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Bounds of a limiter. */
@@ -59,11 +70,17 @@ export function createLimiter({ concurrency, queue, waitMs, refusal }: LimiterOp
     running--
     if (running === 0) for (const idler of idlers.splice(0)) idler()
   }
+  const enter = (caller?: WaitingCaller): Promise<void> | undefined => {
+    if (running >= concurrency && waiting.size >= queue) throw throttled()
+    if (running >= concurrency) return room(caller?.signal)
+    running++
+    return undefined
+  }
   return {
+    enter,
+    leave,
     async run(work, caller) {
-      if (running < concurrency) running++
-      else if (waiting.size < queue) await room(caller?.signal)
-      else throw throttled()
+      await enter(caller)
       try {
         return await work()
       } finally {

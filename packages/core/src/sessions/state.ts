@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { OperationError } from '../errors/index.js'
 import type { KnownSession, SessionNews, SessionRecord, SessionStore } from '../storage/index.js'
+import { after, type Awaitable } from '../work/index.js'
 import type { AuditEntry } from './audit.js'
 
 /** What the parts of the session service share. */
@@ -23,7 +24,7 @@ export interface SessionServices {
 /** Sessions read a moment ago, where the operator allows a delay. */
 export interface KnownSessions {
   /** Reads through `read` unless the session is known and fresh. */
-  get(digest: string, read: () => Promise<KnownSession | undefined>): Promise<KnownSession | undefined>
+  get(digest: string, read: () => Awaitable<KnownSession | undefined>): Awaitable<KnownSession | undefined>
   /** Forgets everything; called with every change that this process makes. */
   forget(): void
 }
@@ -49,15 +50,16 @@ export function knownSessions(maxAgeMs: number, news?: SessionNews): KnownSessio
   }
   news?.onChange(forget)
   return {
-    async get(digest, read) {
+    get(digest, read) {
       if (news?.heard === false) return read()
       const fresh = kept.get(digest)
       if (fresh !== undefined) return fresh
       const before = generation
-      const found = await read()
-      // A change during the read may have come after it: what was read is not kept then.
-      if (found !== undefined && before === generation) kept.set(digest, found)
-      return found
+      return after(read(), (found) => {
+        // A change during the read may have come after it: what was read is not kept then.
+        if (found !== undefined && before === generation) kept.set(digest, found)
+        return found
+      })
     },
     forget,
   }

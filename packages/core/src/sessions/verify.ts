@@ -1,5 +1,6 @@
 import { isString } from '../json/index.js'
 import type { KnownSession, SessionRecord, SessionStore, UserRecord } from '../storage/index.js'
+import { after, isPending, type Awaitable } from '../work/index.js'
 import { rejected, type RejectionReason, type SessionServices } from './state.js'
 import { sameDigest, sha256, TOKEN_PREFIX } from './token.js'
 
@@ -25,21 +26,25 @@ const TOUCH_MS = 60_000
 /** @throws {OperationError} `token-invalid` for every token that is not an active session's, alike. */
 export async function verifyToken(services: SessionServices, token: string): Promise<Principal> {
   if (!isString(token) || !token.startsWith(TOKEN_PREFIX) || token.length > MAX_TOKEN_LENGTH) throw rejected('unknown')
-  const known = await knownSession(services, sha256(token))
+  const found = knownSession(services, sha256(token))
+  const known = isPending(found) ? await found : found
   if (known === undefined) throw rejected('unknown')
   return accepted(services, known)
 }
 
 /** The session of a digest with its user, whatever their state. */
-export function knownSession(services: SessionServices, digest: string): Promise<KnownSession | undefined> {
+export function knownSession(services: SessionServices, digest: string): Awaitable<KnownSession | undefined> {
   return services.known.get(digest, () => readSession(services.store, digest))
 }
 
-async function readSession(store: SessionStore, digest: string): Promise<KnownSession | undefined> {
-  const known = await store.knownByDigest?.(digest)
-  const session = store.knownByDigest === undefined ? await store.sessionByDigest(digest) : known?.session
-  if (session === undefined || !sameDigest(session.digest, digest)) return undefined
-  return known ?? { session, user: await store.user(session.sub) }
+function readSession(store: SessionStore, digest: string): Awaitable<KnownSession | undefined> {
+  const known = store.knownByDigest === undefined ? readInTurn(store, digest) : store.knownByDigest(digest)
+  return after(known, (found) => (found !== undefined && sameDigest(found.session.digest, digest) ? found : undefined))
+}
+
+async function readInTurn(store: SessionStore, digest: string): Promise<KnownSession | undefined> {
+  const session = await store.sessionByDigest(digest)
+  return session && { session, user: await store.user(session.sub) }
 }
 
 /** The principal of a session that may be used, noting that it was. @throws {OperationError} `token-invalid` */

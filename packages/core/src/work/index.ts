@@ -1,1 +1,2 @@
+export { after, attempt, attemptTo, isPending, type Awaitable } from './awaitable.js'
 export { finished, mapped, sharedWork, type Work } from './work.js'

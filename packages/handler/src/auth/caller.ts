@@ -2,6 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Principal } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
 import type { Action } from 'fhir-ops/operation'
+import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { rightOf, type Right, type ScopeReading } from './rights.js'
 import { covers, isFhirScope, isNarrow, type ScopeGrant } from './scopes.js'
 
@@ -47,11 +48,14 @@ export const OPEN_CALLER: Caller = {
 }
 
 /** The caller behind an accepted token. @throws {OperationError} storage errors, where a scope is to be looked up. */
-export async function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy, reading: ScopeReading): Promise<Caller> {
+export function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy, reading: ScopeReading): Awaitable<Caller> {
   const scoped = principal.scopes.some(isFhirScope)
   const grants = principal.scopes.flatMap((scope) => reading.parse(scope) ?? [])
   const open: readonly Right[] = !scoped && defaultPolicy === 'allow-authenticated' ? [EVERYTHING] : grants
-  const rights = grants.some(isNarrow) ? await narrowedRights(principal, grants, reading) : open
+  return after(grants.some(isNarrow) ? narrowedRights(principal, grants, reading) : open, (rights) => callerWith(rights, principal, policy))
+}
+
+function callerWith(rights: readonly Right[], principal: Principal, policy: AccessPolicy['policy']): Caller {
   const covering = (action: Action, type: string): readonly Right[] =>
     rights.filter((right) => covers(right, action, type) && (right.within === undefined || right.within(type) !== undefined))
   return {

@@ -26,12 +26,14 @@ export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
 /** What engines use beside what is stored, such as the definitions of R4, of packages and of imported code systems, to be read and searched. */
 export interface DefinitionShelf {
   /** The definitions of a type as a storage of their own; `undefined` when there are none. */
-  of(type: string): Promise<Shelf | undefined>
+  of(type: string): Promise<Shelf | undefined> | undefined
   /** True when some source of definitions cannot say which it has: what is not found may be there. */
   readonly isPartlyHidden: boolean
 }
 
-interface Shelf {
+/** The definitions of a type. */
+export interface Shelf {
+  readonly type: string
   readonly storage: Storage
   readonly ids: readonly string[]
 }
@@ -53,18 +55,18 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
     const revisions: unknown[] = await Promise.all(layers.map(async (layer) => layer.revision?.() ?? 0))
     return JSON.stringify(type === 'CodeSystem' ? [...revisions, await imported()] : revisions)
   }
+  const current = async (type: string): Promise<Shelf | undefined> => {
+    const revision = await revisionOf(type)
+    const known = made.get(type)
+    if (known?.revision === revision) return known.shelf
+    const shelf = filled({ ctx, indexer, startedAt }, type)
+    made.set(type, { revision, shelf })
+    // What failed is tried again.
+    shelf.catch(() => made.delete(type))
+    return shelf
+  }
   return {
-    async of(type) {
-      if (!DEFINITION_TYPES.has(type)) return undefined
-      const revision = await revisionOf(type)
-      const known = made.get(type)
-      if (known?.revision === revision) return known.shelf
-      const shelf = filled({ ctx, indexer, startedAt }, type)
-      made.set(type, { revision, shelf })
-      // What failed is tried again.
-      shelf.catch(() => made.delete(type))
-      return shelf
-    },
+    of: (type) => (DEFINITION_TYPES.has(type) ? current(type) : undefined),
     isPartlyHidden: layers.some((layer) => layer.all === undefined),
   }
 }
@@ -93,7 +95,7 @@ async function filled({ ctx, indexer, startedAt }: Making, type: string): Promis
     ids.add(id)
     await storage.write([await pace.run(puttingResource({ type, id, source: resource }, indexer))])
   }
-  return ids.size === 0 ? undefined : { storage, ids: [...ids] }
+  return ids.size === 0 ? undefined : { type, storage, ids: [...ids] }
 }
 
 /** Their resources are parsed when they are asked for. */

@@ -1,7 +1,9 @@
 import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { wrappedStorage, type Condition, type ReadResult, type SearchQuery } from 'fhir-ops/storage'
+import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
+import type { Shelf } from './definition-shelf.js'
 import type { Service } from '../service.js'
 import { narrowedStorage } from './narrowed-storage.js'
 import { narrowed } from './reach.js'
@@ -13,10 +15,13 @@ const MARK = 'definitions.'
  * The storage of a request with the definitions of a type behind what is stored: a stored resource goes before the definition of its id. What the
  * caller's rights do not cover stays hidden. For reads and searches; writes go to the storage.
  */
-export async function withDefinitions(service: Service, { ctx, caller }: Exchange, type: string): Promise<OperationContext> {
-  const shelf = await service.definitions.of(type)
-  if (shelf === undefined) return ctx
+export function withDefinitions(service: Service, exchange: Exchange, type: string): Awaitable<OperationContext> {
+  return after(service.definitions.of(type), (shelf) => (shelf === undefined ? exchange.ctx : withShelf(service, exchange, shelf)))
+}
+
+function withShelf(service: Service, { ctx, caller }: Exchange, shelf: Shelf): OperationContext {
   const { storage } = ctx
+  const { type } = shelf
   const behind = caller.isNarrowed ? narrowedStorage({ ...ctx, storage: shelf.storage }, caller, service.indexer) : shelf.storage
   const unhidden = async (query: SearchQuery): Promise<SearchQuery> => {
     const hidden = await hiddenIds(service, type, shelf.ids)

@@ -1,5 +1,6 @@
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { containerOfPlace, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
+import type { Awaitable } from 'fhir-ops/internal/work'
 import { isResourceId, isResourceType, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import type { Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
@@ -11,10 +12,10 @@ type Asking = Pick<Exchange, 'ctx' | 'caller'>
  * A caller whose token names a project reaches only the bots of that project; who may not read the resource that a Binary belongs to does not reach the
  * Binary; all other resources are everybody's.
  */
-export async function isReached(
+export function isReached(
   asking: Asking,
   { type, resource }: { readonly type: string; readonly resource: JsonObject },
-): Promise<boolean> {
+): Awaitable<boolean> {
   if (type === 'Binary') return isContextRead(asking, resource)
   const project = asking.caller.principal?.project
   return type !== 'Bot' || project === undefined || stringAt(resource, 'project') === project
@@ -45,7 +46,7 @@ export function addressIn(reference: string): { readonly type: string; readonly 
 }
 
 /** As `isReached`. A deletion does not name the project. */
-export function isVersionReached(asking: Asking, { type, stored }: Pick<ResourceVersion, 'type' | 'stored'>): Promise<boolean> {
+export function isVersionReached(asking: Asking, { type, stored }: Pick<ResourceVersion, 'type' | 'stored'>): Awaitable<boolean> {
   return isReached(asking, stored ?? { type, resource: {} })
 }
 

@@ -2,9 +2,11 @@ import { OperationError } from 'fhir-ops/errors'
 import { parseSearch } from 'fhir-ops/search'
 import type { StoredResource } from 'fhir-ops/storage'
 import type { ResourceVersion } from 'fhir-ops/internal/storage'
+import type { Awaitable } from 'fhir-ops/internal/work'
 import { notFound } from '../auth/caller.js'
 import { param, type Exchange } from '../exchange.js'
 import { emptyAnswer, fhirText, type Answer } from '../http/answer.js'
+import type { Target } from '../http/target.js'
 import { asksForContent, contentAnswer } from './binary.js'
 import { withDefinitions } from './definitions.js'
 import type { Service } from '../service.js'
@@ -18,10 +20,10 @@ import { subsetFor } from './search/subset.js'
  * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
  */
 export async function readResource(service: Service, asked: Exchange): Promise<Answer> {
-  const ctx = await withDefinitions(service, asked, param(asked, 'type'))
+  const [type, id] = [param(asked, 'type'), param(asked, 'id')]
+  const ctx = await withDefinitions(service, asked, type)
   const exchange = ctx === asked.ctx ? asked : { ...asked, ctx }
-  const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
-  const stored = await exchange.ctx.storage.read(type, id)
+  const stored = await ctx.storage.read(type, id)
   if (stored === undefined) throw await missing(exchange, type, id)
   if (!(await isReached(exchange, stored))) throw notFound(type, id)
   const headers = versionHeaders(stored)
@@ -71,9 +73,12 @@ async function definitionVersion(
 const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
 
 /** The text of a resource, or what `_summary` or `_elements` leaves of it. */
-async function textAsAsked(exchange: Exchange, { type, text }: StoredResource): Promise<string> {
+function textAsAsked(exchange: Exchange, stored: StoredResource): Awaitable<string> {
   const asked = exchange.target.query.filter(([name]) => SHAPING.has(name))
-  if (asked.length === 0) return text
+  return asked.length === 0 ? stored.text : subsetText(exchange, stored, asked)
+}
+
+async function subsetText(exchange: Exchange, { type, text }: StoredResource, asked: Target['query']): Promise<string> {
   const { search } = exchange.ctx
   if (search === undefined) throw new OperationError('search-unsupported', 'This server returns whole resources only.')
   const parsed = await parseSearch(type, asked, search)

@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { after, attempt, type Awaitable } from 'fhir-ops/internal/work'
 import type { HttpRequest } from './http-request.js'
 
 /** @throws {OperationError} `body-too-long` when the declared length is above the limit. Nothing is read. */
@@ -16,7 +17,7 @@ export function checkLength(bytes: number, maxBytes: number): void {
  *
  * @throws {OperationError} `body-too-long`; `aborted` when the sender stops before its end.
  */
-export async function readBytes(request: HttpRequest, maxBytes: number): Promise<Uint8Array> {
+export function readBytes(request: HttpRequest, maxBytes: number): Awaitable<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
   const take = (chunk: Uint8Array): void => {
@@ -24,14 +25,16 @@ export async function readBytes(request: HttpRequest, maxBytes: number): Promise
     checkLength(length, maxBytes)
     chunks.push(chunk)
   }
-  try {
-    if (request.readBody === undefined) for await (const chunk of request.body()) take(chunk)
-    else await request.readBody(take)
-  } catch (cause) {
+  const reading = (): Awaitable<void> => (request.readBody === undefined ? readEach(request.body(), take) : request.readBody(take))
+  const failed = (cause: unknown): never => {
     if (cause instanceof OperationError) throw cause
     throw new OperationError('aborted', 'The request ended before its body did.', { cause })
   }
-  return joined(chunks, length)
+  return after(attempt(reading, failed), () => joined(chunks, length))
+}
+
+async function readEach(chunks: AsyncIterable<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
+  for await (const chunk of chunks) take(chunk)
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {

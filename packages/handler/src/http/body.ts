@@ -1,7 +1,7 @@
 import { BOT_CONTENT_TYPES } from 'fhir-ops/internal/execute'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
-import type { Work } from 'fhir-ops/internal/work'
+import type { Awaitable, Work } from 'fhir-ops/internal/work'
 import type { HandlerLimits } from '../limits.js'
 import { checkDeclaredLength, readBytes } from './body-bytes.js'
 import type { HttpRequest } from './http-request.js'
@@ -74,7 +74,7 @@ export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: nu
 }
 
 /** Reads a body in full, without parsing it; `undefined` when the route reads none or an optional one is absent. @throws {OperationError} as `readBytes` */
-export function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: number): Promise<Uint8Array> | undefined {
+export function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: number): Awaitable<Uint8Array | undefined> {
   const reading = readingOf(kind)
   return reading === undefined || isAbsent(request, reading) ? undefined : readBytes(request, maxBytes)
 }

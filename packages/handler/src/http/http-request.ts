@@ -11,8 +11,8 @@ export interface HttpRequest {
   readonly hasBody: boolean
   /** Reading starts with the first chunk asked for; asked for once. @throws {OperationError} `unforeseen`, see `bodyTaken` */
   body(): AsyncIterable<Uint8Array>
-  /** The same, where a server has something quicker than an iterator: hands over chunk by chunk, and stops when `take` throws. @throws as `take`, and as `body` */
-  readBody?(take: (chunk: Uint8Array) => void): Promise<void>
+  /** The same, where a server has something quicker than an iterator: hands over chunk by chunk, at once where all have arrived, and stops when `take` throws. @throws as `take`, and as `body` */
+  readBody?(take: (chunk: Uint8Array) => void): void | Promise<void>
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined
   /** The same, where a server has something quicker than a signal: calls back when the caller has gone, until the function that it returns is called. */

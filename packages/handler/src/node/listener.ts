@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Awaitable } from 'fhir-ops/internal/work'
 import type { Handler } from '../handler.js'
 import { emptyAnswer, finished } from '../http/answer.js'
 import { bodyTaken, linesOf, type HttpRequest } from '../http/http-request.js'
@@ -47,7 +48,7 @@ function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
     const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
     const answer = isAddressed(message) ? await handler.respond(request, connection) : finished(emptyAnswer(400), 'GET')
     const isBodyUnread = request.hasBody && !message.complete
-    await writeAnswer(response, answer, { unread: isBodyUnread ? message : undefined, outbox })
+    return writeAnswer(response, answer, { unread: isBodyUnread ? message : undefined, outbox })
   }
 }
 
@@ -108,7 +109,7 @@ class NodeRequest implements HttpRequest {
     return this.#message.iterator({ destroyOnReturn: false })
   }
 
-  readBody(take: (chunk: Uint8Array) => void): Promise<void> {
+  readBody(take: (chunk: Uint8Array) => void): Awaitable<void> {
     return readBody(this.#message, this.#response, take)
   }
 
@@ -141,9 +142,9 @@ function headerText(value: string | readonly string[] | undefined): string | und
 }
 
 /** Reads a body by its events: an iterator costs more than many an operation. */
-function readBody(message: IncomingMessage, response: ServerResponse, take: (chunk: Uint8Array) => void): Promise<void> {
+function readBody(message: IncomingMessage, response: ServerResponse, take: (chunk: Uint8Array) => void): Awaitable<void> {
   prepareBody(message, response)
-  if (message.readableEnded) return Promise.resolve()
+  if (message.readableEnded) return
   if (message.complete && !message.destroyed) return readAtOnce(message, take)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const onData = (chunk: Uint8Array): void => {
@@ -166,7 +167,7 @@ function readBody(message: IncomingMessage, response: ServerResponse, take: (chu
 }
 
 /** A body of which all has arrived, as that of most requests has when the token is accepted: to hear of its events takes longer than to parse it (bench `http`). */
-async function readAtOnce(message: IncomingMessage, take: (chunk: Uint8Array) => void): Promise<void> {
+function readAtOnce(message: IncomingMessage, take: (chunk: Uint8Array) => void): void {
   for (let chunk: Uint8Array | null = message.read(); chunk !== null; chunk = message.read()) take(chunk)
 }
 

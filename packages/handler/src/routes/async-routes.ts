@@ -7,6 +7,7 @@ import { param, type Exchange, type Route } from '../exchange.js'
 import { failureAnswer, toOperationError } from '../failure.js'
 import { assembled, emptyAnswer, fhirText, type Answer } from '../http/answer.js'
 import { logRequest } from '../observe.js'
+import type { Awaitable } from 'fhir-ops/internal/work'
 import { requestContext } from '../request-context.js'
 import { FHIR_PATH, type Service } from '../service.js'
 
@@ -42,7 +43,7 @@ export function asyncRoutes(service: Service): readonly Route[] {
  * Carries a request out later where its caller prefers that: the answer is 202, and says where its state is asked for. An entry of a batch is
  * always answered at once.
  */
-export function answeredLater(service: Service, exchange: Exchange, run: (exchange: Exchange) => Promise<Answer>): Promise<Answer> {
+export function answeredLater(service: Service, exchange: Exchange, run: (exchange: Exchange) => Awaitable<Answer>): Awaitable<Answer> {
   if (exchange.whole !== undefined || !prefersAsync(exchange.request)) return run(exchange)
   const started = performance.now()
   const { id } = service.jobs.start(ownerOf(exchange), {
@@ -63,7 +64,7 @@ export function answeredLater(service: Service, exchange: Exchange, run: (exchan
     ['Content-Location', `${service.baseUrl}${ASYNC_STATUS}/${id}`],
     ['Preference-Applied', 'respond-async'],
   ] as const
-  return Promise.resolve(emptyAnswer(202, headers))
+  return emptyAnswer(202, headers)
 }
 
 function ownerOf({ caller }: Exchange): string | undefined {

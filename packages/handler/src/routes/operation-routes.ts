@@ -8,6 +8,7 @@ import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
 import { assembled, fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
+import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { answeredLater } from './async-routes.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
@@ -28,7 +29,7 @@ const PLACES: Readonly<Record<Place['level'], string>> = { system: '', type: ':t
 
 function operationRoute(service: Service, operation: Operation, { level, method }: Place): Route {
   const { needs } = operation
-  const run = (exchange: Exchange): Promise<Answer> => runOperation(service, operation, { exchange, method })
+  const run = (exchange: Exchange): Awaitable<Answer> => runOperation(service, operation, { exchange, method })
   return {
     method,
     path: `${FHIR_PATH}/${PLACES[level]}${operation.name}`,
@@ -76,24 +77,27 @@ function bodyKindOf(operation: Operation): Route['body'] {
   return operation.body === 'text' ? 'fhir-text' : 'optional-fhir'
 }
 
-async function runOperation(
+function runOperation(
   service: Service,
   operation: Operation,
   { exchange, method }: { exchange: Exchange; method: Place['method'] },
-): Promise<Answer> {
-  const { ctx } = exchange
-  const { status, text, location } = await written(ctx, operation, operationRequest(operation, exchange, method))
+): Awaitable<Answer> {
+  const response = written(exchange.ctx, operation, operationRequest(operation, exchange, method))
+  return after(response, (answered) => answerWith(service, exchange, answered))
+}
+
+/** @throws {OperationError} `too-costly` for an answer that is too long. */
+function answerWith(service: Service, { ctx, whole }: Exchange, { status, text, location }: WrittenResponse): Awaitable<Answer> {
   const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' })
   if ('bytes' in text) size.add('', text.bytes)
   else for (const piece of text) size.add(piece)
   const answer = fhirPieces(status, text, location === undefined ? [] : [['Location', `${service.baseUrl}${FHIR_PATH}/${location}`]])
-  return exchange.whole === undefined ? answer : assembled(answer, createPace(ctx))
+  return whole === undefined ? answer : assembled(answer, createPace(ctx))
 }
 
-async function written(ctx: OperationContext, { write, run }: Operation, request: OperationRequest): Promise<WrittenResponse> {
+function written(ctx: OperationContext, { write, run }: Operation, request: OperationRequest): Awaitable<WrittenResponse> {
   if (write !== undefined) return write(ctx, request)
-  const { resource, ...response } = await run(ctx, request)
-  return { ...response, text: [await pacedText(ctx, resource)] }
+  return after(run(ctx, request), ({ resource, ...response }) => after(pacedText(ctx, resource), (text) => ({ ...response, text: [text] })))
 }
 
 function operationRequest(operation: Operation, exchange: Exchange, method: Place['method']): OperationRequest {
