@@ -44,13 +44,16 @@ export const EXPANSION: NodeCompilers = {
     const [source, per] = twoOperands(withStep(node), scope, compiler)
     return (evaluation) => {
       const [whole, step] = [source(evaluation), per(evaluation)]
-      if (isInterval(whole)) return isBounded(whole) ? steps(whole, step, evaluation, compiler).map(([low]) => low) : []
-      if (!isList(whole)) return null
+      if (!isInterval(whole) && !isList(whole)) return null
+      const bounded = (isInterval(whole) ? [whole] : whole.filter(isInterval)).filter(isBounded)
+      const by = isQuantity(step) ? step : defaultStep(bounded)
+      const expanded = (interval: Interval): ReturnType<typeof steps> => steps(interval, by, evaluation, compiler)
+      if (isInterval(whole)) return bounded.flatMap(expanded).map(([low]) => low)
       evaluation.spend(sizeOf(whole) * COLLAPSE_STEPS)
-      const joined = collapse(whole.filter(isInterval).filter(isBounded), null, compiler)
-      return joined
+      return collapse(bounded, null, compiler)
         .filter(isInterval)
-        .flatMap((interval) => steps(interval, step, evaluation, compiler).map(([low, high]) => closedInterval(low, high)))
+        .flatMap(expanded)
+        .map(([low, high]) => closedInterval(low, high))
     }
   },
 }
@@ -117,13 +120,13 @@ const TEMPORAL_STEPS = 12
 /** The first and last points of the parts of an interval that are `per` long; a rest that is shorter is left out. */
 function steps(
   interval: Interval,
-  per: Value,
+  per: Quantity,
   evaluation: Evaluation,
   { convert, offset }: Compiler,
 ): readonly (readonly [Value, Value])[] {
   const [start, end] = [startOf(interval), endOf(interval)]
   if (start === null || end === null) return []
-  const step = stepIn(start, isQuantity(per) ? per : defaultStep(start, end), convert)
+  const step = stepIn(start, per, convert)
   const fitted = step === undefined ? undefined : fitPoints(start, end, step)
   if (step === undefined || fitted === undefined) return []
   const by = pointOrder(convert, undefined, offset)
@@ -198,18 +201,16 @@ function fitDates(start: Temporal, end: Temporal, step: Quantity): FittedPoints 
 
 const ONE = decimalOfInteger(1)
 
-/** One unit of the coarser of both bounds. */
-function defaultStep(start: Value, end: Value): Quantity {
+/** One unit of the coarsest of all bounds as they are written, whether they belong to the intervals or not. */
+function defaultStep(intervals: readonly Interval[]): Quantity {
   const one: Decimal = ONE ?? { kind: 'decimal', units: 100_000_000, places: 0 }
-  if (isTemporal(start) && isTemporal(end)) return quantity(one, PRECISIONS[Math.min(start.precision, end.precision)] ?? 'day')
-  if (isQuantity(start)) return quantity(finerOf(start.value, isQuantity(end) ? end.value : one), start.unit)
-  return isDecimal(start) && isDecimal(end) ? quantity(finerOf(start, end)) : quantity(one)
-}
-
-/** One step of the coarser of two decimals. */
-function finerOf(a: Decimal, b: Decimal): Decimal {
-  const places = Math.min(a.places, b.places)
-  return { kind: 'decimal', units: 10 ** (8 - places), places }
+  const bounds = intervals.flatMap(({ low, high }) => [low, high])
+  const dates = bounds.filter(isTemporal)
+  if (dates.length > 0) return quantity(one, PRECISIONS[Math.min(...dates.map(({ precision }) => precision))] ?? 'day')
+  const amounts = bounds.flatMap((bound) => amountOf(bound) ?? [])
+  if (amounts.length === 0) return quantity(one)
+  const places = Math.min(...amounts.map((amount) => amount.places))
+  return quantity({ kind: 'decimal', units: 10 ** (8 - places), places }, bounds.find(isQuantity)?.unit)
 }
 
 /** The distance of the bounds (`width`), or that plus one point (`size`). */

@@ -90,9 +90,14 @@ export const STRING: NodeCompilers = {
       const spend = spendMatch(text, evaluation)
       // A substitution may repeat what was matched, so that its length times that of the text bounds what is made.
       evaluation.spend((text.length * (substitution.length + 1)) / TEXT_OF_STEP)
-      return bounded(patterns(pattern, evaluation).replaceAll(text, substitution.replaceAll('\\$', '$$$$'), spend))
+      return bounded(patterns(pattern, evaluation).replaceAll(text, substitutionOf(substitution), spend))
     }
   },
+}
+
+/** A substitution in which `\$` is a dollar sign and `\\` a backslash, as a regular expression of JavaScript takes it. */
+function substitutionOf(text: string): string {
+  return text.replaceAll(/\\([\\$])/g, (_, sign) => (sign === '$' ? '$$' : '\\'))
 }
 
 function onTexts(compute: (text: string, part: string) => Value): ReturnType<typeof binary> {

@@ -318,7 +318,7 @@ function toLong(value: Value): Value {
 function toDecimal(value: Value): Value {
   if (isDecimal(value)) return value
   if (typeof value === 'boolean') return { kind: 'decimal', units: value ? 100_000_000 : 0, places: 1 }
-  if (typeof value === 'string') return decimalOfText(value) ?? null
+  if (typeof value === 'string') return decimalOfText(value, true) ?? null
   return typeof value === 'number' || typeof value === 'bigint' ? (decimalOfInteger(value) ?? null) : null
 }
 
@@ -344,7 +344,7 @@ function toTime(value: Value): Value {
   return value.kind === 'time' ? value : (temporalOf('time', value.fields.slice(DAY + 1, value.precision + 1)) ?? null)
 }
 
-const QUANTITY = /^([+-]?\d{1,28}(?:\.\d{1,8})?)\s*(?:'([^']{1,100})'|([a-z]{3,12}))?$/
+const QUANTITY = /^([+-]?\d{1,28}(?:\.\d{1,28})?)\s*(?:'([^']{1,100})'|([a-z]{3,12}))?$/
 
 function toQuantity(value: Value): Value {
   if (isQuantity(value)) return value
@@ -354,7 +354,7 @@ function toQuantity(value: Value): Value {
     return amount === undefined ? null : quantity(amount)
   }
   const [, number, ucum, word] = QUANTITY.exec(value.trim()) ?? []
-  const amount = number === undefined ? undefined : decimalOfText(number)
+  const amount = number === undefined ? undefined : decimalOfText(number, true)
   if (amount === undefined) return null
   if (word !== undefined && calendarUnit(word) === undefined) return null
   return quantity(amount, ucum ?? word ?? '1')
