@@ -199,8 +199,11 @@ describe('expressions without data', () => {
     ['expand Interval(1.0, 1.3)', '{ 1.0, 1.1, 1.2 }'],
     ['expand { Interval(1.0, 1.2] }', '{ Interval[1.0, 1.0], Interval[1.1, 1.1], Interval[1.2, 1.2] }'],
     ["expand Interval(1.1 'g', 1.4 'g')", "{ 1.1 'g', 1.2 'g', 1.3 'g' }"],
-    ['expand { Interval[@T08, @T09], Interval[@T14:30, @T15:30] }', '{ Interval[@T08, @T08], Interval[@T09, @T09], Interval[@T14, @T14], Interval[@T15, @T15] }'],
-    ['days between @2014-01-01T23:00:00.000-05:00 and @2014-01-02T23:00:00.000+00:00', '1'],
+    [
+      'expand { Interval[@T08, @T09], Interval[@T14:30, @T15:30] }',
+      '{ Interval[@T08, @T08], Interval[@T09, @T09], Interval[@T14, @T14], Interval[@T15, @T15] }',
+    ],
+    ['days between @2014-01-01T23:00:00.000-05:00 and @2014-01-02T23:00:00.000+00:00', '0'],
     ['hours between @2014-01-01T23:00:00.000-05:00 and @2014-01-02T23:00:00.000+00:00', '19'],
     ["ToDecimal('0.123456789')", '0.12345679'],
     ["ToQuantity('0.123456789 \\'mg\\'')", "0.12345679 'mg'"],

@@ -19,7 +19,11 @@ interface Stored {
 }
 
 /** A library whose definitions follow the head, at `http://x/Library/<name>` unless it says otherwise. */
-function library(name: string, statements: string, { includes = '', version = '1', ...more }: Readonly<Record<string, unknown>> = {}): Stored {
+function library(
+  name: string,
+  statements: string,
+  { includes = '', version = '1', ...more }: Readonly<Record<string, unknown>> = {},
+): Stored {
   const text = `library ${name} version '${String(version)}'
 using FHIR version '4.0.1'
 include FHIRHelpers version '4.0.1'

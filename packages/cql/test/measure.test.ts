@@ -160,7 +160,7 @@ it('counts resources, includes the last day of the period, and lists members', a
 it('lists what is no resource beside the subject that it is of, each equal value once', async () => {
   const [language, day] = ['text/cql-expression', (expression: string): object => ({ criteria: { language, expression } })]
   const starts = day('Visits.Visits V return all start of FHIRHelpers.ToInterval(V.period)')
-  const same = day("{ @2020-03-01T11:00:00+01:00, @2020-02-01T12:00:00+02:00 }")
+  const same = day('{ @2020-03-01T11:00:00+01:00, @2020-02-01T12:00:00+02:00 }')
   const cohort = measure('cohort', [population('initial-population', '', starts)], { basis: 'dateTime' })
   const [list] = (await report(cohort, { reportType: 'subject-list' })).contained ?? []
   expect(list).toMatchObject({
@@ -305,7 +305,11 @@ define function Dose(item FHIR.Observation): item.value as FHIR.Quantity
   const continuous = (method: string): { resourceType: string; id: string } =>
     measure(
       'continuous-variable',
-      [population('initial-population', 'All'), population('measure-population', 'All'), population('measure-observation', '', aggregated(method))],
+      [
+        population('initial-population', 'All'),
+        population('measure-population', 'All'),
+        population('measure-observation', '', aggregated(method)),
+      ],
       { basis: 'Observation', library: ['http://x/Library/Doses'] },
     )
 

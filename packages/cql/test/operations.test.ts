@@ -93,14 +93,41 @@ describe('$cql', () => {
 
   it.each([
     ['"x" + 1', [{ name: 'x', valueInteger: 5 }], { valueInteger: 6 }],
-    ['Sum("x")', [{ name: 'x', valueInteger: 5 }, { name: 'x', valueInteger: 7 }], { valueInteger: 12 }],
-    ["x.a & '!'", [{ name: 'x', part: [{ name: 'a', valueString: 'yes' }, { name: 'b', valueBoolean: true }] }], { valueString: 'yes!' }],
+    [
+      'Sum("x")',
+      [
+        { name: 'x', valueInteger: 5 },
+        { name: 'x', valueInteger: 7 },
+      ],
+      { valueInteger: 12 },
+    ],
+    [
+      "x.a & '!'",
+      [
+        {
+          name: 'x',
+          part: [
+            { name: 'a', valueString: 'yes' },
+            { name: 'b', valueBoolean: true },
+          ],
+        },
+      ],
+      { valueString: 'yes!' },
+    ],
     ['@2020-03-01T12 during x', [{ name: 'x', valuePeriod: { start: '2020-01', end: '2020-12' } }], { valueBoolean: true }],
-    ["x.numerator = 1 'g'", [{ name: 'x', valueRatio: { numerator: { value: 1, code: 'g' }, denominator: { value: 2, code: 'mL' } } }], { valueBoolean: true }],
+    [
+      "x.numerator = 1 'g'",
+      [{ name: 'x', valueRatio: { numerator: { value: 1, code: 'g' }, denominator: { value: 2, code: 'mL' } } }],
+      { valueBoolean: true },
+    ],
     ['Count(Flatten(x))', [1, 2].map((valueInteger) => ({ name: 'x', part: [{ name: 'element', valueInteger }] })), { valueInteger: 2 }],
   ])('takes parameters of an expression by name: %s', async (expression, given, result) => {
     const resource = parameters(...given)
-    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: expression }, { name: 'parameters', resource }))
+    const { json } = await call(
+      'POST',
+      '$cql',
+      parameters({ name: 'expression', valueString: expression }, { name: 'parameters', resource }),
+    )
     expect(json.parameter).toMatchObject([{ name: 'return', ...result }])
   })
 
@@ -304,8 +331,15 @@ describe('Library/$evaluate', () => {
     ['Interval<Decimal>', 'width of X = 4.0', { valueRange: { low: { value: 1 }, high: { value: 5 } } }, { valueBoolean: true }],
     ['Concept', 'Count(X.codes)', { valueCoding: { system: 'http://x/s', code: 'a' } }, { valueInteger: 1 }],
   ])('takes a parameter as the %s that is declared', async (type, expression, value, result) => {
-    const stated = { name: 'library', resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: ${expression}`) }
-    const { json } = await call('POST', 'Library/$evaluate', parameters(stated, { name: 'parameters', resource: parameters({ name: 'X', ...value }) }))
+    const stated = {
+      name: 'library',
+      resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: ${expression}`),
+    }
+    const { json } = await call(
+      'POST',
+      'Library/$evaluate',
+      parameters(stated, { name: 'parameters', resource: parameters({ name: 'X', ...value }) }),
+    )
     expect(json.parameter).toMatchObject([{ name: 'Y', ...result }])
   })
 
@@ -317,7 +351,11 @@ describe('Library/$evaluate', () => {
     ['Quantity', { valueCoding: { code: 'a' } }],
   ])('refuses a parameter that is no %s', async (type, value) => {
     const stated = { name: 'library', resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: X`) }
-    const { status, json } = await call('POST', 'Library/$evaluate', parameters(stated, { name: 'parameters', resource: parameters({ name: 'X', ...value }) }))
+    const { status, json } = await call(
+      'POST',
+      'Library/$evaluate',
+      parameters(stated, { name: 'parameters', resource: parameters({ name: 'X', ...value }) }),
+    )
     expect([status, json.issue[0]?.code, json.issue[0]?.details.text]).toEqual([
       400,
       'value',

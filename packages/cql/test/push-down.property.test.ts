@@ -64,7 +64,11 @@ describe('populations that the search for subjects tells', () => {
   })
 
   it('are read of everybody where one of them may fail for anybody', async () => {
-    const criteria = ['exists [Encounter]', 'exists [Encounter]', '(singleton from ([Encounter: "Kinds"])) is not null and exists "Finished"']
+    const criteria = [
+      'exists [Encounter]',
+      'exists [Encounter]',
+      '(singleton from ([Encounter: "Kinds"])) is not null and exists "Finished"',
+    ]
     const resources = [visit(0, 'planned'), visit(0, 'planned')]
     expect(await expectSameCounts(memoryStorage(), { criteria, people, resources })).toEqual({ read: 12, isWhole: false })
   })

@@ -79,7 +79,10 @@ function groupExtensions({ component, improvementNotation }: EvaluatedGroup): re
 function groupOf(one: EvaluatedGroup, contained: Resource[]): MeasureReportGroup {
   const { id, code, populations, score, scoreUnit, stratifiers } = one
   const extension = groupExtensions(one)
-  const own = populationsOf({ populations, ...(score !== undefined && { score }), ...(scoreUnit !== undefined && { scoreUnit }) }, contained)
+  const own = populationsOf(
+    { populations, ...(score !== undefined && { score }), ...(scoreUnit !== undefined && { scoreUnit }) },
+    contained,
+  )
   const stratifier = stratifiers.map(({ id, code, strata }): MeasureReportGroupStratifier => {
     const stratum = strata.map((one) => ({ ...valuesOf(one), ...populationsOf(one, contained) }))
     return { ...(id !== undefined && { id }), ...(code !== undefined && { code: [code] }), ...(stratum.length > 0 && { stratum }) }

@@ -177,7 +177,7 @@ function groupOf(group: GroupPlan, counts: GroupCounts, listed: boolean): Evalua
   const improvementNotation = conceptOf(group.improvementNotation)
   const stratifierOf = (stratifier: Stratifier, index: number): EvaluatedStratifier => ({
     ...headOf(stratifier),
-    strata: (strata[index] ?? []).map((stratum) => ({ ...valuesOf(stratifier, stratum), ...populationsOf(group, stratum, listed) })),
+    strata: (strata[index] ?? []).map((stratum) => ({ ...valuesOf(stratifier, stratum), ...stratumPopulationsOf(group, stratum, listed) })),
   })
   return {
     ...headOf(group),
@@ -194,7 +194,11 @@ interface Tallied {
   readonly scoreUnit?: string | undefined
 }
 
-function populationsOf(group: GroupPlan, { populations: tallies, score: given, scoreUnit }: Tallied, listed: boolean): EvaluatedPopulations {
+function populationsOf(
+  group: GroupPlan,
+  { populations: tallies, score: given, scoreUnit }: Tallied,
+  listed: boolean,
+): EvaluatedPopulations {
   const counts = group.populations.map((_, index) => tallies[index]?.count ?? 0)
   const score = given ?? scoreOf(group, counts)
   const populations = group.populations.map((one, index) => {
@@ -207,6 +211,15 @@ function populationsOf(group: GroupPlan, { populations: tallies, score: given, s
     }
   })
   return { populations, ...(score !== undefined && { score }), ...(scoreUnit !== undefined && { scoreUnit }) }
+}
+
+/** The populations of a stratum. Ids of elements are unique in a resource: those of the group's populations are repeated only where their codes do not say which is which. */
+function stratumPopulationsOf(group: GroupPlan, stratum: Tallied, listed: boolean): EvaluatedPopulations {
+  const { populations, ...others } = populationsOf(group, stratum, listed)
+  const kindOf = (index: number): string | undefined => group.populations[index]?.kinds[0]
+  const isOnly = (index: number): boolean =>
+    kindOf(index) !== undefined && group.populations.filter(({ kinds }) => kinds[0] === kindOf(index)).length === 1
+  return { ...others, populations: populations.map(({ id, ...one }, index) => (id === undefined || isOnly(index) ? one : { id, ...one })) }
 }
 
 interface Head {

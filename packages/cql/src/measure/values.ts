@@ -3,22 +3,26 @@ import type { StratumValue } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
-import { toParameterEntries } from '../results/parameters.js'
+import { fhirQuantity, toParameterEntries } from '../results/parameters.js'
 import { decimalOf } from '../values/compare.js'
 import { numberOf, shortDecimalText } from '../values/decimal.js'
 import { plainTextOf } from '../values/text.js'
-import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type Value } from '../values/value.js'
+import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type FhirElement, type Value } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
+
+const NULL_STRATUM: StratumValue = { concept: { text: 'null' } }
 
 /** What a result is as the value of a stratum; `undefined` for resources and lists, which are more than one value. */
 export function stratumValueOf(value: Value, context: HelperContext): StratumValue | undefined {
-  if (value === null) return { concept: { text: 'null' } }
+  if (value === null) return NULL_STRATUM
   if (isCode(value)) return { concept: { coding: [codingOf(value)] } }
   if (isConcept(value)) return { concept: { coding: value.codes.map(codingOf), ...(value.display !== null && { text: value.display }) } }
   if (isQuantity(value)) {
     const unit = value.unit === '1' ? '' : ` ${value.unit}`
-    return { concept: { text: `${shortDecimalText(value.value)}${unit}` }, quantity: { value: numberOf(value.value), code: value.unit } }
+    return { concept: { text: `${shortDecimalText(value.value)}${unit}` }, quantity: { ...fhirQuantity(value) } }
   }
+  // Texts of FHIR are not empty, so an empty one is written as in CQL.
+  if (value === '') return { concept: { text: "''" } }
   if (isList(value)) return undefined
   if (isFhir(value)) return stratumOfElement(value, context)
   const amount = typeof value === 'object' ? decimalOf(value) : undefined
@@ -26,15 +30,24 @@ export function stratumValueOf(value: Value, context: HelperContext): StratumVal
   return text === undefined ? undefined : { concept: { text } }
 }
 
-function stratumOfElement(value: Extract<Value, { readonly kind: 'fhir' }>, context: HelperContext): StratumValue | undefined {
+function stratumOfElement(value: FhirElement, context: HelperContext): StratumValue | undefined {
   if (value.type.kind === 'primitive') return stratumValueOf(systemValueOf(value, context.offset) ?? null, context)
   if (value.type.name === 'CodeableConcept' && isRecord(value.json)) return { concept: { ...value.json } }
   if (value.type.name === 'Coding' && isRecord(value.json)) return { concept: { coding: [{ ...value.json }] } }
-  if (value.type.name === 'Quantity') {
-    const quantity = FHIR_HELPERS['ToQuantityIgnoringComparator']?.(value, context) ?? null
-    return isQuantity(quantity) ? stratumValueOf(quantity, context) : undefined
-  }
-  return undefined
+  // Also ages, durations and other profiles of quantities.
+  return value.type.elements.has('comparator') ? stratumOfQuantity(value, context) : undefined
+}
+
+/** An amount as it was recorded: with its comparator, and in the unit that its code names. */
+function stratumOfQuantity(value: FhirElement, context: HelperContext): StratumValue {
+  const amount = FHIR_HELPERS['ToQuantityIgnoringComparator']?.(value, context) ?? null
+  if (!isQuantity(amount) || !isRecord(value.json)) return NULL_STRATUM
+  const { comparator, system, code, unit: written } = value.json
+  const unit = code ?? written
+  const text = [comparator, shortDecimalText(amount.value), unit === '1' ? undefined : unit].filter((part) => typeof part === 'string')
+  const quantity = { value: numberOf(amount.value), comparator, unit, system, code }
+  const present = Object.entries(quantity).filter(([, member]) => member !== undefined)
+  return { concept: { text: text.join(' ') }, quantity: Object.fromEntries(present) }
 }
 
 function codingOf({ code, system, version, display }: Code): Readonly<Record<string, string>> {

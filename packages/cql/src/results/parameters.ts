@@ -114,7 +114,8 @@ function fhirText(value: Temporal): string {
   return temporalText(whole ?? value)
 }
 
-function fhirQuantity({ value, unit }: Quantity): FhirQuantity {
+/** A quantity as FHIR has it: with a code, unless its unit is one of the calendar. */
+export function fhirQuantity({ value, unit }: Quantity): FhirQuantity {
   const amount = numberOf(value)
   return calendarUnit(unit) === undefined ? { value: amount, unit, system: UCUM, code: unit } : { value: amount, unit }
 }

@@ -152,8 +152,8 @@ function cutOff(fields: Fields, precision: Precision): Fields {
  */
 export function between(from: Temporal, to: Temporal, unit: Unit, what: 'duration' | 'difference'): readonly [number, number] | undefined {
   const count = what === 'duration' ? wholePeriods : crossedBoundaries
-  // Days and longer are counted as they are written, whatever the offsets (CQL author's guide, Computing durations and differences).
-  const offset = (PRECISION_OF_UNIT.get(unit) ?? DAY) <= DAY ? undefined : from.offset
+  // Boundaries of days and longer are those of the dates as they are written; durations are of the moments, as the published tests have it.
+  const offset = (PRECISION_OF_UNIT.get(unit) ?? DAY) <= DAY && what === 'difference' ? undefined : from.offset
   const at = (value: Temporal, end: 'least' | 'greatest'): Fields | undefined => fieldsAtEnd(value, end, offset)
   const [fromLow, fromHigh, toLow, toHigh] = [at(from, 'least'), at(from, 'greatest'), at(to, 'least'), at(to, 'greatest')]
   if (fromLow === undefined || fromHigh === undefined || toLow === undefined || toHigh === undefined) return undefined

@@ -100,7 +100,11 @@ interface Merging {
   readonly counts: readonly CountsOfPart[]
 }
 
-function merged({ convertUnit: convert }: OperationContext, { groups, supplements }: LanguagePart, { run, counts }: Merging): MeasureCounts {
+function merged(
+  { convertUnit: convert }: OperationContext,
+  { groups, supplements }: LanguagePart,
+  { run, counts }: Merging,
+): MeasureCounts {
   const failures = counts
     .flatMap((one) => one.failures)
     .toSorted((one, other) => compareText(one.subject, other.subject))

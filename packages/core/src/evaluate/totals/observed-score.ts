@@ -39,7 +39,8 @@ export function observedScore({ group, memberships, observations, convert }: Obs
     return [{ kinds: group.populations[observed]?.kinds ?? [], ...aggregateOf(population, observations[index] ?? [], convert) }]
   })
   const [first] = aggregates
-  if (group.scoring === 'continuous-variable') return { score: first?.value, scoreUnit: first?.value === undefined ? undefined : first.unit }
+  if (group.scoring === 'continuous-variable')
+    return { score: first?.value, scoreUnit: first?.value === undefined ? undefined : first.unit }
   const above = aggregates.find(({ kinds }) => kinds.includes('numerator'))
   const below = aggregates.find(({ kinds }) => kinds.includes('denominator'))
   if (above?.value === undefined || below?.value === undefined || below.value === 0) return {}
@@ -51,7 +52,11 @@ function factorOf(from: string | undefined, to: string | undefined, convert: Uni
   return from === undefined || to === undefined || from === to ? 1 : (convert?.(from, to) ?? 1)
 }
 
-function aggregateOf(population: Population, observations: readonly Amount[], convert: UnitConversion | undefined): Omit<Aggregate, 'kinds'> {
+function aggregateOf(
+  population: Population,
+  observations: readonly Amount[],
+  convert: UnitConversion | undefined,
+): Omit<Aggregate, 'kinds'> {
   const aggregate = methodOf(population)
   if (aggregate === countOf) return { value: observations.length, unit: undefined }
   const unit = commonUnit(population, observations, convert)
@@ -65,9 +70,13 @@ function commonUnit({ place, path }: Population, observations: readonly Amount[]
   const [first, ...others] = units
   const other = others.find((unit) => convert?.(unit, first ?? '') === undefined)
   if (other === undefined) return first === '1' ? undefined : first
-  throw new OperationError('definition-invalid', `${place} gives amounts in ${quoted(first ?? '')} and in ${quoted(other)}, which do not compare.`, {
-    expression: [path],
-  })
+  throw new OperationError(
+    'definition-invalid',
+    `${place} gives amounts in ${quoted(first ?? '')} and in ${quoted(other)}, which do not compare.`,
+    {
+      expression: [path],
+    },
+  )
 }
 
 function inUnit({ value, unit }: Exclude<Amount, number>, wanted = '1', convert: UnitConversion | undefined): number {
