@@ -63,7 +63,7 @@ export { collectData, toParameters, type CollectDataInput, type CollectDataResul
 export { isExactFilter, requirementConditions } from './collect/requirement-search.js'
 export { canonicalOfMeasure } from './find-measure.js'
 export { coverageHtml, coverageLcov, explanationHtml } from '../explain/index.js'
-export { readEvaluate } from './input.js'
+export { readEvaluate } from './read-request.js'
 export { decidedBy, populationTitle } from './decided-by.js'
 export { groupTotal, type GroupTotal, type Observed, type StrataOfMembers, type SubjectResult } from './totals/group-total.js'
 export { supplementTotal } from './totals/supplement-total.js'

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json/index.js'
 import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
 import { parameterReader } from '../parameters/index.js'
 import { collectData, parametersTexts, toParameters, type CollectDataInput } from './collect/collect-data.js'
-import { measureOf, referenceAt, required } from './input.js'
+import { measureOf, referenceAt, required } from './read-request.js'
 import { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
 

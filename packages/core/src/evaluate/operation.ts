@@ -4,7 +4,7 @@ import type { Operation, OperationResponse } from '../operation/index.js'
 import { putResource, type Indexer } from '../storage/index.js'
 import { LANGUAGES } from './language-option.js'
 import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
-import { readEvaluate } from './input.js'
+import { readEvaluate } from './read-request.js'
 import { toMeasureReport } from './report.js'
 import { checkOptions, FUNCTION, inputShape, type InputShape } from '../input/index.js'
 

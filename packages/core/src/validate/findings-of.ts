@@ -1,9 +1,8 @@
-import { createPace, type FindingLevel, type OperationContext, type Pace, type RuleSettings } from '../context/index.js'
+import { createPace, type FindingLevel, type OperationContext, type RuleSettings } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
-import type { Work } from '../work/index.js'
 import { createDefinitions, fetchTypesOf } from './definitions/definitions.js'
 import { baseTypesOf, type PlannedRules } from './definitions/kept-answers.js'
 import { noResource, noSuchType, reportRepairs } from './json-findings.js'
@@ -11,9 +10,11 @@ import { requestedRules, visitFirstEntry } from './rules/profile/applied-profile
 import { createRuleBook } from './rules/rule-book.js'
 import { isConcrete } from './rules/structure/resource-type.js'
 import type { Definitions } from './run/definitions.js'
-import { createSink, type FindingSink, type Positions } from './run/finding-sink.js'
+import { createSink, type Positions } from './run/finding-sink.js'
 import type { Finding } from './run/finding.js'
-import { emptyIndexes, type Run, type RunPolicy, type Scheduler, type Task } from './run/run.js'
+import { emptyIndexes } from './run/indexes.js'
+import type { Run, RunPolicy } from './run/run.js'
+import { createScheduler } from './run/scheduler.js'
 import type { FlawlessCheck } from './run/shape.js'
 import type { Suppressor } from './suppressor.js'
 import { flawlessCheck, isFlawless, shapesOf } from './walk/flawless.js'
@@ -31,9 +32,6 @@ export interface Asked {
   readonly suppressor: Suppressor | undefined
 }
 
-const STEPS_BETWEEN_CHECKS = 256
-/** Nodes that are visited before other requests can run. */
-const STEPS_IN_ONE_GO = 1_000
 const MAX_WALKS = 32
 
 /**
@@ -119,65 +117,6 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
   visitFirstEntry(run, asked.profiles)
   await finish()
   return findings.findings()
-}
-
-interface WalkScheduler {
-  readonly scheduler: Scheduler
-  /** Does what was scheduled, and what that schedules. */
-  readonly finish: () => Promise<void>
-}
-
-/** Does a task; a promise only where it is not done at once. */
-type PlacedTask = () => Promise<void> | undefined
-
-/** Schedules the work of one walk. */
-function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
-  const tasks: PlacedTask[] = []
-  const lastTasks: PlacedTask[] = []
-  let steps = 0
-  const turn = (): Promise<void> | undefined => {
-    steps = 0
-    return pace.step()
-  }
-  const run = async <T>(work: Work<T>): Promise<T> => {
-    for (;;) {
-      const next = work.next()
-      if (next.done === true) return next.value
-      const wait = turn()
-      if (wait !== undefined) await wait
-    }
-  }
-  const step = (): void => {
-    if (++steps % STEPS_BETWEEN_CHECKS === 0) pace.check()
-  }
-  const done = (task: Task): Promise<void> | undefined => {
-    const work = task()
-    return work === undefined ? turn() : ('next' in work ? run(work) : work).then(turn)
-  }
-  const into =
-    (list: PlacedTask[]) =>
-    (task: Task): void => {
-      const section = findings.section()
-      list.push(() => section.fill(() => done(task)))
-    }
-  return {
-    scheduler: {
-      later: into(tasks),
-      atEnd: into(lastTasks),
-      step,
-      turn,
-      run,
-      isDue: () => steps > STEPS_IN_ONE_GO,
-    },
-    finish: async () => {
-      for (const list of [tasks, lastTasks]) {
-        for (const task of list) {
-          const rest = task()
-          if (rest !== undefined) await rest
-        }
-      }
-    },
-  }
 }
 
 function typesOf(ctx: OperationContext): TypeModel {

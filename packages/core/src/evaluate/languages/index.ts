@@ -1,5 +1,5 @@
 import type { CriteriaLanguage } from './language.js'
-import { xFhirQuery } from './x-fhir-query/index.js'
+import { xFhirQuery } from './x-fhir-query/x-fhir-query.js'
 
 /** The languages that come with the engine. */
 export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]

@@ -1,13 +1,12 @@
 import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity } from '../../context/index.js'
-import type { ElementSlot, FhirNode, FhirPathContext, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
-import type { JsonObject } from '../../json/index.js'
-import type { Work } from '../../work/index.js'
-import type { Narrative } from '../rules/narrative/read-narrative.js'
-import type { CodeList, Definitions } from './definitions.js'
+import type { ElementSlot, FhirNode, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
+import type { Definitions } from './definitions.js'
 import type { ElementRule } from './element-rule.js'
 import type { FindingSink } from './finding-sink.js'
 import type { FindingDefinition } from './finding.js'
+import type { Indexes } from './indexes.js'
 import type { PrimitiveCheck } from './primitive-problem.js'
+import type { Scheduler, Task } from './scheduler.js'
 import type { FlawlessCheck } from './shape.js'
 
 /** One walk over a resource: what it walks over, what it checks by, and where its findings go. */
@@ -60,125 +59,6 @@ export interface RunPolicy {
 
 /** How much is checked: everything, or only the structure that FHIR's own types give. */
 export type Checks = 'all' | 'structure'
-
-/** When work is done: a resource may have thousands of elements, and other requests run in between. */
-export interface Scheduler {
-  /** Does the task when the walk so far is done; its findings are placed where it was scheduled. */
-  readonly later: (task: Task) => void
-  /** The same, when the whole walk is done. */
-  readonly atEnd: (task: Task) => void
-  /** Counts a step; ends the walk when time is up. */
-  readonly step: () => void
-  /** Counts a step, and lets other requests run when it is their turn. */
-  readonly turn: () => Promise<void> | undefined
-  /** Does the work of a leaf, other requests in between. */
-  readonly run: <T>(work: Work<T>) => Promise<T>
-  /** True when so much was done in one go that what comes is left for later. By number, so that findings do not depend on time. */
-  readonly isDue: () => boolean
-}
-
-/** Work that is scheduled. One that takes long yields or awaits `turn`. */
-export type Task = () => Work<void> | Promise<void> | void
-
-/** What rules look up in the resource, each made at first use, by the object of the resource. */
-export interface Indexes {
-  readonly bundles: Map<object, BundleIndex>
-  /** Contained resources by id. */
-  readonly contained: Map<object, ReadonlyMap<string, FhirNode>>
-  /** Ids of elements and anchors of narratives, with the number of places that have them. */
-  readonly anchors: Map<object, ReadonlyMap<string, number>>
-  /** Ids of elements seen so far, in each resource. */
-  readonly ids: Map<object, Set<string>>
-  /** The value sets to which each CodeableConcept is bound, by the object of the concept. */
-  readonly boundLists: Map<object, () => readonly CodeList[]>
-  /** What expressions work with in each resource, by the resource's node. */
-  readonly contexts: Map<FhirNode, FhirPathContext>
-  /** Results of trials whether a node fits a profile, by place and profile. */
-  readonly trials: Map<string, boolean>
-  /** Narratives that were read before they are visited, by their text. */
-  readonly narratives: Map<string, Narrative>
-  /** The ElementDefinitions of definitions. */
-  readonly elements: Map<object, ElementIndex>
-  /** Canonicals of what was noted and need not be again. */
-  readonly noted: Set<string>
-}
-
-/** The ElementDefinitions of a definition. */
-export interface ElementIndex {
-  readonly byId: ReadonlyMap<unknown, JsonObject>
-  /** Those that are not slices. */
-  readonly byPath: ReadonlyMap<unknown, JsonObject>
-  /** Those with `[x]` at the end of their path. */
-  readonly choices: readonly JsonObject[]
-}
-
-/** Those of a resource that nothing has been looked up in. A class, because ten maps for each resource took a tenth of the time of a small one: bench `validate`. */
-class LazyIndexes implements Indexes {
-  #bundles: Indexes['bundles'] | undefined
-  #contained: Indexes['contained'] | undefined
-  #anchors: Indexes['anchors'] | undefined
-  #ids: Indexes['ids'] | undefined
-  #boundLists: Indexes['boundLists'] | undefined
-  #contexts: Indexes['contexts'] | undefined
-  #trials: Indexes['trials'] | undefined
-  #narratives: Indexes['narratives'] | undefined
-  #elements: Indexes['elements'] | undefined
-  #noted: Indexes['noted'] | undefined
-
-  get bundles(): Indexes['bundles'] {
-    return (this.#bundles ??= new Map())
-  }
-  get contained(): Indexes['contained'] {
-    return (this.#contained ??= new Map())
-  }
-  get anchors(): Indexes['anchors'] {
-    return (this.#anchors ??= new Map())
-  }
-  get ids(): Indexes['ids'] {
-    return (this.#ids ??= new Map())
-  }
-  get boundLists(): Indexes['boundLists'] {
-    return (this.#boundLists ??= new Map())
-  }
-  get contexts(): Indexes['contexts'] {
-    return (this.#contexts ??= new Map())
-  }
-  get trials(): Indexes['trials'] {
-    return (this.#trials ??= new Map())
-  }
-  get narratives(): Indexes['narratives'] {
-    return (this.#narratives ??= new Map())
-  }
-  get elements(): Indexes['elements'] {
-    return (this.#elements ??= new Map())
-  }
-  get noted(): Indexes['noted'] {
-    return (this.#noted ??= new Set())
-  }
-}
-
-/** Those of a resource that nothing has been looked up in, each made at first use. */
-export function emptyIndexes(): Indexes {
-  return new LazyIndexes()
-}
-
-/** An entry of a Bundle with a resource. */
-export interface BundleEntry {
-  readonly entry: FhirNode
-  readonly resource: FhirNode
-  readonly fullUrl: string | undefined
-  /** `Type/id`, when the resource has an id. */
-  readonly address: string | undefined
-}
-
-/** What references within a Bundle can lead to. */
-export interface BundleIndex {
-  readonly entries: readonly BundleEntry[]
-  readonly byFullUrl: ReadonlyMap<string, readonly BundleEntry[]>
-  readonly byAddress: ReadonlyMap<string, readonly BundleEntry[]>
-  /** What relative references in an entry begin with, by the JSON value of the entry. */
-  readonly bases: ReadonlyMap<unknown, string | undefined>
-}
 
 /** Where a value is that is looked at before a node is made for it. */
 export interface LookedAt {

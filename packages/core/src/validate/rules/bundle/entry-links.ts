@@ -2,7 +2,8 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject } from '../../../json/index.js'
 import { textOf } from '../../run/nodes.js'
 import type { JsonPath } from '../../run/patch.js'
-import type { Run, BundleEntry, BundleIndex } from '../../run/run.js'
+import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
+import type { Run } from '../../run/run.js'
 
 /** What the rules of Bundles work with. */
 export interface BundleCheck {

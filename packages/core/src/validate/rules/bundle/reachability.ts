@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { BundleEntry } from '../../run/run.js'
+import type { BundleEntry } from '../../run/indexes.js'
 import { targetsOf, type BundleCheck } from './entry-links.js'
 
 /** An entry of a document or message to which no link leads from the Composition or MessageHeader. */

@@ -3,7 +3,7 @@ import type { FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectAt, stringAt } from '../../../json/index.js'
 import { defineFinding, type FindingDefinition, type Finding } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { BundleEntry } from '../../run/run.js'
+import type { BundleEntry } from '../../run/indexes.js'
 import type { BundleCheck } from './entry-links.js'
 
 /** What a Bundle of type searchset lacks or has too much: self link, search modes, ids, resources of other types. */

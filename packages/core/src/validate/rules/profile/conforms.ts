@@ -2,7 +2,8 @@ import { pathOf, type FhirNode } from '../../../fhirpath/index.js'
 import { finished } from '../../../work/index.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import { createSink } from '../../run/finding-sink.js'
-import type { Run, Task } from '../../run/run.js'
+import type { Run } from '../../run/run.js'
+import type { Task } from '../../run/scheduler.js'
 
 /** Rules to try, with a unique name for them. */
 export interface Trial {

@@ -2,7 +2,8 @@ import { pushChildren, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, stringAt } from '../../../json/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
-import type { BundleEntry, BundleIndex, Run } from '../../run/run.js'
+import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
+import type { Run } from '../../run/run.js'
 
 /** The resource that a reference leads to without leaving what is validated: a contained resource, or an entry of the Bundle around it. */
 export function resolveLocally(run: Run, node: FhirNode, reference: string): FhirNode | undefined {

@@ -137,7 +137,8 @@ function noteUnread({ run, bundle, element }: SignedBundle, isEncoded: boolean):
 function signingOf(header: JsonObject, detailsOf: (certificate: string) => CertificateDetails | undefined): Signing {
   const { x5c } = header
   const first: unknown = Array.isArray(x5c) ? x5c[0] : undefined
-  const certificate = typeof first === 'string' || x5c === undefined ? first : ''
+  const stated = typeof first === 'string' ? first : ''
+  const certificate = x5c === undefined ? undefined : stated
   return {
     algorithm: stringAt(header, 'alg') ?? 'none',
     ...timeOf(header),

@@ -1,7 +1,8 @@
 import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
-import type { ElementIndex, Run } from '../../run/run.js'
+import type { ElementIndex } from '../../run/indexes.js'
+import type { Run } from '../../run/run.js'
 import { placeOf } from '../../profile/element-at-path.js'
 
 /** What an ElementDefinition is looked up by. */
