@@ -3,7 +3,6 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
 import { keepTranslations } from './kept-translations.js'
-import { nestingProblem } from './nesting.js'
 import { systemModelInfo } from './system-model.js'
 import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
@@ -128,6 +127,35 @@ export async function loadTranslator(
       if (error instanceof RangeError) return TOO_DEEP
       throw error
     }
+  }
+}
+
+/** Deepest brackets of a text that is translated; people and generators stay far below. The reference translator takes the square of the depth: a minute for 20,000. */
+const MAX_NESTING = 500
+
+/** Texts, names and comments, in which brackets mean nothing (one that is not closed goes to the end), and brackets. */
+const TOKEN =
+  /'(?:[^'\\]|\\[^])*(?:'|\\?$)|"(?:[^"\\]|\\[^])*(?:"|\\?$)|`(?:[^`\\]|\\[^])*(?:`|\\?$)|\/\/[^\r\n]*|\/\*[^]*?(?:\*\/|$)|[()[\]{}]/g
+
+/** The first place at which brackets are nested deeper than a translation follows, as a problem of the text. */
+function nestingProblem(text: string): TranslationProblem | undefined {
+  let depth = 0
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if ('([{'.includes(token)) depth++
+    else if (')]}'.includes(token)) depth--
+    if (depth > MAX_NESTING) return tooDeepAt(text.slice(0, index))
+  }
+  return undefined
+}
+
+function tooDeepAt(before: string): TranslationProblem {
+  const lines = before.split('\n')
+  return {
+    severity: 'error',
+    type: 'syntax',
+    message: `Brackets are nested too deep to be translated: more than ${MAX_NESTING} levels.`,
+    line: lines.length,
+    column: (lines.at(-1)?.length ?? 0) + 1,
   }
 }
 
