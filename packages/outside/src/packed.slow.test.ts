@@ -80,7 +80,7 @@ describe('the packages as they are published', () => {
     ['nodenext', { module: 'nodenext', moduleResolution: 'nodenext' }],
     ['node16', { module: 'node16', moduleResolution: 'node16' }],
     ['bundler', { module: 'esnext', moduleResolution: 'bundler' }],
-  ])('every entry type-checks with every strict option and without skipLibCheck: %s', (name, resolution) => {
+  ])('every entry type-checks with every strict option and without skipLibCheck, by TypeScript 5.9 and 7: %s', (name, resolution) => {
     const lines = entries().map((entry, index) => `import * as entry${index} from '${entry}'\nexport { entry${index} }`)
     writeFileSync(join(project.dir, 'entries.ts'), lines.join('\n'))
     writeFileSync(join(project.dir, 'readme.ts'), readmeExample())
@@ -99,7 +99,7 @@ describe('the packages as they are published', () => {
     }
     const config = `tsconfig.${name}.json`
     writeFileSync(join(project.dir, config), JSON.stringify({ compilerOptions, files: ['entries.ts', 'readme.ts'] }))
-    run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', config], project.dir)
+    for (const compiler of ['typescript', 'typescript-7']) run(join(ROOT, 'node_modules', compiler, 'bin/tsc'), ['-p', config], project.dir)
   })
 
   test('types are one file for each entry', () => {
