@@ -215,6 +215,19 @@ describe('unmapped', () => {
     expect(matches).toMatchObject([{ concept: { code: 'u' }, map: `${other}|3` }])
   })
 
+  test('leads to another map from a group of another target, too: the target system keeps of all matches those in it', async () => {
+    const rest = map({
+      id: 'rest',
+      url: other,
+      group: [group(ONE, THREE, { unknown: ['u'], a: ['v'] }), group(ONE, TWO, { unknown: ['w'] })],
+    })
+    const first = map({ group: [group(ONE, TWO, { a: ['x'] }, { unmapped: { mode: 'other-map', url: other } })] })
+    const ctx = context(first, rest)
+    expect(await codes(ctx, { url: MAP, coding: unknown })).toEqual(['u', 'w'])
+    expect(await codes(ctx, { url: MAP, coding: unknown, targetSystem: THREE })).toEqual(['u'])
+    expect(await codes(ctx, { url: MAP, coding: a, targetSystem: THREE })).toEqual([])
+  })
+
   test.each<[string, object, string]>([
     ['another map that does not exist', { mode: 'other-map', url: other }, 'definition-not-found'],
     ['a fixed mode without code', { mode: 'fixed' }, 'definition-invalid'],

@@ -57,11 +57,12 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promi
   const ofSystem = bySystem(unseen(walk, map, codes))
   for (const [place, group] of map.groups.entries()) {
     const direction = reverse ? group.backward : group.forward
-    if (targetSystem !== undefined && direction.to !== targetSystem) {
-      walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
-      continue
-    }
-    const rest = await walkGroup(walk, { map, place, direction }, ofSystem(direction.from))
+    const isPassed = targetSystem !== undefined && direction.to !== targetSystem
+    if (isPassed) walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
+    // The map that it refers to may translate into the wanted system.
+    if (isPassed && (reverse || group.unmapped?.['mode'] !== 'other-map')) continue
+    const asked = ofSystem(direction.from)
+    const rest = isPassed ? await unmappedIn(walk, direction, asked) : await walkGroup(walk, { map, place, direction }, asked)
     if (!reverse && rest.length > 0) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
   }
 }
@@ -90,6 +91,16 @@ async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceC
       walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
     }
     if (mappings.length === 0) rest.push(code)
+  }
+  return rest
+}
+
+/** The codes that a group, whose mappings are not wanted, says nothing about. */
+async function unmappedIn(walk: Walk, direction: Direction, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
+  const rest: SourceCode[] = []
+  for (const code of codes) {
+    await walk.pace.step()
+    if (fitsVersion(code, direction) && !direction.find(code.code).some(({ target }) => applies(walk, target))) rest.push(code)
   }
   return rest
 }
