@@ -28,3 +28,15 @@ async function repeat(call: () => unknown, forMs: number): Promise<number[]> {
   }
   return taken
 }
+
+/** The middle one of some figures; 0 of none. */
+export function median(figures: readonly number[]): number {
+  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0
+}
+
+/** Bytes in use, buffers included; exact only with `--expose-gc`. */
+export function heapBytes(): number {
+  globalThis.gc?.()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}

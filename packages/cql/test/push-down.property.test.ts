@@ -31,8 +31,8 @@ describe('populations that the search for subjects tells', () => {
     const criteria = ['exists [Encounter: "Kinds"]', 'true', 'exists "Finished"']
     const during = 'exists ([Encounter: "Kinds"] E where E.status = \'finished\' and E.period during "Measurement Period")'
     const resources = [visit(0, 'finished'), visit(1, 'planned'), visit(2, 'finished')]
-    const told = await expectSameCounts(memoryStorage(), { criteria: criteria.with(1, during), people, resources })
-    expect(told).toEqual({ read: 2, isWhole: true })
+    const read = await expectSameCounts(memoryStorage(), { criteria: criteria.with(1, during), people, resources })
+    expect(read).toEqual({ read: 2, isWhole: true })
   })
 
   it.each([
@@ -52,15 +52,15 @@ describe('populations that the search for subjects tells', () => {
     const criteria = ['AgeInYearsAt(start of "Measurement Period") >= 18', "Patient.gender = 'female'", 'exists "Finished"']
     const [young, unknown] = [{ birthDate: '2010-05-05' }, { birthDate: '2002' }].map((born) => ({ ...people[0], ...born }))
     const all = [...people.slice(2), young, unknown].map((one) => ({ resourceType: 'Patient', ...one }))
-    const told = await expectSameCounts(memoryStorage(), { criteria, people: all, resources: [visit(0, 'finished')] })
-    expect(told).toEqual({ read: 1, isWhole: true })
+    const read = await expectSameCounts(memoryStorage(), { criteria, people: all, resources: [visit(0, 'finished')] })
+    expect(read).toEqual({ read: 1, isWhole: true })
   })
 
   it('are read of everybody where the age is asked for at a date that is known to the year only', async () => {
     const criteria = ['AgeInYearsAt(start of "Since") >= 18', 'not exists [Observation]', 'exists "Finished"']
     const born = ['2001-06-05', '2002-06-05', '2003-06-05'].map((birthDate) => ({ resourceType: 'Patient', birthDate }))
-    const told = await expectSameCounts(memoryStorage(), { criteria, people: [...people, ...born], resources: [visit(12, 'finished')] })
-    expect(told).toEqual({ read: 15, isWhole: true })
+    const read = await expectSameCounts(memoryStorage(), { criteria, people: [...people, ...born], resources: [visit(12, 'finished')] })
+    expect(read).toEqual({ read: 15, isWhole: true })
   })
 
   it('are read of everybody where one of them may fail for anybody', async () => {

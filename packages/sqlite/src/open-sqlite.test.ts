@@ -190,6 +190,9 @@ describe('a database file', () => {
     try {
       await named.storage.write([basic('after')])
       await named.backup(folder.file('copy.db'))
+      const copy = await openSqlite(folder.file('copy.db'))
+      expect([await copy.storage.read('Basic', 'before'), await copy.storage.read('Basic', 'after')]).not.toContain(undefined)
+      await copy.close()
     } finally {
       process.chdir(here)
       await named.close()

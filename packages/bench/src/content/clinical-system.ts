@@ -27,11 +27,11 @@ export function clinicalSystem({ concepts, designations }: ClinicalShape): JsonO
   const words = Array.from({ length: WORDS }, () => word(draws))
   const depths = new Uint8Array(concepts)
   const concept: JsonObject[] = []
-  let told = 0
+  let made = 0
   for (let i = 0; i < concepts; i++) {
     const due = Math.floor((designations * (i + 1)) / concepts)
-    const texts = Array.from({ length: due - told }, () => ({ language: draws.below(4) === 0 ? 'de' : 'en', value: phrase(draws, words) }))
-    told = due
+    const texts = Array.from({ length: due - made }, () => ({ language: draws.below(4) === 0 ? 'de' : 'en', value: phrase(draws, words) }))
+    made = due
     concept.push({ code: clinicalCode(i), display: phrase(draws, words), designation: texts, property: properties(draws, depths, i) })
   }
   return {

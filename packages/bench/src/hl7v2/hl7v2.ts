@@ -1,6 +1,7 @@
 import { Hl7Message } from '@medplum/core'
 import { parseHl7 } from 'fhir-ops/hl7v2'
 import { markdownTable } from '../markdown.js'
+import { median } from '../timing.js'
 
 const ADT = [
   'MSH|^~\\&|ADT1|HOSP|LABADT|HOSP|202401011200||ADT^A01|MSG00001|P|2.5',
@@ -52,8 +53,4 @@ function microsOf(call: () => unknown): number {
   for (let at = 0; at < CALLS; at++) call()
   const { user, system } = process.cpuUsage(before)
   return (user + system) / CALLS
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0
 }

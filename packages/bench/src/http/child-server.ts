@@ -33,9 +33,9 @@ export async function childServer(
   }
   if (child.stdout === null) throw new Error(`${entry} has no output`)
   for await (const line of createInterface(child.stdout)) {
-    const told: unknown = JSON.parse(line)
-    if (isObject(told))
-      return { base: `http://127.0.0.1:${String(told['port'])}`, token: stringAt(told, 'token'), pid: child.pid, cpuTime, close }
+    const printed: unknown = JSON.parse(line)
+    if (isObject(printed))
+      return { base: `http://127.0.0.1:${String(printed['port'])}`, token: stringAt(printed, 'token'), pid: child.pid, cpuTime, close }
   }
   throw new Error(`${entry} ended before it listened`)
 }

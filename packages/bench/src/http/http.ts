@@ -1,5 +1,6 @@
 import autocannon from 'autocannon'
 import { markdownTable } from '../markdown.js'
+import { median } from '../timing.js'
 import { childServer, type ChildServer } from './child-server.js'
 import { REQUESTS, type BenchRequest } from './requests.js'
 import { sentRequest } from './sent-request.js'
@@ -71,10 +72,6 @@ function cells(name: string, rounds: readonly (readonly Load[])[]): string[] {
     of(1, 'perSecond').toFixed(0),
     of(0, 'p99').toFixed(1),
   ]
-}
-
-function median(figures: readonly number[]): number {
-  return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0
 }
 
 interface Load {

@@ -35,7 +35,7 @@ export function partCells(parts: MemoryParts): readonly string[] {
 export function readParts(answer: unknown): MemoryParts {
   const number = (name: string): number => {
     const value = isObject(answer) ? answer[name] : undefined
-    if (typeof value !== 'number') throw new TypeError(`The probe of the server told no ${name}`)
+    if (typeof value !== 'number') throw new TypeError(`The probe of the server has no ${name}`)
     return value
   }
   return {

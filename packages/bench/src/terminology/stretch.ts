@@ -27,10 +27,3 @@ export async function stretch(work: () => unknown): Promise<Stretch> {
   note()
   return { ms: (performance.now() - start).toFixed(0), longest: longest.toFixed(0), busy: busy.toFixed(0) }
 }
-
-/** Bytes in use, buffers included; exact only with `--expose-gc`. */
-export function heapBytes(): number {
-  globalThis.gc?.()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
-}

@@ -11,8 +11,8 @@ export function firstAnswers(): string {
   const taken = Array.from({ length: PROCESSES }, () => {
     const start = performance.now()
     const { stdout } = spawnSync(process.execPath, [entry], { encoding: 'utf8' })
-    const told: unknown = JSON.parse(stdout)
-    const millisecondsAt = (name: string): number => (isObject(told) ? Number(told[name]) : Number.NaN)
+    const printed: unknown = JSON.parse(stdout)
+    const millisecondsAt = (name: string): number => (isObject(printed) ? Number(printed[name]) : Number.NaN)
     return {
       process: performance.now() - start,
       processProcessor: millisecondsAt('processorMs'),

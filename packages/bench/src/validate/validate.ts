@@ -5,7 +5,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { validate as validateResource } from 'fhir-ops/validate'
 import { HEART_RATE, MINIMAL_PATIENT } from '../content/content.js'
 import { markdownTable } from '../markdown.js'
-import { timed } from '../timing.js'
+import { heapBytes, median, timed } from '../timing.js'
 import { ajv, medplum, ownChecks, ownChecksOfText, type Contender } from './contenders.js'
 import { exampleTexts } from './examples.js'
 import { firstAnswers } from './first-answers.js'
@@ -61,7 +61,7 @@ async function compared(ctx: OperationContext, examples: readonly Example[]): Pr
       if (i >= WARM_UPS) taken.get(one)?.push(result)
     }
   }
-  const timeOf = (one: Contender): number => medianOf((taken.get(one) ?? []).map(({ ms }) => ms))
+  const timeOf = (one: Contender): number => median((taken.get(one) ?? []).map(({ ms }) => ms))
   const rows = contenders.map((one) => {
     const ms = timeOf(one)
     return [
@@ -92,10 +92,6 @@ async function round({ check }: Contender, examples: readonly Example[]): Promis
   return { ms: (user + system) / 1_000, invalid }
 }
 
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-}
-
 async function smallOnes(ctx: OperationContext): Promise<string> {
   const rows: string[][] = []
   for (const [name, resource, aim] of [
@@ -106,12 +102,6 @@ async function smallOnes(ctx: OperationContext): Promise<string> {
     rows.push([name, p50.toFixed(1), p99.toFixed(1), aim])
   }
   return markdownTable(['one resource, everything', 'p50 µs', 'p99 µs', 'aim'], rows)
-}
-
-function heapBytes(): number {
-  globalThis.gc?.()
-  const { heapUsed, arrayBuffers } = process.memoryUsage()
-  return heapUsed + arrayBuffers
 }
 
 function megabytes(bytes: number): string {

@@ -24,11 +24,11 @@ export function outcomeOk(): OperationOutcome {
 export function outcomeOf(error: OperationError, id: string): OperationOutcome {
   if (!(error instanceof OperationError)) throw new TypeError('outcomeOf takes an OperationError: other messages may not be for callers.')
   const { txIssue, messageId, diagnostics, issue, issues = [], explanation } = error.detail
-  const told = explanationExtension(explanation)
+  const extension = explanationExtension(explanation)
   return {
     resourceType: 'OperationOutcome',
     id,
-    ...(told.length > 0 && { extension: told }),
+    ...(extension.length > 0 && { extension }),
     issue: [
       writeIssue({
         severity: 'error',

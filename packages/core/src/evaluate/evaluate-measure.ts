@@ -155,7 +155,7 @@ function libraryLanguage(measure: JsonObject, languages: readonly CriteriaLangua
 function checkParameters({ parameters, coverage }: EvaluateMeasureInput, languages: readonly (CriteriaLanguage | undefined)[]): void {
   const asked = parameters !== undefined ? 'parameters' : coverage === true ? 'coverage' : undefined
   if (asked === undefined || languages.some((language) => language?.supplements === true)) return
-  const fault = asked === 'coverage' ? "of which 'coverage' could tell the clauses" : "that could take 'parameters'"
+  const fault = asked === 'coverage' ? "whose clauses 'coverage' could list" : "that could take 'parameters'"
   throw new OperationError('parameter-unsupported', `The Measure has no library ${fault}.`, { expression: [asked] })
 }
 

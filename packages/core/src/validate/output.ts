@@ -25,8 +25,8 @@ const OUTCOME_OPTIONS: InputShape = inputShape<OutcomeOptions>({ id: TEXT })
  */
 export function toOperationOutcome({ valid, findings, explanation }: ValidateResult, options: OutcomeOptions = {}): OperationOutcome {
   checkOptions('toOperationOutcome', OUTCOME_OPTIONS, options)
-  const told = explanationExtension(explanation)
-  const extension = told.length > 0 && { extension: told }
+  const reasons = explanationExtension(explanation)
+  const extension = reasons.length > 0 && { extension: reasons }
   if (findings.length === 0) return { ...outcomeOk(), ...extension }
   const ownId = valid ? 'ok' : options.id
   return { resourceType: 'OperationOutcome', ...(ownId !== undefined && { id: ownId }), ...extension, issue: findings.map(issueOf) }

@@ -76,7 +76,7 @@ describe('coverage', () => {
     const measure = { ...MEASURE, library: undefined, scoring: undefined, group: [{ population: [{ criteria }] }] }
     await expect(evaluateMeasure(contextWith(measure), { ...PERIOD, coverage: true })).rejects.toMatchObject({
       code: 'parameter-unsupported',
-      message: "The Measure has no library of which 'coverage' could tell the clauses.",
+      message: "The Measure has no library whose clauses 'coverage' could list.",
     })
   })
 

@@ -118,7 +118,7 @@ export async function measureRequirements(
     const subjectType = subjectTypeOf(part.measure)
     for (const { language, groups, ...asked } of partsByLanguage(part)) {
       if (language.requirements === undefined)
-        throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not tell what data they look at.`)
+        throw new OperationError('not-supported', `Criteria in ${language.names.join(', ')} do not say what data they look at.`)
       found.push(await language.requirements(ctx, { ...asked, period, bySubject, subjectType })(groups))
     }
   }

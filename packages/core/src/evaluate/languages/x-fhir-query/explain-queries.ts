@@ -36,7 +36,7 @@ export async function explainQueries(
   for (const [index, population] of group.populations.entries()) {
     const membership = memberships[index] ?? { all: [index], none: [] }
     const decided = countAt(index) > 0 ? undefined : decidedBy({ group, membership, index, has: (other) => countAt(other) > 0 })
-    const told = await explainedQuery(ctx, scope, { population, decided: decided?.decided })
+    const { why, found } = await explainedQuery(ctx, scope, { population, decided: decided?.decided })
     const result = countAt(index) > 0 ? 'true' : (decided?.result ?? 'false')
     criteria.push({
       name: population.kinds[0] ?? `population-${index + 1}`,
@@ -45,8 +45,8 @@ export async function explainQueries(
       expression: population.expression,
       result,
       ...((population.basis ?? 'boolean') !== 'boolean' && { count: countAt(index) }),
-      reason: `${titleOf(population, index)} ${VERBS[result]} because ${told.why}.`,
-      ...told.found,
+      reason: `${titleOf(population, index)} ${VERBS[result]} because ${why}.`,
+      ...found,
     })
   }
   if (ctx.explain !== undefined) explainCriteria(ctx.explain, { criteria })
