@@ -150,7 +150,8 @@ describe('tools', () => {
   })
 
   test('that do not exist are refused', async () => {
-    await expect(client.callTool({ name: 'delete_all', arguments: {} })).rejects.toThrow('There is no tool delete_all.')
+    await expect(client.callTool({ name: 'delete_all', arguments: {} })).rejects.toThrow("There is no tool 'delete_all'.")
+    await expect(client.callTool({ name: `a\n${'b'.repeat(10_000)}` })).rejects.toThrow(`There is no tool 'a\\n${'b'.repeat(97)}…'.`)
   })
 })
 
@@ -184,7 +185,7 @@ describe('prompts', () => {
     const { messages } = await client.getPrompt({ name: 'code_term', arguments: { term: 'high blood pressure', valueSet: 'http://v' } })
     expect(messages[0]?.content).toMatchObject({ type: 'text', text: expect.stringContaining('"high blood pressure"') })
     await expect(client.getPrompt({ name: 'code_term', arguments: { term: 'x' } })).rejects.toThrow('valueSet')
-    await expect(client.getPrompt({ name: 'other' })).rejects.toThrow('There is no prompt other.')
+    await expect(client.getPrompt({ name: 'other' })).rejects.toThrow("There is no prompt 'other'.")
   })
 })
 

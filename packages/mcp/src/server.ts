@@ -14,6 +14,7 @@ import {
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
 import { checkOptions, FUNCTION, having, inputShape, needed, TEXT, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { jsonSchema } from 'fhir-ops/schema'
@@ -89,7 +90,7 @@ function described({
 
 async function callTool(context: ToolContext, name: string, input: JsonObject): Promise<CallToolResult> {
   const known = CHECKED.get(name)
-  if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${name}.`)
+  if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`)
   const { tool, check } = known
   if (!check(input))
     return failed(`The arguments are not as ${name} needs them: ${ajv.errorsText(check.errors, { dataVar: 'arguments' })}.`)
@@ -169,7 +170,7 @@ function promptOf(
   given: Readonly<Record<string, string>>,
 ): { description: string; messages: { role: 'user'; content: { type: 'text'; text: string } }[] } {
   const prompt = PROMPTS.find((one) => one.name === name)
-  if (prompt === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no prompt ${name}.`)
+  if (prompt === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no prompt ${quoted(name)}.`)
   const missing = prompt.arguments.find((argument) => argument.required && !given[argument.name])
   if (missing !== undefined) throw new McpError(ErrorCode.InvalidParams, `The argument ${missing.name} of ${name} is missing.`)
   return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text: prompt.text(given) } }] }
