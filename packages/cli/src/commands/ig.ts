@@ -1,5 +1,4 @@
-import { Command, Option } from 'commander'
-import { availableParallelism } from 'node:os'
+import { Command } from 'commander'
 import type { FindingLevel } from 'fhir-ops/internal/context'
 import { openDependencies } from 'fhir-ops/packages'
 import { openEngine, type EngineOptions } from '../engine.js'
@@ -13,10 +12,10 @@ import type { Source } from '../load/sources.js'
 import { progressOn } from '../progress.js'
 import { checkInOrder } from '../validate/check-in-order.js'
 import { checkSource } from '../validate/check-source.js'
+import { formatOption, jobsOption, levelOption, RESOURCE_TIMEOUT_MS, threadsOf } from '../validate/options.js'
 import type { Checked } from '../validate/report.js'
 import { REPORTS, type ReportFormat } from '../validate/reports.js'
 import { repeated, suppressOption } from './options.js'
-import { FINDING_LEVELS, PATIENCE_MS, threadCount } from './validate.js'
 
 interface IgOptions {
   readonly dependency?: readonly string[]
@@ -36,9 +35,9 @@ export function igCommand(io: Io): Command {
     .argument('<package>', 'FHIR package (.tgz), or the folder that it was unpacked to')
     .option('--dependency <package>', 'package that it needs, .tgz or folder; repeatable', repeated)
     .option('--packages <folder>', 'folder in which such packages are looked for, as in that of the package; repeatable', repeated)
-    .addOption(new Option('--format <format>', 'output format of findings').choices(Object.keys(REPORTS)).default('text'))
-    .addOption(new Option('--level <severity>', 'lowest severity to report').choices(FINDING_LEVELS).default('information'))
-    .addOption(new Option('--jobs <threads>', 'threads for many resources; default: one for each core').argParser(threadCount))
+    .addOption(formatOption())
+    .addOption(levelOption())
+    .addOption(jobsOption())
     .addOption(suppressOption())
     .addHelpText(
       'after',
@@ -56,7 +55,7 @@ async function validateGuide(path: string, options: IgOptions, io: Io): Promise<
   const engine = await openEngine(engineOptions, io)
   try {
     const asked = { level: options.level }
-    const threads = Number(options.jobs ?? availableParallelism())
+    const threads = threadsOf(options.jobs)
     const report = REPORTS[options.format](io)
     const comparison = comparisonWith(await declaredErrors(own.folder))
     const count = await countResourceFiles(own.folder)
@@ -93,6 +92,6 @@ async function engineFor(packages: readonly FoundPackage[], { suppress }: IgOpti
     load,
     knowsPackages: true,
     ...(suppress !== undefined && { suppress }),
-    limits: { operationTimeoutMs: PATIENCE_MS },
+    limits: { operationTimeoutMs: RESOURCE_TIMEOUT_MS },
   }
 }

@@ -1,5 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { availableParallelism } from 'node:os'
+import { Command, Option } from 'commander'
 import type { BestPractice, FindingLevel } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
@@ -11,6 +10,7 @@ import { checkInOrder } from '../validate/check-in-order.js'
 import { checkSource, type Asked } from '../validate/check-source.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
 import { changedFiles, inputsAt, type Inputs } from '../validate/input-files.js'
+import { FINDING_LEVELS, formatOption, jobsOption, levelOption, RESOURCE_TIMEOUT_MS, threadsOf } from '../validate/options.js'
 import type { Checked } from '../validate/report.js'
 import { REPORTS, type ReportFormat } from '../validate/reports.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
@@ -40,16 +40,16 @@ export function validateCommand(io: Io): Command {
       'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; one resource or NDJSON from standard input when there is none',
     )
     .option('--profile <canonical>', 'profile to validate against, repeatable', repeated)
-    .addOption(new Option('--format <format>', 'output format of findings').choices(Object.keys(REPORTS)).default('text'))
+    .addOption(formatOption())
     .addOption(new Option('--json', 'the same as --format json'))
     .addOption(new Option('--fix', 'apply the fixes of findings to the files, show what was changed, and report what is left'))
-    .addOption(new Option('--jobs <threads>', 'threads for many resources; default: one for each core').argParser(threadCount))
+    .addOption(jobsOption())
     .addOption(new Option('--watch', 'go on, and validate files again when they change').conflicts('fix'))
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())
     .addOption(new Option('--best-practice <severity>', 'report violations of best practices, as this severity').choices(FINDING_LEVELS))
-    .addOption(new Option('--level <severity>', 'lowest severity to report').choices(FINDING_LEVELS).default('information'))
+    .addOption(levelOption())
     .addHelpText(
       'after',
       `\nExample:\n  fhir-ops validate --load ${SAMPLE_PATH} ${SAMPLE_PATH}/patients.json\n  curl -s https://example.org/fhir/Patient/1 | fhir-ops validate --format json\n  fhir-ops validate --load profiles.tgz --format sarif "resources/**/*.json" > findings.sarif`,
@@ -57,18 +57,8 @@ export function validateCommand(io: Io): Command {
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
 
-/** A number of threads. */
-export function threadCount(text: string): string {
-  if (!/^[1-9]\d?$/.test(text)) throw new InvalidArgumentError('It must be a number from 1 to 99.')
-  return text
-}
-
-/** The severities that can be asked for. */
-export const FINDING_LEVELS = ['information', 'warning', 'error']
 /** So many take longer than threads to start, and the thread that reports need not have the definitions. */
 const MANY_BYTES = 4_000_000
-/** For one resource. Nobody else waits here, and many resources may follow. */
-export const PATIENCE_MS = 60_000
 
 async function validateAll(
   paths: readonly string[],
@@ -106,7 +96,7 @@ function engineWhenNeeded(options: ValidateOptions, io: Io): LazyEngine {
 }
 
 function engineOptions({ storage, load, suppress }: Pick<ValidateOptions, 'storage' | 'load' | 'suppress'>): EngineOptions {
-  return { storage, load, ...(suppress !== undefined && { suppress }), limits: { operationTimeoutMs: PATIENCE_MS } }
+  return { storage, load, ...(suppress !== undefined && { suppress }), limits: { operationTimeoutMs: RESOURCE_TIMEOUT_MS } }
 }
 
 interface Reporting {
@@ -124,7 +114,7 @@ async function reportOn({ sources, bytes, shareAt }: Inputs, { engine, asked, op
   let [checkedCount, invalid] = [0, 0]
   const alone = async (source: Source): Promise<Checked> =>
     options.fix ? fix(source, await engine.opened(), { asked, fixed, io }) : checkSource(source, await engine.opened(), asked)
-  const threads = options.fix ? 0 : Number(options.jobs ?? availableParallelism())
+  const threads = options.fix ? 0 : threadsOf(options.jobs)
   const areMany = bytes > MANY_BYTES
   for await (const checked of checkInOrder(sources(), { alone, threads, areMany, options: { engine: engineOptions(options), asked } })) {
     report.add(checked)
