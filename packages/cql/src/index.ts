@@ -15,7 +15,13 @@ export type { ElmNode } from './elm/node.js'
 export type { LibraryResource } from './libraries/find-library.js'
 export { compileLibrary, type CqlLibrary, type Definition, type LibraryOptions } from './libraries/library.js'
 export { resourceElement } from './model/fhir-types.js'
-export { evaluateCql, type EvaluateCqlInput, type EvaluateCqlOptions, type EvaluateCqlResult } from './operations/evaluate-cql.js'
+export {
+  evaluateCql,
+  type EvaluateCqlInput,
+  type EvaluateCqlOptions,
+  type EvaluateCqlResult,
+  type IncludedLibrary,
+} from './operations/evaluate-cql.js'
 export { cqlOperations } from './operations/operations.js'
 export { toParameterEntries, toParameters } from './results/parameters.js'
 export type { Decimal } from './values/decimal.js'

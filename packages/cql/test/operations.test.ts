@@ -349,6 +349,11 @@ describe('Library/$evaluate', () => {
     ['List<Integer>', { valueBoolean: true }],
     ['Interval<Integer>', { valuePeriod: { start: '2020' } }],
     ['Quantity', { valueCoding: { code: 'a' } }],
+    ['Boolean', { valueString: 'true' }],
+    ['String', { valueInteger: 5 }],
+    ['Code', { valueString: 'a' }],
+    ['Ratio', { valueQuantity: { value: 1 } }],
+    ['List<String>', { valueInteger: 5 }],
   ])('refuses a parameter that is no %s', async (type, value) => {
     const stated = { name: 'library', resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: X`) }
     const { status, json } = await call(
@@ -360,6 +365,50 @@ describe('Library/$evaluate', () => {
       400,
       'value',
       "The value of the parameter 'X' is not of the type that the library declares.",
+    ])
+  })
+
+  it.each([{ comparator: '<' }, { value: undefined }])('refuses a quantity with %j, which is not the number', async (more) => {
+    const stated = { name: 'library', resource: library('Typed', "library Typed version '1'\nparameter X Quantity\ndefine Y: X") }
+    const given = { name: 'parameters', resource: parameters({ name: 'X', valueQuantity: { value: 5, ...more } }) }
+    const { status, json } = await call('POST', 'Library/$evaluate', parameters(stated, given))
+    expect([status, json.issue[0]?.code]).toEqual([400, 'value'])
+  })
+
+  const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition'
+  const UNKNOWN = { extension: [{ url: `${STRUCTURE}/data-absent-reason`, valueCode: 'unknown' }] }
+
+  it.each([
+    [
+      '{ {}, { 1 } }',
+      [
+        { name: 'return', _valueBoolean: { extension: [{ url: `${STRUCTURE}/cqf-isEmptyList`, valueBoolean: true }] } },
+        { name: 'return', part: [{ name: 'element', valueInteger: 1 }] },
+      ],
+    ],
+    ['Interval[null as Integer, null]', [{ name: 'return', valueRange: UNKNOWN }]],
+    ['Interval[null as DateTime, null]', [{ name: 'return', valuePeriod: UNKNOWN }]],
+    ['Code { code: null }', [{ name: 'return', valueCoding: UNKNOWN }]],
+  ])('says of %s that it is empty or not known', async (expression, result) => {
+    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: expression }))
+    expect(json.parameter).toMatchObject(result)
+  })
+
+  it('an expression uses several libraries, by their names or by those that the call gives them', async () => {
+    for (const [name, sum] of Object.entries({ One: '1', Two: '2' }))
+      await call('PUT', `Library/${name.toLowerCase()}`, library(name, `library ${name} version '1'\ndefine Sum: ${sum}`))
+    const named = (name: string, ...more: readonly object[]): object => ({
+      name: 'library',
+      part: [{ name: 'url', valueCanonical: `http://x/Library/${name}` }, ...more],
+    })
+    const asked = (expression: string, ...libraries: readonly object[]): ReturnType<typeof call> =>
+      call('POST', '$cql', parameters({ name: 'expression', valueString: expression }, ...libraries))
+    const { json } = await asked('One.Sum + Other.Sum', named('One'), named('Two', { name: 'name', valueString: 'Other' }))
+    expect(json.parameter).toEqual([{ name: 'return', valueInteger: 3 }])
+    const wrong = await asked('1', named('Two', { name: 'name', valueString: 'a b' }))
+    expect([wrong.status, wrong.json.issue[0]?.details.text]).toEqual([
+      400,
+      "A library is included by its name, and 'a b' is no name of a library.",
     ])
   })
 

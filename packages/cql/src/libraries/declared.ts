@@ -40,8 +40,11 @@ function asDeclared(value: Value, type: TypeSpecifier | undefined): Value {
 function isOwnType(type: TypeSpecifier): boolean {
   if (type.kind === 'list') return isOwnType(type.element)
   if (type.kind === 'interval') return isOwnType(type.point)
-  return type.kind === 'named' && READINGS.has(type.name) && type.namespace === SYSTEM
+  return type.kind === 'named' && type.namespace === SYSTEM && (READINGS.has(type.name) || READ_AS_THEY_ARE.has(type.name))
 }
+
+/** Types of CQL of which FHIR has one, too. */
+const READ_AS_THEY_ARE: ReadonlySet<string> = new Set(['Boolean', 'String', 'Code', 'Ratio'])
 
 const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
 

@@ -40,6 +40,8 @@ export interface EvaluateCqlInput extends ExplainOption {
   readonly expression?: string | undefined
   /** A Library resource with ELM or CQL; beside `expression`, the expression may use its definitions by `Library.`. */
   readonly library?: LibraryResource | undefined
+  /** Libraries whose definitions `expression` may use, too. */
+  readonly includes?: readonly IncludedLibrary[] | undefined
   /** Definitions of `library` to evaluate. Default: all that are public. */
   readonly definitions?: readonly string[] | undefined
   /** The subject, `Patient/p1`; needed by definitions in the context of one. */
@@ -50,11 +52,19 @@ export interface EvaluateCqlInput extends ExplainOption {
   readonly data?: readonly LibraryResource[] | undefined
 }
 
+/** A library that an expression includes. */
+export interface IncludedLibrary {
+  readonly resource: LibraryResource
+  /** The name by which the expression uses it. Default: its own. */
+  readonly called?: string | undefined
+}
+
 const VALUES: MemberKind = { words: 'a Map of values by name', is: (value) => value instanceof Map }
 
 const INPUT = inputShape<EvaluateCqlInput>({
   expression: TEXT,
   library: OBJECT,
+  includes: listOf(OBJECT),
   definitions: listOf(TEXT),
   subject: TEXT,
   parameters: VALUES,
@@ -174,19 +184,31 @@ function valuesOf(definitions: readonly Definition[], evaluation: Evaluation): P
 
 async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, translator: CqlTranslator | undefined): Promise<LoadedLibrary> {
   const { expression, library } = input
-  const loading = { ctx, translator, ...(library !== undefined && { beside: [{ resource: library }] }) }
+  const included = [...(library === undefined ? [] : [{ resource: library }]), ...(input.includes ?? [])]
+  const loading = { ctx, translator, beside: included }
   if (expression === undefined) {
     if (library === undefined)
       throw new OperationError('parameter-required', 'An expression or a library is needed.', { expression: ['expression'] })
     return await loadLibrary(loading, library)
   }
-  const usesFhir = input.subject !== undefined || input.data !== undefined || library !== undefined || RETRIEVE.test(expression)
-  const name = library === undefined ? undefined : textAt(library, 'name')
-  const included = name === undefined ? '' : `include ${name}\n`
+  const usesFhir = input.subject !== undefined || input.data !== undefined || included.length > 0 || RETRIEVE.test(expression)
   const context = input.subject === undefined ? '' : `context ${subjectOf(input.subject).type}\n`
-  const declared = parameterDeclarations(input.parameters ?? new Map())
-  const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${included}${declared}${context}define "${EXPRESSION}":\n`
+  const lines = [...included.map(includeLine), parameterDeclarations(input.parameters ?? new Map()), context]
+  const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${lines.join('')}define "${EXPRESSION}":\n`
   return await translatedExpressions(loading, { text: head + expression, from: undefined, linesAhead: head.split('\n').length - 1 }, 1)
+}
+
+const IDENTIFIER = /^[A-Za-z_]\w{0,199}$/
+
+/** How an expression includes a library, which it knows by a name. */
+function includeLine({ resource, called }: IncludedLibrary): string {
+  const name = textAt(resource, 'name')
+  const wrong = [name ?? '', ...(called === undefined ? [] : [called])].find((one) => !IDENTIFIER.test(one))
+  if (wrong !== undefined)
+    throw new OperationError('parameter-invalid', `A library is included by its name, and ${quoted(wrong)} is no name of a library.`, {
+      expression: ['library'],
+    })
+  return `include ${name}${called === undefined ? '' : ` called ${called}`}\n`
 }
 
 /** Parameters that neither the library nor what it includes declares are refused by name. */

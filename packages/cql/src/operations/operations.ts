@@ -10,7 +10,14 @@ import type { EvaluationMessage } from '../compile/compiler.js'
 import { nodesAt, nodeAt } from '../elm/node.js'
 import type { LibraryResource } from '../libraries/find-library.js'
 import { toParameterEntries } from '../results/parameters.js'
-import { CQL_OPTIONS, evaluateCql, type EvaluateCqlInput, type EvaluateCqlOptions, type EvaluateCqlResult } from './evaluate-cql.js'
+import {
+  CQL_OPTIONS,
+  evaluateCql,
+  type EvaluateCqlInput,
+  type EvaluateCqlOptions,
+  type EvaluateCqlResult,
+  type IncludedLibrary,
+} from './evaluate-cql.js'
 import { readCqlParameters } from './read-parameters.js'
 import { checkOptions } from 'fhir-ops/internal/input'
 
@@ -43,8 +50,8 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
         const expression = reader.freeText('expression')
         if (expression === undefined)
           throw new OperationError('parameter-required', 'Parameter expression is missing.', { expression: ['expression'] })
-        const library = await includedLibrary(ctx, reader)
-        return await answer(ctx, request, reader, { input: { expression, library, ...common(reader, offset) }, options })
+        const includes = await includedLibraries(ctx, reader)
+        return await answer(ctx, request, reader, { input: { expression, includes, ...common(reader, offset) }, options })
       },
     },
     {
@@ -126,16 +133,20 @@ function outcomeOfMessages(messages: readonly EvaluationMessage[], id: string): 
   }
 }
 
-/** The library whose definitions an expression may use: a part `library` with its canonical as `url`. */
-async function includedLibrary(ctx: OperationContext, reader: ParameterReader): Promise<LibraryResource | undefined> {
-  const [first, ...more] = reader.all('library')
-  if (first === undefined) return undefined
-  if (more.length > 0) throw new OperationError('parameter-invalid', 'Only one library may be included.', { expression: ['library'] })
-  if (first.resource !== undefined) return first.resource
-  const url = first.parts.find(({ name }) => name === 'url')?.value
-  if (typeof url !== 'string')
-    throw new OperationError('parameter-required', 'The library must have a url.', { expression: [first.expression] })
-  return await libraryByUrl(ctx, url)
+/** The libraries whose definitions an expression may use: each a part `library` with its canonical as `url` and, where it is used by another name, `name`. */
+async function includedLibraries(ctx: OperationContext, reader: ParameterReader): Promise<readonly IncludedLibrary[]> {
+  const included: IncludedLibrary[] = []
+  for (const { resource, parts, expression } of reader.all('library')) {
+    const partOf = (part: string): unknown => parts.find(({ name }) => name === part)?.value
+    const [url, called] = [partOf('url'), partOf('name')]
+    if (resource === undefined && typeof url !== 'string')
+      throw new OperationError('parameter-required', 'The library must have a url.', { expression: [expression] })
+    included.push({
+      resource: resource ?? (await libraryByUrl(ctx, String(url))),
+      ...(typeof called === 'string' && { called }),
+    })
+  }
+  return included
 }
 
 async function evaluatedLibrary(ctx: OperationContext, { id }: OperationRequest, reader: ParameterReader): Promise<LibraryResource> {

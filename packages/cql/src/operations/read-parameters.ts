@@ -76,7 +76,9 @@ function objectValue(value: Readonly<Record<string, unknown>>, type: string | un
   }
 }
 
+/** A quantity with a comparator is not the number. */
 function quantityOf(value: Readonly<Record<string, unknown>>): Quantity | undefined {
+  if (value['comparator'] !== undefined) return undefined
   const amount = typeof value['value'] === 'number' ? decimalOfNumber(value['value']) : undefined
   return amount === undefined ? undefined : quantity(amount, textOf(value['code']) ?? textOf(value['unit']) ?? '1')
 }

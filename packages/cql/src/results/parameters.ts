@@ -31,10 +31,13 @@ const UCUM = 'http://unitsofmeasure.org'
  */
 export function toParameterEntries(name: string, value: Value): readonly ParametersParameter[] {
   if (!isList(value)) return [entry(name, value)]
-  if (value.length === 0) return [{ name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/cqf-isEmptyList`, valueBoolean: true }] } }]
-  return value.map((item) =>
-    isList(item) ? { name, part: item.flatMap((inner) => toParameterEntries('element', inner)) } : entry(name, item),
-  )
+  return value.length === 0 ? [listEntry(name, value)] : value.map((item) => entry(name, item))
+}
+
+/** A list as one parameter: its elements are parts. */
+function listEntry(name: string, list: readonly Value[]): ParametersParameter {
+  if (list.length === 0) return { name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/cqf-isEmptyList`, valueBoolean: true }] } }
+  return { name, part: list.flatMap((item) => toParameterEntries('element', item)) }
 }
 
 /** Several results as one Parameters resource. */
@@ -42,13 +45,20 @@ export function toParameters(results: ReadonlyMap<string, Value>): Parameters {
   return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value)) }
 }
 
+const UNKNOWN = { extension: [{ url: `${EXTENSIONS}/data-absent-reason`, valueCode: 'unknown' }] }
+
+/** An element of which nothing is known says so, as no element of FHIR is empty. */
+function stated<T extends object>(element: T): T {
+  return Object.keys(element).length === 0 ? { ...element, ...UNKNOWN } : element
+}
+
 function entry(name: string, value: Value): ParametersParameter {
-  if (value === null) return { name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/data-absent-reason`, valueCode: 'unknown' }] } }
+  if (value === null) return { name, _valueBoolean: { ...UNKNOWN } }
   if (typeof value === 'boolean') return { name, valueBoolean: value }
   if (typeof value === 'number') return { name, valueInteger: value }
   if (typeof value === 'bigint') return { ...typed(name, 'System.Long'), valueString: String(value) }
   if (typeof value === 'string') return { name, valueString: value }
-  return isList(value) ? { name, part: value.flatMap((item) => toParameterEntries('element', item)) } : objectEntry(name, value)
+  return isList(value) ? listEntry(name, value) : objectEntry(name, value)
 }
 
 type ObjectValue = Exclude<Value, null | boolean | number | bigint | string | readonly Value[]>
@@ -81,17 +91,20 @@ function codedEntry(name: string, value: Ratio | Code | Concept | Vocabulary): P
     case 'ratio':
       return {
         ...typed(name, 'System.Ratio'),
-        valueRatio: {
+        valueRatio: stated({
           ...(value.numerator !== null && { numerator: fhirQuantity(value.numerator) }),
           ...(value.denominator !== null && { denominator: fhirQuantity(value.denominator) }),
-        },
+        }),
       }
     case 'code':
-      return { ...typed(name, 'System.Code'), valueCoding: coding(value) }
+      return { ...typed(name, 'System.Code'), valueCoding: stated(coding(value)) }
     case 'concept':
       return {
         ...typed(name, 'System.Concept'),
-        valueCodeableConcept: { coding: value.codes.map(coding), ...(value.display !== null && { text: value.display }) },
+        valueCodeableConcept: stated({
+          ...(value.codes.length > 0 && { coding: value.codes.map((code) => stated(coding(code))) }),
+          ...(value.display !== null && { text: value.display }),
+        }),
       }
     default:
       return { ...typed(name, value.kind === 'valueSet' ? 'System.ValueSet' : 'System.CodeSystem'), valueCanonical: value.id }
@@ -129,17 +142,21 @@ function coding({ code, system, version, display }: Code): Coding {
   }
 }
 
+/** Types of the points of what FHIR has as a Period. */
+const PERIODS: ReadonlySet<string> = new Set(['Date', 'DateTime', 'Time'])
+
 function intervalEntry(name: string, interval: Interval): ParametersParameter {
   const [start, end] = [interval.low === null ? null : startOf(interval), interval.high === null ? null : endOf(interval)]
   const type = `Interval<System.${interval.pointType ?? 'Any'}>`
-  if (isTemporal(start) || isTemporal(end)) return { ...typed(name, type), valuePeriod: period(start, end) }
+  if (isTemporal(start) || isTemporal(end) || PERIODS.has(interval.pointType ?? ''))
+    return { ...typed(name, type), valuePeriod: period(start, end) }
   const [low, high] = [bound(start), bound(end)]
   const range: Range = { ...(low !== undefined && { low }), ...(high !== undefined && { high }) }
-  return { ...typed(name, type), valueRange: range }
+  return { ...typed(name, type), valueRange: stated(range) }
 }
 
 function period(start: Value, end: Value): Period {
-  return { ...(isTemporal(start) && { start: periodText(start) }), ...(isTemporal(end) && { end: periodText(end) }) }
+  return stated({ ...(isTemporal(start) && { start: periodText(start) }), ...(isTemporal(end) && { end: periodText(end) }) })
 }
 
 /** A time of day is that of the first day of the calendar. */
