@@ -29,6 +29,8 @@ define Visits: [Encounter] E where E.period during "Measurement Period"
 define Gender: Patient.gender
 define function Length(visit FHIR.Encounter): duration in minutes of visit.period
 define Wrong: singleton from {1, 2}
+define Days: Visits V return date from start of V.period
+define SomeDays: Days D where month from D = 2
 define function Zero(visit FHIR.Encounter): 0
 define function Status(visit FHIR.Encounter): visit.status.value
 define Frequent: Count(Visits) >= Least
@@ -173,6 +175,17 @@ it('lists what is no resource beside the subject that it is of, each equal value
   const sides = [population('initial-population', '', starts), population('denominator', '', starts), population('numerator', '', same)]
   const proportion = await report(measure('proportion', sides, { basis: 'dateTime' }))
   expect(proportion.group?.[0]?.population?.map(({ count }) => count)).toEqual([3, 3, 2])
+})
+
+it.each([
+  ['text/cql-identifier', 'Days', 'SomeDays'],
+  ['text/cql-expression', 'Visits.Days D return D', 'Visits.Days D where month from D = 2'],
+])('divides dates by a list of dates, which is one stratum, in %s', async (language, days, some) => {
+  const criteria = (expression: string): object => ({ criteria: { language, expression } })
+  const everyDay = { code: concept('initial-population'), ...criteria(days) }
+  const { group } = await report(measure('cohort', [everyDay], { basis: 'date', stratifier: [criteria(some)] }))
+  expect(group?.[0]?.population?.[0]?.count).toBe(3)
+  expect(group?.[0]?.stratifier?.[0]?.stratum).toMatchObject([{ population: [{ count: 1 }] }])
 })
 
 it.each([

@@ -6,7 +6,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { Evaluation } from '../compile/compiler.js'
 import { definitionsNamed, libraryIn } from '../elm/library.js'
 import { nodeAt, type ElmNode } from '../elm/node.js'
-import { resultTypeOf } from '../elm/type-specifier.js'
+import { isSystem, resultTypeOf, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { CqlLibrary } from '../libraries/library.js'
 import { decimalOfNumber } from '../values/decimal.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
@@ -25,6 +25,8 @@ export interface CompiledCriterion {
   readonly basis: string | undefined
   /** Whether its value for a subject is a list of what is not a resource, which shows in an empty list only where its type is known. */
   readonly listsValues?: boolean
+  /** Whether it is known to give a list of what is counted: dates with basis `date`. */
+  readonly listsItems?: boolean
   /** With basis `boolean`: the criterion holds for a subject for whom it gives any item. */
   readonly anyItem?: true | undefined
 }
@@ -39,13 +41,16 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
   const head = { place, basis, anyItem }
   if (language === FHIRPATH_LANGUAGE) return { ...head, ...compiledPath(criterion, prepared) }
   const inline = prepared.expressions.get(expression)
-  if (inline !== undefined) return { ...head, ...definitionOf(inline.library, inline.name) }
+  if (inline !== undefined) {
+    const { library, name } = inline
+    return { ...head, ...definitionOf(library, name), ...listing(prepared.loaded.expressions?.elm, { name, basis, model: prepared.model }) }
+  }
   const { at, name = '' } = namedDefinition(prepared.loaded, criterion) ?? {}
   const library = at === undefined ? undefined : prepared.libraries[at]
   const named = library === undefined ? {} : definitionOf(library, name)
   if (named.ofSubject !== undefined || named.ofItem !== undefined) {
     const elm = prepared.loaded.libraries[at ?? -1]?.library.elm
-    return { ...head, ...named, listsValues: elm !== undefined && listsValues(elm, { name, model: prepared.model }) }
+    return { ...head, ...named, ...listing(elm, { name, basis, model: prepared.model }) }
   }
   const ids = prepared.libraries.map(({ id }) => id)
   throw new OperationError(
@@ -57,13 +62,34 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
   )
 }
 
-/** Whether a definition gives a list of something that is known to be no resource. */
-function listsValues(elm: ElmNode, { name, model }: { readonly name: string; readonly model: TypeModel }): boolean {
+interface Named {
+  readonly name: string
+  readonly basis: string | undefined
+  readonly model: TypeModel
+}
+
+/** What a definition is known to list by its type. */
+function listing(elm: ElmNode | undefined, { name, basis, model }: Named): Pick<CompiledCriterion, 'listsItems' | 'listsValues'> {
+  if (elm === undefined) return {}
   const [def = {}] = definitionsNamed(libraryIn(elm), 'statements', name)
   const type = resultTypeOf(nodeAt(def, 'expression') ?? {}) ?? resultTypeOf(def)
-  if (type?.kind !== 'list') return false
-  const elements = type.element.kind === 'choice' ? type.element.choices : [type.element]
+  if (type?.kind !== 'list') return {}
+  const isCounted = basis !== undefined && basis !== 'boolean'
+  return { listsValues: isOfValues(type.element, model), listsItems: isCounted && isOfBasis(type.element, basis) }
+}
+
+/** Whether a type is known to be no resource. */
+function isOfValues(listed: TypeSpecifier, model: TypeModel): boolean {
+  const elements = listed.kind === 'choice' ? listed.choices : [listed]
   return elements.every((element) => element.kind !== 'named' || (element.name !== 'Any' && !isResourceType(element.name, model)))
+}
+
+/** Whether a type is that of a basis, of FHIR or of CQL: `Date` is that of `date`, an interval of dates that of `Period`. */
+function isOfBasis(listed: TypeSpecifier, basis: string): boolean {
+  if (listed.kind === 'named') return listed.name.toLowerCase() === basis.toLowerCase()
+  if (listed.kind !== 'interval') return false
+  const isOfDates = isSystem(listed.point, 'Date') || isSystem(listed.point, 'DateTime')
+  return basis === (isOfDates ? 'Period' : 'Range')
 }
 
 function isResourceType(name: string, model: TypeModel): boolean {

@@ -28,15 +28,20 @@ export function itemsFor(evaluation: Evaluation, model: TypeModel): (population:
       return (own ??= subject === null ? NO_ITEMS : new Map([[referenceOf(subject), subject]]))
     }
     if (population.basis === 'boolean') throw misfit(population, `gives ${isList(value) ? 'a list' : 'a value'}`)
-    const subjectKey = subject === null ? '' : referenceOf(subject)
+    const subjectKey = keyOfSubject(subject)
     const items = isList(value) ? value : [value]
     checkTypes(items, population, model)
     return new Map(items.flatMap((item) => (item === null ? [] : [[keyOf(item, subjectKey), item] as const])))
   }
 }
 
+/** What the keys of a subject's items begin with. */
+export function keyOfSubject(subject: Evaluation['subject']): string {
+  return subject === null ? '' : referenceOf(subject)
+}
+
 /** The reference of a resource; of any other item that of the subject, `#` and the item's text, which is the same for equal items. */
-function keyOf(item: Value, subjectKey: string): string {
+export function keyOf(item: Value, subjectKey: string): string {
   return item !== null && isFhir(item) && item.type.kind === 'resource' ? referenceOf(item) : `${subjectKey}#${literalText(plain(item))}`
 }
 

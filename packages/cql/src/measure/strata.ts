@@ -3,7 +3,7 @@ import type { StratumValue, Membership, StrataOfMembers } from 'fhir-ops/interna
 import type { Evaluation } from '../compile/compiler.js'
 import { isFhir, isList, type FhirElement, type Value } from '../values/value.js'
 import { valueFor, type CompiledCriterion } from './criterion.js'
-import { referenceOf, type Items } from './items.js'
+import { keyOf, keyOfSubject, referenceOf, type Items } from './items.js'
 import type { Prepared } from './prepare.js'
 import { stratumValueOf } from './values.js'
 
@@ -30,16 +30,23 @@ interface Divided {
  *
  * @throws {OperationError} `definition-invalid` for resources where subjects are counted, and for values that cannot name a stratum.
  */
-export function strataOf(
-  { criteria, byComponents }: CompiledStratifier,
-  { members, sets, group }: Divided,
-  evaluation: Evaluation,
-): StrataOfMembers {
-  const [only] = criteria
-  const whole = criteria.length === 1 && only !== undefined ? (only.ofSubject?.(evaluation) ?? null) : null
-  const dividesByValues = byComponents || only?.ofItem !== undefined || only?.listsValues === true
-  const items = dividesByValues ? undefined : resourcesIn(whole)
-  if (items !== undefined && only !== undefined) return strataOfResources(items, only)
+export function strataOf(stratifier: CompiledStratifier, divided: Divided, evaluation: Evaluation): StrataOfMembers {
+  const [only] = stratifier.criteria
+  const listed = stratifier.byComponents || only === undefined ? undefined : strataOfList(only, evaluation)
+  return listed ?? strataByValues(stratifier, divided, evaluation)
+}
+
+/** The stratum of a list of resources or of what is counted; `undefined` for a criterion that gives values. */
+function strataOfList(criterion: CompiledCriterion, evaluation: Evaluation): StrataOfMembers | undefined {
+  if (criterion.ofItem !== undefined) return undefined
+  const whole = criterion.ofSubject?.(evaluation) ?? null
+  if (criterion.listsItems === true) return strataOfItems(whole, evaluation)
+  const items = criterion.listsValues === true ? undefined : resourcesIn(whole)
+  return items === undefined ? undefined : strataOfResources(items, criterion)
+}
+
+/** The strata of each value, or combination of values, that members have. */
+function strataByValues({ criteria }: CompiledStratifier, { members, sets, group }: Divided, evaluation: Evaluation): StrataOfMembers {
   const all = new Map(
     members.flatMap((keys, index) => keys.map((key) => [key, sets[group.memberships[index]?.all[0] ?? index]?.get(key) ?? null] as const)),
   )
@@ -62,6 +69,13 @@ function strataOfResources(items: readonly FhirElement[], { basis, place }: Comp
     throw new OperationError('definition-invalid', `${place} gives resources, while subjects are counted (basis 'boolean').`)
   const references = new Set(items.map(referenceOf))
   return new Map([['', { values: undefined, isIn: (member: string) => references.has(member) }]])
+}
+
+/** The stratum of the items of a list, which are of the kind that is counted. */
+function strataOfItems(whole: Value, { subject }: Evaluation): StrataOfMembers {
+  const own = keyOfSubject(subject)
+  const keys = new Set((isList(whole) ? whole : []).flatMap((item) => (item === null ? [] : [keyOf(item, own)])))
+  return new Map([['', { values: undefined, isIn: (member: string) => keys.has(member) }]])
 }
 
 /** The resources of a list; `undefined` for any other value. */
