@@ -41,7 +41,8 @@ async function serviceWith(resources: readonly Resource[], scopes: readonly stri
   const sessions = createSessions({ store: memorySessionStore() })
   const { token } = await sessions.create({ user: 'ann', scopes, patient: 'p1' })
   const handler = createHandler({
-    context: createContext({ storage, ...release, now }),
+    // The definitions are made searchable by the first who asks, which may take longer than a request has where others work, too.
+    context: createContext({ storage, ...release, now, limits: { operationTimeoutMs: 60_000 } }),
     indexer: release.indexer,
     sessions,
     baseUrl: 'http://fhir.example.org',
