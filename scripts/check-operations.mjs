@@ -15,7 +15,9 @@ const problems = folders.flatMap((folder) => {
   const page = `docs/operations/${folder === 'evaluate' ? 'evaluate-measure' : folder}.md`
   return [
     ...(entries.has(`./${folder}`) ? [] : [`exports of packages/core/package.json have no ./${folder}`]),
-    ...([`'fhir-ops/${folder}'`, `'fhir-ops/internal/${folder}'`].some((entry) => mounted.includes(entry))
+    ...([`'fhir-ops/${folder}'`, `'fhir-ops/internal/${folder}'`, `'fhir-ops/internal/${folder}/operation'`].some((entry) =>
+      mounted.includes(entry),
+    )
       ? []
       : [`packages/handler/src/operations.ts does not mount ${folder}`]),
     ...(existsSync(join(root, page)) ? [] : [`${page} is missing`]),

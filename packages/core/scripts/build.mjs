@@ -18,6 +18,8 @@ const LAYERS = {
   validate: ['validate', 'snapshot', 'schema', 'cross-version'],
   services: ['evaluate', 'execute', 'sessions', 'hl7v2', 'packages'],
 }
+/** What is known of operations whose layer is loaded by their first call: a file of its own, so that no other leads to that layer. */
+const DESCRIPTORS = ['src/validate/operation.ts', 'src/validate/options-header.ts', 'src/snapshot/operation.ts']
 /** Loaded on demand, with a library for signatures. */
 const ON_DEMAND = 'src/validate/rules/signature/verify-jws.ts'
 
@@ -53,6 +55,7 @@ writeDeclarations(home, entries)
 function layerOf(id) {
   const path = relative(home, id)
   if (path === ON_DEMAND || path === join('src', 'index.ts')) return null
+  if (DESCRIPTORS.some((file) => path === join(...file.split('/')))) return 'descriptors'
   const layer = layers.get(path.split(/[/\\]/)[1])
   if (layer === undefined) throw new Error(`${path} is in no layer of scripts/build.mjs.`)
   return layer

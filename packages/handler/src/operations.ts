@@ -4,10 +4,10 @@ import { measureOperations } from 'fhir-ops/evaluate'
 import { expandOperation } from 'fhir-ops/internal/expand'
 import { lookupOperation } from 'fhir-ops/internal/lookup'
 import type { Operation } from 'fhir-ops/operation'
-import { snapshotOperation } from 'fhir-ops/internal/snapshot'
+import { snapshotOperation } from 'fhir-ops/internal/snapshot/operation'
 import { subsumesOperation } from 'fhir-ops/internal/subsumes'
 import { translateOperation } from 'fhir-ops/internal/translate'
-import { validateOperation } from 'fhir-ops/internal/validate'
+import { validateOperation } from 'fhir-ops/internal/validate/operation'
 import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/internal/validate-code'
 
 /** `$versions`: the FHIR releases that are spoken here. */

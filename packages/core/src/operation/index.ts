@@ -1,4 +1,5 @@
 export {
+  engineOnDemand,
   storedInstance,
   TERMINOLOGY_NEEDS,
   type Action,

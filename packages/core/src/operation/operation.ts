@@ -2,6 +2,7 @@ import type { OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { Parameter } from '../parameters/index.js'
 import { OperationError, quoted } from '../errors/index.js'
+import { onDemand } from '../work/index.js'
 import type { StoredResource } from '../storage/index.js'
 
 /** A FHIR operation call, apart from HTTP. */
@@ -107,6 +108,12 @@ export interface Operation {
    * @throws {OperationError} as `run`.
    */
   readonly stream?: (ctx: OperationContext, request: OperationRequest) => Promise<AsyncIterable<JsonObject>>
+}
+
+/** The `run` of an operation whose engine is large: it is loaded by the first call, so that who mounts the operation and never calls it does without. */
+export function engineOnDemand(load: () => Promise<Operation['run']>): Operation['run'] {
+  const engine = onDemand(load)
+  return async (ctx, request) => (await engine())(ctx, request)
 }
 
 /**

@@ -2,9 +2,10 @@ import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { measureJson, type JsonObject } from 'fhir-ops/internal/json'
-import { issueOfFinding } from 'fhir-ops/internal/validate'
-import { validate } from 'fhir-ops/validate'
+import { onDemand } from 'fhir-ops/internal/work'
 import type { Service } from '../service.js'
+
+const validation = onDemand(() => import('fhir-ops/internal/validate'))
 
 /** A resource that is to be stored. */
 interface ToStore {
@@ -23,6 +24,7 @@ interface ToStore {
 export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, ...given }: ToStore): Promise<void> {
   if (validateWrites === 'none' || type === 'Bot') return
   const checks = validateWrites === 'full' ? 'all' : 'structure'
+  const { validate, issueOfFinding } = await validation()
   const { valid, findings } = await validate(ctx, { resource: await sourceOf(ctx, given), checks })
   if (valid) return
   const issues = findings.filter(({ severity }) => severity === 'error' || severity === 'fatal').map(issueOfFinding)

@@ -3,7 +3,6 @@ import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { TYPE_URL } from 'fhir-ops/internal/text'
 import type { OperationContext } from 'fhir-ops/context'
-import { jsonSchema } from 'fhir-ops/schema'
 
 /** The resources that have whole schemas. The others differ by their `resourceType`: all types together would be megabytes. */
 const NAMED = ['Bundle', 'OperationOutcome', 'Parameters'] as const
@@ -39,6 +38,7 @@ export async function schemasOf(ctx: OperationContext): Promise<JsonObject> {
 async function typeSchemas(ctx: OperationContext, type: string): Promise<JsonObject> {
   const isKnown = ctx.types !== undefined && (await ctx.content.resolve('StructureDefinition', TYPE_URL + type)) !== undefined
   if (!isKnown) return { [type]: { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } } }
+  const { jsonSchema } = await import('fhir-ops/schema')
   const { schema } = await jsonSchema(ctx, { url: type })
   const { $defs } = schema
   return isObject($defs) ? Object.fromEntries(Object.entries($defs).map(([name, one]) => [name, referringToComponents(one)])) : {}
