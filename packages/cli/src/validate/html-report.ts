@@ -1,9 +1,7 @@
 import { FINDING_KINDS, type Finding } from 'fhir-ops/validate'
 import type { Io } from '../io.js'
 import { counted } from '../text.js'
-import { profileSummary } from './profile-summary.js'
-import type { Checked, Report } from './report.js'
-import { sourceLines } from './source-lines.js'
+import { profileSummary, sourceLines, type Checked, type Report } from './report.js'
 
 /** One page: a summary, then the findings of each file by kind, with the lines that they are about and a button that shows the fix. It loads and runs nothing. */
 export function htmlReport(io: Io): Report {

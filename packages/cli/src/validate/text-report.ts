@@ -2,9 +2,7 @@ import { styleText } from 'node:util'
 import { FINDING_KINDS, type Finding } from 'fhir-ops/validate'
 import { counted } from '../text.js'
 import type { Io } from '../io.js'
-import type { Checked, Report } from './report.js'
-import { profileSummary } from './profile-summary.js'
-import { sourceLines } from './source-lines.js'
+import { profileSummary, sourceLines, type Checked, type Report } from './report.js'
 
 type Style = Parameters<typeof styleText>[0]
 type Paint = (style: Style, text: string) => string

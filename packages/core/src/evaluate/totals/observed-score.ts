@@ -104,7 +104,7 @@ function methodOf({ aggregateMethod = 'count', place, path }: Population): Metho
   const name = aggregateMethod.toLowerCase()
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
   if (method !== undefined) return method
-  throw new OperationError('definition-invalid', `${place}: ${quoted(aggregateMethod)} is no way to aggregate observations.`, {
+  throw new OperationError('definition-invalid', `${place}: ${quoted(aggregateMethod)} is not a way to aggregate observations.`, {
     expression: [path],
   })
 }
