@@ -148,6 +148,7 @@ describe('a report', () => {
       report([{ ...coded('g'), ...score }, coded('h')], { type: 'data-collection' }),
       ['error measure-score MeasureReport.group[0].measureScore'],
     ],
+    ['that only collects data has no groups', proportion, report([], { type: 'data-collection', group: undefined }), []],
     [
       'of a measure without scoring is not judged by it',
       measure({ group: [{}] }),

@@ -100,6 +100,8 @@ function scoringOf(measure: JsonObject): string | undefined {
 
 async function checkGroups(check: ReportCheck, node: FhirNode): Promise<void> {
   const groups = childrenOf(check.run, node, 'group')
+  // Reports for the collection of data have none (mrp-1).
+  if (check.type === 'data-collection' && groups.length === 0) return
   const matches = await matchByCode(check.run, node, { nodes: groups, definitions: objectsAt(check.measure, 'group'), what: 'group' })
   for (const { node: group, definition } of matches) {
     await checkPopulations(check, group, definition)

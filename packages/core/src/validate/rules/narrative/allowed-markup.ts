@@ -45,7 +45,7 @@ const REFERENCE = /&(?:#\d{1,7}|#x[0-9A-Fa-f]{1,6}|\w{1,32});/g
 export function unknownEntity(text: string): string | undefined {
   if (!text.includes('&')) return undefined
   const rest = text.replace(REFERENCE, (whole) => (resolved(whole) === undefined ? `\u0000${whole}` : ''))
-  const unknown = /\u0000(&\w+;)/.exec(rest)?.[1]
+  const unknown = /\u0000(&[#\w]+;)/.exec(rest)?.[1]
   return unknown ?? (rest.includes('&') ? '&' : undefined)
 }
 
@@ -59,7 +59,13 @@ function resolved(reference: string): string | undefined {
   const name = reference.slice(1, -1)
   if (!name.startsWith('#')) return PREDEFINED.get(name)
   const code = name.startsWith('#x') ? Number.parseInt(name.slice(2), 16) : Number(name.slice(1))
-  return code <= 0x10ffff ? String.fromCodePoint(code) : undefined
+  return isOfXml(code) ? String.fromCodePoint(code) : undefined
+}
+
+/** @see https://www.w3.org/TR/xml/#charsets */
+function isOfXml(code: number): boolean {
+  if (code < 0x20) return code === 0x9 || code === 0xa || code === 0xd
+  return code < 0xd800 || (code > 0xdfff && code < 0xfffe) || (code > 0xffff && code <= 0x10ffff)
 }
 
 /** Tables that HL7's tools make have images beside them, or in them as data. */

@@ -40,6 +40,8 @@ describe('readNarrative', () => {
     [div('<p class="a" id="b" class="c">a</p>'), "The narrative has a tag 'p' with the attribute 'class' twice."],
     [div('&nbsp;'), "The narrative contains an unknown entity '&nbsp;'."],
     [div('&reg;'), "The narrative contains an unknown entity '&reg;'."],
+    [div('a&#0;'), "The narrative contains an unknown entity '&#0;'."],
+    [div('a&#xD800;'), "The narrative contains an unknown entity '&#xD800;'."],
     [div('a & b'), "The narrative contains an unknown entity '&'."],
     [`<!DOCTYPE div [<!ENTITY a "b">]>${div('&a;')}`, 'The narrative has a document type or CDATA.'],
     [div('<![CDATA[x]]>'), 'The narrative has a document type or CDATA.'],

@@ -76,7 +76,7 @@ const ROWS: readonly [
       error: [],
     },
   ],
-  ['code', codeProblem, { ok: ['a', 'a b', '<='], error: [' a', 'a ', 'a  b', 'a\tb'] }],
+  ['code', codeProblem, { ok: ['a', 'a b', '<='], error: [' a', 'a ', 'a  b', 'a\tb', 'a\u00a0b', 'a\u0085b', 'a\u3000b'] }],
   ['id', idProblem, { ok: ['a.B-1', 'x'.repeat(64)], error: ['', 'a_b', 'a b', 'x'.repeat(65), 'é'] }],
   [
     'uri',

@@ -55,7 +55,8 @@ const HTML_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*[\s>]|<[!?][A-Za-z-]/
 const WHOLE_TAG = /<[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?>/
 /** Escaped characters, and code between back ticks. */
 const NO_MARKUP = /\\.|`[^`]*`/g
-const CODE_SPACE = /[\t\n\r]|\s\s/
+/** White space other than single blanks, also that which only Unicode has. */
+const CODE_SPACE = /[^\P{White_Space} ]| {2}/u
 
 /** string: any text up to a megabyte ; one that is blank and white space around it are warnings, a tag of HTML is noted. */
 export function stringProblem(text: string): PrimitiveProblem | undefined {
