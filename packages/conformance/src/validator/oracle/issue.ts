@@ -4,6 +4,7 @@ import { validate, type Finding } from 'fhir-ops/validate'
 import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
 import type { Case } from './case.js'
+import type { Probe } from './probes.js'
 
 /** What one of the validators says: how bad, where, and by which rule: a message id of the oracle, or a kind of ours. */
 export interface Issue {
@@ -23,9 +24,14 @@ const ctx = createContext({
 
 /** What we say of a case. */
 export async function ourIssues({ text, profile }: Case): Promise<readonly Issue[]> {
-  const input = { resource: text, ...(profile !== undefined && { profiles: [String(profile['url'])] }) }
-  const { findings } = await validate(forRequest(ctx, { resources: profile === undefined ? [] : [profile] }), input)
-  return findings.map(issueOf)
+  const definitions = profile === undefined ? [] : [profile]
+  return (await ourFindings({ text, definitions, profiles: definitions.map(({ url }) => String(url)) })).map(issueOf)
+}
+
+/** What we say of a text, beside definitions. */
+export async function ourFindings({ text, profiles, definitions }: Omit<Probe, 'name' | 'isValid'>): Promise<readonly Finding[]> {
+  const input = { resource: text, ...(profiles.length > 0 && { profiles }) }
+  return (await validate(forRequest(ctx, { resources: definitions }), input)).findings
 }
 
 /** Where the oracle names the holder of what has the fault. */

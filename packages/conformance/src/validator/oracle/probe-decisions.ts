@@ -1,0 +1,153 @@
+/** Why the verdict on probes is another than that of the oracle. */
+export interface ProbeDecision {
+  /** The names of the probes. */
+  readonly probes: RegExp
+  /** With a link to the paragraph that decides. */
+  readonly why: string
+  /** True where the oracle reached a limit of its own, of which no specification speaks. */
+  readonly isLimit?: true
+}
+
+const R4 = 'https://hl7.org/fhir/R4'
+const XML = 'https://www.w3.org/TR/xml'
+
+/** Every probe with another verdict is in one of these; ours is right by what they cite. */
+export const DECIDED: readonly ProbeDecision[] = [
+  {
+    probes: /sd\/fixBasePatternMore$/,
+    why: `[pattern\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_): a profile may add to the pattern of its base.`,
+  },
+  {
+    probes: /sd\/minWrong$/,
+    why: `[minValue\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.minValue_x_) is for the types that have an order.`,
+  },
+  {
+    probes: /sd\/maxLenCC$/,
+    why: `[maxLength](${R4}/elementdefinition-definitions.html#ElementDefinition.maxLength) counts the characters of texts.`,
+  },
+  {
+    probes: /vs\/f\/(exBad|myfOp|exprBoth|exprCql|exprBad)$/,
+    why: `[filter](${R4}/valueset-definitions.html#ValueSet.compose.include.filter): a property, an operator and a value that the code system defines; \`exists\` takes true or false, and an expression is one of FHIRPath that can be read.`,
+  },
+  {
+    probes: /(vs\/sys\/dispDesig|att\/mime|att\/lang|sig\/targetBad|misc\/sub)$/,
+    why: `[A required binding](${R4}/terminologies.html#required) holds for languages and media types, too; theirs needs a server for them.`,
+  },
+  {
+    probes: /vs\/(contained|inParameters)$/,
+    why: `[include.concept](${R4}/valueset-definitions.html#ValueSet.compose.include.concept) lists codes of the system; theirs needs a server for them.`,
+  },
+  {
+    probes: /(cs\/all\/notVs|q\/vsCs)$/,
+    why: `[A canonical](${R4}/references.html#canonical) leads to a resource of the type that the element names.`,
+  },
+  {
+    probes: /urn:oid:1\.2(\.3)?"?$|cs\/urnUrl$/,
+    why: `[oid](${R4}/datatypes.html#oid): two arcs are enough; theirs wants four.`,
+  },
+  {
+    probes: /ig\/(otherPkg|pipeDiff|verBad)$/,
+    why: `[dependsOn](${R4}/implementationguide-definitions.html#ImplementationGuide.dependsOn) names one guide, by its package and its version.`,
+  },
+  {
+    probes: /sig\/payload(Other|NotJson|NotB64)$/,
+    why: '[RFC 7515](https://www.rfc-editor.org/rfc/rfc7515#section-5.2): a JWS is verified over the payload that it has, which is base64url.',
+  },
+  {
+    probes: /od\/circ$/,
+    why: `[base](${R4}/operationdefinition-definitions.html#OperationDefinition.base) is another operation.`,
+  },
+  {
+    probes: /od\/ok$/,
+    why: `[inputProfile](${R4}/operationdefinition-definitions.html#OperationDefinition.inputProfile) adds to the parameters, and need not repeat that one with a type has no resource.`,
+  },
+  {
+    probes: /qr\/ew(Req)?\/dateEq$/,
+    why: '[Equality](https://hl7.org/fhirpath/N1/#datetime-equality) of dates with different precision is not known, so the condition is not met.',
+  },
+  {
+    probes: /qr\/beh\/noneff$/,
+    why: `[enableWhen](${R4}/questionnaire-definitions.html#Questionnaire.item.enableWhen): conditions are joined by "or", and none is met.`,
+  },
+  {
+    probes: /qr\/opt\/(text|choiceRef)$/,
+    why: `[answerOption](${R4}/questionnaire-definitions.html#Questionnaire.item.answerOption): an answer is one of the options, which may be references.`,
+  },
+  {
+    probes: /qr\/lim\/(maxLengthUrl|maxLengthOc|minLenText|refRes|maxSize|occGroup)$/,
+    why: `[maxLength](${R4}/questionnaire-definitions.html#Questionnaire.item.maxLength) and the extensions beside it hold for every type of item that they are for.`,
+  },
+  {
+    probes: /q\/initType$/,
+    why: `[initial.value\\[x\\]](${R4}/questionnaire-definitions.html#Questionnaire.item.initial.value_x_) has the type of the item.`,
+  },
+  {
+    probes: /ext\/urlFrag$/,
+    why: `[Extension.url](${R4}/extensibility.html#Extension) is the url of the definition, which fixes it.`,
+  },
+  {
+    probes: /att\/b64ws$/,
+    why: `[base64Binary](${R4}/datatypes.html#base64Binary) may have white space.`,
+  },
+  {
+    probes: /ord\/openAtEnd/,
+    why: `[openAtEnd](${R4}/profiling.html#slicing): what is in no slice comes last.`,
+  },
+  {
+    probes: /(reslice\/|complexExt\/)/,
+    why: 'Theirs makes no snapshot of a profile that slices a slice again, and does not find the url of an extension with parts of its own.',
+    isLimit: true,
+  },
+  {
+    probes: /extS\/(bd|bdOnly|fam)$/,
+    why: `[Slices](${R4}/profiling.html#slicing) of the extensions of a primitive element hold like others, also where a profile has its elements in another order than the base.`,
+  },
+  {
+    probes: /x\/(pi|attrNoQ|attrDup|two|decl|doctype|trail|prefix|prefixDiv|styleUrl)$/,
+    why: `[A narrative](${R4}/narrative.html#xhtml) is one well-formed div without document type and processing instructions that loads no styles.`,
+  },
+  {
+    probes: /x\/tableAttr$/,
+    why: `[The narrative](${R4}/narrative.html#rules) has the attributes of chapters 7 to 11 and 15 of HTML 4, of which bgcolor is one.`,
+  },
+  {
+    probes: /x\/onlyImg$/,
+    why: `[An image](${R4}/narrative.html#id) that is not in the resource is a warning, as R4's own examples have such.`,
+  },
+  {
+    probes: /x\/(c1|cd800|cfffe)$/,
+    why: `[Character references](${XML}/#sec-references) are to characters that XML can have.`,
+  },
+  {
+    probes: /p\/time\/"10:00:00\.1"$/,
+    why: `[time](${R4}/datatypes.html#time) may have fractions of seconds.`,
+  },
+  {
+    probes: /p\/(string\/"a\\u0000b"|base64Binary\/"====")$/,
+    why: `[string](${R4}/datatypes.html#string) has no U+0000, and base64 begins with what it encodes.`,
+  },
+  {
+    probes: /j\/(dupResType|rawNl|bomIn)$/,
+    why: '[JSON](https://www.rfc-editor.org/rfc/rfc8259#section-7): names are unique and written as they are, and line breaks in strings are escaped.',
+  },
+  {
+    probes: /j\/(resTypeAbs|resTypeDt)$/,
+    why: `[resourceType](${R4}/json.html#resources) is a concrete resource type.`,
+  },
+  {
+    probes: /j\/idExt$/,
+    why: `[Resource.id](${R4}/resource.html#id) has no extensions.`,
+  },
+  {
+    probes: /mr\/subjCount$/,
+    why: `[subjectResults](${R4}/measurereport-definitions.html#MeasureReport.group.population.subjectResults) lists the subjects that are counted.`,
+  },
+  {
+    probes: /mr\/scN?\/cohort$/,
+    why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore): a cohort has none.`,
+  },
+  {
+    probes: /(vital\/(noCat|catText)|codes of vital signs: .*)$/,
+    why: `[category](${R4}/observation-definitions.html#Observation.category) says what is a vital sign: R4's own examples with such codes in no category do not conform to the profiles.`,
+  },
+]

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { ourFindings } from './issue.js'
+import { DECIDED } from './probe-decisions.js'
+import { knownProbes } from './probes.js'
+
+test("probes of single rules have the verdict of HL7's Java validator, or another that has been decided", async () => {
+  const undecided: string[] = []
+  const needed = new Set<string>()
+  for (const probe of knownProbes()) {
+    const errors = (await ourFindings(probe)).filter(({ severity }) => severity === 'error' || severity === 'fatal')
+    if ((errors.length === 0) === probe.isValid) continue
+    const decision = DECIDED.find(({ probes }) => probes.test(probe.name))
+    if (decision === undefined) undecided.push(`${probe.name}: ${errors[0]?.text ?? 'valid'}`)
+    else needed.add(decision.why)
+  }
+  expect(undecided).toEqual([])
+  expect(DECIDED.filter(({ why }) => !needed.has(why))).toEqual([])
+})
+
+test('each decision on probes cites the paragraph by which ours is right', () => {
+  expect(DECIDED.filter(({ isLimit, why }) => isLimit !== true && !/\]\(https:\/\/[^\s)#]+#[^\s)]+\)/.test(why))).toEqual([])
+})
