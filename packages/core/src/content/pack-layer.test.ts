@@ -70,10 +70,10 @@ describe('a pack', () => {
   })
 
   test.each([
-    ['other bytes', '{}'],
-    ['a pack of an earlier form', 'fhir-ops-pack 1 2\n[]'],
-  ])('is not made of %s', (_, text) => {
-    expect(() => packLayer(new TextEncoder().encode(text), 'p')).toThrow(new TypeError('The bytes are not a definitions pack.'))
+    ['other bytes', '{}', 'The bytes are not a definitions pack.'],
+    ['an earlier form', 'fhir-ops-pack 1 2\n[]', 'The pack has the form of another version of fhir-ops. Make it again with packOf.'],
+  ])('is not read from %s', (_, text, message) => {
+    expect(() => packLayer(new TextEncoder().encode(text), 'p')).toThrow(new TypeError(message))
   })
 
   test('may be empty', async () => {

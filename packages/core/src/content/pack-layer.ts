@@ -6,7 +6,8 @@ import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
 
 /** Definitions that stay parsed; each was asked for lately. */
 const KEPT = 500
-const MAGIC = 'fhir-ops-pack 2 '
+const FORMAT = 'fhir-ops-pack '
+const MAGIC = `${FORMAT}2 `
 const MAX_HEADER = 40
 
 /** The definitions of one resource type. */
@@ -30,7 +31,7 @@ interface PackedType {
  * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
  * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
  * @param options.isRelease True for the definitions of a FHIR release, in whose place those of packages come.
- * @throws {TypeError} when the bytes are not a pack, and for an option that is unknown.
+ * @throws {TypeError} when the bytes are not a pack, or one of another version, and for an option that is unknown.
  */
 export function packLayer(pack: Uint8Array | PackReader, name: string, options: PackOptions = {}): ContentLayer {
   checkOptions('packLayer', SHAPE, options)
@@ -83,7 +84,8 @@ type PlaceFinder = (value: string) => readonly number[]
 /** The types that there are, each of which is read when it is asked for. */
 function typesIn(read: PackReader): ReadonlyMap<string, () => PackedType> {
   const line = text(read(0, MAX_HEADER)).split('\n', 1)[0] ?? ''
-  if (!line.startsWith(MAGIC)) throw new TypeError('The bytes are not a definitions pack.')
+  if (!line.startsWith(FORMAT)) throw new TypeError('The bytes are not a definitions pack.')
+  if (!line.startsWith(MAGIC)) throw new TypeError('The pack has the form of another version of fhir-ops. Make it again with packOf.')
   const tableStart = line.length + 1
   let start = tableStart + Number(line.slice(MAGIC.length))
   const table: unknown = JSON.parse(text(read(tableStart, start)))
