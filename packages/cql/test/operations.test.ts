@@ -375,6 +375,11 @@ describe('Library/$evaluate', () => {
     expect([status, json.issue[0]?.code]).toEqual([400, 'value'])
   })
 
+  it('names what is wrong in the text, and not that the translator failed by it', async () => {
+    const { status, json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: '1 +' }))
+    expect([status, json.issue[0]?.details.text]).toEqual([422, 'The CQL has errors: Syntax error at <EOF> (line 1, column 3).'])
+  })
+
   const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition'
   const UNKNOWN = { extension: [{ url: `${STRUCTURE}/data-absent-reason`, valueCode: 'unknown' }] }
 

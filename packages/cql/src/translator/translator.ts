@@ -183,8 +183,17 @@ function helpersFor(fhir: ModelTexts, own: string, version: string): string {
   return inVersion(fhir.helpers, fhir, version).replace(/^library FHIRHelpers version '[^']{0,50}'/, `library FHIRHelpers version '${own}'`)
 }
 
-/** The problems as the ELM's annotations tell them. */
+/** What the translator says of its own failure, which follows from another problem where there is one. */
+const OWN_FAILURE = 'Internal translator error'
+
+/** The problems as the ELM's annotations tell them, without failures of the translator beside errors of the text. */
 function problemsOf(elm: unknown): readonly TranslationProblem[] {
+  const all = annotatedProblems(elm)
+  const ofText = all.filter(({ message }) => !message.startsWith(OWN_FAILURE))
+  return ofText.some(({ severity }) => severity === 'error') ? ofText : all
+}
+
+function annotatedProblems(elm: unknown): readonly TranslationProblem[] {
   const annotations = membersOf(membersOf(elm)['library'])['annotation']
   if (!Array.isArray(annotations)) return []
   return annotations.map(membersOf).flatMap((note) => {
