@@ -17,6 +17,7 @@ interface PackedType {
   readonly columns: ReadonlyMap<string, readonly unknown[]>
   /** Where each begins, and the last ends. */
   readonly starts: readonly number[]
+  readonly finders: Map<DefinitionKey, PlaceFinder>
 }
 
 /**
@@ -38,20 +39,13 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
   const { isRelease } = options
   const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)
   const types = typesIn(read)
-  const finders = new Map<string, PlaceFinder>()
-  const kept = new LRUCache<string, readonly Definition[]>({ max: KEPT })
+  /** By where a definition begins. */
+  const kept = new LRUCache<number, readonly Definition[]>({ max: KEPT })
   const definitionAt = (type: PackedType, place: number): readonly Definition[] => {
-    const key = `${type.resourceType} ${place}`
-    const known = kept.get(key) ?? definitionIn(read, { type, place }, { name, isRelease })
-    kept.set(key, known)
+    const start = type.starts[place] ?? 0
+    const known = kept.get(start) ?? definitionIn(read, { type, place }, { name, isRelease })
+    kept.set(start, known)
     return known
-  }
-  // Most processes ask by url only, and for some types.
-  const placesOf = (type: PackedType, by: DefinitionKey, value: string): readonly number[] => {
-    const key = `${type.resourceType} ${by}`
-    const finder = finders.get(key) ?? (by === 'url' ? inColumn(type.columns.get('url') ?? []) : byKey(by, type))
-    finders.set(key, finder)
-    return finder(value)
   }
   return {
     find: (resourceType, by, value) => {
@@ -106,7 +100,14 @@ function packedType(resourceType: string, index: JsonObject, start: number): Pac
   const starts = [start]
   let end = start
   for (const bytes of columns.get('bytes') ?? []) starts.push((end += Number(bytes)))
-  return { resourceType, columns, starts }
+  return { resourceType, columns, starts, finders: new Map() }
+}
+
+/** Most processes ask by url only, and for some types. */
+function placesOf(type: PackedType, by: DefinitionKey, value: string): readonly number[] {
+  const finder = type.finders.get(by) ?? (by === 'url' ? inColumn(type.columns.get('url') ?? []) : byKey(by, type))
+  type.finders.set(by, finder)
+  return finder(value)
 }
 
 function placesIn({ starts }: PackedType): readonly number[] {
