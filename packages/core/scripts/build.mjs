@@ -10,16 +10,20 @@ import { pureConstants } from './pure-constants.mjs'
 
 /** Folders of `src` by the file that they are built into. Each imports from those before it only. */
 const LAYERS = {
-  foundations: 'bits errors explain input json text work telemetry storage code-system content context parameters operation model'.split(
-    ' ',
-  ),
-  search: ['search', 'fhirpath', 'regex', 'memory', 'ucum', 'tenants'],
+  foundations:
+    'bits errors explain input json text work telemetry storage code-system content context parameters operation model regex'.split(' '),
+  search: ['search', 'fhirpath', 'memory', 'ucum', 'tenants'],
   terminology: ['terminology', 'translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare'],
   validate: ['validate', 'snapshot', 'schema', 'cross-version'],
   services: ['evaluate', 'execute', 'sessions', 'hl7v2', 'packages'],
 }
-/** What is known of operations whose layer is loaded by their first call: a file of its own, so that no other leads to that layer. */
-const DESCRIPTORS = ['src/validate/operation.ts', 'src/validate/options-header.ts', 'src/snapshot/operation.ts']
+/** Files that are in another layer than their folder. */
+const ELSEWHERE = {
+  // What is known of operations whose layer is loaded by their first call: a file of its own, so that no other leads to that layer.
+  descriptors: ['src/validate/operation.ts', 'src/validate/options-header.ts', 'src/snapshot/operation.ts'],
+  // What models of types are made with.
+  foundations: ['src/fhirpath/model.ts'],
+}
 /** Loaded on demand, with a library for signatures. */
 const ON_DEMAND = 'src/validate/rules/signature/verify-jws.ts'
 
@@ -33,6 +37,8 @@ const bundle = await rolldown({
   input: Object.fromEntries(entries.map(([, file]) => [relative(join(home, 'src'), file).replace(/\.ts$/, ''), file])),
   cwd: home,
   platform: 'neutral',
+  // Groups that take no more than their own files demand it; entries have no code, so none gets another export.
+  preserveEntrySignatures: 'allow-extension',
   external: [/^[^./]/],
   // As `sideEffects` of package.json says.
   treeshake: { moduleSideEffects: false },
@@ -46,7 +52,7 @@ const { output } = await bundle.write({
   entryFileNames: '[name].js',
   chunkFileNames: 'chunk-[name].js',
   comments: { annotation: true, legal: true, jsdoc: false },
-  codeSplitting: { groups: [{ debugName: 'layers', name: layerOf }] },
+  codeSplitting: { includeDependenciesRecursively: false, groups: [{ debugName: 'layers', name: layerOf }] },
 })
 await bundle.close()
 checkLayers(output.filter(({ type }) => type === 'chunk'))
@@ -55,7 +61,8 @@ writeDeclarations(home, entries)
 function layerOf(id) {
   const path = relative(home, id)
   if (path === ON_DEMAND || path === join('src', 'index.ts')) return null
-  if (DESCRIPTORS.some((file) => path === join(...file.split('/')))) return 'descriptors'
+  const elsewhere = Object.entries(ELSEWHERE).find(([, files]) => files.some((file) => path === join(...file.split('/'))))
+  if (elsewhere !== undefined) return elsewhere[0]
   const layer = layers.get(path.split(/[/\\]/)[1])
   if (layer === undefined) throw new Error(`${path} is in no layer of scripts/build.mjs.`)
   return layer
