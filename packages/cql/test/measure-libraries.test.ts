@@ -2,6 +2,7 @@ import { r4 } from '@fhir-ops/r4'
 import { createContext } from 'fhir-ops/context'
 import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
+import { putResource } from 'fhir-ops/storage'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
@@ -123,5 +124,33 @@ describe('an included library', () => {
       code: 'not-supported',
       message: expect.stringContaining("versions '1' and '2'"),
     })
+  })
+})
+
+describe('a library that brings ELM', () => {
+  const criteria = { language: 'text/cql-identifier', expression: 'Some' }
+  const group = [{ population: [{ code: { coding: [{ code: 'initial-population' }] }, criteria }] }]
+  const measure = { resourceType: 'Measure', id: 'm', status: 'active', library: ['Library/l'], group }
+  const people = ['a', 'b'].map((id) => ({ resourceType: 'Patient', id, gender: id === 'a' ? 'female' : 'male' }))
+  const withElm = async (condition: string): Promise<Stored> => {
+    const { elm } = await translator.translate(
+      `library L using FHIR version '4.0.1' include FHIRHelpers version '4.0.1' context Patient define Some: ${condition}`,
+    )
+    const content = [{ contentType: 'application/elm+json', data: btoa(JSON.stringify(elm)) }]
+    return { resourceType: 'Library', id: 'l', name: 'L', status: 'active', type: { text: 'logic-library' }, content }
+  }
+
+  it('is evaluated as it is stored', async () => {
+    const storage = memoryStorage([measure, ...people], { indexer: release.indexer })
+    const ctx = createContext({ ...release, types, storage })
+    const languages = [cqlLanguage({ keepBytes: 1_000_000 })]
+    const counts: (number | undefined)[] = []
+    for (const condition of ['true', "Patient.gender = 'female'", 'true']) {
+      const source = await withElm(condition)
+      await storage.write([putResource({ type: 'Library', id: 'l', source }, release.indexer)])
+      const { groups } = await evaluateMeasure(ctx, { measure: 'm', periodStart: '2020', periodEnd: '2020' }, { languages })
+      counts.push(groups[0]?.populations[0]?.count)
+    }
+    expect(counts).toEqual([2, 1, 2])
   })
 })

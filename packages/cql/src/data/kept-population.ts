@@ -3,12 +3,13 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { createPace } from 'fhir-ops/internal/context'
 import { scanResources, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { resourceElement } from '../model/fhir-types.js'
+import { bytesOfJson } from '../values/json-size.js'
 import type { FhirElement } from '../values/value.js'
 import { touchedSubjects } from './changed-subjects.js'
 import type { KeptPopulation, KeptSubject } from './kept-subject.js'
 import { partsOf, referringOf, retrievePlans, searchFor, type Population, type TypePlan } from './population.js'
 import type { RetrieverOptions } from './retrieve.js'
-import { bothNames, bytesOfJson, includesNames, trimmedElement, type ReadNames } from './trimmed.js'
+import { bothNames, includesNames, trimmedElement, type ReadNames } from './trimmed.js'
 
 /** What is asked for: a population without conditions. */
 export interface KeptAsked extends Pick<Population, 'requests' | 'type'> {

@@ -5,6 +5,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn, parameterNames } from '../elm/library.js'
 import { nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
+import { bytesOfJson } from '../values/json-size.js'
 import { libraryFinder, type LibraryFinder, type LibraryLoading, type LibraryResource } from './find-library.js'
 
 /** ELM by library identifier. */
@@ -34,7 +35,7 @@ const MAX_LIBRARIES = 100
  *   translator; `definition-invalid` for text with errors, naming line and column; `definition-not-found` for an include that is not there.
  */
 export async function loadLibrary(loading: LibraryLoading, resource: LibraryResource): Promise<LoadedLibrary> {
-  const elm = publishedElm(resource)
+  const elm = publishedElm(loading, resource)
   if (elm !== undefined) return { elm, includes: await includedElm(loading, { elm, from: resource }) }
   const text = cqlText(resource)
   if (text === undefined)
@@ -242,7 +243,7 @@ async function includedElm(
     const resource = await find({ id, version, from })
     if (known.has(id)) continue
     checkCount(known.size)
-    const loaded = publishedElm(resource) ?? (await loadLibrary(loading, resource)).elm
+    const loaded = publishedElm(loading, resource) ?? (await loadLibrary(loading, resource)).elm
     known.set(id, loaded)
     await includedElm(loading, { elm: loaded, from: resource, path: own }, { known, find })
   }
@@ -253,9 +254,21 @@ function checkCount(count: number): void {
   if (count >= MAX_LIBRARIES) throw new OperationError('too-costly', `A library may include at most ${MAX_LIBRARIES} others.`)
 }
 
-function publishedElm(resource: LibraryResource): ElmNode | undefined {
-  const text = contentOf(resource, 'application/elm+json')
-  if (text === undefined) return undefined
+/** Read once for as long as the Library brings the same: that takes longer than the evaluation of a hundred subjects. */
+function publishedElm({ ctx }: LibraryLoading, resource: LibraryResource): ElmNode | undefined {
+  const data = dataOf(resource, ELM_TYPE)
+  if (data === undefined) return undefined
+  const key = `${ELM_TYPE} ${data}`
+  const known = ctx.cache.get(key)
+  if (isNode(known)) return known
+  const elm = readElm(resource, decoded(resource, ELM_TYPE, data))
+  ctx.cache.set(key, elm, data.length + bytesOfJson(elm))
+  return elm
+}
+
+const ELM_TYPE = 'application/elm+json'
+
+function readElm(resource: LibraryResource, text: string): ElmNode {
   try {
     const parsed: unknown = JSON.parse(text)
     if (isNode(parsed)) return parsed
@@ -271,17 +284,20 @@ function publishedElm(resource: LibraryResource): ElmNode | undefined {
 }
 
 function cqlText(resource: LibraryResource): string | undefined {
-  return contentOf(resource, 'text/cql')
+  const data = dataOf(resource, 'text/cql')
+  return data === undefined ? undefined : decoded(resource, 'text/cql', data)
 }
 
 function mediaType(attachment: ElmNode): string | undefined {
   return textAt(attachment, 'contentType')?.split(';')[0]
 }
 
-function contentOf(resource: LibraryResource, contentType: string): string | undefined {
+function dataOf(resource: LibraryResource, contentType: string): string | undefined {
   const attachment = nodesAt(resource, 'content').find((content) => mediaType(content) === contentType)
-  const data = attachment === undefined ? undefined : textAt(attachment, 'data')
-  if (data === undefined) return undefined
+  return attachment === undefined ? undefined : textAt(attachment, 'data')
+}
+
+function decoded(resource: LibraryResource, contentType: string, data: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytesOf(atob(data)))
   } catch (cause) {
