@@ -17,7 +17,7 @@ export type {
 } from './storage.js'
 export type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceHistory, ResourceVersion } from './storage.js'
 export { allMatches } from './all-matches.js'
-export { scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
+export { scanItemTooLong, scanPages, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export { CONTAINED_PARAM, containedPuts, containedType, containerOfPlace, isContainedType, placesOf } from './contained.js'
 export { cursorParts, historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './cursors.js'
 export {

@@ -25,16 +25,32 @@ export async function* scanResources(
   storage: Pick<Storage, 'search' | 'scan'>,
   query: ScanQuery,
 ): AsyncGenerator<ScanItem, void, undefined> {
-  if (storage.scan === undefined) return yield* searched(storage, query)
+  for await (const page of scanPages(storage, query)) yield* page
+}
+
+/**
+ * The same in pages: who goes through their items waits for none of them.
+ *
+ * @yields The matches of a page, as `scanResources`.
+ * @throws {OperationError} as `scanResources`.
+ */
+export async function* scanPages(
+  storage: Pick<Storage, 'search' | 'scan'>,
+  query: ScanQuery,
+): AsyncGenerator<readonly ScanItem[], void, undefined> {
+  if (storage.scan === undefined) {
+    for await (const item of searched(storage, query)) yield [item]
+    return
+  }
   const scan = storage.scan.bind(storage)
   let reading = scan(query)
   for (;;) {
     const page: ScanPage = await reading
-    if (page.next === undefined) return yield* page.items
+    if (page.next === undefined) return yield page.items
     reading = scan({ ...query, after: page.next })
     // Whoever ends early does not wait for it.
     reading.catch(() => undefined)
-    yield* page.items
+    yield page.items
   }
 }
 

@@ -4,7 +4,7 @@ import { createPace } from 'fhir-ops/internal/context'
 import { isInPart, type SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { parseSearch, type SearchOptions } from 'fhir-ops/search'
 import { scanResources, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
-import type { Referring } from 'fhir-ops/internal/storage'
+import { scanPages, type Referring, type ScanItem } from 'fhir-ops/internal/storage'
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { FhirElement } from '../values/value.js'
@@ -41,17 +41,18 @@ export async function* populationRecords(
   ctx: OperationContext,
   options: RetrieverOptions,
   { type, conditions, requests, ids, among }: Population,
-): AsyncGenerator<SubjectRecords, void, undefined> {
+): AsyncGenerator<Iterable<SubjectRecords>, void, undefined> {
   const { search, query } = await searchFor(ctx, { type, conditions, among })
   const referring = (await retrievePlans(ctx, search, { model: options.model, type, requests })).map(referringOf)
   const types = new Set(referring.map((one) => one.type))
   const recordsOf = storedRecords(ctx, options)
-  for (const part of partsOf(query, ids))
-    for await (const { stored, referring: found } of scanResources(ctx.storage, { ...part, referring })) {
+  const recordsIn = function* (items: readonly ScanItem[]): Generator<SubjectRecords, void, undefined> {
+    for (const { stored, referring: found } of items) {
       const subject = resourceElement(options.model, stored.resource)
-      if (subject === undefined) continue
-      yield { id: stored.id, subject, records: recordsOf(subject, readResources({ subject, found, types }, options)) }
+      if (subject !== undefined) yield { id: stored.id, subject, records: recordsOf(subject, readResources({ subject, found, types }, options)) }
     }
+  }
+  for (const part of partsOf(query, ids)) for await (const items of scanPages(ctx.storage, { ...part, referring })) yield recordsIn(items)
 }
 
 /** Who is asked for, as a search. */

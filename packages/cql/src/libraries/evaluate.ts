@@ -26,32 +26,62 @@ export interface EvaluationOptions {
 const MAX_STEPS = 10_000_000
 
 /** What one subject's definitions are evaluated with; keeps each definition's value. */
-export function createEvaluation({
-  subject,
+export function createEvaluation({ subject, retrieve, now, ...options }: EvaluationOptions): Evaluation {
+  return createEvaluations({ ...options, now: () => now })(subject, retrieve)
+}
+
+/** What is the same for all subjects that are evaluated one after the other. */
+export interface EvaluationsOptions extends Omit<EvaluationOptions, 'now' | 'retrieve' | 'subject'> {
+  /** When the evaluation of a subject began; asked for when a definition asks for the time. */
+  readonly now: () => Date
+}
+
+type Own = Pick<EvaluationOptions, 'retrieve' | 'subject'>
+
+/**
+ * Begins the evaluation of one subject after the other. It is one object, which forgets the subject before: nobody may hold on to it. What is made for each subject
+ * costs as much as evaluating a small Measure.
+ */
+export function createEvaluations({
   now,
   offset = 0,
-  retrieve,
-  onMessage,
+  onMessage = () => undefined,
   onNow,
   maxSteps = MAX_STEPS,
-}: EvaluationOptions): Evaluation {
+}: EvaluationsOptions): (subject: Own['subject'], retrieve: Own['retrieve']) => Evaluation {
   let steps = 0
   let ended: OperationError | undefined
   let moment: Temporal | undefined
-  return {
+  const evaluation: Writable<Evaluation> = {
     slots: [],
     memo: [],
-    subject: subject ?? null,
+    subject: null,
     get now() {
       onNow?.()
-      return (moment ??= momentAt(now, offset))
+      return (moment ??= momentAt(now(), offset))
     },
     offset,
-    retrieve: retrieve ?? (() => []),
-    onMessage: onMessage ?? (() => undefined),
+    retrieve: nothing,
+    onMessage,
     spend: (count) => {
       steps += count
       if (steps > maxSteps) throw (ended ??= failedEvaluation(`The evaluation of one subject took more than ${maxSteps} steps.`))
     },
   }
+  return (subject, retrieve) => {
+    steps = 0
+    ended = undefined
+    moment = undefined
+    evaluation.slots.fill(null)
+    evaluation.memo.fill(undefined)
+    evaluation.subject = subject ?? null
+    evaluation.retrieve = retrieve ?? nothing
+    return evaluation
+  }
+}
+
+type Writable<T> = { -readonly [Member in keyof T]: T[Member] }
+
+function nothing(): readonly FhirElement[] {
+  return []
 }

@@ -2,7 +2,9 @@ import type { StratumValue, GroupTotal, SubjectResult } from 'fhir-ops/internal/
 import type { OperationContext } from 'fhir-ops/context'
 import type { Scope } from 'fhir-ops/evaluate'
 import type { SubjectRecords } from '../data/population.js'
-import { createEvaluation } from '../libraries/evaluate.js'
+import type { Records } from '../data/records.js'
+import type { Evaluation } from '../compile/compiler.js'
+import { createEvaluations } from '../libraries/evaluate.js'
 import { referenceOf } from './items.js'
 import type { Prepared } from './prepare.js'
 import { subjectResult, type CompiledGroup } from './subject-result.js'
@@ -37,35 +39,49 @@ export interface SubjectOptions {
   readonly read: Set<string>
 }
 
-/** Evaluates one subject after the other. */
+/** Evaluates one subject after the other; without a promise where all that it needs was read. */
 export function subjectEvaluator(
   ctx: OperationContext,
-  { scope, groups, supplements, prepared: { offset } }: MeasureWork,
+  work: MeasureWork,
   { maxSteps, read }: SubjectOptions,
-): (subject: SubjectRecords) => Promise<TimedContribution> {
+): (subject: SubjectRecords) => Promise<TimedContribution> | TimedContribution {
+  const { scope, groups, supplements, prepared } = work
   const isIndividual = scope.individual === true
   const options = { individual: isIndividual, everything: isIndividual || scope.coverage === true }
-  return async ({ subject, records }) => {
-    let usesNow = false
-    const evaluation = createEvaluation({
-      subject,
-      now: ctx.now(),
-      offset,
-      maxSteps,
-      onNow: () => (usesNow = true),
-      retrieve: (request) => {
-        const found = records.retrieve(request)
-        if (isIndividual) for (const resource of found) read.add(referenceOf(resource))
-        return found
-      },
-    })
-    const evaluated = records.evaluate(() => groups.map(({ compiled }) => subjectResult(compiled, evaluation, options)))
-    const results = evaluated instanceof Promise ? await evaluated : evaluated
-    const own: ReadonlyMap<string, StratumValue>[] = []
-    if (supplements.length > 0 && isInitial(groups, results))
-      for (const supplement of supplements) own.push(await records.evaluate(() => supplement.valuesOf(evaluation)))
-    return { contribution: { results, supplements: own }, usesNow }
+  let usesNow = false
+  const evaluationOf = createEvaluations({ now: () => ctx.now(), offset: prepared.offset, maxSteps, onNow: () => (usesNow = true) })
+  const retrieveFrom = ({ retrieve }: Records): Records['retrieve'] => {
+    if (!isIndividual) return retrieve
+    return (request) => {
+      const found = retrieve(request)
+      for (const resource of found) read.add(referenceOf(resource))
+      return found
+    }
   }
+  return ({ subject, records }) => {
+    usesNow = false
+    const evaluation = evaluationOf(subject, retrieveFrom(records))
+    const evaluated = records.evaluate(() => groups.map(({ compiled }) => subjectResult(compiled, evaluation, options)))
+    if (!(evaluated instanceof Promise) && supplements.length === 0)
+      return { contribution: { results: evaluated, supplements: NO_SUPPLEMENTS }, usesNow }
+    return supplemented(work, { records, evaluation, evaluated }).then((contribution) => ({ contribution, usesNow }))
+  }
+}
+
+const NO_SUPPLEMENTS: Contribution['supplements'] = []
+
+interface EvaluatedSubject {
+  readonly records: Records
+  readonly evaluation: Evaluation
+  readonly evaluated: Promise<Contribution['results']> | Contribution['results']
+}
+
+async function supplemented({ groups, supplements }: MeasureWork, { records, evaluation, evaluated }: EvaluatedSubject): Promise<Contribution> {
+  const results = await evaluated
+  const own: ReadonlyMap<string, StratumValue>[] = []
+  if (supplements.length > 0 && isInitial(groups, results))
+    for (const supplement of supplements) own.push(await records.evaluate(() => supplement.valuesOf(evaluation)))
+  return { results, supplements: own }
 }
 
 /** Supplemental data is that of the initial populations; of everybody where the Measure has none. */

@@ -223,7 +223,7 @@ async function addKept(ctx: OperationContext, work: MeasureWork, refresh: Refres
 const KEPT_AT_ONCE = 256
 
 interface Adding extends Pick<Watched, 'after' | 'kept' | 'left' | 'refresh'> {
-  readonly evaluate: (subject: SubjectRecords) => Promise<TimedContribution>
+  readonly evaluate: ReturnType<typeof subjectEvaluator>
 }
 
 /** Adds up who is evaluated, to the last failure that is named. */
@@ -233,32 +233,40 @@ async function addEvaluated(
   { evaluate, left, kept, refresh, after }: Adding,
 ): Promise<readonly SubjectFailure[]> {
   const failures: SubjectFailure[] = []
-  const attempted = async (subject: SubjectRecords): Promise<readonly SubjectResult[] | undefined> => {
+  const added = ({ id }: SubjectRecords, timed: TimedContribution): readonly SubjectResult[] => {
+    addContribution(work, id, timed.contribution)
+    refresh?.kept.keep(id, timed)
+    return timed.contribution.results
+  }
+  const failed = ({ id }: SubjectRecords, error: unknown): undefined => {
+    if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
+    refresh?.kept.unsettled.add(id)
+    failures.push({ subject: `${work.scope.subjectType}/${id}`, message: error.message })
+  }
+  const attempted = (subject: SubjectRecords): ReturnType<typeof added> | undefined | Promise<ReturnType<typeof added> | undefined> => {
     try {
-      const timed = await evaluate(subject)
-      addContribution(work, subject.id, timed.contribution)
-      refresh?.kept.keep(subject.id, timed)
-      return timed.contribution.results
+      const timed = evaluate(subject)
+      if (!(timed instanceof Promise)) return added(subject, timed)
+      return timed.then((found) => added(subject, found)).catch((error: unknown) => failed(subject, error))
     } catch (error) {
-      if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
-      refresh?.kept.unsettled.add(subject.id)
-      failures.push({ subject: `${work.scope.subjectType}/${subject.id}`, message: error.message })
-      return undefined
+      return failed(subject, error)
     }
   }
   const pace = createPace(ctx)
   const ids = (await partIds(ctx, work, left)) ?? refresh?.ids ?? 'all'
   const total = ctx.onProgress === undefined ? undefined : await subjectCount(ctx, work, ids)
   let done = 0
-  for await (const subject of kept === undefined ? subjects(ctx, work, { ids, left }) : keptRecords(ctx, work.prepared, kept)) {
-    pace.check()
-    const turn = pace.step()
-    if (turn !== undefined) await turn
-    ctx.onProgress?.({ done: done++, total, of: 'subjects' })
-    const results = await attempted(subject)
-    if (after !== undefined) await after(subject, results)
-    if (failures.length === MAX_FAILURES) break
-  }
+  for await (const page of kept === undefined ? subjects(ctx, work, { ids, left }) : [keptRecords(ctx, work.prepared, kept)])
+    for (const subject of page) {
+      pace.check()
+      const turn = pace.step()
+      if (turn !== undefined) await turn
+      ctx.onProgress?.({ done: done++, total, of: 'subjects' })
+      const results = attempted(subject)
+      if (after !== undefined) await after(subject, await results)
+      else if (results instanceof Promise) await results
+      if (failures.length === MAX_FAILURES) return failures
+    }
   return failures
 }
 
@@ -285,12 +293,12 @@ function populationOf(scope: Scope): Pick<Population, 'conditions' | 'type'> {
   return { type: subjectType, conditions: subjectType === 'Patient' ? patientConditions(scope) : [] }
 }
 
-/** Everybody whom the report is about, with records: all that retrieves may find is read with them, but for a single subject. */
+/** Everybody whom the report is about, page by page, with records: all that retrieves may find is read with them, but for a single subject. */
 async function* subjects(
   ctx: OperationContext,
   { scope, prepared, groups }: MeasureWork,
   { ids, left }: Pick<Population, 'ids'> & Pick<Watched, 'left'>,
-): AsyncGenerator<SubjectRecords, void, undefined> {
+): AsyncGenerator<Iterable<SubjectRecords>, void, undefined> {
   if (groups.length === 0 || left === undefined) return
   const subject = singlePatient(scope)
   // The report of one subject says what was read, and coverage what conditions gave: not only of what they may let pass.
@@ -303,5 +311,5 @@ async function* subjects(
     return yield* populationRecords(ctx, prepared, { ...populationOf(scope), requests, ids, ...among })
   }
   const own = await readSubject(ctx, prepared, subject)
-  yield { id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }
+  yield [{ id: subject.id, subject: own, records: storedRecords(ctx, prepared)(own) }]
 }
