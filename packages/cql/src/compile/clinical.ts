@@ -74,7 +74,11 @@ function compileProperty(node: ElmNode, scope: Scope, compiler: Compiler): Compu
   const [read, ...others] = path.map((name) => elementReader(name, compiler))
   if (read === undefined) return compute
   if (others.length === 0) return (evaluation) => read(compute(evaluation), evaluation)
-  return (evaluation) => others.reduce((value, next) => next(value, evaluation), read(compute(evaluation), evaluation))
+  return (evaluation) => {
+    let value = read(compute(evaluation), evaluation)
+    for (const next of others) value = next(value, evaluation)
+    return value
+  }
 }
 
 type ElementReader = (value: Value, evaluation: Evaluation) => Value

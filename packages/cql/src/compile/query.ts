@@ -168,26 +168,29 @@ function wholeRow(sources: readonly Source[]): Compute {
 const PARTS_OF_STEP = 4
 
 /** Calls for each combination of the sources' items that passes; the value of the first source is given. */
-function eachRow({ sources, passes, cost }: Rows, first: Value, evaluation: Evaluation, emit: () => void): void {
-  const { slots, spend } = evaluation
-  const last = sources.length - 1
-  const visit = (index: number, { slot }: Source, value: Value): void => {
-    for (const item of isList(value) ? value : value === null ? [] : [value]) {
-      slots[slot] = item
-      if (index === last) {
-        spend(cost)
-        if (passes(evaluation)) emit()
-        continue
-      }
-      const next = sources[index + 1]
-      if (next === undefined) return
-      spend(1 + next.cost)
-      visit(index + 1, next, next.compute(evaluation))
-    }
-  }
-  const [source] = sources
-  if (source !== undefined) visit(0, source, first)
+function eachRow(rows: Rows, first: Value, evaluation: Evaluation, emit: () => void): void {
+  visit({ rows, evaluation, emit }, 0, first)
 }
+
+interface Visiting {
+  readonly rows: Rows
+  readonly evaluation: Evaluation
+  readonly emit: () => void
+}
+
+function visit(visiting: Visiting, index: number, value: Value): void {
+  const { rows, evaluation, emit } = visiting
+  const [source, next] = [rows.sources[index], rows.sources[index + 1]]
+  if (source === undefined) return
+  for (const item of isList(value) ? value : value === null ? NOTHING : [value]) {
+    evaluation.slots[source.slot] = item
+    evaluation.spend(next === undefined ? rows.cost : 1 + next.cost)
+    if (next !== undefined) visit(visiting, index + 1, next.compute(evaluation))
+    else if (rows.passes(evaluation)) emit()
+  }
+}
+
+const NOTHING: readonly Value[] = []
 
 /** What rows a query goes through. */
 interface Rows {

@@ -25,7 +25,8 @@ function allOf(tests: readonly MayPass[]): MayPass {
 
 /** What all that is said of one element lets pass. */
 function testOf(path: string, narrowing: readonly Narrowing[]): MayPass {
-  const namesIn = memberNames(path)
+  let known: TypeDefinition | undefined
+  let members: Members = { names: [], isCode: false }
   const codes = narrowing.flatMap((one) => (one.codes === undefined ? [] : [new Set<unknown>(one.codes)]))
   const dates = narrowing.flatMap((one) => one.dates ?? [])
   const bounds = {
@@ -33,15 +34,15 @@ function testOf(path: string, narrowing: readonly Narrowing[]): MayPass {
     to: dayOf(Math.min(...dates.map(({ to = Infinity }) => to)), MARGIN_MS),
   }
   return ({ type, json }) => {
-    const { names, isCode } = namesIn(type)
-    for (const name of names) {
-      const value = memberOf(json, name)
-      if (value === undefined) continue
-      if (isCode && typeof value === 'string') return codes.every((all) => all.has(value))
-      return mayBeWithin(value, bounds)
+    if (type !== known) {
+      members = membersOf(type, path)
+      known = type
     }
+    const value = firstMember(json, members.names)
     // What is absent is not left out here: conditions on it are null.
-    return true
+    if (value === undefined) return true
+    if (members.isCode && typeof value === 'string') return codes.every((all) => all.has(value))
+    return mayBeWithin(value, bounds)
   }
 }
 
@@ -52,17 +53,20 @@ interface Members {
   readonly isCode: boolean
 }
 
-function memberNames(path: string): (type: TypeDefinition) => Members {
-  const members = new Map<TypeDefinition, Members>()
-  return (type) => {
-    const slots = type.elements.get(path) ?? []
-    const own = members.get(type) ?? {
-      names: slots.map(({ jsonName }) => jsonName),
-      isCode: slots.length === 1 && slots.every((slot) => slot.type === 'code' && !slot.isCollection),
-    }
-    members.set(type, own)
-    return own
+function membersOf({ elements }: TypeDefinition, path: string): Members {
+  const slots = elements.get(path) ?? []
+  return {
+    names: slots.map(({ jsonName }) => jsonName),
+    isCode: slots.length === 1 && slots.every((slot) => slot.type === 'code' && !slot.isCollection),
   }
+}
+
+function firstMember(json: unknown, names: readonly string[]): unknown {
+  for (const name of names) {
+    const value = memberOf(json, name)
+    if (value !== undefined) return value
+  }
+  return undefined
 }
 
 /** Days as texts; `undefined` where there is no bound. */
@@ -83,8 +87,9 @@ function dayOf(moment: number, margin: number): string | undefined {
 }
 
 function mayBeWithin(value: unknown, { from, to }: Bounds): boolean {
-  const [start, end] = typeof value === 'string' ? [value, value] : [memberOf(value, 'start'), memberOf(value, 'end')]
-  return !(from !== undefined && isBefore(end, from)) && !(to !== undefined && isAfter(start, to))
+  const isMoment = typeof value === 'string'
+  if (from !== undefined && isBefore(isMoment ? value : memberOf(value, 'end'), from)) return false
+  return to === undefined || !isAfter(isMoment ? value : memberOf(value, 'start'), to)
 }
 
 const DATE = 10

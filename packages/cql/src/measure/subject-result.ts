@@ -103,18 +103,19 @@ export function failureOf(evaluate: () => unknown): string | undefined {
 const NOBODY: readonly string[] = []
 
 /** What is in every set that a membership asks for, the widest of which comes first, and in none of those that it leaves out. */
-function membersOf({ all: [first, ...others], none }: Membership, setOf: (index: number) => Items): readonly string[] {
-  if (first === undefined) return NOBODY
-  let keys = [...setOf(first).keys()]
-  for (const index of others) {
-    if (keys.length === 0) return NOBODY
+function membersOf({ all, none }: Membership, setOf: (index: number) => Items): readonly string[] {
+  const widest = all[0] === undefined ? NO_ITEMS : setOf(all[0])
+  if (widest.size === 0) return NOBODY
+  let keys: readonly string[] = [...widest.keys()]
+  for (const index of all) {
     const items = setOf(index)
-    keys = keys.filter((key) => items.has(key))
+    if (items !== widest) keys = keys.filter((key) => items.has(key))
+    if (keys.length === 0) return NOBODY
   }
   for (const index of none) {
-    if (keys.length === 0) return NOBODY
     const items = setOf(index)
-    keys = keys.filter((key) => !items.has(key))
+    if (items.size > 0) keys = keys.filter((key) => !items.has(key))
+    if (keys.length === 0) return NOBODY
   }
   return keys
 }

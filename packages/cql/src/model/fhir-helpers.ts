@@ -1,7 +1,8 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { decimalOf } from '../values/compare.js'
 import { intervalOf } from '../values/interval.js'
-import { isFhir, isList, isQuantity, quantity, type Code, type Quantity, type Value } from '../values/value.js'
+import { parseDateTime } from '../values/temporal.js'
+import { isFhir, isList, isQuantity, quantity, type Code, type FhirElement, type Quantity, type Value } from '../values/value.js'
 import { memberOf, propertyOf, systemValueOf } from './property.js'
 
 /** What the conversions need of the library that they are used in. */
@@ -108,7 +109,7 @@ const CALENDAR_UNITS: ReadonlyMap<string, string> = new Map([
 function intervalOfElement(value: Value, context: HelperContext): Value {
   if (!isFhir(value)) return null
   if (value.type.name === 'Period') {
-    const [low, high] = [plainOf(member(value, 'start', context), context), plainOf(member(value, 'end', context), context)]
+    const [low, high] = [endOfPeriod(value, 'start', context), endOfPeriod(value, 'end', context)]
     if (low === null && high === null) return null
     return intervalOf({ low, high, lowClosed: low !== null, highClosed: true, pointType: 'DateTime' })
   }
@@ -117,6 +118,12 @@ function intervalOfElement(value: Value, context: HelperContext): Value {
     return low === null && high === null ? null : intervalOf({ low, high, lowClosed: true, highClosed: true, pointType: 'Quantity' })
   }
   return comparedInterval(value, context)
+}
+
+/** From its JSON, as most that is read of periods is compared, and no element need be made of it. */
+function endOfPeriod(period: FhirElement, name: 'end' | 'start', context: HelperContext): Value {
+  const text = memberOf(period.json, name)
+  return typeof text === 'string' ? (parseDateTime(text, context.offset) ?? null) : plainOf(member(period, name, context), context)
 }
 
 function comparedInterval(value: Value, context: HelperContext): Value {

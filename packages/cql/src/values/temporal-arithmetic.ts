@@ -154,11 +154,10 @@ export function between(from: Temporal, to: Temporal, unit: Unit, what: 'duratio
   const count = what === 'duration' ? wholePeriods : crossedBoundaries
   // Boundaries of days and longer are those of the dates as they are written; durations are of the moments, as the published tests have it.
   const offset = (PRECISION_OF_UNIT.get(unit) ?? DAY) <= DAY && what === 'difference' ? undefined : from.offset
-  const at = (value: Temporal, end: 'least' | 'greatest'): Fields | undefined => fieldsAtEnd(value, end, offset)
-  const [fromLow, fromHigh, toLow, toHigh] = [at(from, 'least'), at(from, 'greatest'), at(to, 'least'), at(to, 'greatest')]
-  if (fromLow === undefined || fromHigh === undefined || toLow === undefined || toHigh === undefined) return undefined
+  const [fromLow, toLow] = [leastFields(from, offset), leastFields(to, offset)]
   if (isKnown(from, to, { unit, what })) return twice(count(fromLow, toLow, unit))
-  return [count(fromHigh, toLow, unit), count(fromLow, toHigh, unit)]
+  const [fromHigh, toHigh] = [greatestFields(from, offset), greatestFields(to, offset)]
+  return fromHigh === undefined || toHigh === undefined ? undefined : [count(fromHigh, toLow, unit), count(fromLow, toHigh, unit)]
 }
 
 /**
@@ -172,10 +171,14 @@ function isKnown(from: Temporal, to: Temporal, { unit, what }: { readonly unit: 
   return least >= own && from.precision === to.precision
 }
 
-function fieldsAtEnd(value: Temporal, end: 'least' | 'greatest', offset: number | undefined): Fields | undefined {
-  const full = boundaryOf(value, end, value.kind === 'date' ? DAY : MILLISECOND)
-  if (full === undefined) return undefined
-  return value.kind === 'dateTime' && offset !== undefined && value.offset !== offset ? fieldsAt(full.low, offset) : full.fields
+/** The fields of the first moment, at an offset where one is given. */
+function leastFields(value: Temporal, offset: number | undefined): Fields {
+  return value.kind === 'dateTime' && offset !== undefined && value.offset !== offset ? fieldsAt(value.low, offset) : value.fields
+}
+
+function greatestFields(value: Temporal, offset: number | undefined): Fields | undefined {
+  const last = boundaryOf(value, 'greatest', value.kind === 'date' ? DAY : MILLISECOND)
+  return last === undefined ? undefined : leastFields(last, offset)
 }
 
 function twice(value: number): readonly [number, number] {

@@ -57,6 +57,7 @@ export function withFields(value: Temporal, fields: readonly number[], precision
 
 /** The value with every field that it does not have at its least or greatest, as precise as its kind can be. */
 export function boundaryOf(value: Temporal, end: 'least' | 'greatest', precision: Precision = finestOf(value.kind)): Temporal | undefined {
+  if (value.precision === precision) return value
   const all = end === 'least' ? value.fields : lastFields(value.fields, value.precision)
   return withFields(value, all, precision)
 }

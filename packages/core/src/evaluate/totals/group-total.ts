@@ -72,15 +72,6 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   const strata = group.stratifiers.map(() => new Map<string, OpenStratum>())
   let evidence: SubjectResult['evidence']
   const scored = ({ observations }: Part): ObservedScore => observedScore({ group, memberships, observations, convert })
-  const addTo = (part: Part, { members, observations }: SubjectResult, isIn?: (member: string) => boolean): void => {
-    for (const [index, all] of members.entries()) {
-      const own = isIn === undefined ? all : all.filter(isIn)
-      part.counts[index] = (part.counts[index] ?? 0) + own.length
-      if (listed) part.members[index]?.push(...own)
-    }
-    for (const [index, all] of observations.entries())
-      part.observations[index]?.push(...all.flatMap(({ member, value }) => (isIn === undefined || isIn(member) ? [value] : [])))
-  }
   const stratum = (index: number, { key, values, first }: Pick<SumOfStratum, 'first' | 'key' | 'values'>): Part => {
     const known = strata[index]?.get(key) ?? { values, part: emptyPart(group), first }
     if (isBefore(first, known.first)) known.first = first
@@ -90,10 +81,10 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
   return {
     add: (subject, result) => {
       evidence = result.evidence
-      addTo(whole, result)
+      addTo(whole, result, { listed })
       for (const [index, divided] of result.strata.entries())
         [...divided].forEach(([key, { values, isIn }], place) => {
-          addTo(stratum(index, { key, values, first: { subject, place } }), result, isIn)
+          addTo(stratum(index, { key, values, first: { subject, place } }), result, { listed, isIn })
         })
     },
     addSum: (sum) => {
@@ -126,6 +117,23 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
       ),
     }),
   }
+}
+
+interface Adding extends Pick<TotalOptions, 'listed'> {
+  /** Which members are in the part; all where it is absent. */
+  readonly isIn?: (member: string) => boolean
+}
+
+/** Adds what a subject contributes to a part. */
+function addTo(part: Part, { members, observations }: SubjectResult, { listed, isIn }: Adding): void {
+  members.forEach((all, index) => {
+    const own = isIn === undefined ? all : all.filter(isIn)
+    part.counts[index] = (part.counts[index] ?? 0) + own.length
+    if (listed) part.members[index]?.push(...own)
+  })
+  observations.forEach((all, index) => {
+    for (const { member, value } of all) if (isIn === undefined || isIn(member)) part.observations[index]?.push(value)
+  })
 }
 
 /** An empty list is not a set of resources where the same stratifier gives others values. */
