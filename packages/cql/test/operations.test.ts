@@ -413,7 +413,7 @@ describe('Library/$evaluate', () => {
     const wrong = await asked('1', named('Two', { name: 'name', valueString: 'a b' }))
     expect([wrong.status, wrong.json.issue[0]?.details.text]).toEqual([
       400,
-      "A library is included by its name, and 'a b' is no name of a library.",
+      "A library is included by its name, and 'a b' is not a name of a library.",
     ])
   })
 

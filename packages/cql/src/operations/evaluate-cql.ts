@@ -205,7 +205,7 @@ function includeLine({ resource, called }: IncludedLibrary): string {
   const name = textAt(resource, 'name')
   const wrong = [name ?? '', ...(called === undefined ? [] : [called])].find((one) => !IDENTIFIER.test(one))
   if (wrong !== undefined)
-    throw new OperationError('parameter-invalid', `A library is included by its name, and ${quoted(wrong)} is no name of a library.`, {
+    throw new OperationError('parameter-invalid', `A library is included by its name, and ${quoted(wrong)} is not a name of a library.`, {
       expression: ['library'],
     })
   return `include ${name}${called === undefined ? '' : ` called ${called}`}\n`
