@@ -44,7 +44,12 @@ export function createExecutor(limits: ExecutorLimits): Executor {
   return {
     run(job) {
       if (closed) throw new OperationError('unavailable', 'The server is shutting down.', { retryAfterSeconds: 5 })
-      return after(limiter.enter(job.caller), () => attemptTo(() => supervised(job, watch), limiter.leave))
+      return after(limiter.enter(job.caller), () =>
+        attemptTo(
+          () => supervised(job, watch),
+          () => limiter.leave(),
+        ),
+      )
     },
     async close() {
       closed = true

@@ -278,7 +278,7 @@ describe('the executor', () => {
   it('gives turns in the order of arrival', async () => {
     const executor = createExecutor({ concurrency: 1, queue: 10, closeMs: 10 })
     const order: number[] = []
-    await Promise.all([1, 2, 3].map((item) => executor.run({ run: async () => void order.push(item) })))
+    await Promise.all([1, 2, 3].map(async (item) => executor.run({ run: async () => void order.push(item) })))
     expect(order).toEqual([1, 2, 3])
   })
 

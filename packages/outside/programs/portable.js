@@ -3,7 +3,6 @@ import { createContext } from 'fhir-ops/context'
 import { lookup } from 'fhir-ops/lookup'
 import { memoryConceptStore, memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { createSessions } from 'fhir-ops/sessions'
-import { validate } from 'fhir-ops/validate'
 import { evaluateCql, literalText } from '@fhir-ops/cql'
 import { createTranslator } from '@fhir-ops/cql/translator'
 import { crossVersion } from '@fhir-ops/cross-version'
@@ -52,8 +51,6 @@ said.push(['registries', language])
 const { display: colour } = await lookup(context, { system: COLOURS, code: 'red' })
 said.push(['loinc-rxnorm', colour])
 said.push(['snomed', parseEcl('<< 73211009 |Diabetes mellitus|').kind])
-const { findings } = await validate(context, { resource: { resourceType: 'Patient', nmae: [] } })
-said.push(['fhir-ops', findings[0].expression])
 const { values } = await evaluateCql(
   context,
   { expression: 'Interval[1, 5] overlaps Interval[4, 9]' },
@@ -62,6 +59,9 @@ const { values } = await evaluateCql(
 said.push(['cql', literalText(values.get('return'))])
 const stored = await handler(post('/fhir/R4/Patient', { resourceType: 'Patient' }))
 said.push(['handler', stored.status])
+// The handler loads the validator by its first call, while this module waits at its top.
+const validated = await handler(post('/fhir/R4/Patient/$validate', { resourceType: 'Patient', nmae: [] }))
+said.push(['fhir-ops', (await validated.json()).issue[0].expression[0]])
 const tools = await mcp(post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }))
 said.push(['mcp', (await tools.json()).result.tools.length])
 console.log(said.map((words) => words.join(' ')).join('\n'))

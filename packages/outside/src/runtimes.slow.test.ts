@@ -17,9 +17,9 @@ const EXPECTED: Readonly<Record<string, RegExp>> = {
     'registries German (Region=Austria)',
     'loinc-rxnorm Red',
     'snomed sub',
-    'fhir-ops Patient.nmae',
     'cql true',
     'handler 201',
+    'fhir-ops Patient.nmae',
     'mcp 11',
   ),
   host: inLines(

@@ -32,7 +32,10 @@ describe('a pack', () => {
 
   test('has the same however often it is asked', async () => {
     const layer = packLayer(PACK, 'p')
-    const asked = Array.from({ length: 120 }, async () => [await layer.find('ValueSet', 'url', 'u'), await layer.find('ValueSet', 'url', 'w')])
+    const asked = Array.from({ length: 120 }, async () => [
+      await layer.find('ValueSet', 'url', 'u'),
+      await layer.find('ValueSet', 'url', 'w'),
+    ])
     const counts = (await Promise.all(asked)).map((found) => found.map(({ length }) => length).join())
     expect(new Set(counts)).toEqual(new Set(['2,0']))
   })
@@ -46,7 +49,8 @@ describe('a pack', () => {
 
   test('lists the definitions of a type that have a url', async () => {
     const layer = packLayer(PACK, 'p')
-    const names = async (type: string): Promise<readonly unknown[]> => ((await layer.all?.(type)) ?? []).map(({ resource }) => resource['name'])
+    const names = async (type: string): Promise<readonly unknown[]> =>
+      ((await layer.all?.(type)) ?? []).map(({ resource }) => resource['name'])
     expect(await names('ValueSet')).toEqual(['é second', 'v', 'first'])
     expect(await names('CodeSystem')).toEqual(['c', 'd'])
     expect(await names('ConceptMap')).toEqual([])

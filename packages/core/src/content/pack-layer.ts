@@ -55,7 +55,9 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
     // What is listed is not kept: nobody asks for all of it again soon.
     all: (resourceType) => {
       const type = types.get(resourceType)?.()
-      return Promise.resolve(type === undefined ? [] : placesIn(type).flatMap((place) => definitionIn(read, { type, place }, { name, isRelease })))
+      return Promise.resolve(
+        type === undefined ? [] : placesIn(type).flatMap((place) => definitionIn(read, { type, place }, { name, isRelease })),
+      )
     },
     revision: () => 0,
   }
@@ -203,7 +205,11 @@ export function packOf(definitions: readonly string[]): Uint8Array {
   })
   const table = types.map(({ type, index, resources }) => ({ type, index: index.length, resources: resources.length }))
   const tableBytes = encoder.encode(JSON.stringify(table))
-  return joined([encoder.encode(`${MAGIC}${tableBytes.length}\n`), tableBytes, ...types.flatMap(({ index, resources }) => [index, resources])])
+  return joined([
+    encoder.encode(`${MAGIC}${tableBytes.length}\n`),
+    tableBytes,
+    ...types.flatMap(({ index, resources }) => [index, resources]),
+  ])
 }
 
 function columnsOf(heads: readonly JsonObject[]): JsonObject {

@@ -66,7 +66,8 @@ export const TYPE: NodeCompilers = {
       const value = operand(evaluation)
       if (value === null || type === undefined) return value
       const fitting = asType(value, type, compiler.model)
-      if (fitting === undefined && isStrict) throw failedEvaluation(`The value is not of the type ${typeText(type).slice(0, MAX_NAME)}.`, node)
+      if (fitting === undefined && isStrict)
+        throw failedEvaluation(`The value is not of the type ${typeText(type).slice(0, MAX_NAME)}.`, node)
       return fitting ?? null
     }
   },

@@ -49,7 +49,8 @@ export async function* populationRecords(
   const recordsIn = function* (items: readonly ScanItem[]): Generator<SubjectRecords, void, undefined> {
     for (const { stored, referring: found } of items) {
       const subject = resourceElement(options.model, stored.resource)
-      if (subject !== undefined) yield { id: stored.id, subject, records: recordsOf(subject, readResources({ subject, found, types }, options)) }
+      if (subject !== undefined)
+        yield { id: stored.id, subject, records: recordsOf(subject, readResources({ subject, found, types }, options)) }
     }
   }
   for (const part of partsOf(query, ids)) for await (const items of scanPages(ctx.storage, { ...part, referring })) yield recordsIn(items)

@@ -19,7 +19,7 @@ export interface SubjectReference {
 /** The resources that retrieves read: those of one subject and those of no subject. */
 export interface Records {
   /** What a retrieve finds. @throws {MissingRecords} when its resources were not read yet. */
-  retrieve(request: RetrieveRequest): readonly FhirElement[]
+  readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
   /**
    * Evaluates. What is needed is read when a retrieve asks for it, so an evaluation that needs no more ends early; definitions that were
    * already evaluated are not evaluated again.

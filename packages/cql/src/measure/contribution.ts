@@ -76,7 +76,10 @@ interface EvaluatedSubject {
   readonly evaluated: Promise<Contribution['results']> | Contribution['results']
 }
 
-async function supplemented({ groups, supplements }: MeasureWork, { records, evaluation, evaluated }: EvaluatedSubject): Promise<Contribution> {
+async function supplemented(
+  { groups, supplements }: MeasureWork,
+  { records, evaluation, evaluated }: EvaluatedSubject,
+): Promise<Contribution> {
   const results = await evaluated
   const own: ReadonlyMap<string, StratumValue>[] = []
   if (supplements.length > 0 && isInitial(groups, results))
