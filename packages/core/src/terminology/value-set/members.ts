@@ -1,5 +1,5 @@
 import { canonicalOf, formatCanonical } from '../../content/index.js'
-import { and, andNot, bitmapFrom, compacted } from '../../bits/index.js'
+import { and, andNot, compacted, gatheredBitmap } from '../../bits/index.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptSet } from '../../code-system/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
@@ -114,6 +114,7 @@ function adds({ codes, made, provider }: Segment, others: readonly Segment[]): b
 function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome): Work<Outcome> {
   const covered = { same: createCoverage(), any: createCoverage() }
   for (const part of plan.excludes) {
+    yield
     const versions = keepsVersions(plan, part) ? 'same' : 'any'
     for (const segment of yield* segmentsOf(evaluation, plan, { kind: 'exclude', part })) yield* covered[versions].add(segment)
   }
@@ -193,7 +194,11 @@ function* systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Wor
   const { concepts } = part.definition
   if (concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...madeCodes(provider, part) }
   const listed = new Map(concepts.flatMap((entry) => placed(provider, entry)))
-  const codes = bitmapFrom(listed.keys(), listable(provider).size)
+  const { size } = listable(provider)
+  const codes = gatheredBitmap(
+    Uint32Array.from(listed.keys()).filter((concept) => concept < size),
+    size,
+  )
   return { provider, codes: yield* inAll(codes, sets), order: [...listed.keys()], listed }
 }
 
