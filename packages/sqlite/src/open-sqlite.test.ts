@@ -1,44 +1,12 @@
 import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { dirname, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { conceptStoreContract, sessionStoreContract, storageContract } from '@fhir-ops/storage-contract'
 import { createSessions } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../core/test/basics.js'
 import { temporaryFolder, type TemporaryFolder } from '../test/temporary-folder.js'
 import { checkSqlite, openSqlite, type SqliteFile } from './index.js'
-
-storageContract('SQLite with its threads', async (clock) => {
-  const folder = await temporaryFolder()
-  const open = async () => (await openSqlite(folder.file('data.db'), clock)).storage
-  return { storage: await open(), reopen: open, dispose: folder.remove }
-})
-
-sessionStoreContract('SQLite with its threads', async () => {
-  const folder = await temporaryFolder()
-  const db = await openSqlite(folder.file('data.db'))
-  const dispose = async (): Promise<void> => {
-    await db.close()
-    await folder.remove()
-  }
-  return { store: db.sessions, dispose }
-})
-
-conceptStoreContract('SQLite with its threads', async () => {
-  const folder = await temporaryFolder()
-  const opened: SqliteFile[] = []
-  const open = async () => {
-    const db = await openSqlite(folder.file('data.db'))
-    opened.push(db)
-    return db.concepts
-  }
-  const dispose = async (): Promise<void> => {
-    for (const db of opened) await db.close()
-    await folder.remove()
-  }
-  return { store: await open(), reopen: open, dispose }
-})
 
 describe('a database file', () => {
   let folder: TemporaryFolder

@@ -115,7 +115,12 @@ describe('work that takes long', () => {
       await expand(ctx, { url: vs('parts'), count: 1 })
       return performance.now() - before
     }
-    const [whole, given] = [contextOver(STORED), contextOver(STORED)]
+    // Thousands of real turns, by this clock, would take ten seconds.
+    const scheduler = { ...createScheduler(), turn: async () => {} }
+    const [whole, given] = [
+      { ...contextOver(STORED), scheduler },
+      { ...contextOver(STORED), scheduler },
+    ]
     for (const ctx of [whole, given]) await expand(ctx, { url: vs('few'), count: 1 })
     const operationTimeoutMs = 0.5 * (await asked(forRequest(whole, { limits: { operationTimeoutMs: 1e9 } })))
     for (let i = 0; i < 4; i++) {
