@@ -10,7 +10,7 @@ import type { Route, RouteDescription } from './exchange.js'
 import { toWebResponse, type Answer } from './http/answer.js'
 import { fromWebRequest, type Connection, type HttpRequest } from './http/http-request.js'
 import type { HandlerOptions } from './options.js'
-import { planEntry, respond, respondToEntry } from './pipeline.js'
+import { planEntry, readForEntry, respond, respondToEntry } from './pipeline.js'
 import { createRouter } from './routes/router.js'
 import { createService, type Service } from './service.js'
 
@@ -33,6 +33,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const service = createService(options)
   const routes = routeTable(service, {
     serve: (request, whole) => respondToEntry(server, whole, request),
+    read: (request, whole) => readForEntry(server, whole, request),
     plan: (request, whole) => planEntry(server, whole, request),
   })
   const server = { ...service, router: createRouter(routes, service.mount) }

@@ -12,7 +12,7 @@ import type { Connection, HttpRequest } from './http/http-request.js'
 import { prettyJson } from './http/pretty.js'
 import { logRequest, type Ending, type LogEntry } from './observe.js'
 import { requestContext } from './request-context.js'
-import { ADMITTED, ARRIVING, type Server, type Stage } from './stages.js'
+import { ADMITTED, ARRIVING, notInTransaction, type Server, type Stage } from './stages.js'
 
 /** Answers a request, at once where nothing has to be waited for; it never fails. */
 export function respond(server: Server, request: HttpRequest, connection: Connection): Awaitable<Answer> {
@@ -63,7 +63,21 @@ function outcomeOfExchange(server: Server, exchange: Exchange): Awaitable<Outcom
 /** Answers an entry of a batch by the route table, a HEAD without a body; it never rejects. */
 export async function respondToEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
   const { answer } = await outcomeOfExchange(server, receiveEntry(whole, request, { isPlanned: false }))
-  return request.method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
+  return ofEntry(request, answer)
+}
+
+/** Answers a read that a transaction has as an entry. @throws {OperationError} as its route; `not-supported` for what may have effects, such as a bot. */
+export async function readForEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
+  const answer = await completed(server, receiveEntry(whole, request, { isPlanned: false }), (exchange) => {
+    if (exchange.route?.withoutHead === true) throw notInTransaction()
+    return run(exchange)
+  })
+  checkHeaders(answer)
+  return ofEntry(request, answer)
+}
+
+function ofEntry({ method }: HttpRequest, answer: Answer): Answer {
+  return method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
 }
 
 /** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is not a write. */

@@ -93,7 +93,12 @@ function negotiate(server: Server, exchange: Exchange): void {
 
 function checkPlan(route: Route | undefined): void {
   if (route?.plan !== undefined) return
-  throw new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates, patches and deletions only.')
+  throw notInTransaction()
+}
+
+/** The error of an entry that a transaction could not take back. */
+export function notInTransaction(): OperationError {
+  return new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates, patches and deletions only.')
 }
 
 /** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted` */

@@ -127,6 +127,34 @@ describe('execute', () => {
     expect([at(posted.json, 'input'), at(posted.json, 'query')]).toEqual(['text', { identifier: 'x' }])
   })
 
+  const inBundle = (type: string, url: string): Promise<Reply> =>
+    run('', {
+      type: 'application/fhir+json',
+      body: JSON.stringify({ resourceType: 'Bundle', type, entry: [{ request: { method: 'GET', url } }] }),
+    })
+
+  it('no bot runs in a transaction, which could not take back what it does', async () => {
+    const reply = await inBundle('transaction', 'Bot/echo/$execute')
+    expect([reply.status, at(reply.json, 'issue', 0, 'code'), at(reply.json, 'issue', 0, 'expression')]).toEqual([
+      422,
+      'not-supported',
+      ['Bundle.entry[0]'],
+    ])
+  })
+
+  it.each([
+    ['text', '200', { resourceType: 'Binary', contentType: 'text/plain; charset=utf-8', data: btoa('plain <b>text</b>') }],
+    ['nothing', '204', undefined],
+    ['teapot', '418', undefined],
+  ])('what %s returns within a batch is JSON', async (id, status, resource) => {
+    const reply = await inBundle('batch', `Bot/${id}/$execute`)
+    expect([reply.status, at(reply.json, 'entry', 0, 'response', 'status'), at(reply.json, 'entry', 0, 'resource')], reply.text).toEqual([
+      200,
+      status,
+      resource,
+    ])
+  })
+
   it('the bot sees neither the token nor other headers that tell who calls', async () => {
     const reply = await run('/Bot/echo/$execute', { type: 'text/plain', body: 'x' })
     expect(reply.text).not.toContain(running.token)

@@ -173,12 +173,20 @@ describe('a transaction whose answer would be too long', () => {
     expect([minimal.status, (await askFhir(server, '/Basic/a')).status]).toEqual([200, 200])
   })
 
-  it('because of its reads, keeps what was written and says so at the reads that have no room', async () => {
+  it('because of its reads, writes nothing and names the one that has no room', async () => {
     const server = await start()
     await put(server, 'r', words(900_000))
     const reply = await sent(server, 'transaction', [read('r'), write('a', 10), read('r'), read('r'), read('a')])
-    const statuses = [0, 1, 2, 3, 4].map((index) => at(reply.json, 'entry', index, 'response', 'status'))
-    expect([reply.status, statuses]).toEqual([200, ['200', '201', '200', '422', '200']])
+    expect([reply.status, ...issueOf(reply)]).toEqual([422, 'too-costly', ['Bundle.entry[3]']])
+    expect((await askFhir(server, '/Basic/a')).status).toBe(404)
+  })
+
+  it('because of what its searches find of it, keeps what was written and says so at the read that has no room', async () => {
+    const server = await start()
+    const search = { request: { method: 'GET', url: 'Basic' } }
+    const reply = await sent(server, 'transaction', [write('a', 600_000), search, search, read('a')])
+    const statuses = [0, 1, 2, 3].map((index) => at(reply.json, 'entry', index, 'response', 'status'))
+    expect([reply.status, statuses]).toEqual([200, ['201', '200', '200', '422']])
     expect(at(reply.json, 'entry', 3, 'response', 'outcome', 'issue', 0, 'code')).toBe('too-costly')
     expect(reply.text.length).toBeLessThanOrEqual(MAX)
   })

@@ -156,6 +156,75 @@ describe('a transaction', () => {
     expect(await count('Patient')).toBe(1)
   })
 
+  it.each<[string, number, string, Sent]>([
+    ['nothing', 404, 'not-found', { method: 'GET', url: 'Patient/none' }],
+    ['what the transaction deletes', 410, 'deleted', { method: 'GET', url: 'Patient/known' }],
+    ['a version that there will not be', 404, 'not-found', { method: 'GET', url: 'Patient/first/_history/3' }],
+    ['the history of nothing', 404, 'not-found', { method: 'GET', url: 'Patient/none/_history' }],
+    ['a search that cannot be read', 400, 'invalid', { method: 'GET', url: 'Patient?nonsense=1' }],
+    ['no path', 404, 'not-found', { method: 'HEAD', url: 'Nothing' }],
+    ['a value set that there is not', 404, 'not-found', { method: 'GET', url: 'ValueSet/$expand?url=urn:none' }],
+    ['an expansion of nothing', 400, 'required', { method: 'GET', url: 'ValueSet/$expand' }],
+  ])('whose read is of %s does nothing and names the entry', async (_, status, code, wrong) => {
+    const reply = await transact(
+      entry({ method: 'PUT', url: 'Patient/first', resource: patient({ id: 'first' }) }),
+      entry({ method: 'DELETE', url: 'Patient/known' }),
+      entry(wrong),
+    )
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')], reply.text).toEqual([status, code])
+    expect(at(reply.json, 'issue', 0, 'expression')).toEqual(['Bundle.entry[2]'])
+    expect([(await get('Patient/first')).status, (await get('Patient/known')).status]).toEqual([404, 200])
+  })
+
+  it('reads what it wrote: resources, their versions and histories, and what is defined by them', async () => {
+    const valueSet = { resourceType: 'ValueSet', id: 'v', url: 'urn:v', compose: { include: [{ system: 'urn:s' }] } }
+    const codeSystem = { resourceType: 'CodeSystem', id: 's', url: 'urn:s', content: 'complete', concept: [{ code: 'a' }] }
+    const reply = await transact(
+      entry({ method: 'GET', url: 'Patient/fresh/_history' }),
+      entry({ method: 'PUT', url: 'Patient/fresh', resource: patient({ id: 'fresh' }) }),
+      entry({ method: 'PUT', url: 'Patient/known', resource: patient({ id: 'known', active: true }) }),
+      entry({ method: 'GET', url: 'Patient/known/_history/2' }),
+      entry({ method: 'GET', url: 'Patient/known/_history/1' }),
+      entry({ method: 'HEAD', url: 'Patient/known' }),
+      entry({ method: 'GET', url: 'ValueSet/$expand?url=urn:v' }),
+      entry({ method: 'GET', url: 'ValueSet/v/$expand' }),
+      entry({ method: 'PUT', url: 'ValueSet/v', resource: valueSet }),
+      entry({ method: 'PUT', url: 'CodeSystem/s', resource: codeSystem }),
+      entry({ method: 'GET', url: 'Patient?active=true' }),
+    )
+    expect([reply.status, statuses(reply)], reply.text).toEqual([
+      200,
+      ['200', '201', '200', '200', '200', '200', '200', '200', '201', '201', '200'],
+    ])
+    expect(at(reply.json, 'entry', 3, 'resource')).toMatchObject({ active: true, meta: { versionId: '2' } })
+    expect(at(reply.json, 'entry', 6, 'resource', 'expansion', 'total')).toBe(1)
+    expect(at(reply.json, 'entry', 10, 'resource', 'total')).toBe(1)
+  })
+
+  it('of reads only is answered as a whole', async () => {
+    expect(statuses(await transact(entry({ method: 'GET', url: 'Patient/known' })))).toEqual(['200'])
+    expect((await transact(entry({ method: 'GET', url: 'Patient/known' }), entry({ method: 'GET', url: 'Patient/none' }))).status).toBe(404)
+  })
+
+  it('keeps nothing of what it would have written', async () => {
+    const valueSet = (code: string): unknown => {
+      const compose = { include: [{ system: 'urn:s', concept: [{ code }] }] }
+      return { resourceType: 'ValueSet', id: 'v', url: 'urn:v', status: 'active', compose }
+    }
+    const concept = [{ code: 'a' }, { code: 'b' }]
+    await put('CodeSystem/s', { resourceType: 'CodeSystem', id: 's', url: 'urn:s', status: 'active', content: 'complete', concept })
+    const failed = await transact(
+      entry({ method: 'PUT', url: 'ValueSet/v', resource: valueSet('a') }),
+      entry({ method: 'GET', url: 'ValueSet/$expand?url=urn:v' }),
+      entry({ method: 'GET', url: 'ValueSet/v/$expand' }),
+      entry({ method: 'GET', url: 'Patient/none' }),
+    )
+    expect([failed.status, at(failed.json, 'issue', 0, 'expression')]).toEqual([404, ['Bundle.entry[3]']])
+    await put('ValueSet/v', valueSet('b'))
+    for (const path of ['ValueSet/$expand?url=urn:v', 'ValueSet/v/$expand'])
+      expect(at((await get(path)).json, 'expansion', 'contains', 0, 'code')).toBe('b')
+  })
+
   it.each([
     ['fullUrl', (ifNoneExist: string) => entry({ method: 'POST', url: 'Patient', fullUrl: A, resource: patient({ id: ifNoneExist }) })],
     ['criteria', () => entry({ method: 'POST', url: 'Patient', ifNoneExist: 'identifier=z', resource: patient() })],

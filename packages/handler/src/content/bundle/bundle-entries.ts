@@ -1,16 +1,19 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { readingBase64 } from '../../http/base64.js'
+import { readingBase64, writingBase64 } from '../../http/base64.js'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import { finished, type Work } from 'fhir-ops/internal/work'
 import type { WritePlan } from '../write-plan.js'
 import type { Exchange } from '../../exchange.js'
-import type { Answer } from '../../http/answer.js'
+import { FHIR_JSON, type Answer } from '../../http/answer.js'
 import type { HttpRequest } from '../../http/http-request.js'
 import type { Service } from '../../service.js'
 
 /** Answers one request within another: same caller, same turn, same time limit. It never rejects. */
 export type ServePart = (request: HttpRequest, exchange: Exchange) => Promise<Answer>
+
+/** Answers one read within another request. @throws {OperationError} as its route; `not-supported` for what may have effects. */
+export type ReadPart = (request: HttpRequest, exchange: Exchange) => Promise<Answer>
 
 /** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is not a write. */
 export type PlanPart = (request: HttpRequest, exchange: Exchange) => Promise<PlannedWrite>
@@ -24,6 +27,7 @@ export interface PlannedWrite {
 /** How entries of Bundles are answered by the route table. */
 export interface PartRunner {
   readonly serve: ServePart
+  readonly read: ReadPart
   readonly plan: PlanPart
 }
 
@@ -152,7 +156,7 @@ function textIn(members: ReadonlyMap<string, string>, name: string): string | un
   return typeof value === 'string' ? value : undefined
 }
 
-/** An answer as an entry of the response to a Bundle: resources as they are, failures as `outcome`. */
+/** An answer as an entry of the response to a Bundle: resources as they are, other content as a Binary, failures as `outcome`. */
 export function responseEntry({ status, headers, body }: Answer): string {
   const known = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]))
   const modified = known.get('last-modified')
@@ -164,8 +168,16 @@ export function responseEntry({ status, headers, body }: Answer): string {
   }
   const text = JSON.stringify(response)
   if (body === undefined) return `{"response":${text}}`
-  if (status >= 400) return `{"response":${text.slice(0, -1)},"outcome":${body}}}`
-  return `{"resource":${body},"response":${text}}`
+  const contentType = known.get('content-type')
+  const resource = contentType === FHIR_JSON ? body : binaryText(body, contentType)
+  if (status >= 400) return `{"response":${text.slice(0, -1)},"outcome":${resource}}}`
+  return `{"resource":${resource},"response":${text}}`
+}
+
+/** What a bot gives that is no resource. */
+function binaryText(text: string, contentType: string | undefined): string {
+  const data = finished(writingBase64(new TextEncoder().encode(text)))
+  return JSON.stringify({ resourceType: 'Binary', contentType, data })
 }
 
 /** An error of an entry as that of its Bundle: it names the entry. Other failures stay what they are. */
