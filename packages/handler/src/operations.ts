@@ -17,6 +17,7 @@ const versionsOperation: Operation = {
   levels: ['system'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CapabilityStatement-versions',
+  answers: 'Parameters',
   needs: { text: 'a token', anyOf: [] },
   run: async () => ({
     status: 200,

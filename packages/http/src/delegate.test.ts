@@ -1,6 +1,7 @@
 import { createContext, forRequest } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import type { OperationRequest } from 'fhir-ops/operation'
+import { OperationError } from 'fhir-ops/errors'
+import type { Operation, OperationRequest } from 'fhir-ops/operation'
 import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
 import { OPERATIONS } from '@fhir-ops/handler'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -32,6 +33,12 @@ async function expand(request: OperationRequest, options: DelegateOptions): Prom
   const operation = delegated(OPERATIONS, options).find(({ name }) => name === '$expand')
   const answer = await operation?.run(ctx, request)
   return JSON.parse(JSON.stringify(answer?.resource)).expansion.contains[0].code
+}
+
+function operationNamed(name: string): Operation {
+  const operation = OPERATIONS.find((one) => one.name === name)
+  if (operation === undefined) throw new Error(`no ${name}`)
+  return operation
 }
 
 describe('$expand before a server of ours', () => {
@@ -109,12 +116,31 @@ describe('an upstream that operations are handed to', () => {
     ['sends a part of the answer', json({ resourceType: 'ValueSet', status: 'active' }, 206), 'storage-unavailable'],
     ['sends an outcome', json({ resourceType: 'OperationOutcome' }), 'storage-unavailable'],
     ['sends no resource', json({ secret: 'words' }), 'storage-unavailable'],
+    ['sends a resource of another type', json({ resourceType: 'Patient', name: [{ text: 'secret words' }] }), 'storage-unavailable'],
+    [
+      'sends a Bundle of what was asked for',
+      json({ resourceType: 'Bundle', entry: [{ resource: { resourceType: 'ValueSet' } }] }),
+      'storage-unavailable',
+    ],
     ['redirects', json({}, 302, { location: '/elsewhere' }), 'storage-unavailable'],
   ])('and that %s fails the call and shows nothing of itself', async (_, behave, code) => {
     server.behave = behave
     const error: unknown = await expand(there, options()).catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code })
     expect(`${error}`).not.toContain('words')
+  })
+
+  it('knows of every operation that can be handed on what it answers', () => {
+    const handed = OPERATIONS.filter(({ body }) => body !== 'text')
+    expect(handed.filter(({ answers }) => answers === undefined).map(({ name }) => name)).toEqual([])
+  })
+
+  it('may answer an operation of the host with any resource', async () => {
+    server.behave = json({ resourceType: 'Basic' })
+    const own: Operation = { ...operationNamed('$lookup'), name: '$own', run: () => Promise.reject(new OperationError('not-found', 'No.')) }
+    const { answers: _any, ...described } = own
+    const [operation] = delegated([described], { ...options(), delegate: ['own'] })
+    expect(await operation?.run(ctx, there)).toMatchObject({ resource: { resourceType: 'Basic' } })
   })
 
   it.each([['expnd'], ['validate']])('cannot be handed %s', (name) => {

@@ -40,7 +40,7 @@ export function delegated(operations: readonly Operation[], options: DelegateOpt
     const { name, run, write: _asText, stream: _inPieces, cacheable: _byContent, ...described } = operation
     if (!names.has(name.slice(1))) return operation
     const ask = async (request: OperationRequest): Promise<OperationResponse> =>
-      breaker.run(async () => askUpstream(upstream, name, request))
+      breaker.run(async () => askUpstream(upstream, operation, request))
     return {
       ...described,
       name,
@@ -87,23 +87,24 @@ async function hereFirst(ctx: OperationContext, request: OperationRequest, { run
   }
 }
 
-async function askUpstream(upstream: Upstream, name: string, request: OperationRequest): Promise<OperationResponse> {
+async function askUpstream(upstream: Upstream, operation: Operation, request: OperationRequest): Promise<OperationResponse> {
   const { type, id, method, parameters, body, acceptLanguage } = request
-  const address = [type, id, name].filter((part) => part !== undefined && part !== '').join('/')
+  const address = [type, id, operation.name].filter((part) => part !== undefined && part !== '').join('/')
   const pairs = parameters.flatMap(({ name: parameter, value, type: valueType }): Pair[] =>
     valueType === undefined && typeof value === 'string' ? [[parameter, value]] : [],
   )
   const text = method === 'POST' ? JSON.stringify(body ?? { resourceType: 'Parameters' }) : undefined
-  return responseOf(name, await upstream.operation({ address, pairs, text, acceptLanguage }))
+  return responseOf(operation, await upstream.operation({ address, pairs, text, acceptLanguage }))
 }
 
-/** Nothing of a refusal is shown. */
-function responseOf(name: string, answer: Answer): OperationResponse {
+/** Nothing of a refusal is shown, and nothing of what is no answer to the operation. */
+function responseOf({ name, answers }: Operation, answer: Answer): OperationResponse {
   if (answer.status === 404) throw new OperationError('not-found', 'Not found, here or on the upstream server.')
   if (answer.status >= 400) throw new OperationError('unprocessable', `The upstream FHIR server refuses ${quoted(name)} for this request.`)
   if (answer.status !== 200) throw unavailable('sent no whole answer')
   const resource = jsonOf(answer)
   if (!isResource(resource)) throw unavailable('sent no resource')
+  if (answers !== undefined && resource['resourceType'] !== answers) throw unavailable(`sent no ${answers}`)
   return { status: 200, resource }
 }
 

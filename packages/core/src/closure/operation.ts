@@ -16,6 +16,7 @@ export const closureOperation: Operation = {
   levels: ['system'],
   methods: ['POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-closure',
+  answers: 'ConceptMap',
   needs: { ...TERMINOLOGY_NEEDS, keepsState: true },
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)

@@ -14,6 +14,7 @@ export const compareOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/uv/tx-ecosystem/OperationDefinition/ValueSet-compare',
+  answers: 'Parameters',
   needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const { ctx, input } = await readTerminologyCall(base, request, readInput)

@@ -39,6 +39,7 @@ function operationOf(type: 'Library' | 'Measure', read: ReadInput, options: Data
     levels: ['type', 'instance'],
     methods: ['GET', 'POST'],
     definition: `http://hl7.org/fhir/OperationDefinition/${type}-data-requirements`,
+    answers: 'Library',
     needs: { text: `${type}.r, and .r on the definitions that it uses`, anyOf: [{ action: 'read', type }] },
     run: async (ctx, request) => {
       const input = await read(ctx, request)
@@ -96,6 +97,7 @@ function collectDataOperation(options: DataRequirementsOptions): Operation {
     levels: ['type', 'instance'],
     methods: ['GET', 'POST'],
     definition: 'http://hl7.org/fhir/OperationDefinition/Measure-collect-data',
+    answers: 'Parameters',
     asynchronous: true,
     needs: { text: 'Measure.r, and .s on every type that the Measure looks at', anyOf: [{ action: 'read', type: 'Measure' }] },
     run: async (ctx, request) => ({ status: 200, resource: toParameters(await collectData(ctx, readCollect(request), options)) }),

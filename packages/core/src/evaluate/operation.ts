@@ -37,6 +37,7 @@ export function evaluateMeasureOperation(given: EvaluateMeasureOperationOptions 
     levels: ['type', 'instance'],
     methods: storeReports === undefined ? ['GET', 'POST'] : ['POST'],
     definition: 'http://hl7.org/fhir/OperationDefinition/Measure-evaluate-measure',
+    answers: 'MeasureReport',
     asynchronous: true,
     needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
     run: async (ctx: OperationContext, request): Promise<OperationResponse> => {

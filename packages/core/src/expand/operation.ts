@@ -15,6 +15,7 @@ export const expandOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-expand',
+  answers: 'ValueSet',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {

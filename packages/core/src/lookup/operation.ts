@@ -15,6 +15,7 @@ export const lookupOperation: Operation = {
   levels: ['type'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
+  answers: 'Parameters',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {

@@ -84,6 +84,8 @@ export interface Operation {
   readonly methods: readonly ('GET' | 'POST')[]
   /** Canonical of the OperationDefinition, for the CapabilityStatement. */
   readonly definition: string
+  /** Type of the resource that a success answers, by which that of another server is known to be an answer. Default: any. */
+  readonly answers?: string
   /** Rights that are checked before `run`; which resources of a type a caller sees is the storage's matter. */
   readonly needs: OperationNeeds
   /**

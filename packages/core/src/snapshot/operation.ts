@@ -7,6 +7,7 @@ export const snapshotOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/StructureDefinition-snapshot',
+  answers: 'StructureDefinition',
   needs: { text: 'StructureDefinition.r', anyOf: [{ action: 'read', type: 'StructureDefinition' }] },
   run: engineOnDemand(async () => (await import('./run-operation.js')).runSnapshot),
 }

@@ -12,6 +12,7 @@ export const subsumesOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes',
+  answers: 'Parameters',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {

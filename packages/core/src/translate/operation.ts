@@ -15,6 +15,7 @@ export const translateOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-translate',
+  answers: 'Parameters',
   needs: { text: 'ConceptMap.r', anyOf: [{ action: 'read', type: 'ConceptMap' }] },
   cacheable: true,
   run: async (ctx, request) => {

@@ -18,6 +18,7 @@ export const valueSetValidateCodeOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code',
+  answers: 'Parameters',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   run: runInValueSet,
@@ -30,6 +31,7 @@ export const codeSystemValidateCodeOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
+  answers: 'Parameters',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {
@@ -122,6 +124,7 @@ export const batchValidateCodeOperation: Operation = {
   levels: ['type'],
   methods: ['POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-batch-validate-code',
+  answers: 'Parameters',
   needs: TERMINOLOGY_NEEDS,
   async run(base, request) {
     const ctx = withinTime(base)

@@ -8,6 +8,7 @@ export const validateOperation: Operation = {
   levels: ['type', 'instance'],
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/Resource-validate',
+  answers: 'OperationOutcome',
   needs: {
     text: 'any right on the type, and r for the modes update and delete',
     anyOf: [{ action: 'read' }, { action: 'search' }, { action: 'create' }, { action: 'update' }, { action: 'delete' }],

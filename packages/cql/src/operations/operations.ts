@@ -43,6 +43,7 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
       levels: ['system'],
       methods: ['GET', 'POST'],
       definition: `${IG}/cql-cql`,
+      answers: 'Parameters',
       needs: NEEDS,
       asynchronous: true,
       run: async (ctx, request) => {
@@ -60,6 +61,7 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
       levels: ['type', 'instance'],
       methods: ['GET', 'POST'],
       definition: `${IG}/cql-library-evaluate`,
+      answers: 'Parameters',
       needs: NEEDS,
       asynchronous: true,
       run: async (ctx, request) => {
