@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { EmptyResultSchema } from '@modelcontextprotocol/sdk/types.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { createBots, type BotEvent } from 'fhir-ops/execute'
 import { codeSystem, conceptMap, patient, testService, valueSet, type TestService } from '@fhir-ops/testing'
@@ -186,6 +187,31 @@ describe('prompts', () => {
     expect(messages[0]?.content).toMatchObject({ type: 'text', text: expect.stringContaining('"high blood pressure"') })
     await expect(client.getPrompt({ name: 'code_term', arguments: { term: 'x' } })).rejects.toThrow('valueSet')
     await expect(client.getPrompt({ name: 'other' })).rejects.toThrow("There is no prompt 'other'.")
+  })
+})
+
+describe('what is asked in another form than that of the protocol', () => {
+  test.each<[string, unknown, string]>([
+    ['tools/call', {}, 'params.name'],
+    ['tools/call', { name: 5 }, 'params.name'],
+    ['tools/call', { name: 'lookup', arguments: [] }, 'params.arguments'],
+    ['tools/call', undefined, 'params'],
+    ['tools/list', { cursor: 5 }, 'params.cursor'],
+    ['resources/read', { uri: 5 }, 'params.uri'],
+    ['resources/read', {}, 'params.uri'],
+    ['resources/list', { cursor: {} }, 'params.cursor'],
+    ['prompts/get', { name: 'code_term', arguments: { term: 5 } }, 'params.arguments.term'],
+  ])('is refused as such: %s %j', async (method, params, place) => {
+    const request = JSON.parse(JSON.stringify({ method, params }))
+    await expect(client.request(request, EmptyResultSchema)).rejects.toMatchObject({
+      code: -32_602,
+      message: expect.stringContaining(`'${place}'`),
+    })
+  })
+
+  test('is no method where there is none', async () => {
+    const request = client.request({ method: 'completion/complete', params: {} } as never, EmptyResultSchema)
+    await expect(request).rejects.toMatchObject({ code: -32_601, message: expect.stringContaining("'completion/complete'") })
   })
 })
 

@@ -10,6 +10,8 @@ import {
   McpError,
   ReadResourceRequestSchema,
   type CallToolResult,
+  type JSONRPCRequest,
+  type ServerResult,
 } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { OperationContext } from 'fhir-ops/context'
@@ -66,18 +68,57 @@ export function createMcpServer(options: McpServerOptions): Server {
     },
   )
   const context: ToolContext = { ask, schemaOf: async (url) => (await jsonSchema(options.context, { url })).schema }
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: TOOLS.map(described) }))
-  server.setRequestHandler(CallToolRequestSchema, ({ params }) => callTool(context, params.name, params.arguments ?? {}))
-  server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
-    resourceTemplates: [{ uriTemplate: 'fhir:///{type}/{id}', name: 'A stored resource', mimeType: 'application/fhir+json' }],
-  }))
-  server.setRequestHandler(ListResourcesRequestSchema, ({ params }) => listResources(ask, params?.cursor))
-  server.setRequestHandler(ReadResourceRequestSchema, ({ params }) => readResource(ask, params.uri))
-  server.setRequestHandler(ListPromptsRequestSchema, () => ({
-    prompts: PROMPTS.map(({ text: _text, arguments: given, ...prompt }) => ({ ...prompt, arguments: [...given] })),
-  }))
-  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => promptOf(params.name, params.arguments ?? {}))
+  const methods = new Map<string, Method>([
+    ['tools/list', methodOf(ListToolsRequestSchema, () => ({ tools: TOOLS.map(described) }))],
+    ['tools/call', methodOf(CallToolRequestSchema, ({ params }) => callTool(context, params.name, params.arguments ?? {}))],
+    [
+      'resources/templates/list',
+      methodOf(ListResourceTemplatesRequestSchema, () => ({
+        resourceTemplates: [{ uriTemplate: 'fhir:///{type}/{id}', name: 'A stored resource', mimeType: 'application/fhir+json' }],
+      })),
+    ],
+    ['resources/list', methodOf(ListResourcesRequestSchema, ({ params }) => listResources(ask, params?.cursor))],
+    ['resources/read', methodOf(ReadResourceRequestSchema, ({ params }) => readResource(ask, params.uri))],
+    [
+      'prompts/list',
+      methodOf(ListPromptsRequestSchema, () => ({
+        prompts: PROMPTS.map(({ text: _text, arguments: given, ...prompt }) => ({ ...prompt, arguments: [...given] })),
+      })),
+    ],
+    ['prompts/get', methodOf(GetPromptRequestSchema, ({ params }) => promptOf(params.name, params.arguments ?? {}))],
+  ])
+  // What `setRequestHandler` reads by itself and cannot is an internal error for the SDK.
+  server.fallbackRequestHandler = async (request) => {
+    const method = methods.get(request.method)
+    if (method === undefined) throw new McpError(ErrorCode.MethodNotFound, `There is no method ${quoted(request.method)}.`)
+    return method(request)
+  }
   return server
+}
+
+type Method = (request: JSONRPCRequest) => ServerResult | Promise<ServerResult>
+
+/** What the SDK's schemas can do. */
+interface RequestSchema<T> {
+  readonly safeParse: (
+    request: unknown,
+  ) => { readonly success: true; readonly data: T } | { readonly success: false; readonly error: Faults }
+}
+
+interface Faults {
+  readonly issues: readonly { readonly path: readonly PropertyKey[] }[]
+}
+
+function methodOf<T>(schema: RequestSchema<T>, run: (request: T) => ServerResult | Promise<ServerResult>): Method {
+  return (request) => {
+    const read = schema.safeParse(request)
+    if (read.success) return run(read.data)
+    const place = read.error.issues[0]?.path.map(String).join('.') ?? 'params'
+    throw new McpError(
+      ErrorCode.InvalidParams,
+      `What ${quoted(request.method)} is given has another form than the protocol says, at ${quoted(place)}.`,
+    )
+  }
 }
 
 function described({

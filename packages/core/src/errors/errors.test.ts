@@ -19,6 +19,11 @@ describe('outcomeOf', () => {
     })
   })
 
+  test('cuts a place that is the name of a parameter of any length', () => {
+    const [issue] = outcomeOf(new OperationError('parameter-invalid', 'x', { expression: ['y'.repeat(3_000), 'url'] }), 'x').issue
+    expect(issue?.expression).toEqual([`${'y'.repeat(199)}…`, 'url'])
+  })
+
   test('refuses other errors, whose messages may not be for callers', () => {
     const other: unknown = new Error('ECONNREFUSED 10.0.0.1')
     expect(() => Reflect.apply(outcomeOf, undefined, [other, 'x'])).toThrow(

@@ -34,7 +34,7 @@ export function outcomeOf(error: OperationError, id: string): OperationOutcome {
         severity: 'error',
         code: issue ?? ERRORS[error.code].issue,
         text: error.message,
-        ...(error.expression.length > 0 && { expression: error.expression }),
+        ...(error.expression.length > 0 && { expression: error.expression.map(shortPlace) }),
         ...(txIssue !== undefined && { txIssue }),
         ...(messageId !== undefined && { messageId }),
         ...(diagnostics !== undefined && { diagnostics }),
@@ -42,6 +42,13 @@ export function outcomeOf(error: OperationError, id: string): OperationOutcome {
       ...issues.map(writeIssue),
     ],
   }
+}
+
+/** Longer than the paths of elements are, but for a name of the caller's in them. */
+const MAX_PLACE = 200
+
+function shortPlace(place: string): string {
+  return place.length > MAX_PLACE ? `${place.slice(0, MAX_PLACE - 1).toWellFormed()}…` : place.toWellFormed()
 }
 
 /** Writes one issue as FHIR. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import type { JsonObject } from '../json/index.js'
+import { validateCode } from '../validate-code/index.js'
 import { expand } from './expand.js'
 import type { ExpandInput } from './input.js'
 import type { ExpansionEntry } from './result.js'
@@ -164,6 +165,14 @@ describe('an entry', () => {
     const found = await entry({ url: vs('cats'), includeDesignations: true, displayLanguage: language }, 'cat')
     expect(found?.display).toBe(display)
     expect(found?.designations.map(({ value }) => value).sort()).toEqual([...others].sort())
+  })
+
+  it('that is in no stated language is right in every language, as for $validate-code', async () => {
+    const plain = contextOf(codeSystem('plain', [{ code: 'x', display: 'X' }]), valueSet('plain', { include: [{ system: cs('plain') }] }))
+    const asked = { url: vs('plain'), displayLanguage: 'en, *;q=0' }
+    expect((await expand(plain, asked)).contains[0]?.display).toBe('X')
+    const coding = { system: cs('plain'), code: 'x', display: 'X' }
+    expect(await validateCode(plain, { ...asked, coding })).toMatchObject({ result: true, display: 'X' })
   })
 
   it('in no language in particular is shown in that of the value set', async () => {

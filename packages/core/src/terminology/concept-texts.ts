@@ -47,7 +47,7 @@ const NONE: readonly JsonObject[] = []
 
 /**
  * The text to show. Without languages the display; else the best text in the first language that has one, and when none has, the display,
- * unless nothing but these languages is wanted.
+ * unless it is in another language and nothing but these is wanted. A display without language is right in every language.
  */
 export function shownText(texts: readonly ConceptText[], languages: LanguageList | undefined): ConceptText | undefined {
   const main = texts.find((text) => text.main)
@@ -56,7 +56,7 @@ export function shownText(texts: readonly ConceptText[], languages: LanguageList
     const found = bestIn(texts, asked)
     if (found !== undefined) return found
   }
-  return languages.only ? undefined : main
+  return languages.only && main?.language !== undefined ? undefined : main
 }
 
 /** The best current text in a language: the nearest form of the language, in the order of the texts. */
