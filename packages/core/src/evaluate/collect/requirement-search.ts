@@ -1,6 +1,6 @@
 import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import type { SearchOptions, SearchPair, SearchParameter } from '../../search/index.js'
-import { dateInterval } from '../../search/values/date-interval.js'
+import { dateInterval } from '../../search/values/interval.js'
 import { escaped } from '../../search/values/escapes.js'
 import type { RequiredData } from '../languages/index.js'
 

@@ -17,3 +17,13 @@ export function allOf(conditions: readonly Condition[]): Condition {
 export function entryCondition(param: string, alternatives: Alternatives): Condition {
   return anyOf(alternatives.map((all) => ({ kind: 'entry', param, all })))
 }
+
+/** The condition that an entry of the parameter has one of the values in a system: codes of a code system, ids of a type. */
+export function oneOf(param: string, system: string, values: readonly string[]): Condition {
+  return entryCondition(param, [
+    [
+      { field: 'value', op: 'in', operands: values },
+      { field: 'system', op: 'eq', operand: system },
+    ],
+  ])
+}

@@ -5,8 +5,7 @@ import { anyOf } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import type { SearchOptions } from '../search-options.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
-import { nearParameters } from '../parameters/near-parameters.js'
-import { OF_EVERY_TYPE } from '../parameters/parameter-names.js'
+import { nearParameters, OF_EVERY_TYPE } from '../parameters/parameter-names.js'
 import { parseTerm } from './term.js'
 
 /** A reference leads to independent resources and to contained ones. */

@@ -1,5 +1,5 @@
 import { OperationError, quoted } from '../../errors/index.js'
-import type { Condition } from '../../storage/index.js'
+import { type Condition, isResourceId } from '../../storage/index.js'
 import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { tupleTests } from '../kinds/composite.js'
 import { invalidValue, type Ask, type SearchKind } from '../kinds/kind.js'
@@ -8,7 +8,7 @@ import type { SearchParameter } from '../parameters/search-parameter.js'
 import { splitUnescaped } from '../values/escapes.js'
 import { allOf, anyOf, entryCondition } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
-import { parseId, parseLastUpdated, parseList } from './resource-terms.js'
+import { dateInterval, type Interval, splitPrefix, type SearchPrefix } from '../values/interval.js'
 
 /** Parses one parameter without chain: `code=a,b` or `code:modifier=a,b`, where a comma separates alternatives. */
 export async function parseTerm(scope: FilterScope, name: string, value: string): Promise<Condition> {
@@ -93,4 +93,62 @@ const UNSUPPORTED: ReadonlySet<string> = new Set(['text', 'above', 'below'])
 function refusedModifier(scope: FilterScope, type: string, modifier: string): OperationError {
   if (!UNSUPPORTED.has(modifier)) return invalidName(scope, `has the modifier ${quoted(modifier)}, which a ${type} parameter does not take`)
   return unsupportedName(scope, `has the modifier ${quoted(modifier)}, which is not supported`)
+}
+
+/** `_id`, with the modifier `not`. */
+function parseId(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
+  const wrong = asks.find(({ value }) => !isResourceId(value))
+  if (wrong !== undefined) throw invalidValue(wrong, 'an id')
+  const condition: Condition = { kind: 'id', ids: asks.map(({ value }) => value) }
+  if (modifier === 'not') return { kind: 'not', condition }
+  if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _id does not take`)
+  return condition
+}
+
+/**
+ * `_list`: what is in one of these Lists, whatever it says of each item.
+ *
+ * @see https://hl7.org/fhir/R4/search.html#list
+ */
+function parseList(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
+  if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _list does not take`)
+  const ids = asks.map(({ value }) => value)
+  if (ids.some((id) => id.startsWith('$'))) throw unsupportedName(scope, 'names a functional list, which is not supported')
+  const wrong = asks.find(({ value }) => !isResourceId(value))
+  if (wrong !== undefined) throw invalidValue(wrong, 'the id of a List')
+  if (scope.options.parameters.find('List', ITEM) === undefined) throw unsupportedName(scope, `needs the parameter '${ITEM}' of List`)
+  return { kind: 'referredBy', param: ITEM, query: { type: 'List', where: { kind: 'id', ids } } }
+}
+
+const ITEM = 'item'
+
+/** `_lastUpdated` with prefixes. A resource was updated at one instant, so `sa` is `gt` and `eb` is `lt`. */
+function parseLastUpdated(scope: FilterScope, modifier: string | undefined, asks: readonly Ask[]): Condition {
+  if (modifier !== undefined) throw invalidName(scope, `has the modifier '${modifier}', which _lastUpdated does not take`)
+  return anyOf(asks.map(updatedCondition))
+}
+
+function updatedCondition(ask: Ask): Condition {
+  const [prefix, text] = splitPrefix(ask.value)
+  const interval = dateInterval(text)
+  if (interval === undefined) throw invalidValue(ask, 'a date')
+  return CONDITIONS[prefix](interval, Math.abs(ask.now - interval.low) / 10)
+}
+
+/** @param slack What `ap` allows on both sides, in milliseconds. */
+type UpdatedCondition = (interval: Interval, slack: number) => Condition
+
+const after: UpdatedCondition = ({ high }) => ({ kind: 'lastUpdated', from: high + 1 })
+const before: UpdatedCondition = ({ low }) => ({ kind: 'lastUpdated', to: low - 1 })
+
+const CONDITIONS: Readonly<Record<SearchPrefix, UpdatedCondition>> = {
+  eq: ({ low, high }) => ({ kind: 'lastUpdated', from: low, to: high }),
+  ne: ({ low, high }) => ({ kind: 'not', condition: { kind: 'lastUpdated', from: low, to: high } }),
+  gt: after,
+  sa: after,
+  lt: before,
+  eb: before,
+  ge: ({ low }) => ({ kind: 'lastUpdated', from: low }),
+  le: ({ high }) => ({ kind: 'lastUpdated', to: high }),
+  ap: ({ low, high }, slack) => ({ kind: 'lastUpdated', from: low - slack, to: high + slack }),
 }

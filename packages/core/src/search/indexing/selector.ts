@@ -14,7 +14,7 @@ import {
 import { isObject, stringAt } from '../../json/index.js'
 import { isResourceType } from '../../storage/index.js'
 import { TYPE_URL } from '../../text/index.js'
-import { localReference } from '../kinds/local-reference.js'
+import { localReference } from './address.js'
 import type { DirectPath } from './direct-path.js'
 import { shapeFinder, type KnownShape, type Shape } from './shapes.js'
 

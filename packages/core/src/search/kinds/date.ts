@@ -1,6 +1,5 @@
 import { isObject, isString, objectAt, stringAt, type JsonObject } from '../../json/index.js'
-import { dateInterval } from '../values/date-interval.js'
-import { ALL_TIME, hull, type Interval, intervalTests, splitPrefix, type Range } from '../values/interval.js'
+import { dateInterval, ALL_TIME, hull, type Interval, intervalTests, splitPrefix, type Range } from '../values/interval.js'
 import { boundsOnly, invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 export const dateKind: SearchKind = {

@@ -1,12 +1,12 @@
 import { OperationError } from '../../errors/index.js'
 import { allMatches, isResourceId, type Condition, type Storage } from '../../storage/index.js'
-import { anyOf } from '../filter/conditions.js'
+import { anyOf, oneOf } from '../filter/conditions.js'
 import { unsupportedName, type FilterScope } from '../filter/filter-scope.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import type { HierarchyQuestion } from '../search-options.js'
 import { unescaped } from '../values/escapes.js'
 import { invalidValue, type Ask } from './kind.js'
-import { localReference } from './local-reference.js'
+import { localReference, type StoredAddress } from '../indexing/address.js'
 
 /**
  * Parses `:above` and `:below` of a reference: to the resource itself, and to all that it is part of, or that are part of it. The parameter `partof` or
@@ -22,29 +22,13 @@ export async function parseHierarchy(scope: FilterScope, parameter: SearchParame
   for (const ask of asks) {
     const { type, id } = memberOf(scope, parameter, ask)
     const ids = await idsOf({ type, id, modifier, param: partOf(scope, type) ?? '' })
-    conditions.push(refersToAny(parameter.code, type, ids))
+    conditions.push(oneOf(parameter.code, type, ids))
   }
   return anyOf(conditions)
 }
 
-function refersToAny(param: string, type: string, ids: readonly string[]): Condition {
-  return {
-    kind: 'entry',
-    param,
-    all: [
-      { field: 'value', op: 'in', operands: ids },
-      { field: 'system', op: 'eq', operand: type },
-    ],
-  }
-}
-
-interface HierarchyMember {
-  readonly type: string
-  readonly id: string
-}
-
 /** The resource that a value names. A bare id is enough where only one type that the reference may lead to has a hierarchy. */
-function memberOf(scope: FilterScope, { targets }: SearchParameter, ask: Ask): HierarchyMember {
+function memberOf(scope: FilterScope, { targets }: SearchParameter, ask: Ask): StoredAddress {
   const text = unescaped(ask.value)
   const types = targets.filter((type) => partOf(scope, type) !== undefined)
   const [only] = types
@@ -92,5 +76,5 @@ export async function hierarchyOf(storage: Pick<Storage, 'search'>, question: Hi
 /** One step up or down from any of these. */
 function neighbours({ type, param, modifier }: HierarchyQuestion, ids: readonly string[]): Condition {
   if (modifier === 'above') return { kind: 'referredBy', param, query: { type, where: { kind: 'id', ids } } }
-  return refersToAny(param, type, ids)
+  return oneOf(param, type, ids)
 }

@@ -1,7 +1,7 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import type { Comparison, Condition, IndexEntry, SortKey } from '../../storage/index.js'
 import type { FilterScope } from '../filter/filter-scope.js'
-import type { Container } from '../indexing/container.js'
+import type { Container } from '../indexing/address.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 
 /** The fields of an entry beside the parameter's code. */

@@ -3,12 +3,11 @@ import { isObject, isString, objectAt, stringAt } from '../../json/index.js'
 import { isResourceId, isResourceType, type Comparison, type Condition } from '../../storage/index.js'
 import { entryCondition } from '../filter/conditions.js'
 import type { FilterScope } from '../filter/filter-scope.js'
-import type { StoredAddress } from '../indexing/container.js'
+import { localReference, type StoredAddress } from '../indexing/address.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import { unescaped } from '../values/escapes.js'
 import { parseHierarchy } from './hierarchy.js'
 import { invalidValue, type Alternatives, type Ask, type EntryFields, type IndexHints, type SearchKind } from './kind.js'
-import { localReference, type LocalReference } from './local-reference.js'
 import { tokenKind, tokenTest } from './token.js'
 import { uriKind } from './uri.js'
 
@@ -85,7 +84,7 @@ function referenceTests(ask: Ask): Alternatives {
   ]
 }
 
-function localTests(ask: Ask, { type, id }: LocalReference): Alternatives {
+function localTests(ask: Ask, { type, id }: StoredAddress): Alternatives {
   if (ask.modifier !== undefined && ask.modifier !== type) throw invalidValue(ask, `a reference to ${ask.modifier}`)
   return [
     [

@@ -2,7 +2,7 @@ import { doubleMetaphone } from 'double-metaphone'
 import { isObject, isString } from '../../json/index.js'
 import { allOf, entryCondition } from '../filter/conditions.js'
 import { unescaped } from '../values/escapes.js'
-import { wordsIn } from '../values/words.js'
+import { wordsIn } from './words.js'
 import { invalidValue, type SearchKind } from './kind.js'
 
 /**

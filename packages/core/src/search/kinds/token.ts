@@ -1,9 +1,8 @@
 import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import type { Comparison } from '../../storage/index.js'
+import type { Comparison, Condition } from '../../storage/index.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
 import { fold } from '../../text/index.js'
-import { codeResolvers } from './code-resolvers.js'
 import {
   boundsOnly,
   invalidValue,
@@ -13,8 +12,12 @@ import {
   type EntryFields,
   type IndexHints,
   type SearchKind,
+  type ModifierResolver,
 } from './kind.js'
 import { foldedText } from './string.js'
+import { anyOf, entryCondition, oneOf } from '../filter/conditions.js'
+import { unsupportedName } from '../filter/filter-scope.js'
+import type { CodeGroup, CodeQuestion } from '../search-options.js'
 
 export const tokenKind: SearchKind = {
   name: 'token',
@@ -27,7 +30,7 @@ export const tokenKind: SearchKind = {
   },
   sortField: () => 'value',
   entryModifiers: [{ name: 'of-type', applies: looksAtIdentifiers, fields: typedIdentifierFields, alternatives: typedIdentifierTests }],
-  resolvers: codeResolvers,
+  resolvers: new Map(['in', 'not-in', 'above', 'below'].map((modifier) => [modifier, resolverOf(modifier)])),
   tuple: {
     first: true,
     second: { fields: codedBounds, alternatives: (ask) => [[{ field: 'text', op: 'eq', operand: codeForm(ask) }]] },
@@ -139,4 +142,37 @@ function typedIdentifierTests(ask: Ask): Alternatives {
       { field: 'text', op: 'eq', operand: value },
     ],
   ]
+}
+
+/** `:in`, `:not-in`, `:above` and `:below`; the codes come from `options.codesOf`. */
+function resolverOf(modifier: string): ModifierResolver {
+  return async (scope, { code }, asks) => {
+    const { codesOf } = scope.options
+    if (codesOf === undefined) throw unsupportedName(scope, 'needs codes, which are not available here')
+    const conditions: Condition[] = []
+    for (const ask of asks) conditions.push(codeCondition(code, await codesOf(questionOf(modifier, ask))))
+    return modifier === 'not-in' ? { kind: 'not', condition: anyOf(conditions) } : anyOf(conditions)
+  }
+}
+
+function questionOf(modifier: string, ask: Ask): CodeQuestion {
+  if (modifier === 'in' || modifier === 'not-in') return { modifier: 'in', valueSet: unescaped(ask.value) }
+  const [system = '', code = '', ...rest] = splitUnescaped(ask.value, '|').map(unescaped)
+  if (system === '' || code === '' || rest.length > 0) throw invalidValue(ask, 'a code with its system (system|code)')
+  return { modifier: modifier === 'above' ? 'above' : 'below', system, code }
+}
+
+/** A `code` whose system the definitions do not state is indexed without one: it matches by the code alone. */
+function codeCondition(param: string, groups: readonly CodeGroup[]): Condition {
+  return anyOf(
+    groups.flatMap(({ system, codes }): readonly Condition[] => [
+      oneOf(param, system, codes),
+      entryCondition(param, [
+        [
+          { field: 'value', op: 'in', operands: codes },
+          { field: 'system', op: 'absent' },
+        ],
+      ]),
+    ]),
+  )
 }

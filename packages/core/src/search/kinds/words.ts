@@ -3,8 +3,8 @@ import type { Condition } from '../../storage/index.js'
 import { overBound } from '../bounds.js'
 import { allOf, anyOf, entryCondition } from '../filter/conditions.js'
 import { unescaped } from '../values/escapes.js'
-import { wordsIn } from '../values/words.js'
 import { invalidValue, type Ask, type SearchKind } from './kind.js'
+import { fold } from '../../text/index.js'
 
 /**
  * `_text` and `_content`: the words of a narrative, or of all texts of a resource. One entry has all of them, each between blanks, so that
@@ -119,3 +119,12 @@ function words(reader: WordReader): Condition {
 }
 
 const OPERATORS: ReadonlySet<string> = new Set(['and', 'or', ')'])
+
+/** Longer runs of letters are not words that somebody looks for. */
+const MAX_WORD = 64
+
+/** The different words of a text, folded: runs of letters, with their marks, and digits. */
+export function wordsIn(text: string): readonly string[] {
+  const words = fold(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  return [...new Set(words)].filter((word) => word.length <= MAX_WORD)
+}

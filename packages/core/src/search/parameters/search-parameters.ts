@@ -2,7 +2,6 @@ import type { TypeModel } from '../../fhirpath/index.js'
 import { isResourceType } from '../../storage/index.js'
 import { isSupportedTuple } from '../kinds/composite.js'
 import { kindNameOf, kindOf } from '../kinds/registry.js'
-import { OWN_PARAMETERS, WORD_PARAMETERS } from './own-parameters.js'
 import type { SearchComponent, SearchParameter, SearchParameterRow, SearchParameters, SearchParameterTable } from './search-parameter.js'
 import { checkOptions, FLAG, inputShape, type InputShape } from '../../input/index.js'
 
@@ -145,3 +144,23 @@ function topLevelBranches(expression: string): readonly string[] {
   branches.push(expression.slice(start))
   return branches
 }
+
+/**
+ * What every resource can be searched by, and the parameters of Bot, which is not a FHIR type. R4 calls `_profile` a uri; as a reference it
+ * is found with and without the version of the canonical.
+ */
+const OWN_PARAMETERS: SearchParameterTable = [
+  { url: 'own:_profile', code: '_profile', base: ['Resource'], type: 'reference', expression: 'meta.profile' },
+  { url: 'own:_security', code: '_security', base: ['Resource'], type: 'token', expression: 'meta.security' },
+  { url: 'own:_source', code: '_source', base: ['Resource'], type: 'uri', expression: 'meta.source' },
+  { url: 'own:_tag', code: '_tag', base: ['Resource'], type: 'token', expression: 'meta.tag' },
+  { url: 'own:Bot-identifier', code: 'identifier', base: ['Bot'], type: 'token', expression: 'identifier' },
+  { url: 'own:Bot-name', code: 'name', base: ['Bot'], type: 'string', expression: 'name' },
+  { url: 'own:Bot-project', code: 'project', base: ['Bot'], type: 'token', expression: 'project' },
+]
+
+/** What every resource can be searched by where words are indexed. */
+const WORD_PARAMETERS: SearchParameterTable = [
+  { url: 'own:_content', code: '_content', base: ['Resource'], type: 'string', expression: '$this' },
+  { url: 'own:_text', code: '_text', base: ['Resource'], type: 'string', expression: 'text.`div`' },
+]

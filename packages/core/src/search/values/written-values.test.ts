@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dateInterval } from './date-interval.js'
+import { dateInterval } from './interval.js'
 import { writtenNumber } from '../kinds/number.js'
 import { escaped, splitUnescaped, unescaped } from './escapes.js'
 import { fold } from '../../text/index.js'

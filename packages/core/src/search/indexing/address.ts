@@ -1,10 +1,18 @@
+import { isResourceId, isResourceType, containedType } from '../../storage/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
-import { containedType, isResourceId, isResourceType } from '../../storage/index.js'
 
 /** Type and id as storage has them. */
 export interface StoredAddress {
   readonly type: string
   readonly id: string
+}
+
+/** The resource on this server that a reference leads to: `Type/id`, also with a version behind it, or absolute on the base. `undefined` for every other. */
+export function localReference(reference: string, base: string | undefined): StoredAddress | undefined {
+  const relative = base !== undefined && reference.startsWith(`${base}/`) ? reference.slice(base.length + 1) : reference
+  const [type = '', id = '', ...version] = relative.split('/')
+  const isVersion = version.length === 0 || (version.length === 2 && version[0] === '_history')
+  return isVersion && isResourceType(type) && isResourceId(id) ? { type, id } : undefined
 }
 
 /** A resource, and those within it. */
