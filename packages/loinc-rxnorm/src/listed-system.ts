@@ -1,5 +1,5 @@
 import { type CodeSystemProvider, type ConceptSet, type Filter, type ImportedSystem, bitmapFrom } from 'fhir-ops/terminology'
-import { type ImplicitType, makeProvider, versionFits, listable } from 'fhir-ops/internal/terminology'
+import { type ImplicitType, makeProvider, versionFits, listable, readySet } from 'fhir-ops/internal/terminology'
 import { compareVersions } from 'fhir-ops/internal/content'
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, objectAt, type JsonObject } from 'fhir-ops/internal/json'
@@ -95,10 +95,8 @@ function readSection(bytes: Uint8Array): readonly unknown[] {
 /** The concepts that have a value of a property. */
 export function withValue(provider: CodeSystemProvider, property: string, value: string): ConceptSet {
   const all = listable(provider).values(property).get(value) ?? bitmapFrom([], listable(provider).size)
-  return {
-    has: (concept) => all.has(concept),
-    *all() {
-      return all
-    },
-  }
+  return readySet(
+    (concept) => all.has(concept),
+    () => all,
+  )
 }

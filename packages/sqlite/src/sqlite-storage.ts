@@ -1,11 +1,10 @@
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import type { SqliteConnection } from './database/connection.js'
-import { conceptStoreOn } from './concept-store.js'
+import { conceptStoreOn, sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
 import { sqliteDriver, type SqliteDriver } from './database/driver.js'
 import { inThread } from './threads/in-thread.js'
 import { migrate } from './database/migrations.js'
-import { sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
 
 const SHAPE: InputShape = inputShape<SqliteStorageOptions>(STORAGE_OPTIONS)
 

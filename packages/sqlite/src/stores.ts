@@ -1,7 +1,16 @@
 import { createResourceCache, resourceOf, type LookUp } from '@fhir-ops/sql'
 import { AMOUNT, CLOCK, FLAG, type MemberKind } from 'fhir-ops/internal/input'
-import { checkEntries, checkQuery, checkScan, type ScanItem } from 'fhir-ops/internal/storage'
-import type { Capabilities, ReadResult, ResourceHistory, SearchPage, SessionStore, Storage } from 'fhir-ops/storage'
+import { checkEntries, checkQuery, checkScan, type ScanItem, type StagedSystem } from 'fhir-ops/internal/storage'
+import type {
+  Capabilities,
+  ReadResult,
+  ResourceHistory,
+  SearchPage,
+  SessionStore,
+  Storage,
+  ConceptStore,
+  SystemToStore,
+} from 'fhir-ops/storage'
 import type { Executor } from './commands/command.js'
 import { readChanges } from './commands/changes.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
@@ -22,6 +31,9 @@ import {
   readUser,
 } from './commands/session-commands.js'
 import { writeEntries } from './commands/write-entries.js'
+import { randomUUID } from 'node:crypto'
+import { OperationError } from 'fhir-ops/errors'
+import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './commands/concept-commands.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
@@ -123,5 +135,34 @@ export function sessionStoreOn(executor: Executor): SessionStore {
     endOthers: async (sub, except) => executor.call(endOthers, { sub, except }),
     useOnce: async (key, time) => executor.call(useOnce, { key, ...time }),
     purge: async (expiredBefore) => executor.call(purgeSessions, expiredBefore),
+  }
+}
+
+/** The imported code systems behind an executor. Sections are read in the calling thread. */
+export function conceptStoreOn(executor: Executor): ConceptStore {
+  return {
+    systems: async () => executor.call(listSystems, null),
+    async open(key) {
+      if (!(await executor.call(hasSystem, key))) {
+        throw new OperationError('storage-unavailable', 'The version of the code system was removed.')
+      }
+      return { section: (name) => executor.callNow(readSection, { key, name }) }
+    },
+    stage: async (system) => staged(executor, system),
+    remove: async (key) => void (await executor.call(removeSystem, key)),
+    revision: executor.revision,
+  }
+}
+
+async function staged(executor: Executor, system: SystemToStore): Promise<StagedSystem> {
+  const stored = { ...system, key: randomUUID() }
+  await executor.call(stageSystem, stored)
+  return {
+    put: async (name, bytes) => void (await executor.call(putSection, { key: stored.key, name, bytes })),
+    async publish() {
+      await executor.call(publishSystem, stored)
+      return stored
+    },
+    discard: async () => void (await executor.call(removeSystem, stored.key)),
   }
 }

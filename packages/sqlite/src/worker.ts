@@ -1,8 +1,7 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { checkInPlace, openToSearch, openToWrite } from './database/node-file.js'
-import { failed, runGroup, runRead, type Answer, type Call } from './threads/write-group.js'
-import { handOverSets } from './sets/sets-of.js'
-import type { ToWorker, WorkerTask } from './threads/worker-task.js'
+import { failed, runGroup, runRead, type Answer, type Call, type ToWorker, type WorkerTask } from './threads/write-group.js'
+import { handOverSets } from './sets/kept-sets.js'
 
 /** Writes that may share a transaction. */
 const MAX_GROUP = 256

@@ -1,4 +1,3 @@
-export { expand, expandStream, openExpansion } from './expand.js'
+export { expand, expandStream, openExpansion, searchCodes } from './expand.js'
 export type { ExpandInput } from './input.js'
 export { type ExpandResult, type ExpansionEntry, toValueSet, toContains } from './result.js'
-export { searchCodes } from './search-codes.js'

@@ -2,13 +2,13 @@ import type { OperationContext } from '../context/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { demandedSupplements } from './request-input.js'
 import { terminologyScope } from './scope.js'
-import { isUndecidable } from './undecidable.js'
 import { definedValueSet } from './value-set/value-set.js'
 import { findValueSet } from './value-set/find-value-set.js'
 import { makePlan } from './value-set/make-plan.js'
 import { membershipIn, type MembershipQuestion } from './value-set/membership.js'
 import { type CodeInQuestion, withImports, type ValueSetPlan } from './value-set/plan.js'
 import { holdsAtOnce, preparedFilters } from './value-set/selection.js'
+import { OperationError, type ErrorCode } from '../errors/index.js'
 
 /** A code, a Coding, or a CodeableConcept, as a resource has it. */
 export type BoundValue = string | JsonObject
@@ -90,4 +90,19 @@ function answered(question: MembershipQuestion, plan: ValueSetPlan): boolean | u
 function any(answers: readonly (boolean | undefined)[]): boolean | undefined {
   if (answers.includes(true)) return true
   return answers.includes(undefined) ? undefined : false
+}
+
+/** Failures that lie in the definitions: with them nobody can say which codes a value set has. */
+const UNDECIDABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'content-not-found',
+  'definition-invalid',
+  'not-supported',
+  'regex-unsupported',
+  'too-costly',
+  'unprocessable',
+])
+
+/** Whether the codes of a value set cannot be known, for a reason that its definitions have. */
+export function isUndecidable(error: unknown): error is OperationError {
+  return error instanceof OperationError && UNDECIDABLE.has(error.code)
 }

@@ -7,9 +7,8 @@ import { OperationError } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { plannedValueSet } from '../terminology/index.js'
-import { quickValidation } from './quick-validation.js'
+import { quickValidation, answerInValueSet } from './validate-code.js'
 import { givenValue, type LooseValueSetInput } from './input.js'
-import { answerInValueSet } from './validate-code.js'
 
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
 

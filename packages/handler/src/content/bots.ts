@@ -17,7 +17,7 @@ import { parseQuery } from '../http/target.js'
 import type { HandlerLimits } from '../limits.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
-import { searchOptions } from './search/search-parts.js'
+import { searchOptions } from './search/search-request.js'
 
 /**
  * Checks a Bot that is to be stored: it is well-formed, names no runtime of the host, its source is not too long, its schemas can be used,

@@ -7,7 +7,7 @@ import { authorize } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import { inReach, isShown } from './reach.js'
-import { searchOptions } from './search/search-parts.js'
+import { searchOptions } from './search/search-request.js'
 
 /** The criteria that a conditional request names its resource by. */
 export interface Criteria {

@@ -11,7 +11,7 @@ import { checkBot } from './bots.js'
 import { checkValid } from './check-valid.js'
 import { criteriaText, matchesOf, onlyMatch, type Criteria } from './criteria.js'
 import { isReached } from './reach.js'
-import { PROTOCOL } from './search/search-parts.js'
+import { PROTOCOL } from './search/search-request.js'
 import { namesVersion } from './read.js'
 import type { WritePlan } from './write-plan.js'
 

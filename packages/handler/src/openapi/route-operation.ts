@@ -6,7 +6,7 @@ import { ASYNC_STATUS } from '../routes/async-routes.js'
 import { FHIR_PATH } from '../service.js'
 import { resourceSchema, schemaRef, SEARCH_FORM } from './components.js'
 import type { DefinedOperation } from './operation-definition.js'
-import type { DocumentedRoute } from './documented-route.js'
+import type { PathPlace } from './paths.js'
 
 /** What the document says of one route. @see https://spec.openapis.org/oas/v3.1.1.html#operation-object */
 export function routeOperation(documented: DocumentedRoute): JsonObject {
@@ -211,4 +211,14 @@ function failures(documented: DocumentedRoute): JsonObject {
   const family = documented.route.family === 'userinfo' ? 'OAuth' : ''
   const answer = (name: string): JsonObject => ({ $ref: `#/components/responses/${family}${name}` })
   return { ...(!needsNoToken(documented) && { 401: answer('Unauthorized') }), default: answer('Failure') }
+}
+
+/** A route at a path, with what else the document says of it. */
+interface DocumentedRoute {
+  readonly place: PathPlace
+  readonly route: Route
+  readonly name: string
+  /** Absent for what is not an operation, and for an operation whose definition is not there. */
+  readonly defined: DefinedOperation | undefined
+  readonly isOpen: boolean
 }

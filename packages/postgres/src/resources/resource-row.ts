@@ -1,5 +1,8 @@
-import type { ResourceRow } from '@fhir-ops/sql'
+import type { ResourceRow, ResourceCache } from '@fhir-ops/sql'
 import { numberAt, textAt, type Row } from '../database/row.js'
+import type { StoredResource } from 'fhir-ops/storage'
+import type { Executor } from '../database/database.js'
+import { sql } from '../database/sql.js'
 
 /** Reads `id`, `version`, `updated` and `text`. */
 export function resourceRow(row: Row): ResourceRow {
@@ -10,4 +13,32 @@ export function resourceRow(row: Row): ResourceRow {
     updated: numberAt(row, 'updated'),
     ...(typeof text === 'string' && { text }),
   }
+}
+
+/** Bytes of a text from which on it is worth a question whether it is available here. */
+export const LARGE = 64 * 1024
+
+/**
+ * The resources of rows that came without their large texts; the others are read. `undefined` when one of them was
+ * changed meanwhile.
+ */
+export async function withLargeTexts(db: Executor, rows: readonly Row[], { type, cache }: Wanted): Promise<StoredResource[] | undefined> {
+  const { versionOf, resource } = cache.lookUp(type)
+  const found = rows.map(resourceRow)
+  const missing = found.filter(({ id, version, text }) => text === undefined && versionOf(id) !== version).map(({ id }) => id)
+  const read = sql`SELECT id, version, updated, text FROM fhir_resource WHERE type = ${type} AND id = ANY (${missing}) AND text IS NOT NULL`
+  const texts = new Map((missing.length === 0 ? [] : await db.rows(read)).map(resourceRow).map((row) => [row.id, row]))
+  const isMissing = new Set(missing)
+  const items: StoredResource[] = []
+  for (const row of found) {
+    const whole = isMissing.has(row.id) ? texts.get(row.id) : row
+    if (whole?.version !== row.version) return undefined
+    items.push(resource(whole))
+  }
+  return items
+}
+
+interface Wanted {
+  readonly type: string
+  readonly cache: ResourceCache
 }

@@ -1,8 +1,7 @@
 import { joined } from '@fhir-ops/sql'
 import { placesOf, type Condition } from 'fhir-ops/storage'
-import { bounds, entryTests, type RefersTo, type Updated } from './condition.js'
+import { bounds, entryTests, type RefersTo, type Updated, exactTest, hasExactly } from './condition.js'
 import { passes, type EntryTests } from './entry-sql.js'
-import { exactTest, hasExactly } from './exact.js'
 import { idsWhere } from './ids-sql.js'
 import { sql, type Sql } from '../database/sql.js'
 

@@ -1,7 +1,7 @@
 import { joined, orderTerms, sortColumn } from '@fhir-ops/sql'
-import type { SearchQuery } from 'fhir-ops/storage'
-import { sortColumns } from './sort-sql.js'
+import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { literal, sql, type Sql } from '../database/sql.js'
+import { wholeText } from './entry-sql.js'
 
 /** Bytes of text after which a page ends, where the query has no bound of its own. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
@@ -16,7 +16,7 @@ export interface Page {
 }
 
 /** What a page is taken from. */
-export interface Found extends Page {
+interface Found extends Page {
   /** Rows with their sort columns. */
   readonly found: Sql
   /** So many of the first sort columns are never null. */
@@ -54,4 +54,93 @@ export function isOneOf(type: string, ids: Sql): Sql {
 /** Whether the row `r` is of a resource of the type that is there. */
 export function isCurrent(type: string): Sql {
   return sql`r.type = ${type} AND r.text IS NOT NULL`
+}
+
+/**
+ * The expressions that a query sorts by, for the resource `r`, named as sort columns.
+ *
+ * @param first What the first of them is where it is available.
+ */
+export function sortColumns({ type, sort = [] }: SearchQuery, first?: Sql): Sql {
+  return joined(
+    sort.map((key, index) => sql`, ${index === 0 && first !== undefined ? first : sortExpression(type, key)} AS ${sortColumn(index)}`),
+    '',
+  )
+}
+
+function sortExpression(type: string, { param, field, descending }: SortKey): Sql {
+  if (field === 'id') return sql`r.id`
+  if (field === 'lastUpdated') return sql`r.updated`
+  const value = field === 'low' || field === 'high' ? sql`e0.${ENTRY[field].column}` : wholeText(sql`e0`, field)
+  const best = descending ? sql`max(${value})` : sql`min(${value})`
+  // OFFSET as in `meets`: an index by parameter would lead through all its entries for every resource.
+  const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = r.id OFFSET 0`
+  return sql`(SELECT ${best} FROM (${own}) AS e0 WHERE e0.param = ${param})`
+}
+
+const ENTRY: Readonly<Record<'low' | 'high' | 'value' | 'text', { readonly column: Sql; readonly sqlType: Sql }>> = {
+  low: { column: sql`low`, sqlType: sql`double precision` },
+  high: { column: sql`high`, sqlType: sql`double precision` },
+  value: { column: sql`value`, sqlType: sql`text` },
+  text: { column: sql`text`, sqlType: sql`text` },
+}
+
+/** Where the current rows `r` of a type come in the order of a sort key, out of an index. */
+export interface OrderedRows {
+  /** The key's value. */
+  readonly key: Sql
+  /** What compares the key of a row with that of a row before it, or of itself. */
+  readonly onwards: Sql
+  /** What compares it with that of a row behind it, or of itself. */
+  readonly backwards: Sql
+  /** `ASC` or `DESC`. */
+  readonly direction: Sql
+  /** What the index has, FROM and WHERE: a resource may come several times. */
+  readonly all: Sql
+  readonly from: Sql
+  readonly where: Sql
+  /** Those that have no such key, which come last; absent where all have it. */
+  readonly others?: Others
+}
+
+/** Resources without a key. */
+export interface Others {
+  /** The ids of all that have it. */
+  readonly except: Sql
+  /** What the key of the others is. */
+  readonly key: Sql
+}
+
+const ASCENDING = { onwards: sql`>=`, backwards: sql`<=`, direction: sql`ASC` } as const
+const DESCENDING = { onwards: sql`<=`, backwards: sql`>=`, direction: sql`DESC` } as const
+
+/** Each resource once: by the entry that counts for it. Of long texts an index has the beginning only. */
+export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows {
+  const where = sql`r.type = ${type} AND r.text IS NOT NULL`
+  const order = descending ? DESCENDING : ASCENDING
+  const all = sql`fhir_resource r WHERE ${where}`
+  if (field === 'lastUpdated') return { key: sql`r.updated`, ...order, all, from: sql`fhir_resource r`, where }
+  if (field === 'id') return { key: sql`r.id`, ...order, all, from: sql`fhir_resource r`, where }
+  const { column, sqlType } = ENTRY[field]
+  const [key, other] = [sql`e.${column}`, sql`o.${column}`]
+  // OFFSET keeps the planner from looking for better entries of anybody.
+  const own = sql`SELECT * FROM fhir_entry WHERE type = e.type AND id = e.id AND param = e.param OFFSET 0`
+  const better = sql`${other} ${descending ? sql`>` : sql`<`} ${key} OR (${other} = ${key} AND o.n < e.n)`
+  const ofParam = sql`e.type = ${type} AND e.param = ${param} AND ${key} IS NOT NULL`
+  return {
+    key,
+    ...order,
+    all: sql`fhir_entry e WHERE ${ofParam}`,
+    from: sql`fhir_entry e JOIN fhir_resource r ON r.type = e.type AND r.id = e.id`,
+    where: sql`${where} AND ${ofParam} AND NOT EXISTS (SELECT 1 FROM (${own}) AS o WHERE ${better})`,
+    others: {
+      except: sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND ${column} IS NOT NULL`,
+      key: sql`NULL::${sqlType}`,
+    },
+  }
+}
+
+/** Whether entries of the key's parameter have texts of which the index holds the beginning only. */
+export function longTexts(type: string, { param }: SortKey): Sql {
+  return sql`SELECT 1 FROM fhir_entry WHERE type = ${type} AND param = ${param} AND (whole_value IS NOT NULL OR whole_text IS NOT NULL)`
 }

@@ -4,9 +4,19 @@ import { conjuncts } from './condition.js'
 import type { Executor } from '../database/database.js'
 import { idsWhere } from './ids-sql.js'
 import { meets } from './meets-sql.js'
-import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
+import {
+  isCurrent,
+  isOneOf,
+  matchesSql,
+  pageSql,
+  type Page,
+  longTexts,
+  rowsInOrder,
+  sortColumns,
+  type OrderedRows,
+  type Others,
+} from './page-sql.js'
 import { numberAt, type Row } from '../database/row.js'
-import { longTexts, rowsInOrder, sortColumns, type OrderedRows, type Others } from './sort-sql.js'
 import { sql, type Sql } from '../database/sql.js'
 
 /** A page that is looked for along an index. */

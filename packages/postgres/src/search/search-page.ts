@@ -1,12 +1,11 @@
-import { createResourceCache, cursorOf, isAfter, readCursor, type KeyValue, type ResourceCache } from '@fhir-ops/sql'
+import { createResourceCache, cursorOf, isAfter, readCursor, type KeyValue, type ResourceCache, joined } from '@fhir-ops/sql'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { conjuncts, entryTests } from './condition.js'
 import type { Executor } from '../database/database.js'
 import { idsWhere, repeatsIds } from './ids-sql.js'
 import { meets } from './meets-sql.js'
-import { FEW, narrowest } from './narrowest.js'
 import { lookedUpCount, lookedUpPage } from './index-lookup.js'
-import { LARGE, withLargeTexts } from '../resources/large-texts.js'
+import { LARGE, withLargeTexts } from '../resources/resource-row.js'
 import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 import { numberAt, textAt, type Row } from '../database/row.js'
 import { rowsAlongIds, rowsInTurn, type InTurn } from './rows-in-turn.js'
@@ -19,7 +18,7 @@ const MAX_TEXT = 2 ** 31 - 1
 const NOTHING = createResourceCache({ maxCharacters: 0 })
 
 /** How a page is looked for. */
-export interface Search {
+interface Search {
   /** So many resources are looked at one by one. Default 1,000. */
   readonly few?: number
   /** Large resources that need not be read again. */
@@ -116,4 +115,28 @@ function cursorAt(row: Row, { sort = [] }: SearchQuery): string {
     return field === 'low' || field === 'high' || field === 'lastUpdated' ? numberAt(row, column) : textAt(row, column)
   })
   return cursorOf({ id: textAt(row, 'id'), keys })
+}
+
+/** So many resources are rather looked at one by one than through sets. */
+const FEW = 1_000
+/** Conditions that are looked at; there is seldom a better one behind these. */
+const MAX_LOOKED_AT = 8
+
+/**
+ * The condition of a query that few resources meet, if there is one: found by counting into the indexes, no further than that few.
+ * What the planner estimates is of no use here, as the values of an entry depend on its parameter.
+ */
+async function narrowest(db: Executor, { type, where }: SearchQuery, few: number): Promise<Condition | undefined> {
+  const candidates = conjuncts(where)
+    .filter((condition) => condition.kind !== 'not')
+    .slice(0, MAX_LOOKED_AT)
+  if (candidates.length === 0) return undefined
+  const counts = candidates.map((condition, index) => {
+    const some = sql`SELECT 1 FROM (${idsWhere({ type, where: condition })}) AS ids LIMIT ${few + 1}`
+    return sql`(SELECT count(*) FROM (${some}) AS few) AS ${{ text: `n${index}`, values: [] }}`
+  })
+  const [row] = await db.rows(sql`SELECT ${joined(counts, ', ')}`)
+  const sizes = candidates.map((condition, index) => ({ condition, size: numberAt(row ?? {}, `n${index}`) }))
+  const [smallest] = sizes.sort((a, b) => a.size - b.size)
+  return smallest !== undefined && smallest.size <= few ? smallest.condition : undefined
 }

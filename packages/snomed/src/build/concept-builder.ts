@@ -2,8 +2,7 @@ import { bytesOf } from '../release/section-reader.js'
 import type { IdTable } from '../release/id-table.js'
 import { CONCEPT_ACTIVE, CONCEPT_DEFINED } from '../release/snomed-index.js'
 import { SCT } from '../sctid.js'
-import { column, type Numbering, type Section, textColumn, type TextColumn } from './column.js'
-import { componentRows } from './component-rows.js'
+import { column, type Numbering, type Section, textColumn, type TextColumn, componentRows } from './column.js'
 
 /** Gathers the rows of concept files. */
 export interface ConceptBuilder {

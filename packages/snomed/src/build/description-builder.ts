@@ -1,8 +1,16 @@
 import { ACCEPTABILITY, FLAG_ACTIVE, KINDS, TERM_CHUNK } from '../release/descriptions.js'
 import type { IdTable } from '../release/id-table.js'
 import { SCT } from '../sctid.js'
-import { column, numbering, textColumn, type Numbering, type Section } from './column.js'
-import { componentRows, type ComponentRows, type SortedRows } from './component-rows.js'
+import {
+  column,
+  numbering,
+  textColumn,
+  type Numbering,
+  type Section,
+  componentRows,
+  type ComponentRows,
+  type SortedRows,
+} from './column.js'
 import { withDisplays, wordSections } from './text-sections.js'
 import { gathered, bytesOf } from '../release/section-reader.js'
 

@@ -1,8 +1,7 @@
 import { type IdTable, idAt } from '../release/id-table.js'
 import { CONCRETE, gathered, type Lists, bytesOf, listOf } from '../release/section-reader.js'
 import { SCT } from '../sctid.js'
-import { column, type Numbering, listSections, type Section } from './column.js'
-import { componentRows } from './component-rows.js'
+import { column, type Numbering, listSections, type Section, componentRows } from './column.js'
 import { OperationError } from 'fhir-ops/errors'
 
 /** Gathers the rows of relationship files; only inferred ones count. */

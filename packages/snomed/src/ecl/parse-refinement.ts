@@ -1,6 +1,5 @@
 import type { Attribute, AttributeValue, Cardinality, Constraint, Refinement } from './ast.js'
-import { bracketsHoldName } from './brackets.js'
-import { EclError, isDigit, type EclReader } from './reader.js'
+import { bracketsHoldName, EclError, isDigit, type EclReader } from './reader.js'
 import { parseBoolean, parseComparison, parseNumber, parseSearchTerms } from './parse-value.js'
 
 /** Reads a sub-expression constraint; comes as an argument, as constraints and refinements hold each other. */

@@ -1,6 +1,5 @@
 import type { Constraint, Focus, HierarchyOperator, History, MemberOf, SubConstraint } from './ast.js'
-import { refuseDeepBrackets } from './brackets.js'
-import { EclError, eclReader, isLetter, type EclReader } from './reader.js'
+import { refuseDeepBrackets, EclError, eclReader, isLetter, type EclReader } from './reader.js'
 import { parseConcept, parseIdentifier } from './parse-concept.js'
 import { parseConceptFilter, parseDescriptionFilter, parseMemberFilter } from './parse-filter.js'
 import { parseRefinement, takeJunction } from './parse-refinement.js'

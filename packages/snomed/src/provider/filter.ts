@@ -1,5 +1,6 @@
 import { bitmapFrom, type Bitmap, type ConceptSet, type Filter } from 'fhir-ops/terminology'
 import { testedBitmap } from 'fhir-ops/internal/bits'
+import { readySet } from 'fhir-ops/internal/terminology'
 import { finished, type Work } from 'fhir-ops/internal/work'
 import { rowsOf } from '../evaluate/ecl-scope.js'
 import { isConcrete, CONCRETE } from '../release/section-reader.js'
@@ -51,12 +52,10 @@ function constraintSet({ system, expressions }: FilterScope, text: string): Conc
 
 function expressionsSet({ system, expressions }: FilterScope, value: string): ConceptSet | undefined {
   if (value !== 'true' && value !== 'false') return undefined
-  return {
-    has: (concept) => value === 'true' || expressions.get(concept) === undefined,
-    *all() {
-      return system.index.all()
-    },
-  }
+  return readySet(
+    (concept) => value === 'true' || expressions.get(concept) === undefined,
+    () => system.index.all(),
+  )
 }
 
 function refsetSet({ system }: FilterScope, value: string): ConceptSet | undefined {
@@ -104,10 +103,5 @@ function attributeSet({ system, expressions }: FilterScope, type: number, values
 function plain(make: () => Bitmap): ConceptSet {
   let made: Bitmap | undefined
   const all = (): Bitmap => (made ??= make())
-  return {
-    has: (concept) => all().has(concept),
-    *all() {
-      return all()
-    },
-  }
+  return readySet((concept) => all().has(concept), all)
 }

@@ -13,7 +13,7 @@ export interface Part {
 }
 
 /** Matches by what tells them. */
-export interface Matching extends Pick<SearchQuery, 'type' | 'sort'> {
+interface Matching extends Pick<SearchQuery, 'type' | 'sort'> {
   /** Whether the resource `r` is one. */
   readonly isMatch: Sql
 }
@@ -64,4 +64,11 @@ function inOrderSql(query: Matching, first: SortKey, { after, limit }: Part): Sq
 function hasKey({ param, field }: SortKey): Condition {
   if (field === 'low' || field === 'high') return { kind: 'entry', param, all: [{ field, op: 'ge', operand: -Number.MAX_VALUE }] }
   return { kind: 'entry', param, all: field === 'value' || field === 'text' ? [{ field, op: 'prefix', operand: '' }] : [] }
+}
+
+/** The first matches, all of which are put in order: rows of key, id and sort values. */
+export function fewRows(db: SqliteDriver, query: SearchQuery, keys: Sql, { after, limit }: Part): readonly Row[] {
+  const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM resource AS r NOT INDEXED WHERE r.key IN (${keys})`
+  const behind = after === undefined ? sql`1` : isAfter(query, after)
+  return db.all(sql`SELECT * FROM (${found}) WHERE ${behind} ORDER BY ${orderTerms(query)} LIMIT ${limit}`)
 }

@@ -8,7 +8,7 @@ import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../data
 import { asking } from '../database/functions.js'
 import { sql, type Sql } from '../database/sql.js'
 import { matchingSet } from '../sets/matching-set.js'
-import { setsOf } from '../sets/sets-of.js'
+import { setsOf } from '../sets/kept-sets.js'
 import { meets } from './condition-sql.js'
 import { inTime, paramKey } from './entry-sql.js'
 import { conjuncts } from './narrowest.js'

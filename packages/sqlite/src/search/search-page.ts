@@ -1,18 +1,16 @@
-import { countBits } from 'fhir-ops/internal/bits'
+import { countBits, membersOf, type Bits } from 'fhir-ops/internal/bits'
 import { cursorOf, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import type { Command } from '../commands/command.js'
 import { COLUMNS, rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
-import type { KeptSets } from '../sets/kept-sets.js'
-import { matchingSet } from '../sets/matching-set.js'
-import { setsOf } from '../sets/sets-of.js'
+import { type KeptSets, setsOf } from '../sets/kept-sets.js'
+import { matchingSet, idOrder } from '../sets/matching-set.js'
 import { keysAmong, keysWhere, matchingKeys, meets } from './condition-sql.js'
-import { fewRows } from './few-rows.js'
+import { fewRows, positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
 import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
-import { positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
-import { rowsOfSet } from './set-rows.js'
+import { asking } from '../database/functions.js'
 
 /** A page as it leaves the database; plain data. */
 export interface PageRows {
@@ -75,7 +73,7 @@ function keysOfMatches(db: SqliteDriver, query: SearchQuery, fewToAsk: number): 
 }
 
 /** A search that may turn out to be a lookup. */
-export interface LookUpArgs {
+interface LookUpArgs {
   readonly query: SearchQuery
   /** The version of a resource that the reader has. */
   readonly versionOf: (id: string) => number | undefined
@@ -155,3 +153,25 @@ function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes 
   }
   return rows
 }
+
+/** Where the keys of all matches are known. */
+interface OfSet extends Part {
+  readonly set: Bits
+  readonly sets: KeptSets
+  /** At most so many matches are put in order instead of being looked for in order. */
+  readonly few: number
+}
+
+/** The first matches: rows of key, id and sort values. */
+function rowsOfSet(db: SqliteDriver, query: SearchQuery, { set, sets, few, ...part }: OfSet): readonly Row[] {
+  const isSorted = (query.sort ?? []).length > 0
+  const inOrder = isSorted ? undefined : idOrder(db, sets, query.type)?.first(db, set, part)
+  if (inOrder !== undefined) return inOrder
+  const count = countBits(set)
+  if (count <= few && count * LARGE_PART <= set.length * 32)
+    return fewRows(db, query, sql`SELECT value FROM json_each(${JSON.stringify([...membersOf(set)])})`, part)
+  return asking(set, () => rowsInTurn(db, { ...query, isMatch: sql`is_member(r.key)` }, part))
+}
+
+/** Where one key of so many matches, the first matches come soon in whatever order. */
+const LARGE_PART = 8

@@ -1,4 +1,4 @@
-import { addBit, emptyBits, type Bits } from 'fhir-ops/internal/bits'
+import { addBit, emptyBits, type Bits, countBits, firstWhere, hasBit, membersOf, removeBit, withRoomFor } from 'fhir-ops/internal/bits'
 import { satisfies } from 'fhir-ops/internal/storage'
 import type { EntryTest } from 'fhir-ops/storage'
 import type { SqliteDriver } from '../database/driver.js'
@@ -6,7 +6,6 @@ import { sql, type Sql } from '../database/sql.js'
 import { inTime, keysOfTest } from '../search/entry-sql.js'
 import type { ChangedResource, Changes } from './change-log.js'
 import { readIdOrder, type IdOrder } from './id-order.js'
-import { keySet } from './key-set.js'
 import type { ReferenceColumn } from './reference-column.js'
 import { changedColumn, readColumn, type References } from './references.js'
 
@@ -14,7 +13,7 @@ import { changedColumn, readColumn, type References } from './references.js'
 export type Part = PartSet | PartOrder | ({ readonly kind: 'references' } & References)
 
 /** The ids of a type. */
-export interface PartOrder {
+interface PartOrder {
   readonly kind: 'order'
   readonly type: string
 }
@@ -110,4 +109,54 @@ function keptColumn(db: SqliteDriver, references: References): KeptColumn {
       return pending.size <= MAX_PENDING
     },
   }
+}
+
+/** Keys of resources: many as a bitmap, few as a list. */
+interface KeySet {
+  /** Memory that it takes. */
+  bytes(): number
+  /** Do not change it; the next `put` may. */
+  bits(): Bits
+  /** Puts keys in, or takes them out. */
+  put(memberships: Iterable<readonly [key: number, isMember: boolean]>): void
+}
+
+/** @param found Nobody else writes to it any more. */
+function keySet(found: Bits): KeySet {
+  let bits = isLarge(found) ? found : undefined
+  let list = bits === undefined ? Uint32Array.from(membersOf(found)) : NONE
+  const has = (key: number): boolean => (bits === undefined ? isInList(list, key) : hasBit(bits, key))
+  return {
+    bytes: () => (bits ?? list).byteLength,
+    bits: () => bits ?? bitsOfList(list),
+    put(memberships) {
+      const different = [...memberships].filter(([key, isMember]) => has(key) !== isMember)
+      if (different.length === 0) return
+      let changed = bits ?? bitsOfList(list)
+      for (const [key, isMember] of different) {
+        changed = withRoomFor(changed, key)
+        if (isMember) addBit(changed, key)
+        else removeBit(changed, key)
+      }
+      bits = bits !== undefined || isLarge(changed) ? changed : undefined
+      list = bits === undefined ? Uint32Array.from(membersOf(changed)) : NONE
+    },
+  }
+}
+
+const NONE = new Uint32Array()
+
+/** Whether a bitmap takes less than a list. */
+function isLarge(bits: Bits): boolean {
+  return countBits(bits) > bits.length
+}
+
+function isInList(list: Uint32Array, key: number): boolean {
+  return list[firstWhere(list.length, (index) => (list[index] ?? 0) >= key)] === key
+}
+
+function bitsOfList(list: Uint32Array): Bits {
+  const bits = emptyBits((list.at(-1) ?? -1) + 1)
+  for (const key of list) addBit(bits, key)
+  return bits
 }

@@ -28,7 +28,7 @@ export interface KeptSets {
 }
 
 /** What is kept. */
-export interface KeptSetsOptions {
+interface KeptSetsOptions {
   /** Bytes that all parts together take. Default 32 MB. */
   readonly maxBytes?: number
   /** A part is kept when it is asked for so many times. Default 2. */
@@ -120,4 +120,18 @@ function partsOf(db: SqliteDriver, found: ReadonlyMap<string, KeptPart>): Parts 
 
 function limitOf(db: SqliteDriver): number {
   return numberOf(db.get(sql`SELECT coalesce(max(key), 0) + 1 FROM resource`)?.[0])
+}
+
+const SETS = new WeakMap<SqliteDriver, KeptSets>()
+
+/** What is kept for searches over a connection. */
+export function setsOf(db: SqliteDriver): KeptSets {
+  const sets = SETS.get(db) ?? createKeptSets()
+  SETS.set(db, sets)
+  return sets
+}
+
+/** Goes on with what one connection kept, as it is replaced by another to the same file. */
+export function handOverSets(from: SqliteDriver, to: SqliteDriver): void {
+  SETS.set(to, setsOf(from))
 }

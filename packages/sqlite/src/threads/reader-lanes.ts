@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { OperationError } from 'fhir-ops/errors'
-import type { WorkerTask } from './worker-task.js'
+import { type WorkerTask, monotonicMs } from './write-group.js'
 import { workerLane, type WorkerLane } from './worker-lane.js'
-import { monotonicMs } from './write-group.js'
 
 /** How long searches may take. */
 export interface ReaderLimits {

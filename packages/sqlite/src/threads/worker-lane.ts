@@ -1,8 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
 import type { Command } from '../commands/command.js'
-import type { ToWorker, WorkerTask } from './worker-task.js'
-import type { Answer, TimeLimit } from './write-group.js'
+import type { ToWorker, WorkerTask, Answer, TimeLimit } from './write-group.js'
 
 /** A thread that commands are sent to. It is started by the first call, and again by the first call after it ended. */
 export interface WorkerLane {

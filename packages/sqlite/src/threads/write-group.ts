@@ -2,6 +2,7 @@ import { OperationError, type ErrorCode } from 'fhir-ops/errors'
 import { COMMANDS } from '../commands/registry.js'
 import { transaction, type SqliteDriver } from '../database/driver.js'
 import { isStorageFailure, storageFailure } from '../database/failure.js'
+import type { FileOptions } from '../database/node-file.js'
 
 /** A command that was sent to a thread. */
 export interface Call {
@@ -125,3 +126,11 @@ export function failed({ id }: Call, error: unknown): Answer {
   const { code, message, cause } = storageFailure(error)
   return { id, code, message, cause: cause instanceof Error ? cause.message : '' }
 }
+
+/** What a thread is started with. */
+export interface WorkerTask extends FileOptions {
+  readonly role: 'writer' | 'reader'
+}
+
+/** What it gets: calls, answered in order by lists of `Answer`, and at the end one word. */
+export type ToWorker = Call | 'close'

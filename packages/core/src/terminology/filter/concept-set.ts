@@ -1,13 +1,20 @@
 import { OperationError } from '../../errors/index.js'
-import { andNot, testedBitmap } from '../../bits/index.js'
+import { andNot, testedBitmap, type Bitmap } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSet, Filter } from '../../code-system/index.js'
+
+/** A set that can be listed in one go. */
+export function readySet(has: ConceptSet['has'], all: () => Bitmap): ConceptSet {
+  return {
+    has,
+    *all() {
+      return all()
+    },
+  }
+}
 
 /** A set that is known by a test alone; listed by trying every concept. */
 export function testedSet(provider: CodeSystemProvider, has: (concept: number) => boolean): ConceptSet {
-  return {
-    has,
-    all: () => testedBitmap(listable(provider).size, has),
-  }
+  return { has, all: () => testedBitmap(listable(provider).size, has) }
 }
 
 /** Everything that is not in a set. */

@@ -1,10 +1,169 @@
-import { childOf, descendentLeaf, descendentOf, generalizes, isA, isNotA } from './hierarchy-operators.js'
-import { equals, exists, isIn, notIn, regex } from './value-operators.js'
-import type { FilterOperator } from './concept-set.js'
+import { emptyBitmap, type Bitmap, andNot, rangeBitmap, bitmapFrom, members, emptyBits, addMembers, bitmapOf } from '../../bits/index.js'
 import type { CodeSystemProvider, ConceptSet, Filter } from '../../code-system/index.js'
-import { refusal } from '../messages.js'
+import { listable, type FilterOperator, othersThan, readySet, testedSet } from './concept-set.js'
+import { isConceptProperty, type FilterProperty, filterProperty, preparedProperty } from './filter-property.js'
+import { compileRegex } from '../../regex/index.js'
 import type { Work } from '../../work/index.js'
-import { preparedProperty } from './filter-property.js'
+import { refusal } from '../messages.js'
+
+/** What an operator over the hierarchy says about the concept that the filter names. */
+interface HierarchyRule {
+  readonly has: (provider: CodeSystemProvider, concept: number, named: number) => boolean
+  readonly all: (provider: CodeSystemProvider, named: number) => Bitmap
+  /** What holds when the code system does not have the concept named. Default: nothing. */
+  readonly whenUnknown?: (provider: CodeSystemProvider) => ConceptSet
+}
+
+/** An operator that compares concepts by their place in the hierarchy; its property is the concept itself. */
+function hierarchyOperator(rule: HierarchyRule): FilterOperator {
+  return (provider, { property, value }) => {
+    if (!isConceptProperty(property)) return undefined
+    const named = provider.find(value)
+    if (named === undefined) return (rule.whenUnknown ?? nothing)(provider)
+    return readySet(
+      (concept) => rule.has(provider, concept, named),
+      () => rule.all(provider, named),
+    )
+  }
+}
+
+function nothing(provider: CodeSystemProvider): ConceptSet {
+  return readySet(
+    () => false,
+    () => emptyBitmap(listable(provider).size),
+  )
+}
+
+/** The concept and everything below it. */
+const isA: FilterOperator = hierarchyOperator({
+  has: ({ hierarchy }, concept, named) => hierarchy.isWithin(concept, named),
+  all: ({ hierarchy }, named) => hierarchy.within(named),
+})
+
+/** Everything that is neither the concept nor below it. */
+const isNotA: FilterOperator = hierarchyOperator({
+  has: ({ hierarchy }, concept, named) => !hierarchy.isWithin(concept, named),
+  all: (provider, named) => andNot(listable(provider).all(), provider.hierarchy.within(named)),
+  whenUnknown: (provider) =>
+    readySet(
+      () => true,
+      () => listable(provider).all(),
+    ),
+})
+
+/** Everything below the concept, without itself. */
+const descendentOf: FilterOperator = hierarchyOperator({
+  has: ({ hierarchy }, concept, named) => concept !== named && hierarchy.isWithin(concept, named),
+  all: ({ hierarchy }, named) => {
+    const within = hierarchy.within(named)
+    return andNot(within, rangeBitmap(named, named + 1, within.limit))
+  },
+})
+
+/** What is below the concept and has nothing below itself. */
+const descendentLeaf: FilterOperator = hierarchyOperator({
+  has: (provider, concept, named) => concept !== named && isLeaf(provider, concept) && provider.hierarchy.isWithin(concept, named),
+  all: (provider, named) => {
+    const within = provider.hierarchy.within(named)
+    return bitmapFrom(
+      [...members(within)].filter((concept) => concept !== named && isLeaf(provider, concept)),
+      within.limit,
+    )
+  },
+})
+
+function isLeaf({ hierarchy }: CodeSystemProvider, concept: number): boolean {
+  return hierarchy.children(concept).length === 0
+}
+
+/** The direct children of the concept. */
+const childOf: FilterOperator = hierarchyOperator({
+  has: ({ hierarchy }, concept, named) => hierarchy.parents(concept).includes(named),
+  all: (provider, named) => bitmapFrom(provider.hierarchy.children(named), listable(provider).size),
+})
+
+/** The concept and everything above it. */
+const generalizes: FilterOperator = hierarchyOperator({
+  has: ({ hierarchy }, concept, named) => hierarchy.isWithin(named, concept),
+  all: ({ hierarchy }, named) => hierarchy.above(named),
+})
+
+/** The property has exactly this value; a code of the system is compared by the system's rule for upper and lower case. */
+const equals: FilterOperator = (provider, { property, value }) =>
+  isConceptProperty(property) ? sameCode(provider, [value]) : conceptsWithOneOf(provider, property, [value])
+
+/** The property has one of these values, which are separated by commas. */
+const isIn: FilterOperator = (provider, { property, value }) => {
+  const values = value.split(',').map((item) => item.trim())
+  return isConceptProperty(property) ? sameCode(provider, values) : conceptsWithOneOf(provider, property, values)
+}
+
+/** The property has none of these values, or no value at all. */
+const notIn: FilterOperator = (provider, filter) => {
+  const within = isIn(provider, filter)
+  if (within === undefined) return undefined
+  return othersThan(provider, within)
+}
+
+/** The whole value of the property matches the pattern. The patterns run in linear time. */
+const regex: FilterOperator = (provider, { property, value }) => {
+  const pattern = compileRegex(value)
+  return conceptsWithValue(provider, property, (found) => pattern.matchesWhole(found))
+}
+
+/** The property has a value (`true`), or none (`false`). */
+const exists: FilterOperator = (provider, { property, value }) => {
+  const present = conceptsWithValue(provider, property, () => true)
+  if (present === undefined || value === 'true') return present
+  if (value !== 'false') return undefined
+  return othersThan(provider, present)
+}
+
+/** The concepts that have one of the values; `undefined` when there is no such property. */
+function conceptsWithOneOf(provider: CodeSystemProvider, property: string, values: readonly string[]): ConceptSet | undefined {
+  const found = filterProperty(provider, property)
+  if (found === undefined) return undefined
+  const wanted = new Set(values.map((value) => found.written?.(value) ?? value))
+  return accepting(provider, found, (text) => wanted.has(text))
+}
+
+/** The concepts that have a value of the property which the test accepts; `undefined` when there is no such property. */
+function conceptsWithValue(provider: CodeSystemProvider, property: string, accept: (value: string) => boolean): ConceptSet | undefined {
+  const found = filterProperty(provider, property)
+  return found === undefined ? undefined : accepting(provider, found, accept)
+}
+
+function accepting(provider: CodeSystemProvider, found: FilterProperty, accept: (value: string) => boolean): ConceptSet {
+  const tested = testedSet(provider, (concept) => found.texts(concept).some(accept))
+  const { column } = found
+  return column === undefined ? tested : { has: tested.has, all: () => unionOf(provider, column, accept) }
+}
+
+const STEPS = 256
+
+function* unionOf(
+  provider: CodeSystemProvider,
+  column: NonNullable<FilterProperty['column']>,
+  accept: (value: string) => boolean,
+): Work<Bitmap> {
+  const { size } = listable(provider)
+  const words = emptyBits(size)
+  let step = 0
+  for (const [value, concepts] of yield* column()) {
+    if (step++ % STEPS === 0) yield
+    if (accept(value)) addMembers(words, concepts)
+  }
+  return bitmapOf(words, size)
+}
+
+/** The concepts with one of these codes. */
+function sameCode(provider: CodeSystemProvider, codes: readonly string[]): ConceptSet {
+  const found = new Set(codes.flatMap((code) => provider.find(code) ?? []))
+  return readySet(
+    (concept) => found.has(concept),
+    () => bitmapFrom(found, listable(provider).size),
+  )
+}
 
 /** Every filter operator by its code. @see https://hl7.org/fhir/R4/valueset-filter-operator.html */
 const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([

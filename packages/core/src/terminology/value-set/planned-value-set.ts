@@ -1,5 +1,5 @@
 import { createMarks, type Marks } from '../memo.js'
-import { type Kept, canonicalOf } from '../../content/index.js'
+import { type Kept, canonicalOf, formatCanonical } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { demandedSupplements } from '../request-input.js'
 import { scopeOver, terminologyScope, type TerminologyScope } from '../scope.js'
@@ -11,7 +11,8 @@ import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { missingImports, withImports, type ValueSetPlan, namedSystems, type ConceptSetPlan } from './plan.js'
 import { decidingInclude, type DecidingInclude } from './selection.js'
 import { chooseVersion } from '../code-system/system-family.js'
-import { usedDefinitions, type UsedDefinitions } from './used-definitions.js'
+import { standInNotes, statusNotes, type StatusNote } from '../status-check.js'
+import { standIns } from './segment.js'
 
 /** The value set that a request names, and by which rules it is looked at. */
 export interface ValueSetQuestion extends LooseValueSetName {
@@ -23,7 +24,7 @@ export interface ValueSetQuestion extends LooseValueSetName {
 }
 
 /** `membersOf`. Who lists codes hands it over, so that who only checks codes does not load it. */
-export type ListMembers = (scope: TerminologyScope, plan: ValueSetPlan) => Work<Members>
+type ListMembers = (scope: TerminologyScope, plan: ValueSetPlan) => Work<Members>
 
 /** A value set with everything that it refers to looked up. */
 export interface PlannedValueSet {
@@ -144,4 +145,32 @@ function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: r
 function versionsNamed(canonicals: readonly string[]): ReadonlyMap<string, ReadonlySet<string | undefined>> {
   const groups = Map.groupBy(canonicals.map(canonicalOf), ({ url }) => url)
   return new Map(Array.from(groups, ([url, group]) => [url, new Set(group.map(({ version }) => version))]))
+}
+
+/** The definitions that the codes of a value set come from, as canonicals, each once. */
+export interface UsedDefinitions {
+  readonly systems: readonly string[]
+  /** Value sets that are imported. */
+  readonly valueSets: readonly string[]
+  readonly supplements: readonly string[]
+  /** Code systems of which only a fragment is known. */
+  readonly fragments: readonly string[]
+  /** Definitions that are drafts, experimental, deprecated, withdrawn or retired. */
+  readonly notes: readonly StatusNote[]
+}
+
+/** Collects the definitions that the members of a value set come from. */
+function usedDefinitions(plan: ValueSetPlan, { systems, segments }: Members): UsedDefinitions {
+  const providers = systems.flatMap(({ provider }) => provider ?? [])
+  const imported = withImports(plan).filter((other) => other !== plan && !other.contained)
+  const canonicalsOf = (found: typeof providers): readonly string[] => [
+    ...new Set(found.map(({ header }) => formatCanonical(header.url, header.version))),
+  ]
+  return {
+    systems: canonicalsOf(providers),
+    valueSets: [...new Set(imported.flatMap(({ valueSet }) => valueSet.canonical ?? []))],
+    supplements: [...new Set(providers.flatMap(({ supplements }) => supplements))],
+    fragments: canonicalsOf(providers.filter(({ header }) => !header.complete)),
+    notes: [...statusNotes(plan, providers), ...standInNotes(plan.valueSet, standIns(segments))],
+  }
 }

@@ -15,17 +15,8 @@ import { FHIR_PATH, type Service } from '../../service.js'
 import { fhirTypes, inReach, narrowed, showsTo } from '../reach.js'
 import { shownPage, type Part } from '../shown-page.js'
 import { compartmentMembers, leadsTo } from './compartment.js'
-import {
-  authorizeSearch,
-  countOf,
-  DEFAULT_PAGE,
-  includedIn,
-  MAX_PAGE,
-  searchOptions,
-  searchPairs,
-  takenPairs,
-  textLength,
-} from './search-parts.js'
+import { countOf, includedIn, pageLimit, textLength } from './search-page.js'
+import { authorizeSearch, searchOptions, searchPairs, takenPairs } from './search-request.js'
 import { searchsetAnswer, type SearchLinks, type Searchset } from './searchset.js'
 import { subsetFor, type Subset } from './subset.js'
 
@@ -33,7 +24,7 @@ import { subsetFor, type Subset } from './subset.js'
  * Finds resources of all types of FHIR, or of those of `_type`, by parameters that all of them have: as `_sort` says, then type by type in
  * alphabetical order.
  *
- * @throws {OperationError} as `searchResources`.
+ * @throws {OperationError} as `searchType`.
  * @see https://hl7.org/fhir/R4/http.html#search
  */
 export function searchEverything(service: Service, exchange: Exchange): Promise<Answer> {
@@ -119,7 +110,7 @@ async function countOfAll(exchange: Exchange, queries: readonly SearchQuery[]): 
 }
 
 async function pageOf(service: Service, exchange: Exchange, { queries, after, includes }: ParsedSeveral): Promise<Searchset> {
-  const limit = Math.min(queries[0]?.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(queries[0]?.limit)
   const { ctx } = exchange
   const found = (part: Part): Promise<SearchPage> =>
     severalPage({ storage: showingContained(ctx.storage, ctx.limits.maxAnswerBytes), indexer: service.indexer }, queries, part)

@@ -1,4 +1,4 @@
-import { containedQueries, isKnownParameter } from 'fhir-ops/internal/search'
+import { containedQueries, isKnownParameter, type ContainedSearch, type SearchPair } from 'fhir-ops/internal/search'
 import { parseSearch, type ParsedSearch } from 'fhir-ops/search'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { authorizeAny } from '../../auth/caller.js'
@@ -10,59 +10,25 @@ import { FHIR_PATH, type Service } from '../../service.js'
 import { DEFINITION_TYPES } from '../definition-shelf.js'
 import { withDefinitions } from '../definitions.js'
 import { compartmentCondition } from './compartment.js'
-import {
-  authorizeSearch,
-  countOf,
-  DEFAULT_PAGE,
-  includedIn,
-  MAX_PAGE,
-  searchOptions,
-  searchPairs,
-  takenPairs,
-  textLength,
-} from './search-parts.js'
+import { countOf, includedIn, pageLimit, textLength } from './search-page.js'
+import { authorizeSearch, searchOptions, searchPairs, takenPairs } from './search-request.js'
 import { severalAnswer } from './search-several.js'
 import { searchsetAnswer, type Searchset } from './searchset.js'
 import { subsetFor } from './subset.js'
 
 /**
- * Finds resources of a type, and with `_contained` those of that type within others.
+ * Finds resources of a type (GET, and POST with a form), and with `_contained` those of that type within others. What is not understood is
+ * refused by name.
  *
- * @throws {OperationError} as `searchResources`; `search-unsupported` for `_contained` over a storage that does not find what is contained.
- * @see https://hl7.org/fhir/R4/search.html#contained
+ * @throws {OperationError} as `parseSearch`; `search-unsupported` for `_contained` over a storage that does not find what is contained;
+ *   `forbidden` unless the caller may search every type that the query looks at.
  */
-export async function searchType(service: Service, exchange: Exchange): Promise<Answer> {
-  const sent = searchPairs(exchange, service)
-  if (!sent.some(([name]) => name === '_contained')) return searchResources(service, exchange)
-  const type = param(exchange, 'type')
-  const options = { ...searchOptions(service, exchange), includes: true, contained: exchange.ctx.storage.capabilities.contained }
-  const pairs = takenPairs(exchange, sent, (name) => isKnownParameter(type, name, options))
-  const { query, contained, ...parsed } = await parseSearch(type, pairs, options)
-  if (contained === undefined) return searchResources(service, exchange)
-  const queries = containedQueries(query, contained, contained.shown === 'container' ? searchableTypes(exchange) : [])
-  if (contained.shown === 'contained')
-    for (const container of fhirTypes()) authorizeAny(exchange.caller, [{ action: 'search', type: container, whole: true }])
-  authorizeSearch(exchange, { ...parsed, queries: [query, ...queries] })
-  const after = query.after === undefined ? {} : { after: query.after }
-  return severalAnswer(service, exchange, { parsed: { ...parsed, ...after, queries }, path: type, pairs })
-}
-
-/** Containers of other types are left out, as if they did not exist. */
-function searchableTypes({ caller }: Exchange): readonly string[] {
-  return fhirTypes().filter((type) => caller.decide('search', type) === 'allow')
-}
-
-/**
- * Finds resources of a type (GET, and POST with a form). What is not understood is refused by name.
- *
- * @throws {OperationError} as `parseSearch`; `forbidden` unless the caller may search every type that the query looks at.
- */
-function searchResources(service: Service, exchange: Exchange): Promise<Answer> {
+export function searchType(service: Service, exchange: Exchange): Promise<Answer> {
   const type = param(exchange, 'type')
   return searchAt(service, exchange, { type, path: type })
 }
 
-/** As `searchResources`, among the resources of a compartment. @throws {OperationError} as `compartmentCondition`, too. */
+/** As `searchType`, among the resources of a compartment. @throws {OperationError} as `compartmentCondition`, too. */
 export async function searchCompartment(service: Service, exchange: Exchange): Promise<Answer> {
   const [type, id, member] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'member')]
   const within = await compartmentCondition(exchange.ctx, { type, id, member })
@@ -81,9 +47,11 @@ interface SearchPlace {
 async function searchAt(service: Service, asked: Exchange, { type, path, within }: SearchPlace): Promise<Answer> {
   const exchange = { ...asked, ctx: await withDefinitions(service, asked, type) }
   const base = `${service.baseUrl}${FHIR_PATH}`
-  const options = searchOptions(service, exchange)
+  const mayContain = within === undefined && asked.ctx.storage.capabilities.contained
+  const options = { ...searchOptions(service, exchange), includes: true, contained: mayContain }
   const pairs = takenPairs(exchange, searchPairs(exchange, service), (name) => isKnownParameter(type, name, options))
-  const parsed = await parseSearch(type, pairs, { ...options, includes: true })
+  const { contained, ...parsed } = await parseSearch(type, pairs, options)
+  if (contained !== undefined) return searchContained(service, asked, { parsed, contained, pairs })
   authorizeSearch(exchange, { ...parsed, queries: [parsed.query] })
   const reached = inReach(parsed.query, exchange.caller)
   const query = within === undefined ? reached : narrowed(reached, within)
@@ -92,6 +60,29 @@ async function searchAt(service: Service, asked: Exchange, { type, path, within 
     ? { items: [], total: await countOf(exchange, query) }
     : { ...(await pageOf(service, exchange, { query, parsed })), subset: () => subset }
   return searchsetAnswer(exchange.ctx, { ...searchset, ...hintAt(service, type) }, { path, pairs, base })
+}
+
+/** A search for contained resources, as it was read. */
+interface AskedContained {
+  readonly parsed: ParsedSearch
+  readonly contained: ContainedSearch
+  readonly pairs: readonly SearchPair[]
+}
+
+/** @see https://hl7.org/fhir/R4/search.html#contained */
+function searchContained(service: Service, exchange: Exchange, { parsed, contained, pairs }: AskedContained): Promise<Answer> {
+  const { query, ...shown } = parsed
+  const queries = containedQueries(query, contained, contained.shown === 'container' ? searchableTypes(exchange) : [])
+  if (contained.shown === 'contained')
+    for (const container of fhirTypes()) authorizeAny(exchange.caller, [{ action: 'search', type: container, whole: true }])
+  authorizeSearch(exchange, { ...shown, queries: [query, ...queries] })
+  const after = query.after === undefined ? {} : { after: query.after }
+  return severalAnswer(service, exchange, { parsed: { ...shown, ...after, queries }, path: query.type, pairs })
+}
+
+/** Containers of other types are left out, as if they did not exist. */
+function searchableTypes({ caller }: Exchange): readonly string[] {
+  return fhirTypes().filter((type) => caller.decide('search', type) === 'allow')
 }
 
 /** Says where something may be that was not looked at. */
@@ -108,7 +99,7 @@ async function pageOf(
   { query, parsed }: { readonly query: SearchQuery; readonly parsed: ParsedSearch },
 ): Promise<Searchset> {
   const { ctx, caller } = exchange
-  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(query.limit)
   const found = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...query, ...part })
   const { items, next } = await shownPage(
     { ctx, pageOf: found, shows: showsTo(exchange, query.type), lengthOf: textLength },
