@@ -50,7 +50,9 @@ const { output } = await bundle.write({
   format: 'esm',
   sourcemap: true,
   entryFileNames: '[name].js',
-  chunkFileNames: 'chunk-[name].js',
+  chunkFileNames: 'layers/[name].js',
+  // Our other packages are built with the names of these files.
+  minifyInternalExports: false,
   comments: { annotation: true, legal: true, jsdoc: false },
   codeSplitting: { includeDependenciesRecursively: false, groups: [{ debugName: 'layers', name: layerOf }] },
 })
@@ -70,7 +72,7 @@ function layerOf(id) {
 
 /** Files that import each other would be evaluated in an order that depends on who imports them. */
 function checkLayers(chunks) {
-  const names = Object.keys(LAYERS).map((layer) => `chunk-${layer}.js`)
+  const names = Object.keys(LAYERS).map((layer) => `layers/${layer}.js`)
   for (const { fileName, imports } of chunks) {
     const at = names.indexOf(fileName)
     const wrong =
