@@ -10,7 +10,7 @@ import { authenticate } from './authenticate.js'
 import type { Exchange, Match, Route } from './exchange.js'
 import { COMPARTMENT_TYPES } from './content/search/compartment.js'
 import { emptyAnswer } from './http/answer.js'
-import { ACCEPT_PATCH, checkBodyHead, parsingBody, readBytesOf } from './http/body.js'
+import { ACCEPT_PATCH, checkBodyHead, mayBeAbsent, parsingBody, readBytesOf } from './http/body.js'
 import { isPreflight } from './http/cors.js'
 import { asksForNdjson, checkAcceptsJson } from './http/media-types.js'
 import { onlyValue, parseTarget, type Target } from './http/target.js'
@@ -101,10 +101,12 @@ export function notInTransaction(): OperationError {
   return new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates, patches and deletions only.')
 }
 
-/** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted` */
+/** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted`; `body-structure` for an entry without the resource that it needs. */
 function readBody(server: Server, exchange: Exchange): Awaitable<void> {
-  const { request, route } = exchange
+  const { request, route, whole } = exchange
   if (route === undefined || route.body === 'none') return
+  if (whole !== undefined && !request.hasBody && !mayBeAbsent(route.body))
+    throw new OperationError('body-structure', 'The entry has no resource.')
   const maxBytes = maxBytesOf(server, exchange)
   checkBodyHead(request, route.body, maxBytes)
   return after(readBytesOf(request, route.body, maxBytes), (bytes) => void (exchange.bytes = bytes))

@@ -192,6 +192,43 @@ describe('conditional delete of several', () => {
   })
 })
 
+describe('a write of a resource by its id', () => {
+  const json = { 'content-type': 'application/json-patch+json' }
+  it.each<[string, string, Asked]>([
+    ['DELETE', '/Patient/one?_cascade=delete', {}],
+    ['DELETE', '/Patient/one?_expunge=true', {}],
+    ['PUT', '/Patient/one?identifier=x', { body: patient('y', 'one') }],
+    ['PATCH', '/Patient/one?identifier=x', { body: [{ op: 'add', path: '/active', value: true }], headers: json }],
+  ])('is of that one alone: %s %s is refused by name', async (method, path, asked) => {
+    const reply = await ask(method, path, asked)
+    expect(refusal(reply)).toEqual([400, 'not-supported'])
+    expect(at(reply.json, 'issue', 0, 'details', 'text')).toContain('takes no parameter')
+    expect((await ask('GET', '/Patient/one')).headers.etag).toBe('W/"1"')
+  })
+
+  it('takes how the answer is to look', async () => {
+    expect((await ask('PUT', '/Patient/one?_format=json&_pretty=true', { body: patient('y', 'one') })).status).toBe(200)
+  })
+
+  it.each<[string, Record<string, string>, string]>([
+    ['one', { 'if-match': 'foo' }, "Patient/one has version 1, but If-Match is 'foo'."],
+    ['one', { 'if-match': 'W/"7", W/"8"' }, 'has version 1, but If-Match is'],
+    ['one', { 'if-none-match': 'W/"1"' }, 'Patient/one has version 1, but If-None-Match is'],
+    ['none', { 'if-match': '*' }, "Patient/none does not exist, but If-Match is '*'."],
+  ])('of %s with %j says why it is not done', async (id, headers, text) => {
+    const reply = await ask('PUT', `/Patient/${id}`, { body: patient('y', id), headers })
+    expect(refusal(reply)).toEqual([412, 'conflict'])
+    expect(at(reply.json, 'issue', 0, 'details', 'text')).toContain(text)
+  })
+
+  it.each<Record<string, string>>([{ 'if-match': 'W/"7", W/"1"' }, { 'if-match': '*' }, { 'if-none-match': 'W/"7"' }])(
+    'is done with %j',
+    async (headers) => {
+      expect((await ask('PUT', '/Patient/one', { body: patient('y', 'one'), headers })).status).toBe(200)
+    },
+  )
+})
+
 describe('conditions', () => {
   it('need the right to search, for every type that they look at', async () => {
     const token = async (...scopes: string[]): Promise<string> => (await running?.sessions.create({ user: 'bob', scopes }))?.token ?? ''

@@ -148,6 +148,7 @@ describe('a transaction', () => {
     ['an operation', 422, 'not-supported', entry({ method: 'POST', url: 'Patient/$validate', resource: patient() })],
     ['a patch that is none', 400, 'structure', entry({ method: 'PATCH', url: 'Patient/known', resource: patient() })],
     ['a Bundle of requests', 400, 'structure', entry({ method: 'POST', url: '', resource: { resourceType: 'Bundle', type: 'batch' } })],
+    ['an update without a resource', 400, 'structure', entry({ method: 'PUT', url: 'Patient/known' })],
     ['nonsense', 400, 'structure', 'nonsense'],
   ])('with %s does nothing and names the entry', async (_, status, code, wrong) => {
     const reply = await transact(entry({ method: 'PUT', url: 'Patient/first', resource: patient({ id: 'first' }) }), wrong)

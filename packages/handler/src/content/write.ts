@@ -22,7 +22,7 @@ import type { WritePlan } from './write-plan.js'
  */
 export async function planCreate(service: Service, exchange: Exchange): Promise<WritePlan> {
   const type = param(exchange, 'type')
-  checkNotSearched(exchange, type)
+  checkNoParameters(exchange, type, CREATE)
   const condition = exchange.request.header('if-none-exist')
   if (condition !== undefined) {
     const pairs = parseQuery(criteriaText(service, type, condition), service.limits)
@@ -32,13 +32,22 @@ export async function planCreate(service: Service, exchange: Exchange): Promise<
   return planPut(service, exchange, { type, id: exchange.ctx.newId(), ifVersion: null })
 }
 
-/** Some servers take criteria in the URL of a create. To store another one where they name what is there would be wrong. */
-function checkNotSearched({ target }: Exchange, type: string): void {
+/** Some servers take criteria in the URL of a create, or delete what refers to a resource. To do another thing than was asked would be wrong. */
+function checkNoParameters({ target }: Exchange, type: string, what: string): void {
   const taken = (name: string): boolean => PROTOCOL.has(name) || (type === 'Binary' && name === '_filename')
   const [unknown] = target.query.find(([name]) => !taken(name)) ?? []
   if (unknown === undefined) return
-  const message = `A create takes no parameter ${quoted(unknown)}. Criteria for a conditional create are in the header If-None-Exist.`
-  throw new OperationError('parameter-unsupported', message, { expression: [unknown] })
+  throw new OperationError('parameter-unsupported', `${what} takes no parameter ${quoted(unknown)}.${ADVICE.get(what) ?? ''}`, {
+    expression: [unknown],
+  })
+}
+
+const CREATE = 'A create'
+const ADVICE: ReadonlyMap<string, string> = new Map([[CREATE, ' Criteria for a conditional create are in the header If-None-Exist.']])
+
+/** A write of the resource of the path is of that one alone. @throws {OperationError} `parameter-unsupported` */
+export function checkByIdOnly(exchange: Exchange): void {
+  checkNoParameters(exchange, param(exchange, 'type'), 'A write of a resource by its id')
 }
 
 /**
@@ -48,6 +57,7 @@ function checkNotSearched({ target }: Exchange, type: string): void {
  */
 export async function planUpdate(service: Service, exchange: Exchange): Promise<WritePlan> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  checkByIdOnly(exchange)
   if (givenId(exchange) !== id) throw wrongId(type, id)
   await checkReach(exchange, type, id)
   const ifVersion = await expectedVersion(exchange, { type, id })
@@ -78,6 +88,7 @@ export async function planConditionalUpdate(service: Service, exchange: Exchange
 /** Plans to delete a resource; deleting what does not exist succeeds. */
 export async function planDelete(exchange: Exchange): Promise<WritePlan> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  checkByIdOnly(exchange)
   await checkReach(exchange, type, id)
   const ifVersion = await expectedVersion(exchange, { type, id })
   return { kind: 'delete', entries: [{ op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }] }
@@ -166,14 +177,21 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
 /**
  * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by
  * `If-None-Match: *`. A version without quotes is taken, as clients send it; what is malformed matches none.
+ *
+ * @throws {OperationError} `version-conflict` where the present version is none of several that `If-Match` names, or one that `If-None-Match` does.
  */
 async function expectedVersion({ request, ctx }: Exchange, { type, id }: Named): Promise<string | null | undefined> {
-  const tags = request.header('if-match')
-  if (tags === undefined) return request.header('if-none-match')?.trim() === '*' ? null : undefined
-  const only = /^\s*(?:(?:W\/)?"([^"]*)"|(\d+))\s*$/.exec(tags)
+  const [match, none] = [request.header('if-match'), request.header('if-none-match')]
+  if (none?.trim() === '*' && match === undefined) return null
+  const only = /^\s*(?:(?:W\/)?"([^"]*)"|(\d+))\s*$/.exec(match ?? '')
   if (only !== null) return only[1] ?? only[2] ?? ''
-  const current = await ctx.storage.read(type, id)
-  return current !== undefined && namesVersion(tags, current.versionId) ? current.versionId : ''
+  if (match === undefined && none === undefined) return undefined
+  const { versionId } = (await ctx.storage.read(type, id)) ?? {}
+  const isMet = versionId === undefined ? match === undefined : namesVersion(match ?? none ?? '', versionId) === (match !== undefined)
+  if (isMet) return match === undefined ? undefined : versionId
+  const present = versionId === undefined ? 'does not exist' : `has version ${versionId}`
+  const wanted = match === undefined ? `If-None-Match is ${quoted(none ?? '')}` : `If-Match is ${quoted(match)}`
+  throw new OperationError('version-conflict', `${type}/${id} ${present}, but ${wanted}.`)
 }
 
 /** What met the criteria must still be what is replaced. */

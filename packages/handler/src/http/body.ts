@@ -65,6 +65,11 @@ const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   bot: { mediaTypes: BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType) },
 }
 
+/** Whether a request may come without a body. */
+export function mayBeAbsent(kind: BodyKind): boolean {
+  return kind === 'none' || BODY_KINDS[kind].optional !== undefined
+}
+
 /** The checks on a body that need none of it: its type and its declared length. @throws {OperationError} */
 export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: number): void {
   const reading = readingOf(kind)

@@ -12,7 +12,7 @@ import type { Service } from '../../service.js'
 import { onlyMatch } from '../criteria.js'
 import { isReached } from '../reach.js'
 import { missing, namesVersion } from '../read.js'
-import { criteriaOf, planText, type Named } from '../write.js'
+import { checkByIdOnly, criteriaOf, planText, type Named } from '../write.js'
 import type { WritePlan } from '../write-plan.js'
 import { readFhirPathPatch } from './fhirpath-operations.js'
 import { fhirPathPatched } from './fhirpath-patch.js'
@@ -27,6 +27,7 @@ import { jsonPatched, readJsonPatch, type PatchLimits } from './json-patch.js'
  */
 export async function planPatch(service: Service, exchange: Exchange): Promise<WritePlan> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
+  checkByIdOnly(exchange)
   const stored = await exchange.ctx.storage.read(type, id)
   if (stored !== undefined) return planChange(service, exchange, stored)
   if ((await (await service.definitions.of(type))?.storage.read(type, id)) === undefined) throw await missing(exchange, type, id)
