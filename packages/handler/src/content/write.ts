@@ -180,18 +180,33 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
  *
  * @throws {OperationError} `version-conflict` where the present version is none of several that `If-Match` names, or one that `If-None-Match` does.
  */
-async function expectedVersion({ request, ctx }: Exchange, { type, id }: Named): Promise<string | null | undefined> {
-  const [match, none] = [request.header('if-match'), request.header('if-none-match')]
-  if (none?.trim() === '*' && match === undefined) return null
-  const only = /^\s*(?:(?:W\/)?"([^"]*)"|(\d+))\s*$/.exec(match ?? '')
+async function expectedVersion(exchange: Exchange, address: Named): Promise<string | null | undefined> {
+  const { request } = exchange
+  const match = request.header('if-match')
+  if (match !== undefined) return matchedVersion(exchange, address, match)
+  const none = request.header('if-none-match')
+  if (none === undefined) return undefined
+  if (none.trim() === '*') return null
+  const versionId = await presentVersion(exchange, address)
+  if (versionId !== undefined && namesVersion(none, versionId)) throw notAt(address, versionId, `If-None-Match is ${quoted(none)}`)
+  return undefined
+}
+
+async function matchedVersion(exchange: Exchange, address: Named, tags: string): Promise<string> {
+  const only = /^\s*(?:(?:W\/)?"([^"]*)"|(\d+))\s*$/.exec(tags)
   if (only !== null) return only[1] ?? only[2] ?? ''
-  if (match === undefined && none === undefined) return undefined
-  const { versionId } = (await ctx.storage.read(type, id)) ?? {}
-  const isMet = versionId === undefined ? match === undefined : namesVersion(match ?? none ?? '', versionId) === (match !== undefined)
-  if (isMet) return match === undefined ? undefined : versionId
+  const versionId = await presentVersion(exchange, address)
+  if (versionId !== undefined && namesVersion(tags, versionId)) return versionId
+  throw notAt(address, versionId, `If-Match is ${quoted(tags)}`)
+}
+
+async function presentVersion({ ctx }: Exchange, { type, id }: Named): Promise<string | undefined> {
+  return (await ctx.storage.read(type, id))?.versionId
+}
+
+function notAt({ type, id }: Named, versionId: string | undefined, condition: string): OperationError {
   const present = versionId === undefined ? 'does not exist' : `has version ${versionId}`
-  const wanted = match === undefined ? `If-None-Match is ${quoted(none ?? '')}` : `If-Match is ${quoted(match)}`
-  throw new OperationError('version-conflict', `${type}/${id} ${present}, but ${wanted}.`)
+  return new OperationError('version-conflict', `${type}/${id} ${present}, but ${condition}.`)
 }
 
 /** What met the criteria must still be what is replaced. */
