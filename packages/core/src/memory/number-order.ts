@@ -7,25 +7,26 @@ export interface NumberOrder {
   positions(comparison: NumberComparison): readonly ArrayLike<number>[]
 }
 
+const NOTHING: PlacedNumbers = { values: new Float64Array(), positions: new Uint32Array() }
 /** This part of what is sorted may be added, and is looked at one by one, before it is sorted in. */
 const UNSORTED_PART = 1 / 16
 
 export function createNumberOrder(field: NumberComparison['field'], entries: readonly IndexEntry[]): NumberOrder {
-  let sorted: SortedNumbers = { values: new Float64Array(), positions: new Uint32Array() }
+  let sorted = NOTHING
   let upTo = 0
   return {
     positions(comparison) {
       let added = numbersFrom(field, entries, upTo)
-      if (added.length > sorted.values.length * UNSORTED_PART) {
+      if (added.values.length > sorted.values.length * UNSORTED_PART) {
         sorted = merged(sorted, inOrder(added))
         upTo = entries.length
-        added = []
+        added = NOTHING
       }
       const { values, positions } = sorted
       const start = firstWhere(values.length, (index) => (values[index] ?? 0) >= comparison.operand)
       const end = firstWhere(values.length, (index) => (values[index] ?? 0) > comparison.operand)
-      const others = added.filter(({ value }) => numberHolds(value, comparison))
-      return [positions.subarray(...SPANS[comparison.op](start, end)), others.map(({ position }) => position)]
+      const others = added.positions.filter((_, index) => numberHolds(added.values[index] ?? 0, comparison))
+      return [positions.subarray(...SPANS[comparison.op](start, end)), others]
     },
   }
 }
@@ -39,32 +40,41 @@ const SPANS: Readonly<Record<NumberComparison['op'], (start: number, end: number
   ge: (start) => [start],
 }
 
-interface PlacedNumber {
-  readonly value: number
-  readonly position: number
-}
-
-function numbersFrom(field: NumberComparison['field'], entries: readonly IndexEntry[], from: number): readonly PlacedNumber[] {
-  const numbers: PlacedNumber[] = []
-  for (let position = from; position < entries.length; position++) {
-    const value = entries[position]?.[field]
-    if (value !== undefined) numbers.push({ value, position })
-  }
-  return numbers
-}
-
-/** Numbers in ascending order, each with its position. */
-interface SortedNumbers {
+/** Numbers, each with its position. */
+interface PlacedNumbers {
   readonly values: Float64Array
   readonly positions: Uint32Array
 }
 
-function inOrder(numbers: readonly PlacedNumber[]): SortedNumbers {
-  const ordered = numbers.toSorted((a, b) => a.value - b.value)
-  return { values: Float64Array.from(ordered, ({ value }) => value), positions: Uint32Array.from(ordered, ({ position }) => position) }
+function numbersFrom(field: NumberComparison['field'], entries: readonly IndexEntry[], from: number): PlacedNumbers {
+  const values = new Float64Array(entries.length - from)
+  const positions = new Uint32Array(entries.length - from)
+  let length = 0
+  for (let position = from; position < entries.length; position++) {
+    const value = entries[position]?.[field]
+    if (value === undefined) continue
+    values[length] = value
+    positions[length++] = position
+  }
+  return { values: values.subarray(0, length), positions: positions.subarray(0, length) }
 }
 
-function merged(a: SortedNumbers, b: SortedNumbers): SortedNumbers {
+/** In ascending order. Numbers alone are sorted much faster than by a function that compares two; each position then goes behind those of the same number. */
+function inOrder(numbers: PlacedNumbers): PlacedNumbers {
+  const values = numbers.values.toSorted()
+  const positions = new Uint32Array(values.length)
+  /** For the first place of each number, how many positions were put there and behind it. */
+  const placed = new Uint32Array(values.length)
+  for (const [index, value] of numbers.values.entries()) {
+    const first = firstWhere(values.length, (place) => (values[place] ?? 0) >= value)
+    const others = placed[first] ?? 0
+    positions[first + others] = numbers.positions[index] ?? 0
+    placed[first] = others + 1
+  }
+  return { values, positions }
+}
+
+function merged(a: PlacedNumbers, b: PlacedNumbers): PlacedNumbers {
   const length = a.values.length + b.values.length
   const values = new Float64Array(length)
   const positions = new Uint32Array(length)
