@@ -1,4 +1,12 @@
 export { checkGiven, checkHas } from './check-given.js'
-export { ERRORS, isAboutContent, OperationError, quoted, type ErrorCode, type ErrorDetail } from './operation-error.js'
+export {
+  ERRORS,
+  isAboutContent,
+  OperationError,
+  quoted,
+  type ErrorCode,
+  type ErrorDetail,
+  type IssueSeverity,
+  type OutcomeIssue,
+} from './operation-error.js'
 export { outcomeOf, outcomeOk, writeIssue } from './outcome.js'
-export type { IssueSeverity, OutcomeIssue } from './outcome-issue.js'

@@ -1,6 +1,5 @@
 import type { OperationOutcomeIssue } from 'fhir/r4.js'
 import type { Explanation } from '../explain/index.js'
-import type { OutcomeIssue } from './outcome-issue.js'
 
 /** Every way an operation can fail. Adding a code is a minor release, removing one a major. */
 export type ErrorCode = keyof typeof ERRORS
@@ -134,4 +133,18 @@ const MAX_QUOTED = 100
 export function quoted(text: string): string {
   const cut = text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED - 1).toWellFormed()}…` : text.toWellFormed()
   return `'${JSON.stringify(cut).slice(1, -1)}'`
+}
+
+/** How bad an issue is, from the R4 issue-severity value set. */
+export type IssueSeverity = 'fatal' | 'error' | 'warning' | 'information'
+
+/** One issue of an OperationOutcome before it is written as FHIR. `code` is an R4 issue-type. */
+export interface OutcomeIssue {
+  readonly severity: IssueSeverity
+  readonly code: OperationOutcomeIssue['code']
+  readonly text: string
+  readonly expression?: readonly string[]
+  readonly txIssue?: string
+  readonly messageId?: string
+  readonly diagnostics?: string
 }

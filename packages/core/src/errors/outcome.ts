@@ -1,7 +1,6 @@
 import type { OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
 import { explanationExtension } from '../explain/index.js'
-import { ERRORS, OperationError } from './operation-error.js'
-import type { OutcomeIssue } from './outcome-issue.js'
+import { ERRORS, OperationError, type OutcomeIssue } from './operation-error.js'
 
 const TX_ISSUE_TYPE = 'http://hl7.org/fhir/tools/CodeSystem/tx-issue-type'
 const MESSAGE_ID = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-message-id'

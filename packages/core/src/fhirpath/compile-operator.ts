@@ -1,12 +1,11 @@
 import { add, divide, divideWhole, modulo, multiply, negate, subtract } from './arithmetic.js'
 import type { BinaryOperator } from './ast.js'
-import { codeOfItems, codeOfTruth, type Code } from './code.js'
+import { codeOfItems, codeOfTruth, type Code, spend, type Scope } from './code.js'
 import { compareItems } from './compare.js'
 import { equal1, equalItems, equivalentItems } from './equality.js'
 import { distinct } from './item-set.js'
 import { NOTHING, type Items, type SystemValue } from './item.js'
 import { evaluationProblem } from './problem.js'
-import { spend, type Scope } from './scope.js'
 import { toSystem } from './to-system.js'
 
 /** Compiles an operator between two operands. @see https://hl7.org/fhirpath/N1/#operations */

@@ -1,9 +1,8 @@
-import { codeOfItems, type Code } from './code.js'
+import { codeOfItems, type Code, spend, type Scope } from './code.js'
 import { isNode, NOTHING, type Item, type Items } from './item.js'
 import { isSubtype, type TypeModel } from './model.js'
 import { countChildren, pushChildren, type FhirNode } from './node.js'
 import { evaluationProblem } from './problem.js'
-import { spend, type Scope } from './scope.js'
 import { toSystem } from './to-system.js'
 
 /**

@@ -1,14 +1,13 @@
 import { checkOptions, having, inputShape, type InputShape } from '../input/index.js'
 import { OperationError } from '../errors/index.js'
 import type { Ast } from './ast.js'
-import type { Code } from './code.js'
+import { type Code, DEFAULT_BUDGET, rootScope, type Run, type Scope } from './code.js'
 import { compile } from './compile.js'
 import { PENDING, type FhirPathContext, type Pending } from './host.js'
 import type { Item, Items } from './item.js'
 import { UNTYPED_MODEL, type TypeModel } from './model.js'
 import { parseFhirPath } from './parser.js'
 import { budgetProblem } from './problem.js'
-import { DEFAULT_BUDGET, rootScope, type Run, type Scope } from './scope.js'
 
 /** How an expression is compiled. */
 export interface FhirPathOptions {

@@ -1,10 +1,9 @@
 import { isObject } from '../json/index.js'
-import { numberOf } from './compare.js'
+import { numberOf, compareTemporals, sameTemporal } from './compare.js'
 import { placesOf, roundTo } from './decimal.js'
 import { isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
 import { compareQuantities, inUnit, type Quantity, type UnitConversion } from './quantity.js'
-import { spend, type Run } from './scope.js'
-import { compareTemporals, sameTemporal } from './temporal-compare.js'
+import { spend, type Run } from './code.js'
 import { toSystem } from './to-system.js'
 
 /**

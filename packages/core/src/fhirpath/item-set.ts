@@ -1,7 +1,7 @@
 import { isObject } from '../json/index.js'
 import { equal1 } from './equality.js'
 import type { Item, Items } from './item.js'
-import { spend, type Run } from './scope.js'
+import { spend, type Run } from './code.js'
 import { toSystem } from './to-system.js'
 
 /** A set of items by equality (`=`); items whose equality is open count as different. */

@@ -1,8 +1,7 @@
 import { quoted } from '../errors/index.js'
-import { codeOfConstant, codeOfItems, type Code } from './code.js'
+import { codeOfConstant, codeOfItems, type Code, type Scope } from './code.js'
 import { NOTHING, type Items } from './item.js'
 import { evaluationProblem } from './problem.js'
-import type { Scope } from './scope.js'
 
 const CONSTANTS: ReadonlyMap<string, string> = new Map([
   ['ucum', 'http://unitsofmeasure.org'],

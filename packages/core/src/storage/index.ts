@@ -38,8 +38,10 @@ export {
   textHolds,
   type NumberComparison,
   type TextComparison,
+  createFrequency,
+  testKey,
+  type FrequencyOptions,
 } from './entry-test.js'
-export { createFrequency, testKey, type FrequencyOptions } from './frequent-tests.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
 export { checkEntries, checkQuery, checkScan, checkVersion } from './checks.js'
 export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'

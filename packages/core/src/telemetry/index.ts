@@ -1,2 +1,10 @@
-export { observedStorage } from './observed-storage.js'
-export { withinSpan, type Attributes, type InstrumentOptions, type Meter, type Span, type Telemetry, type Tracer } from './telemetry.js'
+export {
+  observedStorage,
+  withinSpan,
+  type Attributes,
+  type InstrumentOptions,
+  type Meter,
+  type Span,
+  type Telemetry,
+  type Tracer,
+} from './telemetry.js'

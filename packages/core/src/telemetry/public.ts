@@ -1,2 +1,1 @@
-export { observedStorage } from './observed-storage.js'
-export type { Span, Telemetry } from './telemetry.js'
+export { observedStorage, type Span, type Telemetry } from './telemetry.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { distancesFrom } from './distances.js'
+import { distancesFrom } from './nearest.js'
 
 test.each([
   ['', '', 0],

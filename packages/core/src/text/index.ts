@@ -1,5 +1,4 @@
-export { distancesFrom } from './distances.js'
+export { distancesFrom, didYouMean, nearest, otherCase } from './nearest.js'
 export { fold, foldLetters } from './fold.js'
-export { didYouMean, nearest, otherCase } from './nearest.js'
 export { choiceName, TYPE_URL } from './type-names.js'
 export { decodeUtf8, decodingUtf8, utf8Length } from './utf8.js'

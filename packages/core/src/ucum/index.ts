@@ -1,5 +1,4 @@
-export { convertUnit } from './convert-unit.js'
+export { convertUnit, ucumConversion } from './unit-conversion.js'
 export { measureOf, type UnitMeasure } from './measure.js'
 export type { UcumLibrary } from './ucum-library.js'
 export { ucum } from './ucum-system.js'
-export { ucumConversion } from './unit-conversion.js'

@@ -1,4 +1,3 @@
-export { convertUnit } from './convert-unit.js'
+export { convertUnit, ucumConversion } from './unit-conversion.js'
 export type { UcumLibrary } from './ucum-library.js'
 export { ucum } from './ucum-system.js'
-export { ucumConversion } from './unit-conversion.js'

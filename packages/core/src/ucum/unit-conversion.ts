@@ -1,7 +1,14 @@
+import { measureOf } from './measure.js'
 import type { UnitConversion } from '../fhirpath/index.js'
-import { convertUnit } from './convert-unit.js'
 import type { UcumLibrary } from './ucum-library.js'
 import { unitReader } from './unit-reader.js'
+
+/** The factor by which an amount in the UCUM unit `from` is multiplied to be in `to`; `undefined` when they do not compare, or are not understood. */
+export function convertUnit(from: string, to: string): number | undefined {
+  if (from === to) return 1
+  const [source, target] = [measureOf(from), measureOf(to)]
+  return source === undefined || target === undefined || source.kind !== target.kind ? undefined : source.factor / target.factor
+}
 
 /**
  * Converts units with `@lhncbc/ucum-lhc`, those that it is rid of quickly without it. Units that do not start at the same zero, such as

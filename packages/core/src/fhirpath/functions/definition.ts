@@ -1,9 +1,8 @@
 import type { TypeSpecifier } from '../ast.js'
-import { codeOfItems, codeOfTruth, type Code } from '../code.js'
+import { codeOfItems, codeOfTruth, type Code, spend, type Scope } from '../code.js'
 import { NOTHING, type Item, type Items, type SystemValue } from '../item.js'
 import type { TypeModel } from '../model.js'
 import { evaluationProblem } from '../problem.js'
-import { spend, type Scope } from '../scope.js'
 import { systemTypeOf, toSystem } from '../to-system.js'
 
 /** A call to compile: what the function is applied to, and its arguments. */

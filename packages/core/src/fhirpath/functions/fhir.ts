@@ -1,8 +1,7 @@
-import { codeOfItems, codeOfTruth } from '../code.js'
+import { codeOfItems, codeOfTruth, spend, type Scope } from '../code.js'
 import { isNode, NOTHING, type Item } from '../item.js'
 import { pushChildren, type FhirNode } from '../node.js'
 import { evaluationProblem } from '../problem.js'
-import { spend, type Scope } from '../scope.js'
 import { toSystem } from '../to-system.js'
 import { itemsFunction, singleItem, textArgument, truthFunction, type FunctionDefinition } from './definition.js'
 

@@ -1,7 +1,6 @@
-import { codeOfItems, type Code } from '../code.js'
+import { codeOfItems, type Code, innerScope, spend, type Scope } from '../code.js'
 import { itemSet } from '../item-set.js'
 import { NOTHING, type Item, type Items } from '../item.js'
-import { innerScope, spend, type Scope } from '../scope.js'
 import type { FunctionDefinition } from './definition.js'
 import { eachItem } from './iteration.js'
 

@@ -1,9 +1,8 @@
 import { isObject, stringAt } from '../../json/index.js'
-import { codeOfItems, codeOfTruth } from '../code.js'
+import { codeOfItems, codeOfTruth, answered, spend, type Scope } from '../code.js'
 import type { FhirPathHost, Pending } from '../host.js'
 import { isNode, NOTHING, type Item, type Items } from '../item.js'
 import { evaluationProblem } from '../problem.js'
-import { answered, spend, type Scope } from '../scope.js'
 import { singleItem, textArgument, type Call, type FunctionDefinition } from './definition.js'
 
 /** Functions that FHIR adds and that the host answers. @see https://hl7.org/fhir/R4/fhirpath.html#functions */

@@ -1,6 +1,5 @@
-import type { Code } from '../code.js'
+import { type Code, innerScope, spend, type Scope } from '../code.js'
 import type { Item } from '../item.js'
-import { innerScope, spend, type Scope } from '../scope.js'
 
 /** Whether `test` holds for some item of the input; in its scope `$this` is the item and `$index` its position. */
 export function someItem(scope: Scope, input: Code, test: (inner: Scope) => boolean): boolean {

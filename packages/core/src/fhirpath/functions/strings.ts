@@ -1,7 +1,6 @@
-import { codeOfItems, codeOfTruth, type Code } from '../code.js'
+import { codeOfItems, codeOfTruth, type Code, spend, type Scope } from '../code.js'
 import { type LinearRegex, compileRegex } from '../../regex/index.js'
 import { NOTHING, type Items } from '../item.js'
-import { spend, type Scope } from '../scope.js'
 import { integerArgument, itemsFunction, textArgument, textFunction, type Call, type FunctionDefinition } from './definition.js'
 
 /** Functions of text. @see https://hl7.org/fhirpath/N1/#string-manipulation */

@@ -1,8 +1,7 @@
-import { codeOfItems } from '../code.js'
+import { codeOfItems, spend, type Scope } from '../code.js'
 import { isNode, type Items } from '../item.js'
 import { countAllChildren, pushAllChildren, type FhirNode } from '../node.js'
 import { budgetProblem } from '../problem.js'
-import { spend, type Scope } from '../scope.js'
 import type { FunctionDefinition } from './definition.js'
 
 const MAX_DEPTH = 128

@@ -1,7 +1,6 @@
-import { codeOfItems } from '../code.js'
+import { codeOfItems, innerScope, type Scope } from '../code.js'
 import { isTemporal, type Items, type SystemValue } from '../item.js'
 import { evaluationProblem } from '../problem.js'
-import { innerScope, type Scope } from '../scope.js'
 import { HOUR, temporalOf, type Temporal } from '../temporal.js'
 import { itemsFunction, textArgument, valueFunction, type FunctionDefinition } from './definition.js'
 import { define } from '../variables.js'
