@@ -12,10 +12,12 @@ export interface ElementName {
 }
 
 /**
- * What a definition, or the nearest of those on which it builds, says about an element: by id, else by path. Below an element of a data type that is
- * what the type says.
+ * What a definition, or the nearest of those on which it builds, says about an element: by id, else about all that it is a slice of. Below an element
+ * of a data type that is what the type says.
+ *
+ * @param member What has to be said; without it anything.
  */
-export function baseElement(run: Run, canonical: string, name: ElementName): JsonObject | undefined | Pending {
+export function baseElement(run: Run, canonical: string, name: ElementName, member?: string): JsonObject | undefined | Pending {
   const seen = new Set<string>()
   for (let next: string | undefined = canonical; next !== undefined && !seen.has(next);) {
     seen.add(next)
@@ -23,7 +25,7 @@ export function baseElement(run: Run, canonical: string, name: ElementName): Jso
     if (found === PENDING) return PENDING
     if (found === undefined) break
     const element = elementIn(run, found, name)
-    if (element !== undefined) return element
+    if (element !== undefined && (member === undefined || element[member] !== undefined)) return element
     next = objectAt(found, 'snapshot') === undefined ? stringAt(found, 'baseDefinition') : undefined
   }
   return elementOfType(run, name)
@@ -32,8 +34,19 @@ export function baseElement(run: Run, canonical: string, name: ElementName): Jso
 function elementIn(run: Run, definition: JsonObject, { id, path }: ElementName): JsonObject | undefined {
   const known = run.indexes.elements.get(definition) ?? elementIndex(definition)
   run.indexes.elements.set(definition, known)
-  const own = id === undefined ? undefined : known.byId.get(id)
-  return own ?? known.byPath.get(path) ?? known.choices.find((one) => isChoiceOf(one, path))
+  for (let next = id; next !== undefined; next = withoutLastSlice(next)) {
+    const own = known.byId.get(next)
+    if (own !== undefined) return own
+  }
+  return known.byPath.get(path) ?? known.choices.find((one) => isChoiceOf(one, path))
+}
+
+/** `Patient.name:a.given` for `Patient.name:a.given:b`, `Patient.name:a` for `Patient.name:a/b`; `undefined` where there is no slice. */
+function withoutLastSlice(id: string): string | undefined {
+  const start = Math.max(id.lastIndexOf(':'), id.lastIndexOf('/'))
+  if (start < 0) return undefined
+  const end = id.indexOf('.', start)
+  return id.slice(0, start) + (end < 0 ? '' : id.slice(end))
 }
 
 /** The first of each in the snapshot, else in the differential. */
@@ -41,9 +54,14 @@ function elementIndex(definition: JsonObject): ElementIndex {
   const parts = ['snapshot', 'differential'].flatMap((part) => objectsAt(objectAt(definition, part), 'element')).toReversed()
   return {
     byId: new Map(parts.map((one) => [one['id'], one])),
-    byPath: new Map(parts.filter((one) => one['sliceName'] === undefined).map((one) => [one['path'], one])),
+    byPath: new Map(parts.filter(isOfAll).map((one) => [one['path'], one])),
     choices: parts.filter((one) => stringAt(one, 'path')?.endsWith('[x]')).toReversed(),
   }
+}
+
+/** Neither a slice nor in one. */
+function isOfAll(element: JsonObject): boolean {
+  return element['sliceName'] === undefined && stringAt(element, 'id')?.includes(':') !== true
 }
 
 /** `Observation.value[x]` for `Observation.valueQuantity`. */

@@ -1,13 +1,13 @@
 import { formatCanonical } from '../../../content/index.js'
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
 import { corrected } from '../../profile/corrections.js'
-import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import { rootsOf } from '../../run/profile-roots.js'
 import type { Run } from '../../run/run.js'
+import { baseElement, type ElementName } from './base-element.js'
 import type { ElementCheck, DifferentialCheck } from './element-place.js'
 
 /** A profile that allows what its base forbids: cardinality, types, flags. */
@@ -25,38 +25,32 @@ export const DEFINITION_EXPRESSION: FindingDefinition = defineFinding(
   'Correct the FHIRPath expression of the constraint.',
 )
 
-/** Checks that a profile takes nothing back that its base demands of the number of an element. */
+/** Checks that a profile takes nothing back that its base demands of the number of an element. A slice of the base need not occur in the profile. */
 export function checkRestrictions({ run, definition }: DifferentialCheck, elements: readonly ElementCheck[]): void {
   const base = textOf(definition, 'baseDefinition')
-  for (const element of elements) {
-    const rule = base === undefined ? undefined : ruleIn(run, base, element.path)
-    if (rule === undefined) continue
-    const problem = cardinalityProblem(element, rule)
-    if (problem !== undefined) run.findings.report(DEFINITION_RESTRICTION, definition, { text: problem })
+  if (base === undefined) return
+  for (const { node, path } of elements) {
+    const { value } = node
+    if (!isObject(value)) continue
+    const name = { id: textOf(node, 'id'), path }
+    const problem = leastProblem(value, statedBy(run, base, name, 'min')) ?? mostProblem(value, statedBy(run, base, name, 'max'))
+    if (problem !== undefined) run.findings.report(DEFINITION_RESTRICTION, definition, { text: `${quoted(path)} ${problem}` })
   }
 }
 
-/** What a profile, or the next of those on which it builds that has something to say, says about an element. */
-function ruleIn(run: Run, canonical: string, path: string): ElementRule | undefined {
-  const seen = new Set<string>()
-  for (let next: string | undefined = canonical; next !== undefined && !seen.has(next);) {
-    seen.add(next)
-    const profile = run.definitions.profile(next)
-    if (profile === undefined || profile === PENDING) return undefined
-    const rule = profile.elements.get(path)
-    if (rule !== undefined) return rule
-    next = profile.base
-  }
-  const type = run.definitions.baseType(path.split('.', 1)[0] ?? '')
-  return type === undefined || type === PENDING ? undefined : type.elements.get(path)
+function statedBy(run: Run, base: string, name: ElementName, member: 'min' | 'max'): unknown {
+  const found = baseElement(run, base, name, member)
+  return found === undefined || found === PENDING ? undefined : found[member]
 }
 
-function cardinalityProblem({ node, path }: ElementCheck, base: ElementRule): string | undefined {
-  const [least, most] = isObject(node.value) ? [node.value['min'], node.value['max']] : []
-  if (typeof least === 'number' && least < base.min && textOf(node, 'sliceName') === undefined)
-    return `${quoted(path)} has min = ${base.min} in the base, so min = ${least} is not allowed.`
-  const max = most === '*' ? Number.POSITIVE_INFINITY : Number(most)
-  return max > base.max ? `${quoted(path)} has max = ${base.max} in the base, so max = ${String(most)} is not allowed.` : undefined
+function leastProblem({ min, sliceName }: JsonObject, least: unknown): string | undefined {
+  const isLess = typeof min === 'number' && typeof least === 'number' && min < least && sliceName === undefined
+  return isLess ? `has min = ${least} in the base, so min = ${min} is not allowed.` : undefined
+}
+
+function mostProblem({ max }: JsonObject, most: unknown): string | undefined {
+  const isMore = most !== undefined && most !== '*' && (max === '*' || Number(max) > Number(most))
+  return isMore ? `has max = ${String(most)} in the base, so max = ${String(max)} is not allowed.` : undefined
 }
 
 /** Checks that a differential gives constraints of its own, and that a key always identifies the same one. */

@@ -5,7 +5,7 @@ import { TYPE_URL } from '../../../text/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
-import { idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
+import { ABSTRACT_TYPES, idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
 import { inSnapshot } from './slice-numbers.js'
 
 /** A statement about an element that its types cannot have: a binding, an order, a length, a fixed value. */
@@ -196,8 +196,7 @@ function hasCanonical({ model }: Run, type: unknown): boolean {
 /** The type of a profile is that of the element, or derives from it without being a type to use by itself: SimpleQuantity, not Age. */
 function isFor({ model }: Run, type: unknown, code: string | undefined): boolean {
   if (typeof type !== 'string' || code === undefined || type === code) return true
-  const ABSTRACT = ['Resource', 'DomainResource', 'Element', 'BackboneElement']
-  if (!ABSTRACT.includes(code)) return model.type(type) === undefined || model.type(code) === undefined
+  if (!ABSTRACT_TYPES.has(code)) return model.type(type) === undefined || model.type(code) === undefined
   const from = model.type(type)
   return from === undefined || isSubtype(model, from, code)
 }

@@ -32,6 +32,9 @@ export function idOf({ node, path }: Pick<ElementCheck, 'node' | 'path'>): strin
   return textOf(node, 'id') ?? path
 }
 
+/** Types of which nothing is itself, but only what derives from them. */
+export const ABSTRACT_TYPES: ReadonlySet<string> = new Set(['Resource', 'DomainResource', 'Element', 'BackboneElement'])
+
 /** Slicing of what cannot be sliced, or by a discriminator that leads to nothing. */
 export const DEFINITION_SLICING: FindingDefinition = defineFinding(
   'definition-slicing',

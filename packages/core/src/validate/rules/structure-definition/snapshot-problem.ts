@@ -10,7 +10,7 @@ import type { Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { baseElement } from './base-element.js'
 import { placeOf } from '../../profile/element-at-path.js'
-import { idOf, isSingle, type ElementCheck } from './element-place.js'
+import { ABSTRACT_TYPES, idOf, isSingle, type ElementCheck } from './element-place.js'
 
 /** A differential, and what it is applied to. */
 export interface Application {
@@ -25,9 +25,12 @@ export interface Application {
 export async function snapshotProblem({ base, elements, built }: Application): Promise<string | undefined> {
   const slices = slicesByPath(elements)
   const groups = Map.groupBy(elements, (element) => unslicedId(idOf(element)))
+  const choices = Map.groupBy(elements.filter(mayOccur), (element) => typeSlice(element)?.choice)
   for (const element of elements) {
     await element.run.scheduler.turn()
-    const applied = { ...element, base, slices: slices.get(element.path) ?? [] }
+    const typed = typeSlice(element)
+    const beside = typed === undefined ? 0 : (choices.get(typed.choice)?.length ?? 0)
+    const applied = { ...element, base, slices: slices.get(element.path) ?? [], beside }
     const problem =
       pathProblem(element.path) ?? elementProblem(applied) ?? repetitionProblem(applied, groups) ?? memberProblem(element, groups)
     if (problem !== undefined) return problem
@@ -57,6 +60,8 @@ interface Applied extends ElementCheck {
   readonly base: string
   /** The slices of the same path. */
   readonly slices: readonly ElementCheck[]
+  /** The number of slices by type of the same choice that may occur, itself among them. */
+  readonly beside: number
 }
 
 function slicesByPath(elements: readonly ElementCheck[]): ReadonlyMap<string, readonly ElementCheck[]> {
@@ -158,7 +163,7 @@ function nameProblem({ node }: ElementCheck, path: string): string | undefined {
 
 /** A short path such as `Observation.valueQuantity` is of the type that it names; a required slice by type leaves no room for others. */
 function choiceProblem(applied: Applied): string | undefined {
-  const { run, node, path, place, slices } = applied
+  const { run, node, path, place } = applied
   const [slot] = place?.slots ?? []
   if (slot?.isChoice === true && path.endsWith(`.${slot.jsonName}`)) {
     const [code, ...others] = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
@@ -166,14 +171,23 @@ function choiceProblem(applied: Applied): string | undefined {
     if (code !== undefined && code !== slot.type)
       return `The slice for the type ${quoted(slot.type)} at ${quoted(path)} has the wrong type ${quoted(code)}.`
   }
-  if (!isObject(node.value) || node.value['min'] !== 1 || typeSliceName(applied) === undefined) return undefined
-  const beside = slices.filter((other) => isBeside(other, node) && typeSliceName(other) !== undefined)
-  if (beside.length < 2) return undefined
-  return `There is more than one slice by type at ${quoted(path)}, but ${quoted(textOf(node, 'sliceName') ?? '')} has min = 1, so the other slices cannot exist.`
+  if (!isObject(node.value) || node.value['min'] !== 1 || applied.beside < 2) return undefined
+  return `There is more than one slice by type at ${quoted(path)}, but ${quoted(typeSlice(applied)?.name ?? '')} has min = 1, so the other slices cannot exist.`
 }
 
-/** `valueQuantity` for the slice of `value[x]` with this name. */
-function typeSliceName({ run, node, path }: ElementCheck): string | undefined {
+interface TypeSlice {
+  /** `valueQuantity`. */
+  readonly name: string
+  /** Id of the element that is sliced. */
+  readonly choice: string
+}
+
+/** The slice for a type of a choice, by its name or by the short path `Observation.valueQuantity`. */
+function typeSlice(element: ElementCheck): TypeSlice | undefined {
+  const { run, node, path, place } = element
+  const [id, slot] = [idOf(element), place?.slots[0]]
+  if (slot?.isChoice === true && path.endsWith(`.${slot.jsonName}`))
+    return { name: slot.jsonName, choice: `${id.slice(0, id.lastIndexOf('.'))}.${slot.name}[x]` }
   const name = textOf(node, 'sliceName')
   const stem = path.endsWith('[x]') ? path.slice(path.lastIndexOf('.') + 1, -3) : undefined
   if (name === undefined || stem === undefined || !name.startsWith(stem)) return undefined
@@ -181,13 +195,11 @@ function typeSliceName({ run, node, path }: ElementCheck): string | undefined {
   const isType = [rest, rest.charAt(0).toLowerCase() + rest.slice(1)].some(
     (type) => /^[A-Z]/.test(rest) && run.model.type(type) !== undefined,
   )
-  return isType ? name : undefined
+  return isType ? { name, choice: id.replace(/:[^:.]*$/, '') } : undefined
 }
 
-/** Slices of the same element that may occur, itself among them. */
-function isBeside({ node }: ElementCheck, one: FhirNode): boolean {
-  const sliced = [node, one].map((each) => (textOf(each, 'id') ?? '').replace(/:[^:.]*$/, ''))
-  return sliced[0] === sliced[1] && isObject(node.value) && node.value['max'] !== '0'
+function mayOccur({ node }: ElementCheck): boolean {
+  return isObject(node.value) && node.value['max'] !== '0'
 }
 
 /** Types that the base does not allow, and targets that it does not allow. */
@@ -207,12 +219,13 @@ function typeProblem({ run, node, path }: Applied, base: JsonObject): string | u
   return undefined
 }
 
+/** A type that derives from another one stands for that where nothing is of the other one itself. */
 function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
   if (allowed === code || allowed === 'Any' || allowed === '*') return true
   // Types of logical models have names that are URLs.
   if (type === undefined) return isAbsoluteUri(code)
-  return isSubtype(model, type, allowed) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
+  return (ABSTRACT_TYPES.has(allowed) && isSubtype(model, type, allowed)) || (type.kind === 'primitive' && allowed.startsWith(SYSTEM_TYPES))
 }
 
 /** What is not known may be allowed. A base may pin the versions of its targets; a profile need not repeat them. */
