@@ -165,6 +165,15 @@ describe('other options', () => {
     expect(await said(resource, { validateContained: false })).toEqual([])
   })
 
+  test("vitalSigns 'code' demands the profile of a vital sign of Observations in no category, too", async () => {
+    const weight = observation('Patient/1', { code: { coding: [{ system: 'http://loinc.org', code: '29463-7' }] } })
+    const demanded = (vitalSigns?: 'category' | 'code'): Promise<readonly string[]> => said(weight, { level: 'error', vitalSigns })
+    expect(await demanded()).toEqual([])
+    expect(await demanded('category')).toEqual([])
+    expect(await demanded('code')).toContain('error too-few Observation')
+    expect(await said({ ...weight, status: 'entered-in-error' }, { level: 'error', vitalSigns: 'code' })).toEqual([])
+  })
+
   test('extensionDomains are those whose extensions need no definition', async () => {
     const resource = {
       resourceType: 'Patient',
@@ -232,6 +241,7 @@ describe('options in a request', () => {
   test.each([
     ['validateReferences', 'valid'],
     ['questionnaire', 'yes'],
+    ['vitalSigns', 'always'],
     ['allowComments', 'maybe'],
     ['validatereferences', 'exists'],
   ])('%s=%s is refused', async (name, value) => {

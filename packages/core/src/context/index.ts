@@ -32,5 +32,6 @@ export {
   type RuleSeverity,
   type Suppression,
   type ValidationPolicy,
+  type VitalSigns,
 } from './validation-policy.js'
 export type { ExplainedCoding, ExplanationKind, ExplanationOutcome, ExplanationReason } from '../explain/explanation.js'

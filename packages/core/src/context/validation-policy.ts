@@ -27,6 +27,8 @@ export interface ValidationPolicy {
   readonly validateContained?: boolean | undefined
   /** Beginnings of urls of extensions that need no definition. Default: none. */
   readonly extensionDomains?: readonly string[] | undefined
+  /** Which Observations must conform to FHIR's profiles of vital signs. Default `category`. */
+  readonly vitalSigns?: VitalSigns | undefined
   /** Rules that are switched off or reported with another severity, and rules of the host's own. Default: none. */
   readonly rules?: RuleSettings | undefined
 }
@@ -90,6 +92,9 @@ export type ReferenceCheck = 'off' | 'exists' | 'profile'
 /** `required`: a questionnaire that is not named or not known is an error; `check`: a warning; `off`: responses are not compared with questionnaires. */
 export type QuestionnaireMode = 'off' | 'check' | 'required'
 
+/** `category`: those in the category of vital signs, where their code is one; `code`: all with such a code. */
+export type VitalSigns = 'category' | 'code'
+
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
 
@@ -107,6 +112,7 @@ export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: Mem
   enforceAggregationOutsideBundles: FLAG,
   validateContained: FLAG,
   extensionDomains: listOf(TEXT),
+  vitalSigns: oneOf('category', 'code'),
   rules: OBJECT,
 }
 

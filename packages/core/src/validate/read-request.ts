@@ -77,6 +77,7 @@ function readPolicy(reader: ParameterReader): ValidateRequest['policy'] {
     enforceAggregationOutsideBundles: reader.boolean('enforceAggregationOutsideBundles'),
     validateContained: reader.boolean('validateContained'),
     extensionDomains: reader.texts('extensionDomain'),
+    vitalSigns: oneOf(['category', 'code'], 'vitalSigns', reader.text('vitalSigns')),
   }
 }
 

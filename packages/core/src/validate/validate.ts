@@ -150,6 +150,7 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
     extensibleBindingWarnings: first(input.extensibleBindingWarnings, general.extensibleBindingWarnings, true),
     enforceAggregationOutsideBundles: first(input.enforceAggregationOutsideBundles, general.enforceAggregationOutsideBundles, true),
     validateContained: first(input.validateContained, general.validateContained, true),
+    vitalSigns: first(input.vitalSigns, general.vitalSigns, 'category'),
     extensionDomains: [...(general.extensionDomains ?? []), ...(input.extensionDomains ?? [])],
   }
 }

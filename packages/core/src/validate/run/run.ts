@@ -1,4 +1,4 @@
-import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity } from '../../context/index.js'
+import type { BestPractice, QuestionnaireMode, ReferenceCheck, Refusal, RuleSeverity, VitalSigns } from '../../context/index.js'
 import type { ElementSlot, FhirNode, TypeDefinition, TypeModel, UnitConversion } from '../../fhirpath/index.js'
 import type { Definitions } from './definitions.js'
 import type { ElementRule } from './element-rule.js'
@@ -53,6 +53,8 @@ export interface RunPolicy {
   readonly extensibleBindingWarnings: boolean
   readonly enforceAggregationOutsideBundles: boolean
   readonly validateContained: boolean
+  /** Which Observations must conform to the profiles of vital signs. */
+  readonly vitalSigns: VitalSigns
   /** Beginnings of urls of extensions that need no definition. */
   readonly extensionDomains: readonly string[]
 }

@@ -37,13 +37,13 @@ const PROFILES: ReadonlyMap<string, string> = new Map([
 const CATEGORY = 'vital-signs'
 
 /**
- * The vital-signs profile that an Observation of this category must conform to whether it claims it or not, as a list of at most one.
- * What was entered in error is not a vital sign.
+ * The vital-signs profile that an Observation must conform to whether it claims it or not, as a list of at most one. That it is a vital sign is said by its
+ * category, or by its code alone where the policy wants that. What was entered in error is none.
  *
  * @see https://hl7.org/fhir/R4/observation-vitalsigns.html
  */
 export function vitalSignsProfile(run: Run, node: FhirNode): readonly Profile[] {
-  if (node.type.name !== 'Observation' || !isObject(node.value) || !isVitalSign(node.value)) return []
+  if (node.type.name !== 'Observation' || !isObject(node.value) || !isVitalSign(run, node.value)) return []
   const key = codesOf(node.value).find((code) => PROFILES.has(code))
   if (key === undefined) return []
   const profile = run.definitions.profile(`http://hl7.org/fhir/StructureDefinition/${PROFILES.get(key)}`)
@@ -55,9 +55,11 @@ export function vitalSignsProfile(run: Run, node: FhirNode): readonly Profile[] 
   return [profile]
 }
 
-function isVitalSign(observation: JsonObject): boolean {
+function isVitalSign({ policy }: Run, observation: JsonObject): boolean {
+  if (observation['status'] === 'entered-in-error') return false
+  if (policy.vitalSigns === 'code') return true
   const categories = objectsAt(observation, 'category').flatMap((concept) => objectsAt(concept, 'coding'))
-  return observation['status'] !== 'entered-in-error' && categories.some(({ code }) => code === CATEGORY)
+  return categories.some(({ code }) => code === CATEGORY)
 }
 
 function codesOf(observation: JsonObject): readonly string[] {
