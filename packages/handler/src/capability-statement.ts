@@ -10,7 +10,7 @@ import type { SearchParameter } from 'fhir-ops/internal/search'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
 import manifest from '../package.json' with { type: 'json' }
-import { COMPARTMENTS } from './content/search/compartment.js'
+import { COMPARTMENTS } from 'fhir-ops/internal/context'
 import { DEFINITION_TYPES } from './content/definition-shelf.js'
 import type { Route } from './exchange.js'
 import { mostDeletions } from './content/write.js'

@@ -14,6 +14,7 @@ export {
   type ExplainOption,
   type Limits,
 } from './context.js'
+export { COMPARTMENT_TYPES, COMPARTMENTS, compartmentMembers, type CompartmentMembers } from './compartments.js'
 export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'
 export { checkpoint, createPace, paced, pacedResource, pacedText, type Pace, type PaceOptions } from './pace.js'
 export { createScheduler, type Scheduler, type ThreadUse, type Waiter } from './scheduler.js'

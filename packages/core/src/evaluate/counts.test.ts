@@ -57,7 +57,7 @@ describe('counts', () => {
     expect(await countOf(measure([{ population: [population('a', 'Group'), population('b', 'Observation')] }], about('Group')))).toEqual([
       1, 1,
     ])
-    await expect(countOf(measure([{ population: [population('a', 'Patient')] }], about('Practitioner')))).rejects.toMatchObject({
+    await expect(countOf(measure([{ population: [population('a', 'Patient')] }], about('Location')))).rejects.toMatchObject({
       code: 'definition-invalid',
     })
   })

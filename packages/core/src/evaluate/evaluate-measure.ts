@@ -21,11 +21,14 @@ export interface EvaluateMeasureInput extends ExplainOption {
   readonly periodStart: string
   /** The last of the period, included as a whole. */
   readonly periodEnd: string
-  /** `Patient/<id>` or an id: only what belongs to this patient is counted. `Group/<id>`: what belongs to its members. */
+  /**
+   * `<type>/<id>`, or an id alone for the type of the Measure's subjects: only what belongs to this subject is counted. `Group/<id>`: what belongs to its members.
+   * Of a Measure of patients also a practitioner or organization, or a Group of them: what belongs to their patients.
+   */
   readonly subject?: string | undefined
   /** `Practitioner/<id>` or an id: only what belongs to patients of this general practitioner is counted. */
   readonly practitioner?: string | undefined
-  /** `subject` for the report of one subject, `population` for a summary, `subject-list` for a summary with lists of who was counted. By default the first when `subject` is a patient. */
+  /** `subject` for the report of one subject, `population` for a summary, `subject-list` for a summary with lists of who was counted. By default the first when `subject` is one subject. */
   readonly reportType?: 'subject' | 'subject-list' | 'population' | undefined
   /** A Parameters resource with values of parameters that the Measure's libraries declare. */
   readonly parameters?: object | undefined
@@ -115,11 +118,12 @@ export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, 
   const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
   checkParameters(input, [...parts.flatMap(({ languages }) => languages), library])
   const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
-  const type = reportTypeOf(input.reportType, subject)
-  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
+  const subjectType = subjectTypeOf(measure)
+  const type = reportTypeOf(input.reportType, subject, subjectType)
+  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner, measure)
   const scope = {
     period,
-    subjectType: subjectTypeOf(measure),
+    subjectType,
     subject,
     practitioner,
     listed: type === 'subject-list' || (composite !== undefined && composite.method !== 'weighted'),
@@ -159,14 +163,18 @@ function checkParameters({ parameters, coverage }: EvaluateMeasureInput, languag
   throw new OperationError('parameter-unsupported', `The Measure has no library ${fault}.`, { expression: [asked] })
 }
 
-function reportTypeOf(asked: EvaluateMeasureInput['reportType'], subject: Subject | undefined): EvaluateMeasureResult['type'] {
-  if (asked === 'subject' && subject?.type !== 'Patient') {
+function reportTypeOf(
+  asked: EvaluateMeasureInput['reportType'],
+  subject: Subject | undefined,
+  subjectType: string,
+): EvaluateMeasureResult['type'] {
+  if (asked === 'subject' && subject?.type !== subjectType) {
     const [code, fault] =
       subject === undefined
         ? (['parameter-required', "needs parameter 'subject'"] as const)
-        : (['parameter-invalid', 'cannot be of a Group'] as const)
+        : (['parameter-invalid', `cannot be of a ${subject.type}`] as const)
     throw new OperationError(code, `A report for one subject ${fault}.`, { expression: ['subject'] })
   }
   if (asked === 'subject-list') return asked
-  return subject?.type === 'Patient' && asked !== 'population' ? 'individual' : 'summary'
+  return subject?.type === subjectType && asked !== 'population' ? 'individual' : 'summary'
 }

@@ -49,7 +49,8 @@ export type { Stratum, StratumValue } from './stratum.js'
 export type { Subject } from './subject.js'
 export type { Tally } from './tally.js'
 export { membershipsOf, type Membership } from './membership.js'
-export { patientConditions, singlePatient } from './languages/x-fhir-query/criterion-query.js'
+export { singleSubject, subjectConditions } from './subject.js'
+export { subjectLinks, type SubjectLinks } from './subject-links.js'
 export {
   dataRequirements,
   toLibrary,

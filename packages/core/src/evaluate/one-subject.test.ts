@@ -53,7 +53,9 @@ describe('the report of one subject', () => {
     [{ reportType: 'subject' }, 'parameter-required'],
     [{ subject: 'Patient/nobody' }, 'content-not-found'],
     [{ subject: '' }, 'parameter-invalid'],
-    [{ subject: 'Practitioner/p' }, 'parameter-invalid'],
+    [{ subject: 'Device/d' }, 'parameter-invalid'],
+    [{ subject: 'Practitioner/p' }, 'content-not-found'],
+    [{ subject: 'Organization/o' }, 'content-not-found'],
     [{ subject: 'Patient/a b' }, 'parameter-invalid'],
     [{ subject: 'Patient/ada/_history/1' }, 'parameter-invalid'],
     [{ subject: 'Group/none' }, 'content-not-found'],
@@ -75,6 +77,6 @@ describe('the report of one subject', () => {
 
   test('a Measure about others than patients has no patient as subject', async () => {
     const about = measure([], { subjectCodeableConcept: { coding: [{ code: 'Practitioner' }] } })
-    await expect(countsOf(about, { subject: 'ada' })).rejects.toMatchObject({ code: 'parameter-invalid' })
+    await expect(countsOf(about, { subject: 'Patient/ada' })).rejects.toMatchObject({ code: 'parameter-invalid' })
   })
 })

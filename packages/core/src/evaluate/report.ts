@@ -15,6 +15,7 @@ import type {
 import { coverageExtension, criteriaItems, explanationExtension } from '../explain/index.js'
 import type { SubjectFailure } from './languages/index.js'
 import type { EvaluatedGroup, EvaluatedPopulations, EvaluatedStratum, EvaluateMeasureResult } from './result.js'
+import { reportSubject } from './report-subject.js'
 import { evaluatedResources, evidenceExtension, measureInfo, supplementOf } from './supplement-report.js'
 
 /**
@@ -29,7 +30,9 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
   const group = groups.map((one) => groupOf(one, contained))
   const supplements = (result.supplements ?? []).map((one, index) => supplementOf(one, { index, result }))
   contained.push(...supplements.flatMap(({ observations }) => observations))
+  const about = reportSubject(subject)
   const extension = [
+    ...about.extension,
     ...explanationExtension(explanation, criteriaItems(explanation)),
     ...coverageExtension(result.coverage),
     ...supplements.flatMap(({ extensions }) => extensions),
@@ -44,7 +47,7 @@ export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
     status: failures.length > 0 ? 'error' : 'complete',
     type,
     measure,
-    ...(subject !== undefined && { subject: { reference: `${subject.type}/${subject.id}` } }),
+    ...(about.subject !== undefined && { subject: about.subject }),
     date,
     period: { ...period },
     ...(improvementNotation !== undefined && { improvementNotation }),

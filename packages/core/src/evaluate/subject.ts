@@ -1,32 +1,46 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import { isResourceId } from '../storage/index.js'
+import type { SearchPair } from '../search/index.js'
+import { isResourceId, isResourceType } from '../storage/index.js'
 
-/** Who an evaluation is about: one patient, or the patients of a Group. */
+/** Who an evaluation is about: one subject, or several that one resource stands for. */
 export interface Subject {
-  readonly type: 'Patient' | 'Group'
+  /** The type of the Measure's subjects, of whom this is one; else that of the resource that stands for several: `Group`, `Practitioner` or `Organization`. */
+  readonly type: string
   readonly id: string
+  /** Of a Group whose members are not the subjects themselves, but have patients: their type. */
+  readonly memberType?: string
 }
 
+/** What has patients: by which search parameter of Patient. */
+const PATIENTS_OF: ReadonlyMap<string, string> = new Map([
+  ['Practitioner', 'general-practitioner'],
+  ['PractitionerRole', 'general-practitioner'],
+  ['Organization', 'organization'],
+])
+
 /**
- * The subject that a request names: `Patient/<id>`, an id alone, or `Group/<id>`.
+ * The subject that a request names, as `<type>/<id>`, or by an id alone for one of the Measure's type: a subject; a Group with members of that type; and for a
+ * Measure of patients a practitioner or organization, or a Group of them, whose patients are meant.
  *
- * @throws {OperationError} `parameter-invalid` for other subjects than patients, and when the Measure has others; `content-not-found`
- *   when there is no such subject; `not-supported` for a Group that is not a list of patients.
+ * @throws {OperationError} `parameter-invalid` for what is not, and does not stand for, subjects of the Measure; `content-not-found` when there is no such
+ *   resource; `not-supported` for a Group that is not a list of such members.
  */
 export async function subjectOf(ctx: OperationContext, given: string, measure: JsonObject): Promise<Subject> {
-  const { type, id } = referenceIn(given, 'Patient')
-  if ((type !== 'Patient' && type !== 'Group') || !isResourceId(id)) {
-    throw notEvaluable('parameter-invalid', `Subject ${quoted(given)} is not a reference to a Patient or Group`)
-  }
   const subjectType = subjectTypeOf(measure)
-  if (subjectType !== 'Patient') {
-    throw notEvaluable('parameter-invalid', `The subjects of the Measure are of type ${quoted(subjectType)}; 'subject' needs patients`)
-  }
+  const { type, id } = referenceIn(given, subjectType)
+  const isOne = type === subjectType
+  const hasPatients = subjectType === 'Patient' && PATIENTS_OF.has(type)
+  if (!isResourceId(id) || (!isOne && !hasPatients && type !== 'Group'))
+    throw notEvaluable(
+      'parameter-invalid',
+      `Subject ${quoted(given)} is not a reference to a ${subjectType}, or to what stands for several`,
+    )
   const resource = await existing(ctx, { type, id }, 'subject')
-  if (type === 'Group') checkMembers(resource, id)
-  return { type, id }
+  if (isOne || type !== 'Group') return { type, id }
+  const memberType = checkedMembers(resource, { id, subjectType })
+  return { type, id, ...(memberType !== subjectType && { memberType }) }
 }
 
 /** Type of the subjects of a Measure, by default Patient. A subject by reference is a Group of patients. */
@@ -35,24 +49,55 @@ export function subjectTypeOf(measure: JsonObject): string {
   return stringAt(coding, 'code') ?? 'Patient'
 }
 
-/** Refuses a Group whose members a search by membership does not find, or finds although their membership is limited in time. */
-function checkMembers(group: JsonObject, id: string): void {
-  const fault = group['actual'] === false ? 'it describes its members and does not list them' : faultyMember(group)
-  if (fault !== undefined) throw notEvaluable('not-supported', `Group/${id} cannot be evaluated: ${fault}`)
+/** Who an evaluation is limited to. */
+interface Limited {
+  readonly subjectType: string
+  readonly subject?: Subject | undefined
+  readonly practitioner?: string | undefined
 }
 
-function faultyMember(group: JsonObject): string | undefined {
-  const faults = objectsAt(group, 'member').map(faultOf)
-  const index = faults.findIndex((fault) => fault !== undefined)
-  return index < 0 ? undefined : `Group.member[${index}] ${faults[index]}`
+/** Parameters of a search for the subjects; none for all of the type. */
+export function subjectConditions({ subjectType, subject, practitioner }: Limited): readonly SearchPair[] {
+  const own: readonly SearchPair[] = practitioner === undefined ? [] : [['general-practitioner', `Practitioner/${practitioner}`]]
+  if (subject === undefined) return own
+  const { type, id, memberType } = subject
+  if (type === subjectType) return [...own, ['_id', id]]
+  const member = '_has:Group:member:_id'
+  if (type !== 'Group') return [...own, [PATIENTS_OF.get(type) ?? '_id', `${type}/${id}`]]
+  return [...own, memberType === undefined ? [member, id] : [`${PATIENTS_OF.get(memberType)}:${memberType}.${member}`, id]]
 }
 
-function faultOf(member: JsonObject): string | undefined {
-  if (member['inactive'] === true) return 'is inactive'
-  if (member['period'] !== undefined) return 'has a period'
-  return stringAt(objectAt(member, 'entity'), 'reference')?.startsWith('Patient/') === true
-    ? undefined
-    : 'does not refer to a patient as Patient/<id>'
+/** The only subject of an evaluation; `undefined` where subjects are searched. */
+export function singleSubject({ subjectType, subject, practitioner }: Limited): Subject | undefined {
+  return subject?.type === subjectType && practitioner === undefined ? subject : undefined
+}
+
+/**
+ * The type of the members of a Group.
+ *
+ * @throws {OperationError} `not-supported` for a Group whose members a search by membership does not find, or finds although their membership is limited in time.
+ */
+function checkedMembers(group: JsonObject, { id, subjectType }: { readonly id: string; readonly subjectType: string }): string {
+  if (group['actual'] === false) throw unlisted(id, 'it describes its members and does not list them')
+  const members = objectsAt(group, 'member')
+  const types = members.map((member, index) => memberTypeOf(member, { group: id, index }))
+  const first = types[0] ?? subjectType
+  const odd = types.findIndex((type) => type !== first)
+  if (odd > 0) throw unlisted(id, `Group.member[${odd}] is not a ${first} as those before it`)
+  if (first === subjectType || (subjectType === 'Patient' && PATIENTS_OF.has(first))) return first
+  throw unlisted(id, `Group.member[0] does not refer to a ${subjectType} as ${subjectType}/<id>`)
+}
+
+function memberTypeOf(member: JsonObject, { group, index }: { readonly group: string; readonly index: number }): string {
+  if (member['inactive'] === true) throw unlisted(group, `Group.member[${index}] is inactive`)
+  if (member['period'] !== undefined) throw unlisted(group, `Group.member[${index}] has a period`)
+  const { type, id } = referenceIn(stringAt(objectAt(member, 'entity'), 'reference') ?? '', '')
+  if (isResourceType(type) && isResourceId(id)) return type
+  throw unlisted(group, `Group.member[${index}] does not refer to a resource as <type>/<id>`)
+}
+
+function unlisted(id: string, fault: string): OperationError {
+  return notEvaluable('not-supported', `Group/${id} cannot be evaluated: ${fault}`)
 }
 
 function notEvaluable(code: 'parameter-invalid' | 'not-supported', message: string): OperationError {
@@ -62,9 +107,19 @@ function notEvaluable(code: 'parameter-invalid' | 'not-supported', message: stri
 /**
  * The id of the practitioner that a request names: `Practitioner/<id>`, or an id alone.
  *
- * @throws {OperationError} `parameter-invalid` for a reference to something else; `content-not-found` when there is no such practitioner.
+ * @throws {OperationError} `parameter-invalid` for a reference to something else, and for a Measure whose subjects have no general practitioner;
+ *   `content-not-found` when there is no such practitioner.
  */
-export async function practitionerIdOf(ctx: OperationContext, given: string): Promise<string> {
+export async function practitionerIdOf(ctx: OperationContext, given: string, measure: JsonObject): Promise<string> {
+  const subjectType = subjectTypeOf(measure)
+  if (subjectType !== 'Patient')
+    throw new OperationError(
+      'parameter-invalid',
+      `A practitioner has patients, while the subjects of the Measure are of type ${quoted(subjectType)}.`,
+      {
+        expression: ['practitioner'],
+      },
+    )
   const { type, id } = referenceIn(given, 'Practitioner')
   if (type !== 'Practitioner' || !isResourceId(id)) {
     throw new OperationError('parameter-invalid', `${quoted(given)} is not a reference to a Practitioner.`, {

@@ -36,10 +36,20 @@ describe('patients of a Group or a practitioner', () => {
     expect(countsIn(await report([group([member('ada'), member('eve')])], { practitioner, subject: 'Group/g' }))).toEqual([1, 1, 1])
   })
 
+  test('of a practitioner, or of a Group of practitioners, as the subject: what belongs to their patients', async () => {
+    const doctors = group([{ entity: { reference: 'Practitioner/dr' } }])
+    expect(countsIn(await report([doctors], { subject: 'Practitioner/dr' }))).toEqual([1, 1, 1])
+    const found = await report([doctors], { subject: 'Group/g' })
+    expect(found).toMatchObject({ type: 'summary', subject: { reference: 'Group/g' } })
+    expect(countsIn(found)).toEqual([1, 1, 1])
+    expect(countsIn(await report([doctors], { practitioner: 'dr', subject: 'Group/g' }))).toEqual([1, 1, 1])
+  })
+
   test.each<[string, JsonObject, string]>([
     ['an inactive member', group([member('ada'), member('dan', { inactive: true })]), 'Group.member[1] is inactive'],
     ['a member for a while', group([member('ada', { period: { end: '2020' } })]), 'Group.member[0] has a period'],
     ['a member that is not a patient', group([{ entity: { reference: 'Device/d' } }]), 'Group.member[0] does not refer'],
+    ['members of several types', group([member('ada'), { entity: { reference: 'Practitioner/dr' } }]), 'Group.member[1] is not a Patient'],
     ['members that are described', group([], { actual: false }), 'describes its members'],
   ])('a Group with %s is refused', async (_name, other, part) => {
     await expect(report([other], { subject: 'Group/g' })).rejects.toMatchObject({
@@ -51,6 +61,79 @@ describe('patients of a Group or a practitioner', () => {
   test('a report for one subject cannot be of a Group', async () => {
     await expect(report([group([member('ada')])], { subject: 'Group/g', reportType: 'subject' })).rejects.toMatchObject({
       code: 'parameter-invalid',
+    })
+  })
+})
+
+describe('subjects that are not patients', () => {
+  const doctor = (id: string): JsonObject => ({ resourceType: 'Practitioner', id })
+  const treated = (id: string, by: string, gender: string): JsonObject => ({
+    resourceType: 'Patient',
+    id,
+    gender,
+    generalPractitioner: [{ reference: `Practitioner/${by}` }],
+  })
+  const about = { subjectCodeableConcept: { coding: [{ code: 'Practitioner' }] } }
+  const resources = [
+    doctor('dr'),
+    doctor('who'),
+    doctor('no'),
+    treated('eve', 'dr', 'female'),
+    treated('fay', 'dr', 'female'),
+    treated('gus', 'who', 'male'),
+  ]
+  const group = { resourceType: 'Group', id: 'g', actual: true, member: [{ entity: { reference: 'Practitioner/dr' } }] }
+  const kinds = [
+    population('a', 'Practitioner'),
+    population('b', 'Patient?gender=female'),
+    population('c', 'Patient?general-practitioner={{%subject.id}}'),
+  ]
+  const countsIn = ({ group: [first] = [] }: MeasureReport): unknown => first?.population?.map((one) => one.count)
+  const counted = async (resource: JsonObject, over: Partial<EvaluateMeasureInput> = {}): Promise<MeasureReport> =>
+    await reportOf(wardContext([resource, ...resources, group]), { ...YEAR_2021, ...over })
+  const bySubject = measure([{ population: kinds }], { ...about, ...basis('boolean') })
+
+  test.each<[Partial<EvaluateMeasureInput>, readonly number[]]>([
+    [{}, [3, 1, 2]],
+    [{ subject: 'Practitioner/dr' }, [1, 1, 1]],
+    [{ subject: 'who' }, [1, 0, 1]],
+    [{ subject: 'no' }, [1, 0, 0]],
+    [{ subject: 'Group/g' }, [1, 1, 1]],
+  ])('are counted as who the resources are or refer to: %j', async (over, expected) => {
+    expect(countsIn(await counted(bySubject, over))).toEqual(expected)
+  })
+
+  test('are counted by what belongs to them, without basis', async () => {
+    const plain = measure([{ population: kinds }], about)
+    expect(countsIn(await counted(plain))).toEqual([3, 5, 3])
+    expect(countsIn(await counted(plain, { subject: 'dr' }))).toEqual([1, 2, 2])
+    expect(countsIn(await counted(plain, { subject: 'Group/g' }))).toEqual([1, 2, 2])
+  })
+
+  test('have an individual report, which names them', async () => {
+    expect(await counted(bySubject, { subject: 'dr' })).toMatchObject({ type: 'individual', subject: { reference: 'Practitioner/dr' } })
+    expect(await counted(bySubject, { subject: 'Group/g' })).toMatchObject({ type: 'summary', subject: { reference: 'Group/g' } })
+  })
+
+  test.each<[Partial<EvaluateMeasureInput>, string]>([
+    [{ subject: 'Patient/eve' }, 'parameter-invalid'],
+    [{ subject: 'Organization/o' }, 'parameter-invalid'],
+    [{ practitioner: 'dr' }, 'parameter-invalid'],
+    [{ subject: 'nobody' }, 'content-not-found'],
+  ])('%j is refused for a Measure of practitioners', async (over, code) => {
+    await expect(counted(bySubject, over)).rejects.toMatchObject({ code })
+  })
+
+  test('of a type that a MeasureReport of R4 may not be about are named by the extension for that', async () => {
+    const organization = { resourceType: 'Organization', id: 'o', name: 'o' }
+    const ofPlaces = measure([{ population: [population('a', 'Organization')] }], {
+      subjectCodeableConcept: { coding: [{ code: 'Organization' }] },
+    })
+    const report = await reportOf(wardContext([ofPlaces, organization]), { ...YEAR_2021, subject: 'o' })
+    expect(report.subject).toBeUndefined()
+    expect(report.extension).toContainEqual({
+      url: 'http://hl7.org/fhir/5.0/StructureDefinition/extension-MeasureReport.subject',
+      valueReference: { reference: 'Organization/o' },
     })
   })
 })

@@ -46,7 +46,7 @@ export const PARAMETERS = searchParameters(
     row('token', 'Organization', 'name'),
     { ...row('reference', 'Organization', 'partof'), expression: 'Organization.partOf', target: ['Organization'] },
     { ...row('reference', 'Patient', 'general-practitioner'), expression: 'Patient.generalPractitioner', target: ['Practitioner'] },
-    { ...row('reference', 'Group', 'member'), expression: 'Group.member.entity', target: ['Patient'] },
+    { ...row('reference', 'Group', 'member'), expression: 'Group.member.entity', target: ['Patient', 'Practitioner'] },
   ],
   MODEL,
 )

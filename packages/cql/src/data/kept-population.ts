@@ -79,12 +79,12 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
     async current(ctx, options, asked) {
       const { storage, search } = ctx
       if (storage.changes === undefined || search === undefined || maxBytes === 0) return undefined
-      const plans = await retrievePlans(ctx, search, { ...asked, model: options.model })
+      const plans = await retrievePlans(ctx, search, { ...options, ...asked })
       const { query } = await searchFor(ctx, { type: asked.type, conditions: [] })
       const shelf = shelfOf(storage, options.model, asked.type)
       if (shelf.isFilling || shelf.tooMuch.has(keyOf(asked, plans))) return undefined
       const own = plans.map((plan): KeptType => ({ ...plan, names: asked.names }))
-      const wanted = [{ type: asked.type, param: '', searches: new Map<string, SearchQuery>(), names: asked.names }, ...own]
+      const wanted = [{ type: asked.type, params: [], searches: new Map<string, SearchQuery>(), names: asked.names }, ...own]
       const bring = shelf.turn.then(() => broughtUpToDate(ctx, shelf, { options, query, wanted, makeRoom }))
       shelf.turn = bring.catch(() => undefined)
       if (await bring) return { subjects: shelf.subjects, places: new Map(shelf.types.slice(1).map(({ type }, place) => [type, place])) }
@@ -146,11 +146,11 @@ function withWanted(types: readonly KeptType[], wanted: readonly KeptType[]): re
   })
   if (isKept) return types
   const all = new Map(wanted.map((one) => [one.type, one]))
-  for (const { type, param, searches, names } of types) {
+  for (const { type, params, searches, names } of types) {
     const own = all.get(type)
     all.set(type, {
       type,
-      param,
+      params,
       searches: new Map([...searches, ...(own?.searches ?? [])]),
       names: own === undefined ? names : bothNames(names, own.names),
     })

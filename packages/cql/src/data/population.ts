@@ -8,7 +8,7 @@ import { scanPages, type Referring, type ScanItem } from 'fhir-ops/internal/stor
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { FhirElement } from '../values/value.js'
-import { storedRecords, subjectParameter, type ReadResources, type Records } from './records.js'
+import { storedRecords, type ReadResources, type Records } from './records.js'
 import { conditionsOf } from './retrieve-search.js'
 import type { RetrieverOptions } from './retrieve.js'
 
@@ -43,7 +43,7 @@ export async function* populationRecords(
   { type, conditions, requests, ids, among }: Population,
 ): AsyncGenerator<Iterable<SubjectRecords>, void, undefined> {
   const { search, query } = await searchFor(ctx, { type, conditions, among })
-  const referring = (await retrievePlans(ctx, search, { model: options.model, type, requests })).map(referringOf)
+  const referring = (await retrievePlans(ctx, search, { ...options, type, requests })).map(referringOf)
   const types = new Set(referring.map((one) => one.type))
   const recordsOf = storedRecords(ctx, options)
   const recordsIn = function* (items: readonly ScanItem[]): Generator<SubjectRecords, void, undefined> {
@@ -132,8 +132,8 @@ export async function populationSize(
 /** What of a type refers to a subject and may be found by retrieves. */
 export interface TypePlan {
   readonly type: string
-  /** Search parameter by which it refers to a subject. */
-  readonly param: string
+  /** Search parameters by any of which it refers to a subject. */
+  readonly params: readonly string[]
   /** A search for each retrieve, by its conditions as JSON. */
   readonly searches: ReadonlyMap<string, SearchQuery>
 }
@@ -142,13 +142,13 @@ export interface TypePlan {
 export async function retrievePlans(
   ctx: OperationContext,
   search: SearchOptions,
-  { model, type: subjectType, requests }: Pick<Population, 'type' | 'requests'> & Pick<RetrieverOptions, 'model'>,
+  { model, links, type: subjectType, requests }: Pick<Population, 'type' | 'requests'> & Pick<RetrieverOptions, 'links' | 'model'>,
 ): Promise<readonly TypePlan[]> {
   const own = requests.filter(({ type, unfiltered, context }) => !unfiltered && context === undefined && type !== subjectType)
   const plans: TypePlan[] = []
   for (const [type, all] of Map.groupBy(own, (request) => request.type)) {
-    const param = type === 'Patient' ? undefined : subjectParameter(search, type, subjectType)
-    if (param === undefined) continue
+    const params = links.paramsOf(type)
+    if (params.length === 0) continue
     ctx.authorize?.('search', type)
     const searches = new Map<string, SearchQuery>()
     for (const request of all) {
@@ -156,20 +156,20 @@ export async function retrievePlans(
       const key = JSON.stringify(conditions)
       if (!searches.has(key)) searches.set(key, (await parseSearch(type, conditions, search)).query)
     }
-    plans.push({ type, param, searches })
+    plans.push({ type, params, searches })
   }
   return plans
 }
 
 /** What is found by any of the searches. */
-export function referringOf({ type, param, searches }: TypePlan): Referring {
+export function referringOf({ type, params, searches }: TypePlan): Referring {
   const queries = [...searches.values()]
   const [only] = queries
   const found =
     queries.length === 1 && only !== undefined
       ? only
       : { type, where: { kind: 'or' as const, conditions: queries.map(({ where }) => where) }, parameters: [] }
-  return { ...found, params: [param] }
+  return { ...found, params }
 }
 
 /** What was read of one subject. */

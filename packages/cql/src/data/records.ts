@@ -2,6 +2,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
+import { addReferences, subjectLinks } from 'fhir-ops/internal/evaluate'
 import { parseSearch } from 'fhir-ops/search'
 import { allMatches } from 'fhir-ops/storage'
 import type { RetrieveRequest } from '../compile/compiler.js'
@@ -96,7 +97,7 @@ function furtherRecords(
   return {
     find: (request) => {
       if (request.context === null) return []
-      const holder = holderOf(ctx, request, reference)
+      const holder = holderOf(request, reference, options)
       const { known, key } = placeOf(request.type, holder)
       const resources = known.get(key)
       if (resources === undefined) throw new MissingRecords(request.type, holder)
@@ -130,18 +131,26 @@ async function evaluatedWith<T>(ctx: OperationContext, evaluation: () => T, { mi
 
 /** Whose resources a retrieve is about: those of the resource that it names, or of the subject; `undefined` for all. */
 function holderOf(
-  { search }: OperationContext,
   { type, unfiltered, context }: RetrieveRequest,
   subject: SubjectReference | undefined,
+  { links, model }: RetrieverOptions,
 ): SubjectReference | undefined {
-  const holder = context === undefined || context === null ? (unfiltered ? undefined : subject) : referenceOf(context)
-  if (holder === undefined) return undefined
-  if (type === holder.type || type === 'Patient') return holder
-  return search !== undefined && subjectParameter(search, type, holder.type) === undefined ? undefined : holder
+  if (context !== undefined && context !== null) return referenceOf(context)
+  if (unfiltered || subject === undefined) return undefined
+  const isOwn = type === subject.type || links.paramsOf(type).length > 0 || (type === 'Patient' && isAboutPatient(model, subject))
+  return isOwn ? subject : undefined
 }
 
+/** Whether resources of a type say which patient they are about. */
+function isAboutPatient(model: RetrieverOptions['model'], { type }: SubjectReference): boolean {
+  const elements = model.type(type)?.elements
+  return elements !== undefined && PATIENT_ELEMENTS.some((name) => elements.has(name))
+}
+
+const PATIENT_ELEMENTS = ['subject', 'patient'] as const
+
 /**
- * Records over resources that come with a call. With a subject, what is another one, or names another one as its `subject` or `patient`, is
+ * Records over resources that come with a call. With a subject, what is another one, or names another one (a patient as its `subject` or `patient`), is
  * retrieved only by what asks for the resources of all; what names none belongs to it.
  */
 export function givenRecords(resources: readonly FhirElement[], subject: FhirElement | undefined, options: RetrieverOptions): Records {
@@ -153,8 +162,8 @@ export function givenRecords(resources: readonly FhirElement[], subject: FhirEle
     if (context === undefined) {
       return reference === undefined || unfiltered ? all : all.filter((resource) => !isOfAnother(resource, reference))
     }
-    const { type: holderType, id } = referenceOf(context)
-    return all.filter((resource) => refersTo(resource, `${holderType}/${id}`))
+    const holder = referenceOf(context)
+    return all.filter(({ json }) => idsIn(json, holder.type).has(holder.id))
   }
   return {
     retrieve: (request) => selected(found(request), request, options),
@@ -162,28 +171,20 @@ export function givenRecords(resources: readonly FhirElement[], subject: FhirEle
   }
 }
 
-const RESOURCE_REFERENCE = /(?:^|\/)([A-Z]\w{0,63})\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]{1,64})?$/
-
-/** True of a resource that is, or says that it is about, another subject of the same type. */
+/** True of a resource that is another subject of the same type, or says that it is about another patient, or refers to others of that type only. */
 function isOfAnother(resource: FhirElement, subject: SubjectReference): boolean {
   const own = referenceOf(resource)
   if (own.type === subject.type) return own.id !== subject.id
-  const named = ['subject', 'patient'].flatMap((name) => memberOf(resource.json, name) ?? []).flatMap((item) => targetOf(item) ?? [])
-  const sameType = named.filter(({ type }) => type === subject.type)
-  return sameType.length > 0 && sameType.every(({ id }) => id !== subject.id)
+  const named = subject.type === 'Patient' ? PATIENT_ELEMENTS.map((name) => memberOf(resource.json, name)) : resource.json
+  const sameType = idsIn(named, subject.type)
+  return sameType.size > 0 && !sameType.has(subject.id)
 }
 
-function targetOf(reference: unknown): SubjectReference | undefined {
-  const text = memberOf(reference, 'reference')
-  const [, type, id] = (typeof text === 'string' && text.length <= 2_000 ? RESOURCE_REFERENCE.exec(text) : null) ?? []
-  return type === undefined || id === undefined ? undefined : { type, id }
-}
-
-function refersTo({ json }: FhirElement, reference: string): boolean {
-  if (typeof json !== 'object' || json === null) return false
-  return Object.values(json).some((member) =>
-    (Array.isArray(member) ? member : [member]).some((item) => memberOf(item, 'reference') === reference),
-  )
+/** The ids of all resources of a type to which something within refers. */
+function idsIn(json: unknown, type: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  addReferences(json, type, found)
+  return found
 }
 
 /**
@@ -211,11 +212,18 @@ async function readType(
   { type, holder, subject }: TypeToRead,
 ): Promise<readonly FhirElement[]> {
   if (holder === undefined) return await searched(ctx, options, { type, parameters: [] })
-  const own = subject !== undefined && isSame(referenceOf(subject), holder) ? subject : await readSubject(ctx, options, holder)
+  const isSubject = subject !== undefined && isSame(referenceOf(subject), holder)
+  const own = isSubject ? subject : await readSubject(ctx, options, holder)
   if (type === holder.type) return [own]
-  if (type === 'Patient') return await patientOf(ctx, options, own)
-  const name = ctx.search === undefined ? undefined : subjectParameter(ctx.search, type, holder.type)
-  return await searched(ctx, options, { type, parameters: name === undefined ? [] : [[name, `${holder.type}/${holder.id}`]] })
+  const { paramsOf } = isSubject ? options.links : await subjectLinks(ctx, holder.type)
+  const params = paramsOf(type)
+  if (params.length === 0 && type === 'Patient' && isAboutPatient(options.model, holder)) return await patientOf(ctx, options, own)
+  if (params.length === 0) return await searched(ctx, options, { type, parameters: [] })
+  const found = new Map<string, FhirElement>()
+  for (const param of params)
+    for (const element of await searched(ctx, options, { type, parameters: [[param, `${holder.type}/${holder.id}`]] }))
+      found.set(referenceOf(element).id, element)
+  return [...found.values()]
 }
 
 interface TypeSearch {
@@ -249,14 +257,6 @@ async function patientOf(ctx: OperationContext, options: RetrieverOptions, { jso
   ctx.authorize?.('read', 'Patient', id)
   const element = resourceElement(options.model, (await ctx.storage.read('Patient', id))?.resource)
   return element === undefined ? [] : [element]
-}
-
-/** The search parameter by which resources of a type refer to the subject; `undefined` for types that do not belong to one. */
-export function subjectParameter(search: NonNullable<OperationContext['search']>, type: string, subjectType: string): string | undefined {
-  return [subjectType.toLowerCase(), 'subject'].find((code) => {
-    const parameter = search.parameters.find(type, code)
-    return parameter?.type === 'reference' && (parameter.targets.length === 0 || parameter.targets.includes(subjectType))
-  })
 }
 
 function referenceOf({ type, json }: FhirElement): SubjectReference {

@@ -1,4 +1,5 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { SubjectLinks } from 'fhir-ops/internal/evaluate'
 import type { CodeTest, RetrieveRequest } from '../compile/compiler.js'
 import { mayPassOf } from './narrowed.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
@@ -13,6 +14,8 @@ export interface RetrieverOptions {
   readonly convert: UnitConversion
   /** Offset in minutes of times that have none. */
   readonly offset: number
+  /** How resources belong to the subject of the evaluation. */
+  readonly links: SubjectLinks
   /** Whether retrieves leave out what the condition of their query does not let pass. Default false. */
   readonly narrows?: boolean
 }

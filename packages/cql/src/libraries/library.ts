@@ -1,6 +1,5 @@
-import type { TypeModel } from 'fhir-ops/fhirpath'
 import { NODE_COMPILERS } from '../compile/registry.js'
-import type { Compiler, Compute, LibraryTerminology, NodeTrace, References, RetrieveRequest, Scope } from '../compile/compiler.js'
+import type { Compiler, Compute, LibraryTerminology, References, Scope } from '../compile/compiler.js'
 import { forEachItem } from '../compile/operators.js'
 import {
   definitionsIn,
@@ -19,33 +18,12 @@ import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from
 import { statedType } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { declaredValue } from './declared.js'
+import { checkReference, contextOf, isContextSubject, isUnfilteredContext, statesContext } from './context.js'
 import { createConstants, type Constants } from './constants.js'
+import type { LibraryOptions } from './library-options.js'
 import { bySignature, fits } from './overloads.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
-import type { UnitConversion } from '../values/units.js'
 import type { Code, Value, Vocabulary } from '../values/value.js'
-
-/** What libraries are compiled with. */
-export interface LibraryOptions {
-  /** The FHIR types. */
-  readonly model: TypeModel
-  /** Conversion of UCUM units. */
-  readonly convert: UnitConversion
-  /** Offset in minutes of dates and times that are written without one. Default 0. */
-  readonly offset?: number
-  /** The ELM of an included library by its identifier, without the namespace, and version; `undefined` when there is none. */
-  readonly include?: (id: string, version: string | undefined) => unknown
-  /** The value of a parameter, by its name and the type, or point type of an interval, that it declares; `undefined` leaves its default. */
-  readonly parameters?: (name: string, type: string | undefined) => Value | undefined
-  /** Value sets and code systems. Without it, what needs them is refused. */
-  readonly terminology?: LibraryTerminology
-  /** Learns of each retrieve while it is compiled, without codes and range. */
-  readonly onRetrieve?: (request: RetrieveRequest, node: ElmNode) => void
-  /** Looks on at every node. Without it, nothing is there that could. */
-  readonly trace?: NodeTrace | undefined
-  /** How many places of an evaluation are taken: those of aliases and operands, and those of values that are kept. The same object for all compilations whose definitions one evaluation computes. */
-  readonly taken?: { slots: number; memo: number }
-}
 
 /** A definition of a library. */
 export interface Definition {
@@ -101,6 +79,7 @@ interface Library {
   readonly operands: Map<ElmNode, readonly number[]>
   /** The code systems that it declares. */
   readonly systems: readonly Vocabulary[]
+  readonly statesContext: boolean
 }
 
 /**
@@ -115,7 +94,7 @@ interface Library {
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
   const { taken = { slots: 0, memo: 0 } } = options
   const constants = createConstants(options.offset ?? 0)
-  const shared: Shared = { options, libraries: new Map(), taken, depth: 0, nodes: 0, context: 'Patient', constants }
+  const shared: Shared = { options, libraries: new Map(), taken, depth: 0, nodes: 0, context: options.subjectType ?? 'Patient', constants }
   const library = openLibrary(elm)
   const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {
@@ -140,7 +119,16 @@ function openLibrary(elm: unknown): Library {
   if (translationError !== undefined)
     throw invalidElm(translationError, `The library ${id} was translated with errors: ${textAt(translationError, 'message')}`)
   const systems = definitionsIn(node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem'))
-  return { node, id: id ?? '', definitions: new Map(), open: new Set(), functions: new Map(), operands: new Map(), systems }
+  return {
+    node,
+    id: id ?? '',
+    definitions: new Map(),
+    open: new Set(),
+    functions: new Map(),
+    operands: new Map(),
+    systems,
+    statesContext: statesContext(node),
+  }
 }
 
 function definitionOf(library: Library, name: string, shared: Shared): Definition | undefined {
@@ -149,7 +137,7 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
   const def = definitionsNamed(library.node, 'statements', name).find((one) => !isFunction(one))
   const expression = def === undefined ? undefined : nodeAt(def, 'expression')
   if (def === undefined || expression === undefined) return undefined
-  const context = contextOf(def, library)
+  const context = contextIn(library, def, shared)
   const compute = isContextSubject(name, context, expression)
     ? subject
     : inContext(context, shared, () => memoised(library, name, expression, shared))
@@ -158,11 +146,8 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
   return made
 }
 
-/** The context of a definition. A library that states none is evaluated for each subject, though the translator writes Unfiltered. */
-function contextOf(def: ElmNode, { node }: Library): string {
-  const statesContext = definitionsIn(node, 'contexts').some((context) => textAt(context, 'name') !== 'Unfiltered')
-  const context = textAt(def, 'context') ?? 'Patient'
-  return context === 'Unfiltered' && !statesContext ? 'Patient' : context
+function contextIn({ statesContext: isStated }: Library, def: ElmNode, { options }: Shared): string {
+  return contextOf(def, { isStated, subjectType: options.subjectType ?? 'Patient' })
 }
 
 /** Compiles within the context of a definition. */
@@ -174,11 +159,6 @@ function inContext<T>(context: string, shared: Shared, compile: () => T): T {
   } finally {
     shared.context = outer
   }
-}
-
-/** `define Patient: singleton from ([Patient])`, which every library with that context has. */
-function isContextSubject(name: string, context: string, expression: ElmNode): boolean {
-  return name === context && typeOf(expression) === 'SingletonFrom'
 }
 
 const subject: Compute = (evaluation) => evaluation.subject
@@ -231,7 +211,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     convert: options.convert,
     model: options.model,
     offset: options.offset ?? 0,
-    isUnfiltered: () => shared.context === 'Unfiltered' || shared.context === 'Population',
+    isUnfiltered: () => isUnfilteredContext(shared.context),
     onRetrieve: (request, node) => options.onRetrieve?.(request, node),
     slot: () => shared.taken.slots++,
     nodes: () => shared.nodes,
@@ -268,6 +248,7 @@ function referencesOf(library: Library, shared: Shared): References {
       const name = textAt(node, 'name') ?? ''
       const found = guarded(target, `the reference to ${name}`, node, () => definitionOf(target, name, shared))
       if (found === undefined) throw invalidElm(node, `There is no definition ${quoted(name)} in library ${target.id}.`)
+      if (target.statesContext) checkReference(node, found, shared.context)
       return found.compute
     },
     parameter: (node) => parameterOf(node, at(node), shared),
@@ -420,7 +401,9 @@ function bodyOf(library: Library, def: ElmNode, shared: Shared): FunctionBody {
   if (expression === undefined) throw unsupportedElm(def, `The function ${quoted(name)} is external; external functions are not supported.`)
   const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.taken.slots++] as const)
   const scope: Scope = { aliases: new Map(), operands: new Map(operands) }
-  const [compute, steps] = guarded(library, `function ${name}/${operands.length}`, def, () => withSteps(library, expression, scope, shared))
+  const compiled = (): readonly [compute: Compute, steps: number] => withSteps(library, expression, scope, shared)
+  const context = library.statesContext ? contextIn(library, def, shared) : shared.context
+  const [compute, steps] = guarded(library, `function ${name}/${operands.length}`, def, () => inContext(context, shared, compiled))
   const body = { compute, steps }
   library.functions.set(def, body)
   library.operands.set(

@@ -7,7 +7,8 @@ import type { Evaluation } from '../compile/compiler.js'
 import { definitionsNamed, libraryIn } from '../elm/library.js'
 import { nodeAt, type ElmNode } from '../elm/node.js'
 import { isSystem, resultTypeOf, type TypeSpecifier } from '../elm/type-specifier.js'
-import type { CqlLibrary } from '../libraries/library.js'
+import { isUnfilteredContext } from '../libraries/context.js'
+import type { CqlLibrary, Definition } from '../libraries/library.js'
 import { decimalOfNumber } from '../values/decimal.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
 import { isFhir, quantity, type Value } from '../values/value.js'
@@ -43,11 +44,16 @@ export function compiledCriterion(criterion: Criterion, prepared: Prepared): Com
   const inline = prepared.expressions.get(expression)
   if (inline !== undefined) {
     const { library, name } = inline
-    return { ...head, ...definitionOf(library, name), ...listing(prepared.loaded.expressions?.elm, { name, basis, model: prepared.model }) }
+    const place = { criterion, subjectType: prepared.links.subjectType }
+    return {
+      ...head,
+      ...definitionOf(library, name, place),
+      ...listing(prepared.loaded.expressions?.elm, { name, basis, model: prepared.model }),
+    }
   }
   const { at, name = '' } = namedDefinition(prepared.loaded, criterion) ?? {}
   const library = at === undefined ? undefined : prepared.libraries[at]
-  const named = library === undefined ? {} : definitionOf(library, name)
+  const named = library === undefined ? {} : definitionOf(library, name, { criterion, subjectType: prepared.links.subjectType })
   if (named.ofSubject !== undefined || named.ofItem !== undefined) {
     const elm = prepared.loaded.libraries[at ?? -1]?.library.elm
     return { ...head, ...named, ...listing(elm, { name, basis, model: prepared.model }) }
@@ -96,8 +102,15 @@ function isResourceType(name: string, model: TypeModel): boolean {
   return name === 'Resource' || name === 'DomainResource' || model.type(name)?.kind === 'resource'
 }
 
-function definitionOf(library: CqlLibrary, name: string): Pick<CompiledCriterion, 'ofItem' | 'ofSubject'> {
-  const ofSubject = library.definition(name)?.compute ?? library.invocable(name, [])
+interface NamingCriterion {
+  readonly criterion: Criterion
+  readonly subjectType: string
+}
+
+function definitionOf(library: CqlLibrary, name: string, naming: NamingCriterion): Pick<CompiledCriterion, 'ofItem' | 'ofSubject'> {
+  const definition = library.definition(name)
+  if (definition !== undefined) checkContext(definition, naming)
+  const ofSubject = definition?.compute ?? library.invocable(name, [])
   if (ofSubject !== undefined) return { ofSubject }
   const current: { item: Value } = { item: null }
   const call = library.invocable(name, [() => current.item])
@@ -108,6 +121,15 @@ function definitionOf(library: CqlLibrary, name: string): Pick<CompiledCriterion
       return call(evaluation)
     },
   }
+}
+
+function checkContext({ name, context }: Definition, { criterion, subjectType }: NamingCriterion): void {
+  if (context === subjectType || isUnfilteredContext(context)) return
+  throw new OperationError(
+    'definition-invalid',
+    `${criterion.place}: ${quoted(name)} is in the context ${context}, while the subjects of the Measure are of type ${quoted(subjectType)}.`,
+    { expression: [`${criterion.path}.criteria.expression`] },
+  )
 }
 
 /** FHIRPath of the item where there is a resource, else of the subject. */

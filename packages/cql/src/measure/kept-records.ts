@@ -1,5 +1,5 @@
 import type { Scope } from 'fhir-ops/evaluate'
-import { type GroupPlan, singlePatient } from 'fhir-ops/internal/evaluate'
+import type { GroupPlan } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import type { KeptAsked } from '../data/kept-population.js'
 import type { KeptPopulation } from '../data/kept-subject.js'
@@ -14,7 +14,7 @@ import { FHIRPATH_LANGUAGE } from './languages.js'
 export function isOfEverybody(scope: Scope): boolean {
   const { kept, individual, coverage, part, subject, practitioner } = scope
   if (kept !== undefined || individual === true || coverage === true || part !== undefined) return false
-  return subject === undefined && practitioner === undefined && singlePatient(scope) === undefined
+  return subject === undefined && practitioner === undefined
 }
 
 /** What is to be kept for a Measure: whatever the period is, and without what queries ask beyond codes. */

@@ -1,6 +1,4 @@
 import type { KeptResults, SubjectResult } from 'fhir-ops/internal/evaluate'
-import type { OperationContext } from 'fhir-ops/context'
-import { subjectParameter } from '../data/records.js'
 import type { Contribution, MeasureWork, TimedContribution } from './contribution.js'
 
 /** A subject with what it contributes. */
@@ -35,10 +33,10 @@ export interface Refresh {
 const MANY = 4
 
 /** Finds out who must be evaluated; `undefined` where nothing is kept. */
-export async function refreshOf(ctx: OperationContext, { scope, prepared }: MeasureWork, keptFor: KeptFor): Promise<Refresh | undefined> {
-  if (scope.kept === undefined || scope.individual === true || scope.subject?.type === 'Patient') return undefined
+export async function refreshOf({ scope, prepared }: MeasureWork, keptFor: KeptFor): Promise<Refresh | undefined> {
+  if (scope.kept === undefined || scope.individual === true || scope.subject?.type === scope.subjectType) return undefined
   const kept = keptFor(scope.kept, scope.subjectType)
-  const isOwn = (type: string): boolean => ctx.search !== undefined && subjectParameter(ctx.search, type, scope.subjectType) !== undefined
+  const isOwn = (type: string): boolean => prepared.links.paramsOf(type).length > 0
   const requests = prepared.requests()
   const common = requests.filter(({ type, unfiltered, context }) => unfiltered || context !== undefined || !isOwn(type))
   const { subjects, done } = await scope.kept.changes.touched({

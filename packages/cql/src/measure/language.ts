@@ -4,8 +4,8 @@ import {
   type GroupPlan,
   groupTotal,
   MAX_FAILURES,
-  patientConditions,
-  singlePatient,
+  singleSubject,
+  subjectConditions,
   type MeasureCounts,
   type MeasureSums,
   type SubjectFailure,
@@ -116,7 +116,7 @@ async function evaluatedBy(ctx: OperationContext, asked: Evaluated, { prepared: 
     maxSteps,
     ...(await toEvaluate(ctx, work, { asked, keeping })),
     // What is kept is not evaluated, so no clause of it would be seen.
-    refresh: counter === undefined ? await refreshOf(ctx, work, keeping.keptFor) : undefined,
+    refresh: counter === undefined ? await refreshOf(work, keeping.keptFor) : undefined,
     after: isExplained || counter !== undefined ? look : undefined,
   })
   return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
@@ -284,13 +284,12 @@ async function partIds(
 async function subjectCount(ctx: OperationContext, { scope, groups }: MeasureWork, ids: Population['ids']): Promise<number> {
   if (groups.length === 0) return 0
   if (scope.part !== undefined && ids !== 'all') return ids.size
-  return singlePatient(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
+  return singleSubject(scope) === undefined ? await populationSize(ctx, populationOf(scope)) : 1
 }
 
 /** Who is searched. */
 function populationOf(scope: Scope): Pick<Population, 'conditions' | 'type'> {
-  const { subjectType } = scope
-  return { type: subjectType, conditions: subjectType === 'Patient' ? patientConditions(scope) : [] }
+  return { type: scope.subjectType, conditions: subjectConditions(scope) }
 }
 
 /** Everybody whom the report is about, page by page, with records: all that retrieves may find is read with them, but for a single subject. */
@@ -300,7 +299,7 @@ async function* subjects(
   { ids, left }: Pick<Population, 'ids'> & Pick<Watched, 'left'>,
 ): AsyncGenerator<Iterable<SubjectRecords>, void, undefined> {
   if (groups.length === 0 || left === undefined) return
-  const subject = singlePatient(scope)
+  const subject = singleSubject(scope)
   // The report of one subject says what was read, and coverage what conditions gave: not only of what they may let pass.
   const requests =
     scope.individual === true || scope.coverage === true

@@ -50,7 +50,7 @@ export async function loadMeasure(loading: LibraryLoading, { scope, groups }: Ev
   }
   const texts = expressionsIn({ scope, groups }, libraries)
   if (texts.length === 0) return { libraries, texts, expressions: undefined }
-  const source = { text: expressionLibrary(texts, libraries), from: undefined }
+  const source = { text: expressionLibrary(texts, libraries, scope.subjectType), from: undefined }
   return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, texts.length) }
 }
 
@@ -130,7 +130,7 @@ function expressionsIn({ scope, groups }: Evaluated, libraries: readonly Measure
 }
 
 /** A library with a definition for each expression, which may use the Measure's libraries by their names, and the period. */
-function expressionLibrary(texts: readonly string[], libraries: readonly MeasureLibrary[]): string {
+function expressionLibrary(texts: readonly string[], libraries: readonly MeasureLibrary[], context: string): string {
   return [
     `library ${EXPRESSION_LIBRARY} version '1'`,
     "using FHIR version '4.0.1'",
@@ -140,7 +140,7 @@ function expressionLibrary(texts: readonly string[], libraries: readonly Measure
       return `include ${id}${version === undefined ? '' : ` version '${version}'`}`
     }),
     `parameter "${PERIOD}" Interval<DateTime>`,
-    'context Patient',
+    `context ${context}`,
     ...texts.map((text, index) => `define "${expressionName(index)}":\n${text}`),
   ].join('\n')
 }

@@ -1,7 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Scope } from 'fhir-ops/evaluate'
-import type { GroupPlan } from 'fhir-ops/internal/evaluate'
+import { subjectLinks, type GroupPlan, type SubjectLinks } from 'fhir-ops/internal/evaluate'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
@@ -49,6 +49,8 @@ export interface Prepared {
   readonly model: TypeModel
   readonly convert: UnitConversion
   readonly offset: number
+  /** How resources belong to the subjects of the Measure. */
+  readonly links: SubjectLinks
   /** What was compiled. */
   readonly loaded: LoadedMeasure
   /** The value that the request gives to a parameter; `undefined` for one that has its default. */
@@ -76,6 +78,7 @@ export async function prepare(
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const loaded = await loadMeasure({ ctx, translator: options.translator }, { scope, groups })
+  const links = await subjectLinks(ctx, scope.subjectType)
   const terminology = createTerminology(ctx)
   const offset = options.offset ?? 0
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
@@ -88,6 +91,7 @@ export async function prepare(
     const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
       compileLibrary(elm, {
         model,
+        subjectType: scope.subjectType,
         convert,
         offset,
         include: (id) => includes.get(id),
@@ -114,6 +118,7 @@ export async function prepare(
       model,
       convert,
       offset,
+      links,
       loaded,
       given: valueOf,
       traced: build,

@@ -2,6 +2,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { createPace, explained, type Explained, type ExplainOption } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
+import { subjectLinks } from 'fhir-ops/internal/evaluate'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { explainDefinitions } from '../explain/explain-definitions.js'
 import { givenRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
@@ -128,9 +129,11 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   const offset = options.offset ?? 0
   const requests: RetrieveRequest[] = []
   const parameters = checkedParameters(loaded, input.parameters)
+  const subjectType = input.subject === undefined ? 'Patient' : subjectOf(input.subject).type
   const compile = (trace?: NodeTrace): CqlLibrary =>
     compileLibrary(loaded.elm, {
       model,
+      subjectType,
       convert,
       offset,
       include: (id) => loaded.includes.get(id),
@@ -143,7 +146,9 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   const definitions = await definitionsOf(ctx, library, input)
   await terminology.load()
   checkData(input, requests)
-  const { subject, records } = await recordsOf(ctx, input, { model, convert, offset })
+  const links = await subjectLinks(ctx, subjectType)
+  const retriever = { model, convert, offset, links }
+  const { subject, records } = await recordsOf(ctx, input, retriever)
   const own = { subject, now: ctx.now(), offset, maxSteps: options.maxSteps ?? MAX_STEPS }
   // Where resources must be read first, all is evaluated again, so that nothing is said twice and no step counts twice.
   const { values, failures, messages } = await records.evaluate(() => {
@@ -154,7 +159,6 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   })
   if (ctx.explain !== undefined) {
     const names = definitions.map(({ name }) => name)
-    const retriever = { model, convert, offset }
     await explainDefinitions(ctx.explain, { names, values, failures, loaded, records, retriever, options: own, compile })
   }
   return { values, failures, messages }
@@ -221,7 +225,7 @@ function checkedParameters(loaded: LoadedLibrary, given: ReadonlyMap<string, Val
 }
 
 async function definitionsOf(ctx: OperationContext, library: CqlLibrary, input: EvaluateCqlInput): Promise<readonly Definition[]> {
-  const names = input.definitions ?? library.names.filter((name) => name !== 'Patient')
+  const names = input.definitions ?? library.names
   const definitions: Definition[] = []
   const pace = createPace(ctx)
   for (const name of names) {
@@ -232,7 +236,8 @@ async function definitionsOf(ctx: OperationContext, library: CqlLibrary, input: 
       throw new OperationError('parameter-value', `Library ${library.id} has no definition ${quoted(name)}.`, {
         expression: ['expression'],
       })
-    if (definition.isPublic || input.definitions !== undefined) definitions.push(definition)
+    const isSubject = name === definition.context
+    if ((definition.isPublic && !isSubject) || input.definitions !== undefined) definitions.push(definition)
   }
   return definitions
 }

@@ -1,7 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { Scope } from 'fhir-ops/evaluate'
-import { type GroupPlan, singlePatient, type Membership } from 'fhir-ops/internal/evaluate'
+import { type GroupPlan, singleSubject, type Membership } from 'fhir-ops/internal/evaluate'
 import { parseSearch } from 'fhir-ops/search'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import { narrowed, type Population } from '../data/population.js'
@@ -88,7 +88,7 @@ function isCountable({ storage }: OperationContext, { groups, supplements }: Mea
   const { kept, individual, listed, coverage } = scope
   if (!storage.capabilities.counts || storage.scan === undefined) return false
   if (kept !== undefined || individual === true || listed === true || coverage === true || supplements.length > 0) return false
-  if (groups.length === 0 || singlePatient(scope) !== undefined) return false
+  if (groups.length === 0 || singleSubject(scope) !== undefined) return false
   return groups.every(
     ({ compiled: { memberships, populations, stratifiers } }) =>
       stratifiers.length === 0 &&

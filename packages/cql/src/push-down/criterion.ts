@@ -3,7 +3,6 @@ import { parseSearch } from 'fhir-ops/search'
 import type { Condition } from 'fhir-ops/storage'
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { conjunctsOf, filterOf } from '../compile/narrowing.js'
-import { subjectParameter } from '../data/records.js'
 import { conditionsOf, isExactSearch } from '../data/retrieve-search.js'
 import { isFunction } from '../elm/library.js'
 import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
@@ -11,7 +10,7 @@ import { FHIRPATH_LANGUAGE } from '../measure/languages.js'
 import { namedDefinition } from '../measure/loaded-measure.js'
 import { definitionsOf, unitOf, unitOfElm, type Unit } from '../requirements/units.js'
 import { subjectDecision } from './subject-criterion.js'
-import { bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Deciding, type Decision, type Place } from './decision.js'
+import { anyOf, bothOf, decidedBy, eitherOf, negation, onlyFor, UNKNOWN, type Deciding, type Decision, type Place } from './decision.js'
 
 /**
  * For whom a criterion is true, and for whom it is false, as far as that is decided by the search for subjects: `exists` of retrieves by codes
@@ -118,10 +117,10 @@ async function found(place: Place, node: ElmNode, conjuncts: number | undefined)
 /** Holds for subjects to whom something refers that the retrieve may find; `undefined` where that is looked for in another way. */
 async function referredBy({ ctx, search, prepared, subjectType }: Place, request: RetrieveRequest): Promise<Condition | undefined> {
   const { type, unfiltered, context } = request
-  if (unfiltered || context !== undefined || type === subjectType || type === 'Patient') return undefined
-  const param = subjectParameter(search, type, subjectType)
-  if (param === undefined) return undefined
+  if (unfiltered || context !== undefined || type === subjectType) return undefined
+  const params = prepared.links.paramsOf(type)
+  if (params.length === 0) return undefined
   ctx.authorize?.('search', type)
   const { query } = await parseSearch(type, conditionsOf(search, prepared.model, request), search)
-  return { kind: 'referredBy', param, query: { type, where: query.where } }
+  return anyOf(...params.map((param) => ({ kind: 'referredBy' as const, param, query: { type, where: query.where } })))
 }

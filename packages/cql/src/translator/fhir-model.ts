@@ -1,5 +1,6 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { TypeDefinition, ElementSlot } from 'fhir-ops/internal/fhirpath'
+import { isResourceType } from 'fhir-ops/storage'
 
 const FHIR_TO_SYSTEM: Readonly<Record<string, string>> = {
   Boolean: 'Boolean',
@@ -58,15 +59,17 @@ export function fhirModelInfo(model: TypeModel, version: string): string {
   const conversions = conversionsOf(types).map(
     ({ from, to, name }) => `<m:conversionInfo functionName="FHIRHelpers.${name}" fromType="FHIR.${from}" toType="${to}"/>`,
   )
+  const contexts = types.filter(({ kind, name }) => kind === 'resource' && isResourceType(name))
   const head =
     `xmlns:m="urn:hl7-org:elm-modelinfo:r1" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" name="FHIR" version="${version}" ` +
     'url="http://hl7.org/fhir" targetQualifier="fhir" patientClassName="FHIR.Patient" patientBirthDatePropertyName="birthDate.value" schemaLocation=""'
-  return `<?xml version="1.0" encoding="UTF-8"?><m:modelInfo ${head}><m:requiredModelInfo name="System" version="1.0.0"/>${types.map((type) => typeInfo(type, model)).join('')}${conversions.join('')}${CONTEXTS}</m:modelInfo>`
+  return `<?xml version="1.0" encoding="UTF-8"?><m:modelInfo ${head}><m:requiredModelInfo name="System" version="1.0.0"/>${types.map((type) => typeInfo(type, model)).join('')}${conversions.join('')}${contexts.map(contextInfo).join('')}</m:modelInfo>`
 }
 
-const CONTEXTS = ['Patient', 'Practitioner', 'Device', 'Encounter', 'RelatedPerson']
-  .map((name) => `<m:contextInfo name="${name}" keyElement="id"><m:contextType namespace="FHIR" name="${name}"/></m:contextInfo>`)
-  .join('')
+/** Whatever a Measure may have as its subjects is a context. */
+function contextInfo({ name }: TypeDefinition): string {
+  return `<m:contextInfo name="${name}" keyElement="id"><m:contextType namespace="FHIR" name="${name}"/></m:contextInfo>`
+}
 
 interface Conversion {
   readonly from: string

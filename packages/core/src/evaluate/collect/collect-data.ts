@@ -3,15 +3,17 @@ import { createPace, type OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, needed, TEXT } from '../../input/index.js'
 import type { JsonObject } from '../../json/index.js'
-import { parseSearch, type SearchPair } from '../../search/index.js'
+import type { SearchPair } from '../../search/index.js'
 import { allMatches, type StoredResource } from '../../storage/index.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import type { RequiredData } from '../languages/index.js'
-import { patientConditions, searchOptions, subjectParameter, ofPatients } from '../languages/x-fhir-query/criterion-query.js'
+import { searchOfSubjects, searchOptions } from '../languages/x-fhir-query/criterion-query.js'
 import { LANGUAGES } from '../language-option.js'
 import { checkedPeriod, type Period } from '../period.js'
+import { reportSubject } from '../report-subject.js'
 import { measureRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
-import { practitionerIdOf, subjectOf, type Subject } from '../subject.js'
+import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Subject } from '../subject.js'
+import { subjectLinks, type SubjectLinks } from '../subject-links.js'
 import { requirementConditions } from './requirement-search.js'
 
 /** Whose data is collected, for which Measure. */
@@ -22,7 +24,7 @@ export interface CollectDataInput {
   readonly periodStart: string
   /** The last of the period, included as a whole. */
   readonly periodEnd: string
-  /** `Patient/<id>` or an id: only what belongs to this patient. `Group/<id>`: what belongs to its members. Default: of all. */
+  /** As of `evaluateMeasure`: only what belongs to this subject, or to those for whom it stands. Default: of all. */
   readonly subject?: string | undefined
   /** `Practitioner/<id>` or an id: only what belongs to patients of this general practitioner. */
   readonly practitioner?: string | undefined
@@ -61,7 +63,7 @@ const PAGE = 500
 
 /**
  * Collects the data that the evaluation of a Measure looks at: what satisfies one of its data requirements, of the subjects that are asked for. Types
- * that refer to no patient are collected for all.
+ * that belong to no subject are collected for all.
  *
  * @throws {OperationError} as `dataRequirements`; `too-costly` for more resources than `limits.maxExpansion`, or more text than
  *   `limits.maxAnswerBytes`; what `ctx.authorize` throws for a type that the caller may not search.
@@ -77,8 +79,9 @@ export async function collectData(
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
   const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
-  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner)
-  const conditions = patientConditions({ subject, practitioner })
+  const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner, measure)
+  const subjectType = subjectTypeOf(measure)
+  const conditions = subjectConditions({ subjectType, subject, practitioner })
   const { data } = await measureRequirements(ctx, { measure, period, bySubject: conditions.length > 0 }, options.languages)
   return {
     id: ctx.newId(),
@@ -86,13 +89,14 @@ export async function collectData(
     measure: canonicalOfMeasure(measure),
     ...(subject !== undefined && { subject }),
     period: { start: period.start, end: period.end },
-    resources: await collected(ctx, data, { conditions, since: input.lastReceivedOn }),
+    resources: await collected(ctx, data, { conditions, since: input.lastReceivedOn, links: await subjectLinks(ctx, subjectType) }),
   }
 }
 
 interface Whose {
   readonly conditions: readonly SearchPair[]
   readonly since: string | undefined
+  readonly links: SubjectLinks
 }
 
 async function collected(ctx: OperationContext, data: readonly RequiredData[], whose: Whose): Promise<readonly StoredResource[]> {
@@ -103,10 +107,11 @@ async function collected(ctx: OperationContext, data: readonly RequiredData[], w
   for (const requirement of data) {
     const { type } = requirement
     ctx.authorize?.('search', type)
-    const isOfPatients = type === 'Patient' || subjectParameter(options, type, 'Patient') !== undefined
-    const own = isOfPatients ? whose.conditions.map((condition) => ofPatients(options, type, condition)) : []
+    const { links } = whose
+    const isOwn = type === links.subjectType || links.paramsOf(type).length > 0
     const since: readonly SearchPair[] = whose.since === undefined ? [] : [['_lastUpdated', `gt${whose.since}`]]
-    const { query } = await parseSearch(type, [...requirementConditions(options, requirement), ...own, ...since], options)
+    const parameters = [...requirementConditions(options, requirement), ...since]
+    const query = await searchOfSubjects(options, { type, parameters, conditions: isOwn ? whose.conditions : [], links })
     for await (const stored of allMatches(ctx.storage, { ...query, limit: PAGE })) {
       pace.check()
       await pace.step()
@@ -136,13 +141,15 @@ function sizeLimit({ limits }: OperationContext): (stored: StoredResource) => vo
 
 /** The report of type `data-collection` that goes with collected data. */
 function reportOf({ id, date, measure, subject, period, resources }: CollectDataResult): MeasureReport {
+  const about = reportSubject(subject)
   return {
     resourceType: 'MeasureReport',
     id,
+    ...(about.extension.length > 0 && { extension: [...about.extension] }),
     status: 'complete',
     type: 'data-collection',
     measure,
-    ...(subject !== undefined && { subject: { reference: `${subject.type}/${subject.id}` } }),
+    ...(about.subject !== undefined && { subject: about.subject }),
     date,
     period: { ...period },
     ...(resources.length > 0 && { evaluatedResource: resources.map((one) => ({ reference: `${one.type}/${one.id}` })) }),

@@ -26,7 +26,7 @@ export interface Scope {
   readonly measure: JsonObject
   /** Type of the subjects of the Measure, which are counted with basis `boolean`. */
   readonly subjectType: string
-  /** Only what belongs to this patient, or to the patients of this Group, is looked at; all when absent. */
+  /** Only what belongs to this subject, or to those for whom it stands, is looked at; all when absent. */
   readonly subject?: Subject | undefined
   /** Id of a Practitioner: only what belongs to patients of this general practitioner is looked at. */
   readonly practitioner?: string | undefined

@@ -1,5 +1,5 @@
 import type { OperationContext } from '../../context/index.js'
-import { isObject, type JsonObject } from '../../json/index.js'
+import { isObject } from '../../json/index.js'
 import type { HistoryItem, ResourceHistory } from '../../storage/index.js'
 
 /** What the results of subjects were made of. */
@@ -139,9 +139,9 @@ async function subjectsOf(
 
 const TARGET = /(?:^|\/)([A-Z]\w{0,63})\/([A-Za-z0-9\-.]{1,64})(?:\/_history\/[^/]{1,64})?$/
 
-/** Adds the ids of all resources of a type that are referred to anywhere within a resource. */
-export function addReferences(resource: JsonObject, type: string, found: Set<string>): void {
-  const open: unknown[] = [resource]
+/** Adds the ids of all resources of a type that are referred to anywhere within. */
+export function addReferences(json: unknown, type: string, found: Set<string>): void {
+  const open: unknown[] = [json]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (Array.isArray(value)) open.push(...value.filter((item) => item !== undefined))
     if (!isObject(value)) continue

@@ -52,9 +52,10 @@ export async function evaluateMeasurePart(
 }
 
 function checkDivisible({ coverage, explain }: EvaluateMeasureInput, { scope }: MeasureRun): void {
-  const of = coverage === true ? 'coverage' : explain === true ? 'explain' : scope.subject?.type === 'Patient' ? 'subject' : undefined
+  const of =
+    coverage === true ? 'coverage' : explain === true ? 'explain' : scope.subject?.type === scope.subjectType ? 'subject' : undefined
   if (of === undefined) return
-  const message = of === 'subject' ? 'The report of one patient has no parts.' : `'${of}' needs an evaluation that is not divided.`
+  const message = of === 'subject' ? 'The report of one subject has no parts.' : `'${of}' needs an evaluation that is not divided.`
   throw new OperationError('parameter-unsupported', message, { expression: [of] })
 }
 

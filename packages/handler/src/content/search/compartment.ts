@@ -1,23 +1,7 @@
-import { cached, type CacheKind } from 'fhir-ops/internal/context'
+import { compartmentMembers } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { objectsAt } from 'fhir-ops/internal/json'
 import type { Condition } from 'fhir-ops/storage'
-
-/** The compartments of R4, by the type of the resource that each is of. */
-const DEFINITIONS: ReadonlyMap<string, string> = new Map([
-  ['Device', 'http://hl7.org/fhir/CompartmentDefinition/device'],
-  ['Encounter', 'http://hl7.org/fhir/CompartmentDefinition/encounter'],
-  ['Patient', 'http://hl7.org/fhir/CompartmentDefinition/patient'],
-  ['Practitioner', 'http://hl7.org/fhir/CompartmentDefinition/practitioner'],
-  ['RelatedPerson', 'http://hl7.org/fhir/CompartmentDefinition/relatedPerson'],
-])
-
-/** Types whose resources have a compartment. */
-export const COMPARTMENT_TYPES: readonly string[] = [...DEFINITIONS.keys()]
-
-/** Canonicals of all compartments. */
-export const COMPARTMENTS: readonly string[] = [...DEFINITIONS.values()]
 
 /** All resources of the type `member` in the compartment of one resource. */
 export interface Compartment {
@@ -38,27 +22,6 @@ export async function compartmentCondition(ctx: OperationContext, { type, id, me
   const params = members.get(member)
   if (params === undefined) throw new OperationError('not-found', `No ${member} belongs to the compartment of a ${type}.`)
   return leadsTo(params, { type, id })
-}
-
-/** The types that belong to the compartments of resources of a type, each with the parameters that lead there; `undefined` without definition. */
-export async function compartmentMembers({ content, cache }: OperationContext, type: string): Promise<CompartmentMembers | undefined> {
-  const definition = await content.resolve('CompartmentDefinition', DEFINITIONS.get(type) ?? '')
-  return definition && cached(cache, MEMBERS, definition)
-}
-
-/** Search parameters by the type of the member. */
-export type CompartmentMembers = ReadonlyMap<string, readonly string[]>
-
-const MEMBERS: CacheKind<CompartmentMembers> = {
-  name: 'compartment-members',
-  is: (value): value is CompartmentMembers => value instanceof Map,
-  bytes: (members) => members.size * 200,
-  make: ({ resource }) =>
-    new Map(
-      objectsAt(resource, 'resource').flatMap(({ code, param }) =>
-        typeof code === 'string' && Array.isArray(param) && param.length > 0 ? [[code, param.map(String)] as const] : [],
-      ),
-    ),
 }
 
 /** One of the parameters leads to the resource; `{def}` means the resource itself. */

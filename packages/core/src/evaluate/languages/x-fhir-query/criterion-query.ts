@@ -1,13 +1,20 @@
 import type { OperationContext } from '../../../context/index.js'
 import { ERRORS, OperationError, quoted, type ErrorCode } from '../../../errors/index.js'
-import { hierarchyOf, parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
-import type { SearchQuery } from '../../../storage/index.js'
+import { hierarchyOf, parseSearch, searchTypesOf, type SearchOptions, type SearchPair } from '../../../search/index.js'
+import type { Condition, SearchQuery } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
+import { subjectConditions } from '../../subject.js'
+import { subjectLinks, type SubjectLinks } from '../../subject-links.js'
 import type { Scope } from '../language.js'
 import { parseExpression } from './expression.js'
 
-/** Variables of an expression that have the id of the patient for whom it is evaluated. */
-export const PATIENT_VARIABLES: readonly string[] = ['subject.id', 'patient.id']
+const SUBJECT = 'subject.id'
+const PATIENT = 'patient.id'
+
+/** Variables of an expression that have the id of the subject for whom it is evaluated. */
+export function subjectVariables(subjectType: string): readonly string[] {
+  return subjectType === 'Patient' ? [SUBJECT, PATIENT] : [SUBJECT]
+}
 
 /** A criterion and the query whose matches it counts. */
 export interface Counted {
@@ -25,7 +32,7 @@ export interface Counted {
 export async function countedQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<Counted> {
   const found = await foundQuery(ctx, criterion, scope)
   const { basis } = criterion
-  if (basis === 'boolean') return { criterion, query: subjectsQuery(ctx, criterion, found, scope) }
+  if (basis === 'boolean') return { criterion, query: await subjectsQuery(ctx, criterion, found, scope) }
   if (basis !== undefined && basis !== found.type) throw mismatch(criterion, found.type, basis)
   return { criterion, query: found }
 }
@@ -46,16 +53,15 @@ function mismatch({ place, path, expression }: Criterion, found: string, expecte
 }
 
 /**
- * What the expression finds, of the patients of the scope if there are any. An expression that names the patient itself is not narrowed.
+ * What the expression finds, of the subjects of the scope if it names any. An expression that names the subject itself is not narrowed.
  * Parameters that do not select anything (`_count`, `_sort` ...) have no effect on a count.
  */
 export async function foundQuery(ctx: OperationContext, criterion: Criterion, scope: Scope): Promise<SearchQuery> {
   const options = searchOptions(ctx)
   const query = await withPlace(criterion, async () => {
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
-    const conditions = namesPatient(criterion) ? [] : patientConditions(scope)
-    const own = conditions.map((condition) => ofPatients(options, type, condition))
-    const { query } = await parseSearch(type, [...parameters, ...own], options)
+    const conditions = namesSubject(criterion) ? [] : subjectConditions(scope)
+    const query = await searchOfSubjects(options, { type, parameters, conditions, links: await subjectLinks(ctx, scope.subjectType) })
     if (query.after !== undefined) throw new OperationError('search-unsupported', "'_cursor' is not supported in a criterion.")
     return query
   })
@@ -63,65 +69,85 @@ export async function foundQuery(ctx: OperationContext, criterion: Criterion, sc
   return query
 }
 
-function variablesOf({ period, subject }: Scope): ReadonlyMap<string, string> {
+function variablesOf({ period, subject, subjectType }: Scope): ReadonlyMap<string, string> {
   return new Map([
     ['periodStart', period.start],
     ['periodEnd', period.end],
     ['measurementPeriod.start', period.start],
     ['measurementPeriod.end', period.end],
-    ...(subject?.type === 'Patient' ? PATIENT_VARIABLES.map((name) => [name, subject.id] as const) : []),
+    ...(subject?.type === subjectType ? subjectVariables(subjectType).map((name) => [name, subject.id] as const) : []),
   ])
 }
 
-type Parameter = readonly [name: string, value: string]
-
-/** The parameters of a search for the patients of a scope; none for all patients. */
-export function patientConditions({ subject, practitioner }: Pick<Scope, 'practitioner' | 'subject'>): readonly Parameter[] {
-  const conditions: Parameter[] = practitioner === undefined ? [] : [['general-practitioner', `Practitioner/${practitioner}`]]
-  if (subject?.type === 'Group') conditions.push(['_has:Group:member:_id', subject.id])
-  if (subject?.type === 'Patient') conditions.push(['_id', subject.id])
-  return conditions
+/** A search for what belongs to some subjects. */
+interface OwnSearch {
+  readonly type: string
+  readonly parameters: readonly SearchPair[]
+  /** Of the subjects; everything is searched where there are none. */
+  readonly conditions: readonly SearchPair[]
+  readonly links: SubjectLinks
 }
 
-/** The patient who is the only subject of a scope; `undefined` where subjects are searched. */
-export function singlePatient({ subject, practitioner }: Pick<Scope, 'practitioner' | 'subject'>): Scope['subject'] {
-  return subject?.type === 'Patient' && practitioner === undefined ? subject : undefined
+/**
+ * The query for what is found by parameters and belongs to subjects that meet conditions.
+ *
+ * @throws {OperationError} `search-invalid` for a type that belongs to no subject.
+ */
+export async function searchOfSubjects(
+  options: SearchOptions,
+  { type, parameters, conditions, links: { subjectType, paramsOf } }: OwnSearch,
+): Promise<SearchQuery> {
+  if (type === subjectType || conditions.length === 0) return (await parseSearch(type, [...parameters, ...conditions], options)).query
+  const params = paramsOf(type)
+  const [only, ...others] = params
+  if (only === undefined)
+    throw new OperationError('search-invalid', `${type} has no search parameter that refers to a ${subjectType.toLowerCase()}.`)
+  if (others.length === 0) {
+    const own = conditions.map(([name, value]): SearchPair =>
+      name === '_id' ? [only, `${subjectType}/${value}`] : [`${only}:${subjectType}.${name}`, value],
+    )
+    return (await parseSearch(type, [...parameters, ...own], options)).query
+  }
+  const { query } = await parseSearch(type, parameters, options)
+  const { query: subjects } = await parseSearch(subjectType, conditions, options)
+  const belongs = anyOf(params.map((param) => ({ kind: 'refersTo', param, query: subjects })))
+  const { parameters: _, ...own } = query
+  return { ...own, where: { kind: 'and', conditions: [query.where, belongs] } }
 }
 
-/** A condition on patients as one on resources of a type that refers to them. @throws {OperationError} `search-invalid` for a type that does not. */
-export function ofPatients(options: SearchOptions, type: string, [name, value]: Parameter): Parameter {
-  if (type === 'Patient') return [name, value]
-  const parameter = subjectParameter(options, type, 'Patient')
-  if (parameter === undefined) throw new OperationError('search-invalid', `${type} has no search parameter that refers to a patient.`)
-  return name === '_id' ? [parameter, `Patient/${value}`] : [`${parameter}:Patient.${name}`, value]
-}
-
-/** The subjects that are found or referred to. In the scope of one patient only this one, whomever else the resources are about. */
-function subjectsQuery(ctx: OperationContext, criterion: Criterion, found: SearchQuery, { subject, subjectType }: Scope): SearchQuery {
+/** The subjects that are found or referred to. In the scope of one subject only this one, whomever else the resources are about. */
+async function subjectsQuery(
+  ctx: OperationContext,
+  criterion: Criterion,
+  found: SearchQuery,
+  { subject, subjectType }: Scope,
+): Promise<SearchQuery> {
   const { type, where } = found
-  if (type === subjectType && !namesPatient(criterion)) return found
-  const subjects = type === subjectType ? where : referredBy(ctx, criterion, found, subjectType)
-  if (subject?.type !== 'Patient') return { type: subjectType, where: subjects }
+  if (type === subjectType && !namesSubject(criterion)) return found
+  const subjects = type === subjectType ? where : await referredBy(ctx, criterion, found, subjectType)
+  if (subject?.type !== subjectType) return { type: subjectType, where: subjects }
   return { type: subjectType, where: { kind: 'and', conditions: [{ kind: 'id', ids: [subject.id] }, subjects] } }
 }
 
-function referredBy(ctx: OperationContext, criterion: Criterion, { type, where }: SearchQuery, subjectType: string): SearchQuery['where'] {
-  const param = subjectParameter(searchOptions(ctx), type, subjectType)
-  if (param === undefined) throw mismatch(criterion, type, `a type that refers to ${subjectType}`)
-  return { kind: 'referredBy', param, query: { type, where } }
+async function referredBy(
+  ctx: OperationContext,
+  criterion: Criterion,
+  { type, where }: SearchQuery,
+  subjectType: string,
+): Promise<Condition> {
+  const params = (await subjectLinks(ctx, subjectType)).paramsOf(type)
+  if (params.length === 0) throw mismatch(criterion, type, `a type that refers to ${subjectType}`)
+  return anyOf(params.map((param) => ({ kind: 'referredBy', param, query: { type, where } })))
 }
 
-/** Code of the search parameter by which resources of a type refer to the patient, or other subject, that they are about; `undefined` when there is none. */
-export function subjectParameter({ parameters }: SearchOptions, type: string, subjectType: string): string | undefined {
-  return ['patient', 'subject'].find((code) => {
-    const parameter = parameters.find(type, code)
-    return parameter?.type === 'reference' && (parameter.targets.length === 0 || parameter.targets.includes(subjectType))
-  })
+function anyOf(conditions: readonly Condition[]): Condition {
+  const [only] = conditions
+  return only !== undefined && conditions.length === 1 ? only : { kind: 'or', conditions }
 }
 
-/** Whether an expression uses a variable for the patient: such a criterion is evaluated for each patient. */
-export function namesPatient({ expression }: Criterion): boolean {
-  return PATIENT_VARIABLES.some((name) => expression.includes(`{{%${name}}}`))
+/** Whether an expression uses a variable for the subject: such a criterion is evaluated for each subject. */
+export function namesSubject({ expression }: Criterion): boolean {
+  return [SUBJECT, PATIENT].some((name) => expression.includes(`{{%${name}}}`))
 }
 
 /** How searches are read. @throws {OperationError} `not-supported` for a context without search parameters. */

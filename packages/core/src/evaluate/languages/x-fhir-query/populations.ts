@@ -3,8 +3,8 @@ import { OperationError } from '../../../errors/index.js'
 import { allMatches, type Condition, type SearchQuery } from '../../../storage/index.js'
 import type { Tally } from '../../tally.js'
 import type { Scope } from '../language.js'
-import { commonType, countedQuery, namesPatient, type Counted } from './criterion-query.js'
-import { perPatientTally } from './per-patient.js'
+import { commonType, countedQuery, namesSubject, type Counted } from './criterion-query.js'
+import { perSubjectTally } from './per-subject.js'
 
 const PAGE = 500
 
@@ -17,18 +17,18 @@ export interface Members {
 type TallyQuery = (query: SearchQuery) => Promise<Tally>
 
 /**
- * Counts or, where the scope says so, lists what belongs to populations: in one query, or in one for each patient.
+ * Counts or, where the scope says so, lists what belongs to populations: in one query, or in one for each subject.
  *
  * @throws {OperationError} `definition-invalid` for criteria that count different types; `too-costly` when all populations together have
- *   more members to list than `limits.maxExpansion`; as `perPatientTally`.
+ *   more members to list than `limits.maxExpansion`; as `perSubjectTally`.
  */
 export function membersTally(ctx: OperationContext, scope: Scope): (members: Members) => Promise<Tally> {
   const lister = scope.listed === true ? memberLister(ctx) : undefined
   const tally = lister ?? counter(ctx)
-  const tallyOfEach = perPatientTally(ctx, scope)
+  const tallyOfEach = perSubjectTally(ctx, scope)
   return async (members) => {
     const query = intersection(members)
-    if (![...members.inside, ...members.outside].some(({ criterion }) => namesPatient(criterion))) return tally(query)
+    if (![...members.inside, ...members.outside].some(({ criterion }) => namesSubject(criterion))) return tally(query)
     return tallyOfEach(async (own) => (lister ?? counter(ctx))(intersection(await readAgain(ctx, own, members))))
   }
 }

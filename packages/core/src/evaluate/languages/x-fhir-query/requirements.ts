@@ -5,9 +5,10 @@ import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/
 import { splitUnescaped, unescaped } from '../../../search/values/escapes.js'
 import type { Criterion, GroupPlan } from '../../measure-plan.js'
 import type { RequiredData, RequirementScope, Requirements } from '../language.js'
-import { namesPatient, PATIENT_VARIABLES, searchOptions, withPlace } from './criterion-query.js'
+import { subjectLinks } from '../../subject-links.js'
+import { namesSubject, searchOptions, subjectVariables, withPlace } from './criterion-query.js'
 import { parseExpression } from './expression.js'
-import { withoutOwnPatient } from './per-patient.js'
+import { withoutOwnSubject } from './per-subject.js'
 
 /**
  * The data that queries look at: their types, with filters for what they ask of codes and dates. Whatever else they ask makes no filter, so
@@ -27,31 +28,32 @@ export function queryRequirements(ctx: OperationContext, scope: RequirementScope
 
 async function ofCriterion(ctx: OperationContext, criterion: Criterion, scope: RequirementScope): Promise<readonly RequiredData[]> {
   const options = searchOptions(ctx)
-  if (scope.bySubject === true && namesPatient(withoutOwnPatient(options, { ...criterion, basis: 'boolean' })))
+  const links = await subjectLinks(ctx, scope.subjectType)
+  if (scope.bySubject === true && namesSubject(withoutOwnSubject(links, { ...criterion, basis: 'boolean' })))
     throw new OperationError(
       'not-supported',
-      `${criterion.place} finds what refers to a patient otherwise than as its subject; such data cannot be collected for some patients only.`,
+      `${criterion.place} finds what refers to a subject otherwise than as its own; such data cannot be collected for some subjects only.`,
       { expression: [`${criterion.path}.criteria.expression`] },
     )
   return withPlace(criterion, async () => {
     const { type, parameters } = parseExpression(criterion.expression, variablesOf(scope))
     const { query } = await parseSearch(type, parameters, options)
     const others = [...searchTypesOf(query), ...(criterion.basis === 'boolean' ? [scope.subjectType] : [])].filter((one) => one !== type)
-    const stated = parameters.filter(([, value]) => !value.includes(ANY_PATIENT))
+    const stated = parameters.filter(([, value]) => !value.includes(ANY_SUBJECT))
     return [filtered(options, type, stated), ...[...new Set(others)].map((other) => ({ type: other }))]
   })
 }
 
-/** Stands for the id of any patient: what asks for it makes no filter. */
-const ANY_PATIENT = '-.any-patient.-'
+/** Stands for the id of any subject: what asks for it makes no filter. */
+const ANY_SUBJECT = '-.any-subject.-'
 
-function variablesOf({ period }: RequirementScope): ReadonlyMap<string, string> {
+function variablesOf({ period, subjectType }: RequirementScope): ReadonlyMap<string, string> {
   return new Map([
     ['periodStart', period.start],
     ['periodEnd', period.end],
     ['measurementPeriod.start', period.start],
     ['measurementPeriod.end', period.end],
-    ...PATIENT_VARIABLES.map((name) => [name, ANY_PATIENT] as const),
+    ...subjectVariables(subjectType).map((name) => [name, ANY_SUBJECT] as const),
   ])
 }
 

@@ -4,9 +4,10 @@ import { membershipsOf } from '../../membership.js'
 import type { Stratum } from '../../stratum.js'
 import type { Tally } from '../../tally.js'
 import type { CriteriaLanguage, GroupCounts, MeasureCounts, Scope } from '../language.js'
-import { countedQuery, namesPatient, searchOptions, type Counted } from './criterion-query.js'
+import { subjectLinks } from '../../subject-links.js'
+import { countedQuery, namesSubject, type Counted } from './criterion-query.js'
 import { explainQueries } from './explain-queries.js'
-import { scopeOfPatient, withoutOwnPatient } from './per-patient.js'
+import { scopeOfSubject, withoutOwnSubject } from './per-subject.js'
 import { mapInOrder, membersTally, type Members } from './populations.js'
 import { queryRequirements } from './requirements.js'
 import { valueDivider } from './value-strata.js'
@@ -21,8 +22,8 @@ export const xFhirQuery: CriteriaLanguage = {
   requirements: queryRequirements,
 }
 
-/** The id with which criteria that name the patient are checked before patients are searched. */
-const ANY_PATIENT = 'any'
+/** The id with which criteria that name the subject are checked before subjects are searched. */
+const ANY_SUBJECT = 'any'
 
 const NOTHING: GroupCounts = { populations: [], strata: [] }
 
@@ -37,16 +38,15 @@ type Divider = (populations: Populations) => Promise<readonly Stratum[]>
 
 /**
  * Counts groups by queries that the storage answers: a population is a condition on what is counted, belonging to another population
- * as well is a conjunction, exclusion a negation. Equal queries are counted once. Populations with a criterion that names the patient are
- * counted for each patient. All criteria of a group are checked before anything of it is counted.
+ * as well is a conjunction, exclusion a negation. Equal queries are counted once. Populations with a criterion that names the subject are
+ * counted for each subject. All criteria of a group are checked before anything of it is counted.
  */
 function queryEvaluator(ctx: OperationContext, scope: Scope): (groups: readonly GroupPlan[]) => Promise<MeasureCounts> {
   const tally = membersTally(ctx, scope)
   const list = membersTally(ctx, { ...scope, listed: true })
-  const isOfPatients = scope.subjectType === 'Patient'
-  const queryOf = (written: Criterion): Promise<Counted> => {
-    const criterion = isOfPatients ? withoutOwnPatient(searchOptions(ctx), written) : written
-    return countedQuery(ctx, criterion, isOfPatients && namesPatient(criterion) ? scopeOfPatient(scope, ANY_PATIENT) : scope)
+  const queryOf = async (written: Criterion): Promise<Counted> => {
+    const criterion = withoutOwnSubject(await subjectLinks(ctx, scope.subjectType), written)
+    return await countedQuery(ctx, criterion, namesSubject(criterion) ? scopeOfSubject(scope, ANY_SUBJECT) : scope)
   }
   const dividerOf = async ({ criteria }: Stratifier): Promise<Divider> => {
     const [only] = criteria

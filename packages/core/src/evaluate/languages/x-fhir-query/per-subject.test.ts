@@ -115,7 +115,7 @@ describe('criteria that name the patient are refused', () => {
 
   test('for more patients than an expansion may have codes', async () => {
     const ctx = wardContext([one(WEIGHTS)], { limits: { maxExpansion: 3 } })
-    await expect(evaluateMeasure(ctx, input)).rejects.toMatchObject({ code: 'too-costly', message: expect.stringContaining('3 patients') })
+    await expect(evaluateMeasure(ctx, input)).rejects.toMatchObject({ code: 'too-costly', message: expect.stringContaining('3 subjects') })
     await expect(evaluateMeasure(ctx, { ...input, subject: 'ada' })).resolves.toMatchObject({ type: 'individual' })
   })
 
