@@ -23,9 +23,19 @@ const mirror: Operation = {
   },
 }
 
+const taking: Operation = {
+  ...mirror,
+  name: '$taking',
+  resourceParameter: 'patient',
+  run: async (_, { parameters }) => ({
+    status: 200,
+    resource: { resourceType: 'Basic', given: parameters.map(({ name, resource }) => [name, resource]) },
+  }),
+}
+
 let running: RunningServer
 beforeAll(async () => {
-  running = await startServer({ operations: [mirror] })
+  running = await startServer({ operations: [mirror, taking] })
 })
 afterAll(() => running.stop())
 
@@ -66,6 +76,16 @@ describe('what operations get', () => {
       names: [
         ['a', '1'],
         ['b', '2'],
+      ],
+    })
+  })
+
+  it('a body of the type is the value of the one parameter that is a resource, beside those of the query', async () => {
+    const reply = await ask('/Patient/$taking?a=1', { method: 'POST', body: '{"resourceType":"Patient","active":true}' })
+    expect(reply.json).toMatchObject({
+      given: [
+        ['a', null],
+        ['patient', { resourceType: 'Patient', active: true }],
       ],
     })
   })

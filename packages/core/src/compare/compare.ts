@@ -2,7 +2,7 @@ import type { Parameters } from 'fhir/r4.js'
 import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
-import { checkInput, FLAG, inputShape, needed, OBJECT, objectWith, oneOf, TEXT } from '../input/index.js'
+import { checkInput, FLAG, inputShape, needed, objectWith, oneOf, resourceOf, TEXT } from '../input/index.js'
 import {
   conceptsOf,
   coverageOf,
@@ -44,7 +44,7 @@ export interface CompareInput extends ExplainOption {
 }
 
 const VALUE_SET_NAME = objectWith('an object with the url of a value set, or the value set', {
-  valueSet: OBJECT,
+  valueSet: resourceOf('ValueSet'),
   url: TEXT,
   valueSetVersion: TEXT,
 })

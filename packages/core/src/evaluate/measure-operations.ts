@@ -40,6 +40,7 @@ function operationOf(type: 'Library' | 'Measure', read: ReadInput, options: Data
     methods: ['GET', 'POST'],
     definition: `http://hl7.org/fhir/OperationDefinition/${type}-data-requirements`,
     answers: 'Library',
+    ...(type === 'Library' && { resourceParameter: 'library' }),
     needs: { text: `${type}.r, and .r on the definitions that it uses`, anyOf: [{ action: 'read', type }] },
     run: async (ctx, request) => {
       const input = await read(ctx, request)

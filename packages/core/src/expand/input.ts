@@ -1,5 +1,5 @@
 import type { ExplainOption } from '../context/index.js'
-import { COUNT, FLAG, inputShape, listOf, OBJECT, TEXT, type InputShape } from '../input/index.js'
+import { COUNT, FLAG, inputShape, listOf, resourceOf, TEXT, type InputShape } from '../input/index.js'
 import { VERSION_RULES, type AskedLanguages, type ValueSetName, type VersionRules } from '../terminology/index.js'
 
 /** What `expand` takes: the value set by `url` or `valueSet`, and options. */
@@ -44,7 +44,7 @@ export interface ExpandOptions extends AskedLanguages, ExplainOption {
 
 /** What `expand` checks its input by. */
 export const EXPAND_INPUT: InputShape = inputShape<ExpandInput>({
-  valueSet: OBJECT,
+  valueSet: resourceOf('ValueSet'),
   url: TEXT,
   valueSetVersion: TEXT,
   displayLanguage: TEXT,

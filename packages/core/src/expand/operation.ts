@@ -16,6 +16,7 @@ export const expandOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-expand',
   answers: 'ValueSet',
+  resourceParameter: 'valueSet',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {

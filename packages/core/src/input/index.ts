@@ -29,6 +29,7 @@ export {
   OBJECT,
   objectWith,
   oneOf,
+  resourceOf,
   TEXT,
   type InputShape,
   type MemberKind,

@@ -40,6 +40,11 @@ export const FLAG: MemberKind = { words: 'true or false', is: (value) => typeof 
 export const COUNT: MemberKind = { words: 'a whole number, 0 or more', is: (value) => Number.isSafeInteger(value) && Number(value) >= 0 }
 /** An object that is not an array. */
 export const OBJECT: MemberKind = { words: 'an object', is: isObject }
+/** A resource of a type, which may leave the type out. */
+export function resourceOf(type: string): MemberKind {
+  return { words: `a ${type}`, is: (value) => isObject(value) && (value['resourceType'] ?? type) === type }
+}
+
 /** System, version, code and display as texts, of which any may be absent. */
 export const CODING: MemberKind = objectWith('a coding', { system: TEXT, version: TEXT, code: TEXT, display: TEXT })
 

@@ -80,6 +80,20 @@ describe('the operation', () => {
     expect(await call(lookupOperation, ctx, [{ name: 'coding', valueCoding: { system, code: 'cat' } }])).toEqual(byCode)
   })
 
+  it.each([
+    ['version', { version: '2' }],
+    ['system', { system: cs('twin') }],
+  ])('refuses a coding whose %s is another one than that beside it', async (name, other) => {
+    const parameters = [
+      { name: 'coding', valueCoding: { system, code: 'cat', version: '1.0.0' } },
+      ...Object.entries(other).map(([key, valueString]) => ({ name: key, valueString })),
+    ]
+    await expect(call(lookupOperation, ctx, parameters)).rejects.toMatchObject({
+      code: 'parameter-invalid',
+      message: expect.stringContaining(`The ${name} of the coding`),
+    })
+  })
+
   it.each(['code=cat', `system=${system}`, ''])('needs both: %j', async (query) => {
     await expect(callByGet(lookupOperation, ctx, query)).rejects.toMatchObject({ code: 'parameter-required' })
   })

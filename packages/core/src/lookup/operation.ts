@@ -1,7 +1,7 @@
 import type { OperationContext } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { OperationError, quoted } from '../errors/index.js'
 import { ambiguousCode } from '../input/index.js'
-import { stringAt } from '../json/index.js'
+import { stringAt, type JsonObject } from '../json/index.js'
 import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
 import type { ParameterReader } from '../parameters/index.js'
 import { readLanguages, readTerminologyCall, readVersionRules } from '../terminology/index.js'
@@ -31,18 +31,31 @@ function readInput(_: OperationContext, request: OperationRequest, reader: Param
   const plain = reader.text('code')
   if (coding !== undefined && plain !== undefined) throw ambiguousCode(['code', 'coding'])
   const code = plain ?? stringAt(coding, 'code')
-  const system = reader.text('system') ?? stringAt(coding, 'system')
+  const system = agreed(reader, coding, 'system')
   if (code === undefined || system === undefined) {
     throw new OperationError('parameter-required', 'The concept must be named by code and system, or by coding.', { expression: ['code'] })
   }
   return {
     system,
     code,
-    version: reader.text('version') ?? stringAt(coding, 'version'),
+    version: agreed(reader, coding, 'version'),
     properties: reader.texts('property'),
     useSupplement: reader.texts('useSupplement'),
     ...readLanguages(reader, request),
     rules: readVersionRules(reader),
     explain: reader.boolean('_explain'),
   }
+}
+
+/** What may be said beside the coding, too. @throws {OperationError} `parameter-invalid` where both are said and differ. */
+function agreed(reader: ParameterReader, coding: JsonObject | undefined, name: 'system' | 'version'): string | undefined {
+  const [beside, within] = [reader.text(name), stringAt(coding, name)]
+  if (beside === undefined || within === undefined || beside === within) return beside ?? within
+  throw new OperationError(
+    'parameter-invalid',
+    `The ${name} of the coding is ${quoted(within)}, and the parameter '${name}' is ${quoted(beside)}.`,
+    {
+      expression: [reader.expressionOf(name)],
+    },
+  )
 }

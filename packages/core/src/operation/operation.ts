@@ -95,6 +95,13 @@ export interface Operation {
   readonly cacheable?: boolean
   /** A header of the request that stands for parameters. Default: none. */
   readonly header?: OperationHeader
+  /**
+   * The one parameter that is a resource of the type that the operation is called on: a body that is such a resource is its value. Default: the
+   * operation looks at `body` itself.
+   *
+   * @see https://hl7.org/fhir/R4/operations.html#executing
+   */
+  readonly resourceParameter?: string
   /** What a POST carries: a Parameters resource, or text that the operation parses itself. Default `parameters`. */
   readonly body?: 'parameters' | 'text'
   /** Whether it may take long, so that callers may ask for the answer later (`Prefer: respond-async`). Default false. */

@@ -8,6 +8,7 @@ export const snapshotOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/StructureDefinition-snapshot',
   answers: 'StructureDefinition',
+  resourceParameter: 'definition',
   needs: { text: 'StructureDefinition.r', anyOf: [{ action: 'read', type: 'StructureDefinition' }] },
   run: engineOnDemand(async () => (await import('./run-operation.js')).runSnapshot),
 }

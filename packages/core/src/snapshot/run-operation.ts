@@ -1,6 +1,5 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, type OutcomeIssue } from '../errors/index.js'
-import type { JsonObject } from '../json/index.js'
 import { storedInstance, type OperationRequest, type OperationResponse } from '../operation/index.js'
 import { parameterReader } from '../parameters/index.js'
 import { ignoreUnknown } from '../terminology/index.js'
@@ -27,7 +26,7 @@ function issueOf({ severity, text, expression }: SnapshotProblem): OutcomeIssue 
  */
 async function readInput(ctx: OperationContext, request: OperationRequest): Promise<SnapshotInput> {
   const reader = parameterReader(request.parameters)
-  const [sent, url] = [reader.resource('definition') ?? bodyOf(request), reader.text('url')]
+  const [sent, url] = [reader.resource('definition'), reader.text('url')]
   ignoreUnknown(request, reader)
   const stored = (await storedInstance(ctx, request))?.resource
   if (stored !== undefined) return { definition: stored }
@@ -40,8 +39,4 @@ async function readInput(ctx: OperationContext, request: OperationRequest): Prom
   throw new OperationError('parameter-required', 'A StructureDefinition is needed: in the body, by its url, or by an id in the path.', {
     expression: ['definition'],
   })
-}
-
-function bodyOf({ body }: OperationRequest): JsonObject | undefined {
-  return body?.['resourceType'] === 'Parameters' ? undefined : body
 }

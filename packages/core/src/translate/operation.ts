@@ -16,6 +16,7 @@ export const translateOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ConceptMap-translate',
   answers: 'Parameters',
+  resourceParameter: 'conceptMap',
   needs: { text: 'ConceptMap.r', anyOf: [{ action: 'read', type: 'ConceptMap' }] },
   cacheable: true,
   run: async (ctx, request) => {

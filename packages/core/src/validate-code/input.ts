@@ -5,7 +5,7 @@ import {
   FLAG,
   inputShape,
   listOf,
-  OBJECT,
+  resourceOf,
   TEXT,
   type CodeInput,
   type CodeSource,
@@ -85,14 +85,18 @@ const OPTIONS = {
 export const VALUE_SET_INPUT: InputShape = inputShape<ValidateCodeInput>({
   ...OPTIONS,
   url: TEXT,
-  valueSet: OBJECT,
+  valueSet: resourceOf('ValueSet'),
   valueSetVersion: TEXT,
   inferSystem: FLAG,
   membershipOnly: FLAG,
 })
 
 /** What `validateCodeInSystem` checks its input by. */
-export const CODE_SYSTEM_INPUT: InputShape = inputShape<ValidateCodeInSystemInput>({ ...OPTIONS, url: TEXT, codeSystem: OBJECT })
+export const CODE_SYSTEM_INPUT: InputShape = inputShape<ValidateCodeInSystemInput>({
+  ...OPTIONS,
+  url: TEXT,
+  codeSystem: resourceOf('CodeSystem'),
+})
 
 /** A code to validate, and its place in the request. */
 export interface GivenCoding {

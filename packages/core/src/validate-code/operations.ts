@@ -1,5 +1,5 @@
-import { OperationError, outcomeOf } from '../errors/index.js'
-import { withoutVersion } from '../content/index.js'
+import { OperationError, outcomeOf, quoted } from '../errors/index.js'
+import { canonicalOf, withoutVersion } from '../content/index.js'
 import { createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
 import type { LooseCodeInput } from '../input/index.js'
 import type { JsonObject } from '../json/index.js'
@@ -19,6 +19,7 @@ export const valueSetValidateCodeOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code',
   answers: 'Parameters',
+  resourceParameter: 'valueSet',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   run: runInValueSet,
@@ -32,6 +33,7 @@ export const codeSystemValidateCodeOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code',
   answers: 'Parameters',
+  resourceParameter: 'codeSystem',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {
@@ -68,7 +70,20 @@ async function readCodeSystemInput(ctx: OperationContext, request: OperationRequ
   const stored = (await storedInstance(ctx, request))?.resource
   if (stored !== undefined) refuseOther(stored, { url, codeSystem })
   const version = reader.text('version', 'systemVersion')
+  refuseOtherVersion(reader, url, version)
   return { ...readOptions(request, reader), url, version, codeSystem: codeSystem ?? stored }
+}
+
+function refuseOtherVersion(reader: ParameterReader, url: string | undefined, version: string | undefined): void {
+  const stated = url === undefined ? undefined : canonicalOf(url).version
+  if (stated === undefined || version === undefined || stated === version) return
+  throw new OperationError(
+    'parameter-invalid',
+    `The code system is named with version ${quoted(stated)}, and version is ${quoted(version)}.`,
+    {
+      expression: [reader.expressionOf('version')],
+    },
+  )
 }
 
 function refuseOther(stored: JsonObject, { url, codeSystem }: Pick<LooseCodeSystemInput, 'url' | 'codeSystem'>): void {

@@ -30,6 +30,14 @@ describe('a code of a code system', () => {
     expect([answer.result, answer.ids]).toEqual([result, ids])
   })
 
+  it('of a version that the url names must not be asked of another one', async () => {
+    await expect(inSystem(`url=${cs('living')}|1.0.0&version=9&code=cat`)).rejects.toMatchObject({
+      code: 'parameter-invalid',
+      expression: ['version'],
+    })
+    expect(await inSystem(`url=${cs('living')}|1.0.0&version=1.0.0&code=cat`)).toMatchObject({ result: true })
+  })
+
   it('of which the coding names none is not valid, as nothing gives the code a meaning', async () => {
     const answer = answerOf(await call(codeSystemValidateCodeOperation, content, [{ name: 'coding', valueCoding: { code: 'cat' } }]))
     expect([answer.result, answer.ids]).toEqual([false, ['warning Coding_has_no_system__cannot_validate Coding']])

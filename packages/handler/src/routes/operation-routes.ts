@@ -8,6 +8,7 @@ import { prefersHandling } from '../content/preference.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
 import { assembled, fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { answeredLater } from './async-routes.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -110,7 +111,7 @@ function operationRequest(operation: Operation, exchange: Exchange, method: Plac
     parameters: [
       ...queryParameters(exchange),
       ...headerParameters(operation, exchange),
-      ...(operation.body === 'text' ? [] : bodyParameters(exchange, type)),
+      ...(operation.body === 'text' ? [] : bodyParameters(operation, exchange, type)),
     ],
     body: body?.json,
     bodyText: body?.text,
@@ -132,11 +133,15 @@ function headerParameters({ header }: Operation, { request }: Exchange): readonl
 }
 
 /** @throws {OperationError} `body-structure` for a resource that is neither Parameters nor of the type that the operation is called on. */
-function bodyParameters({ body }: Exchange, type: string): readonly Parameter[] {
+function bodyParameters({ resourceParameter }: Operation, { body }: Exchange, type: string): readonly Parameter[] {
   if (body?.json === undefined) return []
   const resourceType = body.json['resourceType']
   if (resourceType === 'Parameters') return parametersOf(body.json)
-  if (resourceType === type) return []
+  if (resourceType === type) return resourceParameter === undefined ? [] : [resourceAs(resourceParameter, body.json, type)]
   const expected = ['Parameters', type].filter((name) => name !== '').join(' or ')
   throw new OperationError('body-structure', `The resourceType of the body must be ${expected}.`, { expression: ['resourceType'] })
+}
+
+function resourceAs(name: string, resource: JsonObject, expression: string): Parameter {
+  return { name, value: undefined, resource, parts: [], expression }
 }
