@@ -125,6 +125,20 @@ describe('units of measure', () => {
     await expect(expand(ctx, { valueSet: valueSet('kgXX') })).rejects.toMatchObject({ code: 'not-supported' })
   })
 
+  it('are read by the library once, however often they are asked about', async () => {
+    const validateUnitString = vi.fn(library.validateUnitString.bind(library))
+    const units = ucum({
+      validateUnitString,
+      convertToBaseUnits: library.convertToBaseUnits.bind(library),
+      convertUnitTo: library.convertUnitTo.bind(library),
+    })
+    const about = (code: string) => [units.find(code), units.whyNot?.(code)]
+    const first = ['mg/dL', 'nonsense'].map(about)
+    const calls = validateUnitString.mock.calls.length
+    expect(['mg/dL', 'nonsense'].map(about)).toEqual(first)
+    expect(validateUnitString).toHaveBeenCalledTimes(calls)
+  })
+
   it('are listed as those in common use', async () => {
     const { contains, unclosed, total } = await expand(ctx, { valueSet: valueSet() })
     expect(contains.map(({ code }) => code)).toEqual(['kg', 'mg/dL', 'mg'])

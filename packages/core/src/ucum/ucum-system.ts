@@ -1,7 +1,8 @@
+import { LRUCache } from 'lru-cache'
 import type { ComputedSystem } from '../code-system/index.js'
 import type { JsonObject } from '../json/index.js'
 import type { UcumLibrary } from './ucum-library.js'
-import { unitReader } from './unit-reader.js'
+import { MAX_LENGTH, unitReader } from './unit-reader.js'
 
 /** The version of UCUM that `@lhncbc/ucum-lhc` 7 has the units of. */
 const VERSION = '2.2'
@@ -28,12 +29,8 @@ const BASE_UNITS: ReadonlyMap<string, string> = new Map([
  * @see https://hl7.org/fhir/R4/ucum.html
  */
 export function ucum(library: UcumLibrary): ComputedSystem {
-  const reader = unitReader(library)
-  const canonicalOf = (code: string): string | undefined => {
-    const { status, unitToExp } = library.convertToBaseUnits(reader.plain(code), 1)
-    return status === 'succeeded' && unitToExp !== undefined ? baseUnits(unitToExp) : undefined
-  }
-  const comparable = (unit: string): string | undefined => (reader.wrongIn(unit) === undefined ? canonicalOf(unit) : undefined)
+  const read = keptUnits(library)
+  const comparable = (unit: string): string | undefined => read(unit).canonical
   return {
     url: SYSTEM,
     version: VERSION,
@@ -41,24 +38,15 @@ export function ucum(library: UcumLibrary): ComputedSystem {
     language: 'en',
     caseSensitive: true,
     common: ['http://hl7.org/fhir/ValueSet/ucum-common'],
-    find(code) {
-      if (reader.wrongIn(code) !== undefined) return undefined
-      const canonical = canonicalOf(code)
-      return {
-        code,
-        display: code,
-        designation: [{ language: 'en', value: reader.nameOf(code) }],
-        ...(canonical !== undefined && { property: [{ code: 'canonical', valueString: canonical }] }),
-      }
-    },
+    find: (code) => read(code).concept,
     whyNot(code) {
-      const reason = reader.wrongIn(code)
-      return reason === undefined ? undefined : `Error processing unit '${code}': ${reason}`
+      const { wrong } = read(code)
+      return wrong === undefined ? undefined : `Error processing unit '${code}': ${wrong}`
     },
     filter(property, op, value) {
       const wanted = wantedUnits(property, op, value)?.map(comparable)
       if (wanted === undefined || wanted.includes(undefined)) return undefined
-      return (code) => wanted.includes(canonicalOf(code))
+      return (code) => wanted.includes(comparable(code))
     },
     implicitValueSet(canonical) {
       if (canonical === VALUE_SETS) return valueSet(canonical, {})
@@ -66,6 +54,37 @@ export function ucum(library: UcumLibrary): ComputedSystem {
       if (unit === undefined || comparable(unit) === undefined) return undefined
       return valueSet(canonical, { filter: [{ property: 'canonical', op: '=', value: unit }] })
     },
+  }
+}
+
+/** What is known of a code: the concept of a unit, or what is wrong with it. */
+interface Unit {
+  readonly concept?: JsonObject
+  /** Its base units; `undefined` where it cannot be compared. */
+  readonly canonical?: string | undefined
+  readonly wrong?: string
+}
+
+/** More than the common units. */
+const MOST_KEPT = 2_000
+/** Reads units. The library takes 50 µs for one, and resources have the same few. */
+function keptUnits(library: UcumLibrary): (code: string) => Unit {
+  const reader = unitReader(library)
+  const kept = new LRUCache<string, Unit>({ max: MOST_KEPT })
+  const readUnit = (code: string): Unit => {
+    const wrong = reader.wrongIn(code)
+    if (wrong !== undefined) return { wrong }
+    const { status, unitToExp } = library.convertToBaseUnits(reader.plain(code), 1)
+    const canonical = status === 'succeeded' && unitToExp !== undefined ? baseUnits(unitToExp) : undefined
+    const property = canonical !== undefined && { property: [{ code: 'canonical', valueString: canonical }] }
+    return { canonical, concept: { code, display: code, designation: [{ language: 'en', value: reader.nameOf(code) }], ...property } }
+  }
+  return (code) => {
+    const known = kept.get(code)
+    if (known !== undefined) return known
+    const unit = readUnit(code)
+    if (code.length <= MAX_LENGTH) kept.set(code, unit)
+    return unit
   }
 }
 

@@ -10,7 +10,8 @@ interface UnitReader {
   plain(code: string): string
 }
 
-const MAX_LENGTH = 250
+/** Longer codes are not read. */
+export const MAX_LENGTH = 250
 /** The library looks codes up in plain objects, so it takes these for units. */
 const NO_UNITS = Object.getOwnPropertyNames(Object.prototype)
 /** Blanks are not in the specification; they are common in annotations nevertheless. */

@@ -46,7 +46,7 @@ async function firstKnown(ctx: OperationContext, urls: readonly string[]): Promi
  * @param common The value set that represents the system where its codes are to be listed.
  */
 function computedProvider(system: ComputedSystem, common: ValueSetDefinition | undefined): CodeSystemProvider {
-  const table = conceptTable(system, common === undefined ? undefined : listedCodes(system, common))
+  const table = conceptTable(system, common)
   const provider: CodeSystemProvider = {
     header: {
       url: system.url,
@@ -93,7 +93,7 @@ interface ConceptTable {
   readonly common: () => readonly number[]
 }
 
-function conceptTable(system: ComputedSystem, commonCodes: readonly string[] | undefined): ConceptTable {
+function conceptTable(system: ComputedSystem, commonValueSet: ValueSetDefinition | undefined): ConceptTable {
   const concepts: JsonObject[] = []
   const places = new Map<string, number>()
   const add = (concept: JsonObject): number => {
@@ -114,8 +114,8 @@ function conceptTable(system: ComputedSystem, commonCodes: readonly string[] | u
     find,
     sources: (concept) => [{ concept: concepts[concept] ?? {} }],
     common() {
-      if (commonCodes === undefined) throw cannotBeListed(system.url)
-      return (common ??= commonCodes.flatMap((code) => find(code) ?? []))
+      if (commonValueSet === undefined) throw cannotBeListed(system.url)
+      return (common ??= listedCodes(system, commonValueSet).flatMap((code) => find(code) ?? []))
     },
   }
 }
