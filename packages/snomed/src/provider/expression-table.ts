@@ -1,6 +1,5 @@
 import { EclError } from '../ecl/index.js'
-import { type Expression, normalForm, type NormalForm } from '../expression/expression.js'
-import { parseExpression } from '../expression/parse-expression.js'
+import { type Expression, normalForm, type NormalForm, parseExpression } from '../expression/expression.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 
 /** An expression that was found to be one. */
