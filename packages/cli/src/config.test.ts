@@ -65,7 +65,7 @@ describe('fhir-ops.config.json', () => {
   })
 
   test('has a schema that is published', async () => {
-    const schema = configSchema(program({ out: () => {}, err: () => {}, stdin: async () => '' }))
+    const schema = configSchema(await program({ out: () => {}, err: () => {}, stdin: async () => '' }))
     await expect(`${JSON.stringify(schema, undefined, 2)}\n`).toMatchFileSnapshot(SCHEMA)
     expect(new Ajv2020().validateSchema(schema)).toBe(true)
   })

@@ -7,6 +7,20 @@ import { describe, expect, test } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
+/** Writes the files that a program has loaded to its standard error when it ends. */
+const LISTED = `
+  import { registerHooks } from 'node:module'
+  const loaded = []
+  registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+  process.on('exit', () => process.stderr.write(JSON.stringify(loaded)))`
+
+function loadedBy(args: readonly string[]): readonly string[] {
+  const hooks = `data:text/javascript,${encodeURIComponent(LISTED)}`
+  const { stderr } = spawnSync(process.execPath, ['--import', hooks, MAIN, ...args], { encoding: 'utf8' })
+  const loaded: readonly string[] = JSON.parse(stderr)
+  return loaded
+}
+
 describe.skipIf(!existsSync(MAIN))('the built command', () => {
   test('ends quietly when nobody reads its output any more', async () => {
     const child = spawn(process.execPath, [MAIN, 'expand', 'http://hl7.org/fhir/ValueSet/languages'])
@@ -21,6 +35,18 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     const call = ['-c', '"$0" "$1" expand http://hl7.org/fhir/ValueSet/administrative-gender > /dev/full', process.execPath, MAIN]
     const { status, stderr } = spawnSync('sh', call, { encoding: 'utf8' })
     expect([status, stderr]).toEqual([1, expect.stringMatching(/error: cannot write to standard output \(ENOSPC\)\.\n$/)])
+  })
+
+  test.each([
+    { args: ['--version'], without: /layers\/(?!foundations)|packages\/(?!cli|core)/ },
+    {
+      args: ['lookup', 'male', '--system', 'http://hl7.org/fhir/administrative-gender'],
+      without: /packages\/(?:handler|cql|sqlite|postgres|http)\//,
+    },
+  ])('$args.0 loads what it needs', ({ args, without }) => {
+    const loaded = loadedBy(args)
+    expect(loaded.length).toBeGreaterThan(0)
+    expect(loaded.filter((url) => without.test(url))).toEqual([])
   })
 
   describe.skipIf(process.platform !== 'linux' || process.execve === undefined)(

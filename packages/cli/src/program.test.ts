@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { COMMANDS } from './commands/index.js'
+import { allCommands } from './commands/index.js'
 import { run } from './program.js'
 import { runCommands, type MakeCommand } from './run-commands.js'
 
+const COMMANDS = await allCommands()
 const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
 let folder = ''
 

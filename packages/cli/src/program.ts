@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { COMMANDS } from './commands/index.js'
+import { allCommands, commandNamed } from './commands/index.js'
 import { terminal, type Io } from './io.js'
-import { programOf, runCommands } from './run-commands.js'
+import { mayHaveConfig, programOf, runCommands, type MakeCommand } from './run-commands.js'
 
 /**
  * Runs one command line.
@@ -9,10 +9,18 @@ import { programOf, runCommands } from './run-commands.js'
  * @returns The exit status: 0 done, 1 the answer is negative or the command failed, 2 wrong use.
  */
 export async function run(args: readonly string[], io: Io = terminal): Promise<number> {
-  return runCommands(COMMANDS, args, io)
+  return runCommands(await commandsFor(args), args, io)
 }
 
 /** The program with every command. */
-export function program(io: Io): Command {
-  return programOf(COMMANDS, io)
+export async function program(io: Io): Promise<Command> {
+  return programOf(await allCommands(), io)
+}
+
+/** What a command line has to load: the command that it calls. A file with options is checked by those of all, and what is no command is answered with their names. */
+async function commandsFor([name = '']: readonly string[]): Promise<readonly MakeCommand[]> {
+  if (mayHaveConfig()) return allCommands()
+  if (name === '--version' || name === '-V') return []
+  const called = await commandNamed(name)
+  return called === undefined ? allCommands() : [called]
 }

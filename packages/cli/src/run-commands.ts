@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { getSystemErrorMessage, styleText } from 'node:util'
 import { Command, CommanderError, type Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
@@ -73,6 +73,11 @@ function checkOptionNames(root: Command, args: readonly string[]): void {
 
 /** The file that is looked for where the program is started. */
 const CONFIG_FILE = 'fhir-ops.config.json'
+
+/** Whether there is a file with options, or one is named. */
+export function mayHaveConfig(named: string | undefined = process.env['FHIR_OPS_CONFIG']): boolean {
+  return named === undefined ? existsSync(CONFIG_FILE) : named !== ''
+}
 
 /**
  * The file with options: that of `$FHIR_OPS_CONFIG` (none, where that is empty), else `fhir-ops.config.json` in the folder where the program is started.

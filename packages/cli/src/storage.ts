@@ -3,10 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { OperationContext } from 'fhir-ops/context'
 import type { ConceptStore, Indexer, SessionStore, Storage } from 'fhir-ops/storage'
-import { httpStorage } from '@fhir-ops/http'
-import { openPostgres, openPostgresToFill, type PostgresDatabase } from '@fhir-ops/postgres'
-import { openSqlite, openSqliteToFill } from '@fhir-ops/sqlite'
-import pg from 'pg'
+import type { PostgresDatabase } from '@fhir-ops/postgres'
 
 /** Which storage is opened, and what for. */
 export interface StorageOptions {
@@ -38,7 +35,7 @@ export interface Engine {
   readonly close: () => Promise<void>
 }
 
-/** Opens the storage that the option names. @throws {OperationError} `parameter-value` when it names none. */
+/** Opens the storage that the option names: only its adapter is loaded. @throws {OperationError} `parameter-value` when it names none. */
 export async function openStorage({
   storage: option,
   load: toLoad = [],
@@ -50,12 +47,16 @@ export async function openStorage({
   const file = sqliteFile(option)
   if (file !== undefined) {
     if (!create) checkExists(file)
+    const { openSqlite, openSqliteToFill } = await import('@fhir-ops/sqlite')
     return await named(file, () => (toFill ? openSqliteToFill(file) : openSqlite(file)))
   }
   const database = postgresUrl(option)
   if (database !== undefined) return openPostgresUrl(database, { toFill })
   const upstream = option.replace(/^http:(?=https?:)/, '')
-  if (isPlainAddress(upstream)) return beside(httpStorage({ baseUrl: upstream, callerToken }))
+  if (isPlainAddress(upstream)) {
+    const { httpStorage } = await import('@fhir-ops/http')
+    return beside(httpStorage({ baseUrl: upstream, callerToken }))
+  }
   // Only a name of a file is repeated: another value may have a password.
   const meant = /^[\w./-]+\.(?:db|sqlite3?)$/.test(option) ? ` Did you mean sqlite:${option}?` : ''
   throw new OperationError(
@@ -106,6 +107,7 @@ export function postgresUrl(option: string): string | undefined {
 
 /** Opens the database of a URL, with the driver's own defaults for what the URL leaves out. */
 async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boolean }): Promise<PostgresDatabase> {
+  const [{ openPostgres, openPostgresToFill }, { default: pg }] = await Promise.all([import('@fhir-ops/postgres'), import('pg')])
   const pool = new pg.Pool({ connectionString: url })
   try {
     return await named(placeOf(url), () => (toFill ? openPostgresToFill(pool) : openPostgres(pool)))

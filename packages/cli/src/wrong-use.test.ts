@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { COMMANDS } from './commands/index.js'
 import { commandsOf } from './config-schema.js'
-import { programOf } from './run-commands.js'
-import { run } from './program.js'
+import { program, run } from './program.js'
 import { SAMPLE_FOLDER } from './sample-folder.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'fhir-ops-wrong-use-'))
@@ -34,7 +32,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 const silent = { out: () => {}, err: () => {}, stdin: async () => '' }
 /** Every command that runs, but those whose own tests say what they answer to wrong use. */
-const LEAVES = commandsOf(programOf(COMMANDS, silent)).filter(({ path }) => !['validate', 'ig', 'snapshot'].includes(path.join(' ')))
+const LEAVES = commandsOf(await program(silent)).filter(({ path }) => !['validate', 'ig', 'snapshot'].includes(path.join(' ')))
 
 const SYSTEM = 'http://example.org/fhir/CodeSystem/visit-priority'
 const GENDERS = 'http://hl7.org/fhir/administrative-gender'

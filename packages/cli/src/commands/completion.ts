@@ -1,10 +1,11 @@
 import { Argument, Command } from 'commander'
 import type { Io } from '../io.js'
+import type { MakeCommand } from '../run-commands.js'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 
-/** `fhir-ops completion`. @param commands Every other command. */
-export function completionCommand(io: Io, commands: () => readonly Command[]): Command {
+/** `fhir-ops completion`. @param commands Every command. */
+export function completionCommand(io: Io, commands: () => Promise<readonly MakeCommand[]>): Command {
   return new Command('completion')
     .description('Print the completion of commands and options for a shell.')
     .addArgument(new Argument('<shell>', 'the shell that reads it').choices(SHELLS))
@@ -12,7 +13,10 @@ export function completionCommand(io: Io, commands: () => readonly Command[]): C
       'after',
       '\nExample:\n  fhir-ops completion bash > ~/.local/share/bash-completion/completions/fhir-ops\n\nOthers:\n  fhir-ops completion zsh > "${fpath[1]}/_fhir-ops"\n  fhir-ops completion fish > ~/.config/fish/completions/fhir-ops.fish',
     )
-    .action((shell: (typeof SHELLS)[number]) => io.out(scriptFor(shell, commands())))
+    .action(async (shell: (typeof SHELLS)[number]) => {
+      const made = (await commands()).map((make) => make(io))
+      io.out(scriptFor(shell, made))
+    })
 }
 
 /** A word that can follow, and what it is. */

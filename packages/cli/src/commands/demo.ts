@@ -6,11 +6,12 @@ import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
 import { makeFolder } from '../make-folder.js'
 import { SAMPLE_FOLDER } from '../sample-folder.js'
+import { interrupted } from '../interrupted.js'
 import type { Io } from '../io.js'
 import { type RunningServer, serve } from '../serve.js'
 import { demoGuide } from './demo-guide.js'
 import { portNumber } from './options.js'
-import { interrupted, stop } from './serve.js'
+import { stop } from './serve.js'
 
 const DAY_SECONDS = 86_400
 /** How this program was started, for commands to paste. */

@@ -1,54 +1,56 @@
-import type { Command } from 'commander'
-import type { Io } from '../io.js'
-import { lookupCommand, subsumesCommand, translateCommand, validateCodeCommand } from './codes.js'
-import { cqlCommand } from './cql.js'
-import { botCommand, executeCommand } from './bots.js'
-import { completionCommand } from './completion.js'
-import { demoCommand } from './demo.js'
-import { igCommand } from './ig.js'
-import { importCommand } from './import.js'
-import { exportCommand, loadCommand } from './load-and-export.js'
-import { mcpCommand } from './mcp.js'
-import { evaluateCommand } from './evaluate.js'
-import { collectDataCommand, dataRequirementsCommand, submitDataCommand } from './measure-data.js'
-import { schemaCommand, snapshotCommand } from './schema-and-snapshot.js'
-import { serveCommand } from './serve.js'
-import { shellCommand } from './shell.js'
-import { runCommands } from '../run-commands.js'
-import { backupCommand, checkCommand } from './sqlite-file.js'
-import { tokenCommand } from './token.js'
-import { validateCommand } from './validate.js'
-import { closureCommand, compareCommand, expandCommand } from './value-sets.js'
+import { runCommands, type MakeCommand } from '../run-commands.js'
 
-/** Every command, in the order of `--help`. */
-export const COMMANDS: readonly ((io: Io) => Command)[] = [
-  demoCommand,
-  serveCommand,
-  mcpCommand,
-  loadCommand,
-  exportCommand,
-  importCommand,
-  translateCommand,
-  expandCommand,
-  lookupCommand,
-  validateCodeCommand,
-  subsumesCommand,
-  compareCommand,
-  closureCommand,
-  validateCommand,
-  igCommand,
-  schemaCommand,
-  snapshotCommand,
-  evaluateCommand,
-  dataRequirementsCommand,
-  collectDataCommand,
-  submitDataCommand,
-  cqlCommand,
-  executeCommand,
-  botCommand,
-  (io) => shellCommand(io, { commands: (inner) => COMMANDS.map((make) => make(inner)), run: runCommands }),
-  tokenCommand,
-  backupCommand,
-  checkCommand,
-  (io) => completionCommand(io, () => COMMANDS.map((make) => make(io))),
-]
+/** Every command, in the order of `--help`. Each brings what it works with, together they bring every package: who calls one loads that one. */
+const COMMANDS: ReadonlyMap<string, () => Promise<MakeCommand>> = new Map([
+  ['demo', async () => (await import('./demo.js')).demoCommand],
+  ['serve', async () => (await import('./serve.js')).serveCommand],
+  ['mcp', async () => (await import('./mcp.js')).mcpCommand],
+  ['load', async () => (await import('./load-and-export.js')).loadCommand],
+  ['export', async () => (await import('./load-and-export.js')).exportCommand],
+  ['import', async () => (await import('./import.js')).importCommand],
+  ['translate', async () => (await import('./codes.js')).translateCommand],
+  ['expand', async () => (await import('./value-sets.js')).expandCommand],
+  ['lookup', async () => (await import('./codes.js')).lookupCommand],
+  ['validate-code', async () => (await import('./codes.js')).validateCodeCommand],
+  ['subsumes', async () => (await import('./codes.js')).subsumesCommand],
+  ['compare', async () => (await import('./value-sets.js')).compareCommand],
+  ['closure', async () => (await import('./value-sets.js')).closureCommand],
+  ['validate', async () => (await import('./validate.js')).validateCommand],
+  ['ig', async () => (await import('./ig.js')).igCommand],
+  ['schema', async () => (await import('./schema-and-snapshot.js')).schemaCommand],
+  ['snapshot', async () => (await import('./schema-and-snapshot.js')).snapshotCommand],
+  ['evaluate', async () => (await import('./evaluate.js')).evaluateCommand],
+  ['data-requirements', async () => (await import('./measure-data.js')).dataRequirementsCommand],
+  ['collect-data', async () => (await import('./measure-data.js')).collectDataCommand],
+  ['submit-data', async () => (await import('./measure-data.js')).submitDataCommand],
+  ['cql', async () => (await import('./cql.js')).cqlCommand],
+  ['execute', async () => (await import('./bots.js')).executeCommand],
+  ['bot', async () => (await import('./bots.js')).botCommand],
+  [
+    'shell',
+    async () => {
+      const { shellCommand } = await import('./shell.js')
+      return (io) => shellCommand(io, { commandNamed, run: runCommands })
+    },
+  ],
+  ['token', async () => (await import('./token.js')).tokenCommand],
+  ['backup', async () => (await import('./sqlite-file.js')).backupCommand],
+  ['check', async () => (await import('./sqlite-file.js')).checkCommand],
+  [
+    'completion',
+    async () => {
+      const { completionCommand } = await import('./completion.js')
+      return (io) => completionCommand(io, allCommands)
+    },
+  ],
+])
+
+/** All of them, in the order of `--help`. */
+export async function allCommands(): Promise<readonly MakeCommand[]> {
+  return Promise.all([...COMMANDS.values()].map((load) => load()))
+}
+
+/** The command of a name; `undefined` where there is none, or the name is an alias. */
+export async function commandNamed(name: string): Promise<MakeCommand | undefined> {
+  return COMMANDS.get(name)?.()
+}

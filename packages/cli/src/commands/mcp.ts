@@ -6,11 +6,12 @@ import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import { openEngine } from '../engine.js'
+import { interrupted } from '../interrupted.js'
 import type { Io } from '../io.js'
 import { MCP_PATH } from '../mcp-listener.js'
 import { serve } from '../serve.js'
 import { loadOption, portNumber, storageOption, tokenOption } from './options.js'
-import { interrupted, stop } from './serve.js'
+import { stop } from './serve.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface McpOptions {

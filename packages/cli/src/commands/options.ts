@@ -1,6 +1,3 @@
-import { isIP } from 'node:net'
-import { isOrigin } from '@fhir-ops/handler'
-import { scopeProblem } from 'fhir-ops/internal/sessions'
 import { InvalidArgumentError, Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { isPlainAddress } from '../storage.js'
@@ -51,21 +48,6 @@ export function repeated(value: string, before: readonly string[] | undefined): 
   return [...(before ?? []), value]
 }
 
-/**
- * Collects scopes, which must exist: a misspelt one would be kept and grant nothing.
- *
- * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
- */
-export function scopes(value: string, before: readonly string[] | undefined): readonly string[] {
-  if (!/^[!#-[\]-~]+$/.test(value))
-    throw new InvalidArgumentError('It must have no blanks, quotes or backslashes: repeat --scope for each scope.')
-  const problem = scopeProblem(value)
-  if (problem !== undefined) throw new InvalidArgumentError(`${problem.replace(/^t/, 'T')} ${SCOPES}`)
-  return repeated(value, before)
-}
-
-const SCOPES = 'Examples of scopes: openid, system/*.cruds, user/Observation.rs, patient/*.rs.'
-
 /** An option for a text that fits behind `Bearer` in a header. */
 export function tokenOption(name: string, description: string): Option {
   const parse = unrepeated(`${name} must be 1 to 4,096 ASCII characters without blanks and commas.`, (text) =>
@@ -86,34 +68,6 @@ function unrepeated(message: string, isRight: (text: string) => boolean): (text:
     if (!isRight(text)) throw new OperationError('parameter-value', message)
     return text
   }
-}
-
-/** `--cors`, repeatable. */
-export function corsOption(): Option {
-  return new Option(
-    '--cors <origin>',
-    'let pages of this origin (https://app.example), or of all (*), call the server from a browser; repeatable',
-  ).argParser<readonly string[]>((origin, before: readonly string[] | undefined) => {
-    if (origin === '*' || isOrigin(origin)) return repeated(origin, before)
-    throw new InvalidArgumentError('It must be an origin, such as https://app.example or http://localhost:5173, without a path; or *.')
-  })
-}
-
-/** `--trust-proxy`, repeatable. */
-export function trustProxyOption(): Option {
-  return new Option(
-    '--trust-proxy <network>',
-    "address or network (10.0.0.0/8) of a proxy whose X-Forwarded-For names the caller's address; repeatable",
-  ).argParser<readonly string[]>((network, before: readonly string[] | undefined) => {
-    if (isNetwork(network)) return repeated(network, before)
-    throw new InvalidArgumentError('It must be an IP address or a network, such as 10.0.0.0/8 or fd00::/8.')
-  })
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', length = '0', ...more] = text.split('/')
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-  return more.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= most
 }
 
 /** A port to listen on; 0 for a free one. */

@@ -1,20 +1,20 @@
-import { Command, Option } from 'commander'
-import type { WriteChecks } from '@fhir-ops/handler'
+import { isIP } from 'node:net'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { isOrigin, type WriteChecks } from '@fhir-ops/handler'
 import type { Io } from '../io.js'
 import type { DelegationOptions } from '../delegation.js'
 import type { IdentityOptions } from '../identity.js'
+import { interrupted } from '../interrupted.js'
 import { keepHeapModest } from '../modest-heap.js'
 import { serve, type RunningServer } from '../serve.js'
 import {
   addressOption,
-  corsOption,
   loadOption,
   portNumber,
   repeated,
   storageOption,
   suppressOption,
   tokenOption,
-  trustProxyOption,
   wholeNumber,
   wordsOption,
 } from './options.js'
@@ -107,15 +107,36 @@ function withOtherServers(command: Command): Command {
     .option('--forward-token', "send the caller's token to the other server and to that of --storage http:URL")
 }
 
-/** Resolves at the first SIGINT or SIGTERM. Others change nothing: npm passes on what the terminal has sent to all of its processes. */
-export function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
-  })
-}
-
 /** Stops in order; says so, because it may take some seconds. */
 export async function stop(server: RunningServer, io: Io): Promise<void> {
   io.err('stopping')
   await server.close()
+}
+
+/** `--cors`, repeatable. */
+function corsOption(): Option {
+  return new Option(
+    '--cors <origin>',
+    'let pages of this origin (https://app.example), or of all (*), call the server from a browser; repeatable',
+  ).argParser<readonly string[]>((origin, before: readonly string[] | undefined) => {
+    if (origin === '*' || isOrigin(origin)) return repeated(origin, before)
+    throw new InvalidArgumentError('It must be an origin, such as https://app.example or http://localhost:5173, without a path; or *.')
+  })
+}
+
+/** `--trust-proxy`, repeatable. */
+function trustProxyOption(): Option {
+  return new Option(
+    '--trust-proxy <network>',
+    "address or network (10.0.0.0/8) of a proxy whose X-Forwarded-For names the caller's address; repeatable",
+  ).argParser<readonly string[]>((network, before: readonly string[] | undefined) => {
+    if (isNetwork(network)) return repeated(network, before)
+    throw new InvalidArgumentError('It must be an IP address or a network, such as 10.0.0.0/8 or fd00::/8.')
+  })
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', length = '0', ...more] = text.split('/')
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+  return more.length === 0 && /^\d{1,3}$/.test(length) && Number(length) <= most
 }

@@ -4,6 +4,7 @@ import { expand } from 'fhir-ops/expand'
 import { openEngine } from '../engine.js'
 import { knownNames } from '../known-names.js'
 import type { Completer, Io } from '../io.js'
+import type { MakeCommand } from '../run-commands.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 import { loadOption, storageOption, wordsOption } from './options.js'
 
@@ -27,10 +28,10 @@ const ASKING = [
 
 /** What the shell runs a line with. */
 export interface ShellParts {
-  /** Every other command. */
-  readonly commands: (io: Io) => readonly Command[]
+  /** The command of a name. */
+  readonly commandNamed: (name: string) => Promise<MakeCommand | undefined>
   /** Runs a command line of these commands, and says what went wrong. */
-  readonly run: (commands: readonly ((io: Io) => Command)[], args: readonly string[], io: Io) => Promise<number>
+  readonly run: (commands: readonly MakeCommand[], args: readonly string[], io: Io) => Promise<number>
 }
 
 interface ShellOptions {
@@ -52,13 +53,14 @@ export function shellCommand(io: Io, parts: ShellParts): Command {
     .action((options: ShellOptions) => shell(options, parts, io))
 }
 
-async function shell(options: ShellOptions, { commands, run }: ShellParts, io: Io): Promise<void> {
+async function shell(options: ShellOptions, { commandNamed, run }: ShellParts, io: Io): Promise<void> {
   const engine = await openEngine(options, io)
   const shared: Io = { ...io, engine, stdin: async () => '' }
-  const asking = ASKING.map((name) => (inner: Io) => commandNamed(commands(inner), name))
+  const asking = (await Promise.all(ASKING.map(commandNamed))).filter((make) => make !== undefined)
+  const commands = asking.map((make) => make(io))
   try {
     io.err(`${ASKING.join(', ')}; exit or Ctrl-D ends, Tab completes`)
-    for await (const line of io.lines?.(completerOf(engine.ctx, commands(io))) ?? []) {
+    for await (const line of io.lines?.(completerOf(engine.ctx, commands)) ?? []) {
       const args = wordsOf(line)
       if (args[0] === 'exit' || args[0] === 'quit') break
       if (args.some((arg) => /^--(?:storage|load)(?:=|$)/.test(arg))) io.err('error: the storage is that of the shell.')
@@ -67,12 +69,6 @@ async function shell(options: ShellOptions, { commands, run }: ShellParts, io: I
   } finally {
     await engine.close()
   }
-}
-
-function commandNamed(commands: readonly Command[], name: string): Command {
-  const found = commands.find((command) => command.name() === name)
-  if (found === undefined) throw new TypeError(`There is no command ${name}.`)
-  return found
 }
 
 /** The words of a line, as a POSIX shell splits it, without anything that it expands. */

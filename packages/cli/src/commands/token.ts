@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
+import { scopeProblem } from 'fhir-ops/internal/sessions'
 import { createSessions } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
 import { counted, table } from '../text.js'
@@ -7,7 +8,7 @@ import { withEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../storage.js'
 import { demoClaims, FULL_SCOPES } from '../demo-user.js'
-import { scopes, wholeNumber } from './options.js'
+import { repeated, wholeNumber } from './options.js'
 
 interface CreateOptions {
   readonly storage: string
@@ -123,3 +124,18 @@ async function withStored(options: EngineOptions, io: Io, work: (engine: Engine)
     throw new OperationError('parameter-value', 'Tokens need a persistent storage: --storage sqlite:FILE or postgres:URL.')
   await withEngine(options, io, work)
 }
+
+/**
+ * Collects scopes, which must exist: a misspelt one would be kept and grant nothing.
+ *
+ * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
+ */
+function scopes(value: string, before: readonly string[] | undefined): readonly string[] {
+  if (!/^[!#-[\]-~]+$/.test(value))
+    throw new InvalidArgumentError('It must have no blanks, quotes or backslashes: repeat --scope for each scope.')
+  const problem = scopeProblem(value)
+  if (problem !== undefined) throw new InvalidArgumentError(`${problem.replace(/^t/, 'T')} ${SCOPES}`)
+  return repeated(value, before)
+}
+
+const SCOPES = 'Examples of scopes: openid, system/*.cruds, user/Observation.rs, patient/*.rs.'

@@ -3,6 +3,7 @@ import type { BestPractice, FindingLevel } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { Exit } from '../exit.js'
+import { interrupted } from '../interrupted.js'
 import type { Io } from '../io.js'
 import type { Source } from '../load/sources.js'
 import { progressOn } from '../progress.js'
@@ -14,7 +15,6 @@ import { FINDING_LEVELS, formatOption, jobsOption, levelOption, RESOURCE_TIMEOUT
 import type { Checked } from '../validate/report.js'
 import { REPORTS, type ReportFormat } from '../validate/reports.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
-import { interrupted } from './serve.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 
 interface ValidateOptions {
