@@ -124,9 +124,8 @@ describe('two value sets', () => {
         const [a, b] = [await planOf(mine), await planOf(others)]
         const defined = compareDefinitions(a, b, { rules: NO_RULES, policy: 'as-needed' })
         if (defined === undefined) return
-        const { common, missing, extra } = finished(
-          compareMembers(finished(membersOf(scope, a)), finished(membersOf(scope, b)), 'as-needed'),
-        )
+        const members = [finished(membersOf(scope, a)), finished(membersOf(scope, b))] as const
+        const { common, missing, extra } = await compareMembers(scope, members, 'as-needed')
         const shown = JSON.stringify([mine, others])
         // Equal definitions are the same also when nothing is in them.
         expect({ missing: defined.missing, extra: defined.extra }, shown).toEqual({ missing, extra })

@@ -97,7 +97,7 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
     const defined = compareDefinitions(...plans, { rules: scope.rules, policy, explain: ctx.explain })
     performedExpansion = defined === undefined
     ctx.explain?.step(definitionsStep(!performedExpansion))
-    const overlap = defined ?? (await scope.pace.run(expandedOverlap(scope, plans, policy)))
+    const overlap = defined ?? (await expandedOverlap(scope, plans, policy))
     const relationship = relationshipOf(overlap)
     const message = messageOf(relationship, [nameOf(valueSets[0]), nameOf(valueSets[1])])
     const codes = performedExpansion && relationship === 'same' ? undefined : overlap.codes
@@ -108,20 +108,33 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
   }
 }
 
-function* expandedOverlap(scope: TerminologyScope, plans: readonly [ValueSetPlan, ValueSetPlan], policy: VersionPolicy): Work<Overlap> {
-  const [mine, others] = [yield* membersOf(scope, plans[0]), yield* membersOf(scope, plans[1])]
+async function expandedOverlap(
+  scope: TerminologyScope,
+  plans: readonly [ValueSetPlan, ValueSetPlan],
+  policy: VersionPolicy,
+): Promise<Overlap> {
+  const mine = await scope.pace.run(membersOf(scope, plans[0]))
+  const others = await scope.pace.run(membersOf(scope, plans[1]))
   const open = whyOpen(plans[0], mine) ?? whyOpen(plans[1], others)
   if (open !== undefined) throw new OperationError('not-supported', `${open}.`)
-  return yield* compareMembers(mine, others, policy)
+  return compareMembers(scope, [mine, others], policy)
 }
 
 /** How two value sets overlap, by all their codes. Codes are in the order of the value sets, each once. */
-export function* compareMembers(a: Members, b: Members, policy: VersionPolicy): Work<Overlap> {
-  const missing = yield* difference(a, b, policy)
-  const extra = yield* difference(b, a, policy)
-  const taken = yield* coverageOf(missing)
-  const common = yield* mapped(a.segments, (segment) => taken.rest(segment, 'same'))
-  return overlapOf({ common: yield* codesOf(common), missing: yield* codesOf(missing), extra: yield* codesOf(extra) })
+export async function compareMembers(
+  { pace }: Pick<TerminologyScope, 'pace'>,
+  [a, b]: readonly [Members, Members],
+  policy: VersionPolicy,
+): Promise<Overlap> {
+  const missing = await pace.run(difference(a, b, policy))
+  const extra = await pace.run(difference(b, a, policy))
+  const taken = await pace.run(coverageOf(missing))
+  const common = await pace.run(mapped(a.segments, (segment) => taken.rest(segment, 'same')))
+  return overlapOf({
+    common: await pace.run(codesOf(common)),
+    missing: await pace.run(codesOf(missing)),
+    extra: await pace.run(codesOf(extra)),
+  })
 }
 
 /** Why the codes of a value set are not all that it has; `undefined` when they are. */

@@ -1,4 +1,5 @@
 import { bitmapOf, conceptOfKey, FAR, members, placedKey, placeOfWord, type Bitmap, type DisplayOrder } from '../terminology/index.js'
+import type { Pace } from '../context/index.js'
 import type { Work } from '../work/index.js'
 
 /** What matches of one code system are ordered by. Both texts are folded; `wanted` is the filter, which begins with the word `first`. */
@@ -13,7 +14,7 @@ export interface BestQuestion {
  * The first matches in the order of `compareKeys`, without making anything for the others: codes and beginnings of displays are found
  * by their order, places of words in the lists of the index.
  */
-export function* bestMatches(order: DisplayOrder, codes: Bitmap, question: BestQuestion): Work<readonly number[]> {
+export async function bestMatches(pace: Pace, { order, codes }: Ordered, question: BestQuestion): Promise<readonly number[]> {
   // A walk along the index asks for far more concepts than there are matches.
   const dense = codes.few !== undefined && codes.count() > FEW ? bitmapOf(codes.words, codes.limit) : codes
   const best: number[] = []
@@ -21,20 +22,25 @@ export function* bestMatches(order: DisplayOrder, codes: Bitmap, question: BestQ
     const most = question.most - best.length
     if (most <= 0) break
     const taken = new Set(best)
-    const left = { codes, taken, has: (concept: number) => dense.has(concept) && !taken.has(concept) }
-    for (const concept of yield* step(order, left, { ...question, most })) best.push(concept)
+    const left = { order, codes, taken, has: (concept: number) => dense.has(concept) && !taken.has(concept) }
+    for (const concept of await step(left, { ...question, most }, pace)) best.push(concept)
   }
   return best.slice(0, question.most)
 }
 
-/** What no step has taken. */
-interface Left {
+/** Codes of one code system, and how its displays are ordered. */
+export interface Ordered {
+  readonly order: DisplayOrder
   readonly codes: Bitmap
+}
+
+/** What no step has taken. */
+interface Left extends Ordered {
   readonly taken: ReadonlySet<number>
   readonly has: (concept: number) => boolean
 }
 
-type Step = (order: DisplayOrder, left: Left, question: BestQuestion) => Work<readonly number[]>
+type Step = (left: Left, question: BestQuestion, pace: Pace) => readonly number[] | Promise<readonly number[]>
 
 const STEPS: readonly Step[] = [withExactCode, withBeginning, withPlace, withoutPlace]
 
@@ -43,44 +49,44 @@ const FEW = 512
 
 const STEPS_OF_FEW: readonly Step[] = [withExactCode, withBeginning, inOnePass]
 
-function* withExactCode(order: DisplayOrder, left: Left, { wanted, first }: BestQuestion): Work<readonly number[]> {
+function withExactCode({ order, has }: Left, { wanted, first }: BestQuestion): readonly number[] {
   const found = smallestKeys(Number.POSITIVE_INFINITY)
   for (const concept of order.withCode(wanted)) {
     const place = placeOfWord(order.display(concept), first)
-    if (left.has(concept)) found.add(place < 0 ? FAR : place, order.length(concept), concept)
+    if (has(concept)) found.add(place < 0 ? FAR : place, order.length(concept), concept)
   }
   return found.sorted()
 }
 
 /** Displays that begin with several words; those that begin with one come first among those that have it. */
-function* withBeginning(order: DisplayOrder, left: Left, { wanted, first, most }: BestQuestion): Work<readonly number[]> {
+async function withBeginning({ order, has }: Left, { wanted, first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   if (wanted === first) return []
   const found = smallestKeys(most)
-  yield* inSteps(order.startingWith(wanted), (concept) => left.has(concept) && found.add(0, order.length(concept), concept))
+  await pace.run(inSteps(order.startingWith(wanted), (concept) => has(concept) && found.add(0, order.length(concept), concept)))
   return found.sorted()
 }
 
-function* withPlace(order: DisplayOrder, left: Left, { first, most }: BestQuestion): Work<readonly number[]> {
+async function withPlace({ order, has }: Left, { first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   const found: number[] = []
   const places = order.places(first)
   for (let i = 0, concept = places.at(0); concept !== undefined && found.length < most; concept = places.at(++i)) {
-    if (left.has(concept)) found.push(concept)
-    if (i % LOOKS_AT_ONCE === LOOKS_AT_ONCE - 1) yield
+    if (has(concept)) found.push(concept)
+    if (i % LOOKS_AT_ONCE === LOOKS_AT_ONCE - 1) await pace.step()
   }
   return found
 }
 
-function* inOnePass(order: DisplayOrder, left: Left, { first, most }: BestQuestion): Work<readonly number[]> {
+async function inOnePass({ order, codes, taken }: Left, { first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   const found = smallestKeys(most)
   const placeOf = order.firstPlaces(first)
-  yield* inSteps(members(left.codes), (concept) => !left.taken.has(concept) && found.add(placeOf(concept), order.length(concept), concept))
+  await pace.run(inSteps(members(codes), (concept) => !taken.has(concept) && found.add(placeOf(concept), order.length(concept), concept)))
   return found.sorted()
 }
 
 /** They match by other texts than the display. */
-function* withoutPlace(order: DisplayOrder, left: Left, { most }: BestQuestion): Work<readonly number[]> {
+async function withoutPlace({ order, codes, has }: Left, { most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   const found = smallestKeys(most)
-  yield* inSteps(members(left.codes), (concept) => left.has(concept) && found.add(FAR, order.length(concept), concept))
+  await pace.run(inSteps(members(codes), (concept) => has(concept) && found.add(FAR, order.length(concept), concept)))
   return found.sorted()
 }
 

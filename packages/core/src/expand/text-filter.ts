@@ -56,7 +56,7 @@ export async function firstMatches({ pace }: TerminologyScope, segments: readonl
   const found: RankedMatch[] = []
   for (const segment of segments) {
     const order = orderFor(segment, languages)
-    const best = order && (await pace.run(bestMatches(order, segment.codes, { ...questionOf(segment), most: end })))
+    const best = order && (await bestMatches(pace, { order, codes: segment.codes }, { ...questionOf(segment), most: end }))
     if (best !== undefined && segments.length === 1) return best.slice(skip).map((concept) => ({ segment, concept }))
     for (const match of await pace.run(ranked(segment, best ?? conceptsOf(segment), languages))) found.push(match)
   }
