@@ -289,6 +289,32 @@ it('a definition that cannot be compiled hinders no other, however deep it is ne
   expect(library.definition('C')?.compute(createEvaluation({ now: NOW }))).toBeNull()
 })
 
+describe('temperatures, whose scales begin at different zeros', () => {
+  it.each([
+    ["38 'Cel' > 100 '[degF]'", 'true'],
+    ["37.0 'Cel' = 98.6 '[degF]'", 'true'],
+    ["37.1 'Cel' = 98.6 '[degF]'", 'false'],
+    ["37.0 'Cel' ~ 98.6 '[degF]'", 'true'],
+    ["0 'Cel' = 273.15 'K'", 'true'],
+    ["0 'K' = 0 '[degR]'", 'true'],
+    ["80 '[degRe]' = 100 'Cel'", 'true'],
+    ["-40 'Cel' = -40 '[degF]'", 'true'],
+    ["37 'Cel' in Interval[97 '[degF]', 99 '[degF]']", 'true'],
+    ["Max({37 'Cel', 100 '[degF]'})", "100.0 '[degF]'"],
+    ["convert 98.6 '[degF]' to 'Cel'", "37.0 'Cel'"],
+    ["ConvertQuantity(-40 'Cel', '[degF]')", "-40.0 '[degF]'"],
+    ["ConvertQuantity(100 '[degF]', 'Cel')", "37.77777778 'Cel'"],
+    ["CanConvertQuantity(37 'Cel', 'K')", 'true'],
+    ["CanConvertQuantity(37 'Cel', 'kg')", 'false'],
+    ["37 'Cel' > 1 'kg'", 'null'],
+    ["1 'Cel' + 1 'K'", 'null'],
+    ["1 'Cel' + 1 'Cel'", "2.0 'Cel'"],
+  ])('%s is %s', async (expression, expected) => {
+    const library = await compiled(`define X: ${expression}`)
+    expect(literalText(library.definition('X')?.compute(createEvaluation({ now: NOW })) ?? null)).toBe(expected)
+  })
+})
+
 describe('what is refused', () => {
   const elm = (expression: object, statements: readonly object[] = []): object => ({
     library: { identifier: { id: 'T' }, statements: { def: [{ name: 'X', context: 'Unfiltered', expression }, ...statements] } },

@@ -6,6 +6,7 @@ import { failedEvaluation, invalidElm, unsupportedElm } from '../problem.js'
 import { isElementOfType } from '../model/fhir-types.js'
 import { systemValueOf } from '../model/property.js'
 import { convertQuantity, decimalOf } from '../values/compare.js'
+import { temperatureIn } from '../values/temperature.js'
 import { decimalOfInteger, decimalOfText, wholePart } from '../values/decimal.js'
 import { integer, long } from '../values/point.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
@@ -382,5 +383,6 @@ function toConcept(value: Value): Value {
 }
 
 function converted(amount: Value, unit: Value, { convert }: Compiler): Value | undefined {
-  return isQuantity(amount) && typeof unit === 'string' ? convertQuantity(amount, unit, convert) : undefined
+  if (!isQuantity(amount) || typeof unit !== 'string') return undefined
+  return temperatureIn(amount, unit) ?? convertQuantity(amount, unit, convert)
 }

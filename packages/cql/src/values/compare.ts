@@ -1,5 +1,6 @@
 import { compareDecimals, decimalOfInteger, decimalOfNumber, multiplyDecimals, type Decimal } from './decimal.js'
 import { DAY, HOUR, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
+import { compareTemperatures } from './temperature.js'
 import { factorBetween, type UnitConversion } from './units.js'
 import { isDecimal, isInterval, isQuantity, isTemporal, quantity, type Quantity, type Value } from './value.js'
 
@@ -64,6 +65,8 @@ function fieldsFor(value: Temporal, precision: Precision, offset: number): Field
 
 /** Compares amounts, converting units. */
 export function compareQuantities(a: Quantity, b: Quantity, convert: UnitConversion, calendarIsUcum = false): Order {
+  const temperatures = compareTemperatures(a, b)
+  if (temperatures !== undefined) return temperatures
   const factor = factorBetween(convert, b.unit, a.unit, calendarIsUcum)
   if (factor === undefined) return null
   if (factor === 1) return orderOf(compareDecimals(a.value, b.value))
@@ -78,7 +81,7 @@ function compareScaled(a: Decimal, b: Decimal, factor: number): Order {
   return scaled === undefined ? null : orderOf(compareDecimals(a, scaled))
 }
 
-/** A quantity in another unit; `undefined` when the units do not compare. */
+/** A quantity in another unit; `undefined` when no factor leads to it, as between scales of temperature, on which amounts cannot be added. */
 export function convertQuantity(amount: Quantity, unit: string, convert: UnitConversion): Quantity | undefined {
   const factor = factorBetween(convert, amount.unit, unit, true)
   const scale = factor === undefined ? undefined : decimalOfNumber(factor)

@@ -163,7 +163,7 @@ export function wholePart({ units }: Decimal): { readonly whole: bigint; readonl
   return { whole: big / BIG_SCALE, rest: rest === 0n ? 0 : rest < 0n ? -1 : 1 }
 }
 
-/** Digits after the point without trailing zeros. */
+/** Digits after the point, without trailing zeros, of so many steps of 10^-8. */
 export function placesOf(units: number | bigint): number {
   return significantLength((bigOf(units) % BIG_SCALE).toString().replace('-', '').padStart(MAX_PLACES, '0'))
 }
@@ -183,7 +183,8 @@ function summed(a: Decimal, units: number | bigint, places: number): Decimal | u
   return decimalOfUnits(bigOf(a.units) + bigOf(units), places)
 }
 
-function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
+/** A quotient of whole numbers, rounded to the nearest, halves away from zero. */
+export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
   const quotient = dividend / divisor
   const rest = dividend % divisor
   const twice = (rest < 0n ? -rest : rest) * 2n
@@ -191,7 +192,8 @@ function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
   return dividend < 0n === divisor < 0n ? quotient + 1n : quotient - 1n
 }
 
-function bigOf(units: number | bigint): bigint {
+/** Steps of 10^-8 as a bigint. */
+export function bigOf(units: number | bigint): bigint {
   return typeof units === 'bigint' ? units : BigInt(units)
 }
 
