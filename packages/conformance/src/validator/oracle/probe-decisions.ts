@@ -38,7 +38,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[include.concept](${R4}/valueset-definitions.html#ValueSet.compose.include.concept) lists codes of the system; theirs needs a server for them.`,
   },
   {
-    probes: /(cs\/all\/notVs|q\/vsCs)$/,
+    probes: /(cs\/all\/notVs|q\/vsCs|gd\/profBad|ad\/libBad|pd\/defBad|can\/vs\/sd)$/,
     why: `[A canonical](${R4}/references.html#canonical) leads to a resource of the type that the element names.`,
   },
   {
@@ -103,15 +103,15 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[Slices](${R4}/profiling.html#slicing) of the extensions of a primitive element hold like others, also where a profile has its elements in another order than the base.`,
   },
   {
-    probes: /x\/(pi|attrNoQ|attrDup|two|decl|doctype|trail|prefix|prefixDiv|styleUrl)$/,
-    why: `[A narrative](${R4}/narrative.html#xhtml) is one well-formed div without document type and processing instructions that loads no styles.`,
+    probes: /x\/(pi|attrNoQ|attrDup|two|decl|doctype|trail|prefix|prefixDiv|styleUrl)$|xh\/(imgJs|expr)$/,
+    why: `[A narrative](${R4}/narrative.html#xhtml) is one well-formed div without document type and processing instructions that loads no styles and runs no scripts.`,
   },
   {
     probes: /x\/tableAttr$/,
     why: `[The narrative](${R4}/narrative.html#rules) has the attributes of chapters 7 to 11 and 15 of HTML 4, of which bgcolor is one.`,
   },
   {
-    probes: /x\/onlyImg$/,
+    probes: /(x\/onlyImg|xh\/imgHash)$/,
     why: `[An image](${R4}/narrative.html#id) that is not in the resource is a warning, as R4's own examples have such.`,
   },
   {
@@ -119,7 +119,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[Character references](${XML}/#sec-references) are to characters that XML can have.`,
   },
   {
-    probes: /p\/time\/"10:00:00\.1"$/,
+    probes: /(p\/time\/"10:00:00\.1"|tmlim\/(min|max)ValueTime\/c)$/,
     why: `[time](${R4}/datatypes.html#time) may have fractions of seconds.`,
   },
   {
@@ -147,7 +147,92 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore): a cohort has none.`,
   },
   {
+    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj)$/,
+    why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed. Theirs looks at it only with \`assumeValidRestReferences\`.`,
+  },
+  {
+    probes: /dlim\/minD\/(y20|m6)$/,
+    why: `[date](${R4}/datatypes.html#date): a year or a month may be any of its days, of which some are allowed.`,
+  },
+  {
+    probes: /(dlim\/maxD\/(m7|d16|y21)|ilim\/maxValueInstant\/b)$/,
+    why: `[maxValue\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.maxValue_x_) holds for dates and instants, too.`,
+  },
+  {
+    probes: /(bind\/\w+\/\w+\/aDe|vsf\/(dispVs\/cust|desVs\/eig(De)?)|csc\/example\/bad)$/,
+    why: `[display](${R4}/datatypes-definitions.html#Coding.display) is one that the code system or the value set has, in any language where the resource states none.`,
+  },
+  {
+    probes: /(bind\/required\/\w+\/(unkAnd|sno|snoVer2?|snoBad|loinc)|bqty\/kg|vsf\/(imp|filterUnk|supp)\/\w+|c\/(required|ext)\/noSysZ)$/,
+    why: `[A required binding](${R4}/terminologies.html#required) wants one code of the value set, for units too: what it lacks is an error without a server, and what is not known is none.`,
+  },
+  {
+    probes: /(bind\/extensible\/some\/(html|hl7no|thoNo|v2old|v3old)|q\/hl7unk)$/,
+    why: `[A uri](${R4}/datatypes.html#uri) need not resolve: a code system that is not known is a warning, or noted where nothing binds the code.`,
+  },
+  {
+    probes: /(bind\/extensible\/some\/rel|vsf\/verNo\/zz)$/,
+    why: `[system](${R4}/datatypes-definitions.html#Coding.system) is an absolute URI, and defines the code, whatever version a value set names.`,
+  },
+  {
+    probes: /max\/pref\/(i|unk)$/,
+    why: 'Theirs looks at the maximum value set of extensible bindings only.',
+    isLimit: true,
+  },
+  {
+    probes: /vsf\/expBoth\/[bin]$/,
+    why: `[compose](${R4}/valueset-definitions.html#ValueSet.compose) defines the codes; a stored expansion may have a part of them.`,
+  },
+  {
+    probes: /(snap\/sliceFix|slice\/child(Min|Fix|Pat|Ms))$/,
+    why: `[Slices](${R4}/profiling.html#slicing) of the base keep what it says of them, in profiles on it, too.`,
+  },
+  {
+    probes: /con\/(bad|unk|unkF)$/,
+    why: `[expression](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.expression) is FHIRPath that can be read. Theirs looks at those of the root in snapshots only.`,
+  },
+  {
+    probes: /type\/Patient\.id>/,
+    why: 'Theirs allows no type to be stated for the id of a resource, not even its own.',
+    isLimit: true,
+  },
+  {
+    probes: /short\/twoZero$/,
+    why: `[max](${R4}/elementdefinition-definitions.html#ElementDefinition.max): what may not occur is no other type of the choice.`,
+  },
+  {
+    probes: /q\/(no|tho|case|dose|range|sampled)$/,
+    why: `[code](${R4}/datatypes-definitions.html#Quantity.code) of a Quantity is bound to nothing: one that its system lacks is a warning, as R4's own examples have such units.`,
+  },
+  {
+    probes: /pd\/rel$/,
+    why: `[ele-1](${R4}/element.html#ele-1): an element has a value or children beside its id.`,
+  },
+  {
+    probes: /d\/extPath\/ok$/,
+    why: 'Theirs does not find the url of an extension that a discriminator names, where the slice has the extension by its profile.',
+    isLimit: true,
+  },
+  {
+    probes: /(f\/cc\/id|f\/fbool\/ext)$/,
+    why: `[fixed\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.fixed_x_) is the whole value: what it lacks must be missing, and what it has must be there.`,
+  },
+  {
+    probes: /f\/phn\/ok$/,
+    why: `[pattern\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_): a list has at least the items of the pattern.`,
+  },
+  {
+    probes: /src\/(warning|information)\/(none|mix|txt)$/,
+    why: 'Theirs takes every level of the extension `narrative-source-control` for an error.',
+    isLimit: true,
+  },
+  {
+    probes: /wg\/wg2\/hl7$/,
+    why: 'Theirs says of two work groups that the publisher should be another one, which it names and which is the publisher.',
+    isLimit: true,
+  },
+  {
     probes: /vital\/(noCat|catText)$|codes of vital signs: /,
-    why: `[category](${R4}/observation-definitions.html#Observation.category) says what is a vital sign: R4's own examples with such codes in no category do not conform to the profiles.`,
+    why: `[category](${R4}/observation-definitions.html#Observation.category) says what is a vital sign; the option \`vitalSigns\` demands the profiles of all Observations with such codes, as theirs does.`,
   },
 ]

@@ -33,6 +33,34 @@ add('of an implementation guide that is not loaded', SILENT, tagged('http://hl7.
 add('that is registered for others', SILENT, tagged('http://hl7.org/fhir/sid/nowhere'))
 add('that only begins like a known one: Terminology_TX_System_Invalid', FAULT, tagged('http://loinc.org/'))
 add('that is a known one without its codes', [], tagged('http://loinc.org'))
+const OTHER_SCHEME = `information|informational coding-system-form ${TAG}.system`
+add(
+  'that is a known one with https: TERMINOLOGY_TX_SYSTEM_HTTPS',
+  [OTHER_SCHEME, ...FAULT],
+  tagged('https://hl7.org/fhir/administrative-gender'),
+)
+add(
+  'that is one with https, without its codes: TYPE_SPECIFIC_CHECKS_DT_URL_WRONG_HTTPS',
+  [OTHER_SCHEME, ...FAULT],
+  tagged('https://loinc.org'),
+)
+add('that is an unknown one with https', SILENT, tagged('https://a.org/nowhere'))
+add(
+  'in a concept, that is a known one with https',
+  [OTHER_SCHEME.replace('meta.tag[0]', 'code.coding[0]'), ...NOT_FOUND],
+  coded('https://loinc.org'),
+)
+add(
+  'of the unit of a Quantity with https',
+  [
+    OTHER_SCHEME.replace('meta.tag[0]', 'extension[0].value.ofType(Quantity)'),
+    'error|code-invalid code-system-unknown Basic.extension[0].value.ofType(Quantity)',
+  ],
+  {
+    ...coded('http://loinc.org'),
+    extension: [{ url: 'http://example.org/amount', valueQuantity: { value: 1, system: 'https://unitsofmeasure.org', code: 'g' } }],
+  },
+)
 add('that is relative: Terminology_TX_System_Relative', [`error|code-invalid coding-system-form ${TAG}`, ...SILENT], tagged('nowhere'))
 add('in a concept that is bound to nothing', NOT_FOUND, coded('http://hl7.org/fhir/nowhere'))
 add('of which a version is named: UNKNOWN_CODESYSTEM_VERSION_UNK', NOT_FOUND, coded('http://hl7.org/fhir/nowhere', { version: '1' }))

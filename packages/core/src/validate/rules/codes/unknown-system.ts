@@ -61,8 +61,9 @@ export function placeOfSystem(node: FhirNode, rules: readonly ElementRule[]): { 
 /** Where nothing says which codes there may be, a system may be known to others only, unless its url shows that it is none. */
 function reportUnbound(run: Run, node: FhirNode, { url, isEmpty }: { url: string; isEmpty: boolean }): void {
   if (isExampleUrl(url)) return
-  checkScheme(run, node, url)
-  const fault = isEmpty ? undefined : systemFault(url)
+  const known = checkScheme(run, node, url)
+  const misspelt = known && `The system ${quoted(url)} wrongly starts with https:, not http:.`
+  const fault = isEmpty ? undefined : (misspelt ?? systemFault(url))
   if (fault !== undefined) {
     run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text: fault, severity: 'error', code: 'code-invalid' })
     return
@@ -97,16 +98,17 @@ function isBound(run: Run, { parent }: FhirNode, rules: readonly ElementRule[]):
   return isObject(concept) && (run.indexes.boundLists.get(concept)?.() ?? []).length > 0
 }
 
-/** A URL names a code system, and is not one to load it from: the scheme is a part of the name. */
-function checkScheme(run: Run, node: FhirNode, url: string): void {
-  if (!url.startsWith('https:')) return
+/** A URL names a code system, and is not one to load it from: the scheme is a part of the name. Gives the url of the code system that is meant. */
+function checkScheme(run: Run, node: FhirNode, url: string): string | undefined {
+  if (!url.startsWith('https:')) return undefined
   const other = `http:${url.slice('https:'.length)}`
   const family = run.definitions.codeSystem(other)
-  if (family === PENDING || family.unknown) return
+  if (family === PENDING || (family.unknown && !EXTERNAL.has(other))) return undefined
   run.findings.report(CODING_SYSTEM_FORM, node, {
     text: `The code system ${quoted(other)} is known: change https: to http:.`,
     at: 'system',
     severity: 'information',
     code: 'informational',
   })
+  return other
 }
