@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { searchParameters } from 'fhir-ops/search'
+import { createIndexer, searchParameters } from 'fhir-ops/search'
+import type { ReadResult, StoredResource } from 'fhir-ops/storage'
 import { finished } from 'fhir-ops/internal/work'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -190,6 +191,48 @@ describe('a transaction whose answer would be too long', () => {
     expect(at(reply.json, 'entry', 3, 'response', 'outcome', 'issue', 0, 'code')).toBe('too-costly')
     expect(reply.text.length).toBeLessThanOrEqual(MAX)
   })
+})
+
+it('a resource that is read, found or included is sent as its text, which nobody parses', async () => {
+  const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
+  const basic = { resourceType: 'Basic', id: 'a', subject: { reference: 'Patient/p' } }
+  const storage = memoryStorage([basic, { resourceType: 'Patient', id: 'p' }], { indexer: createIndexer(parameters) })
+  const unparsed = (stored: StoredResource): StoredResource => {
+    const { type, id, versionId, lastUpdated, text } = stored
+    return {
+      type,
+      id,
+      versionId,
+      lastUpdated,
+      text,
+      get resource(): never {
+        throw new Error('parsed')
+      },
+    }
+  }
+  const context = createContext({
+    storage: {
+      ...storage,
+      read: async (type: string, id: string): Promise<ReadResult> => {
+        const stored = await storage.read(type, id)
+        return stored && unparsed(stored)
+      },
+      async search(query) {
+        const page = await storage.search(query)
+        return { ...page, items: page.items.map(unparsed) }
+      },
+    },
+    search: { parameters },
+  })
+  const server = await startServer({ context, storage: context.storage })
+  running.push(server)
+  expect((await askFhir(server, '/Basic/a')).json).toMatchObject(basic)
+  const found = await askFhir(server, '/Patient?_revinclude=Basic:subject')
+  expect([found.status, at(found.json, 'entry', 0, 'resource', 'id'), at(found.json, 'entry', 1, 'resource', 'id')]).toEqual([
+    200,
+    'p',
+    'a',
+  ])
 })
 
 describe('a page of long resources', () => {

@@ -67,9 +67,10 @@ async function visible(view: View, action: Action, { type, id }: Pick<WriteEntry
   return stored !== undefined && isSeen(view, action, stored) ? stored : undefined
 }
 
-function isSeen({ caller, indexer }: View, action: Action, { type, id, resource, lastUpdated }: StoredResource): boolean {
+function isSeen({ caller, indexer }: View, action: Action, stored: StoredResource): boolean {
+  const { type, id, lastUpdated } = stored
   const within = caller.within(action, type)
-  return within === undefined || meetsCondition({ id, entries: indexer(resource), updated: Date.parse(lastUpdated) }, within)
+  return within === undefined || meetsCondition({ id, entries: indexer(stored.resource), updated: Date.parse(lastUpdated) }, within)
 }
 
 function narrowedQuery(caller: Caller, query: SearchQuery): SearchQuery {

@@ -12,13 +12,12 @@ type Asking = Pick<Exchange, 'ctx' | 'caller'>
  * A caller whose token names a project reaches only the bots of that project; who may not read the resource that a Binary belongs to does not reach the
  * Binary; all other resources are everybody's.
  */
-export function isReached(
-  asking: Asking,
-  { type, resource }: { readonly type: string; readonly resource: JsonObject },
-): Awaitable<boolean> {
-  if (type === 'Binary') return isContextRead(asking, resource)
+export function isReached(asking: Asking, stored: { readonly type: string; readonly resource: JsonObject }): Awaitable<boolean> {
+  const { type } = stored
+  // A resource is parsed by its getter: for most types nobody looks into it.
+  if (type === 'Binary') return isContextRead(asking, stored.resource)
   const project = asking.caller.principal?.project
-  return type !== 'Bot' || project === undefined || stringAt(resource, 'project') === project
+  return type !== 'Bot' || project === undefined || stringAt(stored.resource, 'project') === project
 }
 
 /**

@@ -85,11 +85,25 @@ describe('included resources', () => {
     const { query: parsed, includes = [] } = await parseSearch('Patient', pairsOf(query), { parameters, includes: true })
     const { items } = await storage.search(parsed)
     let questions = 0
-    const check = (): void => {
+    const step = (): undefined => {
       if (++questions > 2) throw new OperationError('aborted', 'The request was cancelled.')
     }
-    const work = includedResources({ storage, entriesOf, shows: () => true, limit: 100, check }, items, includes)
+    const work = includedResources({ storage, entriesOf, shows: () => true, limit: 100, step }, items, includes)
     await expect(work).rejects.toMatchObject({ code: 'aborted' })
+  })
+
+  it('let other work run, at each of many', async () => {
+    const { query: parsed, includes = [] } = await parseSearch('Observation', pairsOf('_include=*'), { parameters, includes: true })
+    const { items } = await storage.search(parsed)
+    let [steps, runs] = [0, 0]
+    const step = async (): Promise<void> => {
+      steps++
+      await new Promise((resolve) => setImmediate(resolve))
+      runs++
+    }
+    const included = await includedResources({ storage, entriesOf, shows: () => true, limit: 100, step }, items, includes)
+    expect(steps).toBeGreaterThanOrEqual(items.length + included.length)
+    expect(runs).toBe(steps)
   })
 
   it('are looked for with one look at each resource, however many includes start from it', async () => {

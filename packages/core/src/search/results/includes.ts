@@ -120,8 +120,8 @@ export interface IncludeScope {
   readonly limit: number
   /** Most characters of their texts together. Default: no bound. */
   readonly maxBytes?: number
-  /** Called before each question to the storage; what it throws ends the work. */
-  readonly check?: (() => void) | undefined
+  /** Called before each question to the storage and for each resource, and awaited where it lets other work run; what it throws ends the work. */
+  readonly step?: (() => Promise<void> | undefined) | undefined
 }
 
 /**
@@ -142,6 +142,8 @@ export async function includedResources(
   while (from.length > 0 && round.length > 0) {
     const fresh: StoredResource[] = []
     for await (const resource of reached(scope, { includes: round, from, left: () => left })) {
+      const wait = scope.step?.()
+      if (wait !== undefined) await wait
       if (seen.has(addressOf(resource)) || !(await scope.shows(resource))) continue
       seen.add(addressOf(resource))
       fresh.push(resource)
@@ -184,7 +186,7 @@ async function* reached(scope: IncludeScope, { includes, from, left }: Round): A
   for (const include of includes) {
     const queries = include.direction === 'include' ? queriesForward(references, include) : queriesBackward(include, from)
     for (const query of queries) {
-      scope.check?.()
+      await scope.step?.()
       yield* allMatches(scope.storage, { ...query, limit: PAGE, ...(left() < Infinity && { maxBytes: left() }) })
     }
   }
@@ -212,7 +214,8 @@ async function referencesIn(
   const params = new Set(forward.flatMap((include) => include.params))
   const found: FoundReference[] = []
   for (const resource of from.filter(({ type }) => sources.has(type))) {
-    scope.check?.()
+    const wait = scope.step?.()
+    if (wait !== undefined) await wait
     for (const { param, system, value } of await scope.entriesOf(resource)) {
       if (!params.has(param) || system === undefined || !isResourceType(system) || value === undefined) continue
       found.push({ source: resource.type, param, type: system, id: value })

@@ -55,6 +55,6 @@ export function includedIn(
     const resource = await pacedResource(found, ctx.scheduler)
     return indexer.work === undefined ? indexer(resource) : pace.run(indexer.work(resource))
   }
-  const scope = { storage: ctx.storage, entriesOf, shows, limit: MAX_INCLUDED, maxBytes, check: () => pace.check() }
+  const scope = { storage: ctx.storage, entriesOf, shows, limit: MAX_INCLUDED, maxBytes, step: () => pace.step() }
   return includedResources(scope, items, includes)
 }
