@@ -7,11 +7,11 @@ import {
   type IndexEntry,
   type NumberComparison,
   type TextComparison,
+  textHolds,
 } from '../storage/index.js'
 import { createKeptRows } from './kept-rows.js'
 import { createLinks, type Linked, type Links } from './links.js'
 import { createNumberOrder, type NumberOrder } from './number-order.js'
-import { createPostings, type Postings } from './postings.js'
 
 /**
  * The entries of one search parameter over all resources of a type. Entries are only added, each at the next position; those of
@@ -113,4 +113,36 @@ function mostSelective(all: readonly Comparison[]): Indexed | undefined {
 
 function cost({ op, field }: TextComparison): number {
   return (op === 'eq' || op === 'in' ? 0 : 3) + ['value', 'text', 'system'].indexOf(field)
+}
+
+/** Positions of entries by the text of one field. Built at first use, then kept up with the entries. */
+interface Postings {
+  /** Lists of the positions whose text satisfies the comparison. */
+  positions(comparison: TextComparison): readonly (readonly number[])[]
+}
+
+function createPostings(field: TextComparison['field'], entries: readonly IndexEntry[]): Postings {
+  const byText = new Map<string, number[]>()
+  let upTo = 0
+  const catchUp = (): void => {
+    for (; upTo < entries.length; upTo++) {
+      const text = entries[upTo]?.[field]
+      if (text === undefined) continue
+      const list = byText.get(text)
+      if (list === undefined) byText.set(text, [upTo])
+      else list.push(upTo)
+    }
+  }
+  return {
+    positions(comparison) {
+      catchUp()
+      return textsFor(comparison, byText).map((text) => byText.get(text) ?? [])
+    },
+  }
+}
+
+function textsFor(comparison: TextComparison, byText: ReadonlyMap<string, unknown>): readonly string[] {
+  if (comparison.op === 'eq') return [comparison.operand]
+  if (comparison.op === 'in') return [...new Set(comparison.operands)]
+  return Array.from(byText.keys()).filter((text) => textHolds(text, comparison))
 }

@@ -1,5 +1,7 @@
-export { isRelease, openDependencies, type OpenDependency } from './open-dependencies.js'
 export {
+  isRelease,
+  openDependencies,
+  type OpenDependency,
   packageFiles,
   packageLayer,
   readManifest,

@@ -1,2 +1,1 @@
-export { openDependencies } from './open-dependencies.js'
-export { packageLayer, readPackage, type FhirPackage } from './read-package.js'
+export { openDependencies, packageLayer, readPackage, type FhirPackage } from './read-package.js'

@@ -1,5 +1,4 @@
-import type { Instruction, Program } from './program.js'
-import { EDGE, holds, sideOf, type Side } from './position.js'
+import { type Instruction, type Program, EDGE, holds, sideOf, type Side } from './program.js'
 import { spendWork, type SpendSteps, type Work } from './work.js'
 
 const ASCII = 128

@@ -1,5 +1,4 @@
-import { holds, sideOf, type Side } from './position.js'
-import type { Program } from './program.js'
+import { holds, sideOf, type Side, type Program } from './program.js'
 import { spendWork, type Work } from './work.js'
 
 /** Where the groups of a match lie: begin and end of group `i` at `2i` and `2i + 1`, -1 for a group that took no part. */

@@ -14,5 +14,4 @@ export {
   type AuditEntry,
   type AuditOptions,
 } from './audit.js'
-export { toAuditEvent } from './audit-event.js'
-export { openAuditStore, type AuditStore } from './audit-store.js'
+export { toAuditEvent, openAuditStore, type AuditStore } from './audit-store.js'

@@ -1,4 +1,4 @@
 export { convertUnit, ucumConversion } from './unit-conversion.js'
 export { measureOf, type UnitMeasure } from './measure.js'
-export type { UcumLibrary } from './ucum-library.js'
+export type { UcumLibrary } from './unit-reader.js'
 export { ucum } from './ucum-system.js'

@@ -1,3 +1,3 @@
 export { convertUnit, ucumConversion } from './unit-conversion.js'
-export type { UcumLibrary } from './ucum-library.js'
+export type { UcumLibrary } from './unit-reader.js'
 export { ucum } from './ucum-system.js'

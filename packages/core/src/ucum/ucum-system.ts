@@ -1,8 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ComputedSystem } from '../code-system/index.js'
 import type { JsonObject } from '../json/index.js'
-import type { UcumLibrary } from './ucum-library.js'
-import { MAX_LENGTH, unitReader } from './unit-reader.js'
+import { type UcumLibrary, MAX_LENGTH, unitReader } from './unit-reader.js'
 
 /** The version of UCUM that `@lhncbc/ucum-lhc` 7 has the units of. */
 const VERSION = '2.2'

@@ -1,7 +1,6 @@
 import { measureOf } from './measure.js'
 import type { UnitConversion } from '../fhirpath/index.js'
-import type { UcumLibrary } from './ucum-library.js'
-import { unitReader } from './unit-reader.js'
+import { type UcumLibrary, unitReader } from './unit-reader.js'
 
 /** The factor by which an amount in the UCUM unit `from` is multiplied to be in `to`; `undefined` when they do not compare, or are not understood. */
 export function convertUnit(from: string, to: string): number | undefined {

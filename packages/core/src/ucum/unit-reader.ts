@@ -1,5 +1,3 @@
-import type { UcumLibrary } from './ucum-library.js'
-
 /** Distinguishes valid codes from others, and names them. */
 interface UnitReader {
   /** Why a code is not valid, for people; `undefined` when it is. */
@@ -140,4 +138,15 @@ function unitEnd(text: string): number {
 
 function isDigit(character: string): boolean {
   return character >= '0' && character <= '9'
+}
+
+/** The part of `UcumLhcUtils` of `@lhncbc/ucum-lhc` that is called: `UcumLhcUtils.getInstance()` fits. */
+export interface UcumLibrary {
+  validateUnitString(code: string): {
+    readonly status: string
+    readonly ucumCode: string | null
+    readonly unit?: { readonly code?: unknown; readonly name?: unknown } | null
+  }
+  convertToBaseUnits(code: string, amount: number): { readonly status: string; readonly unitToExp?: Readonly<Record<string, number>> }
+  convertUnitTo(from: string, amount: number, to: string): { readonly status: string; readonly toVal: number | null }
 }
