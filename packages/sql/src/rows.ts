@@ -19,9 +19,13 @@ export function resourceOf(type: string, { id, version, updated, text }: Resourc
   return storedResource({ type, id, versionId: String(version), lastUpdated: instantOf(updated), text })
 }
 
+/** What is written together has one time. */
+let last = { milliseconds: Number.NaN, text: '' }
+
 /** An instant in UTC with milliseconds. */
 export function instantOf(milliseconds: number): string {
-  return new Date(milliseconds).toISOString()
+  if (milliseconds !== last.milliseconds) last = { milliseconds, text: new Date(milliseconds).toISOString() }
+  return last.text
 }
 
 /** A session as it leaves the database. */
