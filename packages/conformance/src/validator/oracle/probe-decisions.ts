@@ -232,6 +232,11 @@ export const DECIDED: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
+    probes: /(choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep))$/,
+    why: 'Theirs makes no snapshot, or a wrong one, of a profile that adds a slice to a choice or inside a slice of its base, or goes into a content reference.',
+    isLimit: true,
+  },
+  {
     probes: /vital\/(noCat|catText)$|codes of vital signs: /,
     why: `[category](${R4}/observation-definitions.html#Observation.category) says what is a vital sign; the option \`vitalSigns\` demands the profiles of all Observations with such codes, as theirs does.`,
   },

@@ -97,3 +97,34 @@ describe('a profile', () => {
     expect(await problemsOf('Observation', [short('valueQuantity', { min: 1 }), short('valueString', { min: 0 })])).toEqual(cannot)
   })
 })
+
+describe('a resource of a profile on a profile with slices', () => {
+  const slice = (name: string): readonly JsonObject[] => [
+    element(`Patient.identifier:${name}`),
+    element(`Patient.identifier:${name}.system`, { min: 1, fixedUri: `http://a.org/${name}` }),
+  ]
+  const general = profileOn('Patient', 'http://a.org/general', [element('Patient.identifier', bySystem), ...slice('a')])
+  const problems = (elements: readonly JsonObject[], ...systems: readonly string[]): Promise<readonly string[]> => {
+    const derived = { ...profileOn('Patient', 'http://a.org/special', elements), baseDefinition: 'http://a.org/general' }
+    const identifier = systems.map((system) => ({ system: `http://a.org/${system}`, value: '1' }))
+    const resource = { resourceType: 'Patient', meta: { profile: ['http://a.org/special'] }, identifier }
+    return findingsOf(resource, [general, derived], /^slice-(?:closed|several)$/)
+  }
+
+  test('is in one of the slices where the profile closes the slicing', async () => {
+    const closed = element('Patient.identifier', { slicing: { ...bySystem.slicing, rules: 'closed' } })
+    expect(await problems([closed], 'a')).toEqual([])
+    expect(await problems([closed], 'a', 'x')).toEqual(['error slice-closed Patient.identifier[1]'])
+    expect(await problems([closed, ...slice('c')], 'a', 'c', 'x')).toEqual(['error slice-closed Patient.identifier[2]'])
+  })
+
+  test('is in one slice of both profiles, or in one and a slice of that', async () => {
+    const use = element('Patient.identifier:c.use', { min: 0 })
+    const same = [element('Patient.identifier:c'), use, element('Patient.identifier:c.system', { fixedUri: 'http://a.org/a' })]
+    expect(await problems(same, 'a')).toEqual(['error slice-several Patient.identifier[0]'])
+    expect(await problems([element('Patient.identifier:a', { max: '1' })], 'a')).toEqual([])
+    expect(
+      await problems([element('Patient.identifier:a/b', { max: '1' }), element('Patient.identifier:a/b.use', { min: 0 })], 'a'),
+    ).toEqual([])
+  })
+})

@@ -60,8 +60,9 @@ export function* assignSlices(run: Run, element: ElementNodes, rules: readonly E
   const groups: SliceAssignment[] = []
   for (const group of rules) {
     if (group.slices.length > 0) groups.push(yield* assignGroup(run, element, { group, rules, assigned }))
+    else if (group.slicing?.rules === 'closed') groups.push({ group, slicing: group.slicing, places: element.nodes.map(() => []) })
   }
-  for (const family of familiesOf(run, groups)) reportOutside(run, element.nodes, family)
+  for (const family of familiesOf(run, groups)) reportFamily(run, element.nodes, family)
   return assigned
 }
 
@@ -105,9 +106,8 @@ function* assignGroup(run: Run, element: ElementNodes, { group, rules, assigned 
     checkSize(run, element.parent, { slice, size: nodes.length })
     for (const node of nodes) addTo(assigned, node, slice)
     if (slice.slices.length > 0)
-      reportOutside(run, nodes, [yield* assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })])
+      reportFamily(run, nodes, [yield* assignGroup(run, { ...element, nodes }, { group: slice, rules: [slice], assigned })])
   }
-  for (const [index, node] of element.nodes.entries()) reportSeveral(run, node, places[index] ?? [])
   checkOrder(run, element.nodes, { group, slicing, places })
   return { group, slicing, places }
 }
@@ -174,6 +174,17 @@ interface SliceAssignment {
   readonly places: readonly (readonly ElementRule[])[]
 }
 
+function reportFamily(run: Run, nodes: readonly FhirNode[], family: readonly SliceAssignment[]): void {
+  if (family.every(({ group }) => group.slices.length === 0)) return
+  for (const [index, node] of nodes.entries())
+    reportSeveral(
+      run,
+      node,
+      family.flatMap(({ places }) => places[index] ?? []),
+    )
+  reportOutside(run, nodes, family)
+}
+
 /** Reports the nodes that are in no slice of a profile and of those on which it builds: an error in a closed slicing, else something to know. */
 function reportOutside(run: Run, nodes: readonly FhirNode[], family: readonly SliceAssignment[]): void {
   const [leader] = family
@@ -201,11 +212,14 @@ function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
   return second === undefined && only?.type === 'type' && only.path === '$this'
 }
 
-/** Reports a node that is in several slices of one profile. */
+/** Reports a node that is in several slices of a profile and those on which it builds. Those of one name are the same, and a slice has slices of its own. */
 function reportSeveral(run: Run, node: FhirNode, slices: readonly ElementRule[]): void {
   if (slices.length < 2) return
+  const names = new Set(slices.flatMap(({ sliceName }) => sliceName ?? []))
+  const apart = [...names].filter((name) => ![...names].some((outer) => name.startsWith(`${outer}/`)))
+  if (apart.length < 2) return
   run.findings.report(SLICE_SEVERAL, node, {
-    text: `This element matches several slices: ${slices.map(({ sliceName }) => `'${sliceName}'`).join(', ')}.`,
+    text: `This element matches several slices: ${apart.map((name) => `'${name}'`).join(', ')}.`,
     profile: slices[0]?.profile ?? '',
   })
 }
