@@ -27,6 +27,20 @@ export function not(test: CharTest): CharTest {
   return (codePoint) => !test(codePoint)
 }
 
+/** The same whatever the case: of a letter in the other case, too. */
+export function ignoringCase(test: CharTest): CharTest {
+  return (codePoint) => test(codePoint) || test(otherCase(codePoint))
+}
+
+/** The capital of a small letter, and the other way round; the character itself where that is no single one. */
+function otherCase(codePoint: number): number {
+  const character = String.fromCodePoint(codePoint)
+  const small = character.toLowerCase()
+  const other = small === character ? character.toUpperCase() : small
+  const code = other.codePointAt(0) ?? codePoint
+  return other === String.fromCodePoint(code) ? code : codePoint
+}
+
 export function range(from: number, to: number): CharTest {
   return (codePoint) => codePoint >= from && codePoint <= to
 }

@@ -27,7 +27,7 @@ export interface LinearRegex {
  * Compiles a pattern in the common part of PCRE, XPath and JavaScript syntax: classes, groups, alternation, greedy and lazy
  * quantifiers, `^ $ \b \B \A \z`, `\d \w \s \p{..}`. Characters are code points; matching respects case.
  *
- * @throws {OperationError} `regex-unsupported` for malformed patterns, backreferences, lookaround, inline flags, patterns over
+ * @throws {OperationError} `regex-unsupported` for malformed patterns, backreferences, lookaround, other flags than `i` and `s`, patterns over
  *   1,000 characters and patterns that would need more than 5,000 states.
  */
 export function compileRegex(pattern: string, options: RegexOptions = {}): LinearRegex {

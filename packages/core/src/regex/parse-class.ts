@@ -5,8 +5,12 @@ import type { PatternReader } from './pattern-reader.js'
 /** Either one character, which may begin a range, or a class of them. */
 type ClassAtom = number | CharTest
 
-/** Parses a character class after its opening bracket, with XML Schema subtraction (`[a-z-[aeiou]]`). */
-export function parseClass(reader: PatternReader): CharTest {
+/**
+ * Parses a character class after its opening bracket, with XML Schema subtraction (`[a-z-[aeiou]]`).
+ *
+ * @param cased What becomes of what the class lists, before it is negated.
+ */
+export function parseClass(reader: PatternReader, cased: (test: CharTest) => CharTest): CharTest {
   const negated = reader.take('^')
   const tests: CharTest[] = []
   let without: CharTest | undefined
@@ -14,13 +18,14 @@ export function parseClass(reader: PatternReader): CharTest {
     if (reader.peek() === '') throw reader.refuse('a character class is not closed')
     if (first && reader.peek() === ']') break
     if (reader.take('-[')) {
-      without = parseClass(reader)
+      without = parseClass(reader, cased)
       break
     }
     tests.push(parseRange(reader))
   }
   if (!reader.take(']')) throw reader.refuse('a character class is not closed')
-  return subtract(negated ? not(anyOf(tests)) : anyOf(tests), without)
+  const listed = cased(anyOf(tests))
+  return subtract(negated ? not(listed) : listed, without)
 }
 
 /** Parses an escape after its backslash: a character, or a class. */

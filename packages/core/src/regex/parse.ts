@@ -1,5 +1,5 @@
-import type { ParsedRegex, RegexNode } from './ast.js'
-import { range } from './char-class.js'
+import type { CharTest, ParsedRegex, RegexNode } from './ast.js'
+import { ignoringCase, range } from './char-class.js'
 import { codeOf, parseClass, parseEscape } from './parse-class.js'
 import { patternReader, type PatternReader } from './pattern-reader.js'
 
@@ -21,15 +21,22 @@ export interface RegexOptions {
 export function parseRegex(pattern: string, options: RegexOptions = {}): ParsedRegex {
   const reader = patternReader(pattern)
   if (pattern.length > MAX_PATTERN) throw reader.refuse(`it is longer than ${MAX_PATTERN} characters`)
-  const state: ParserState = { reader, dotAll: options.dotAll === true, groups: 0, names: new Map(), depth: 0 }
+  const flags = { dotAll: options.dotAll === true, ignoreCase: false }
+  const state: ParserState = { reader, flags, groups: 0, names: new Map(), depth: 0 }
   const root = parseChoice(state)
   if (reader.peek() !== '') throw reader.refuse('a closing parenthesis has no opening one')
   return { root, groups: state.groups, names: state.names }
 }
 
+/** What holds from here to the end of the group. */
+interface Flags {
+  readonly dotAll: boolean
+  readonly ignoreCase: boolean
+}
+
 interface ParserState {
   readonly reader: PatternReader
-  readonly dotAll: boolean
+  flags: Flags
   groups: number
   readonly names: Map<string, number>
   depth: number
@@ -96,31 +103,54 @@ function parseAtom(state: ParserState): RegexNode {
   const { reader } = state
   const char = reader.next()
   if (char === '(') return parseGroup(state)
-  if (char === '[') return { kind: 'char', test: parseClass(reader) }
-  if (char === '.') return { kind: 'char', test: state.dotAll ? () => true : isNoLineEnd }
+  if (char === '[') return { kind: 'char', test: parseClass(reader, (test) => cased(state, test)) }
+  if (char === '.') return { kind: 'char', test: state.flags.dotAll ? () => true : isNoLineEnd }
   if (char === '^') return { kind: 'assert', assertion: 'start' }
   if (char === '$') return { kind: 'assert', assertion: 'end' }
-  if (char === '\\') return parseEscaped(reader)
+  if (char === '\\') return parseEscaped(state)
   if (/^[*+?]$/.test(char)) throw reader.refuse(`the quantifier ${char} has nothing to repeat`)
-  return literal(codeOf(char))
+  return literal(state, codeOf(char))
 }
 
-function parseEscaped(reader: PatternReader): RegexNode {
+function parseEscaped(state: ParserState): RegexNode {
+  const { reader } = state
   if (reader.take('b')) return { kind: 'assert', assertion: 'boundary' }
   if (reader.take('B')) return { kind: 'assert', assertion: 'not-boundary' }
   if (reader.take('A')) return { kind: 'assert', assertion: 'start' }
   if (reader.take('z')) return { kind: 'assert', assertion: 'end' }
   if (/^[1-9k]$/.test(reader.peek())) throw reader.refuse('backreferences are not supported')
   const atom = parseEscape(reader)
-  return typeof atom === 'number' ? literal(atom) : { kind: 'char', test: atom }
+  return typeof atom === 'number' ? literal(state, atom) : { kind: 'char', test: cased(state, atom) }
 }
 
 function parseGroup(state: ParserState): RegexNode {
   const { reader } = state
-  const index = groupIndex(state)
+  const outer = state.flags
+  const flags = parseFlags(state)
+  if (flags !== undefined) state.flags = flags
+  if (flags !== undefined && reader.take(')')) return { kind: 'empty' }
+  const index = flags !== undefined && reader.take(':') ? undefined : groupIndex(state)
   const body = parseChoice(state)
+  state.flags = outer
   if (!reader.take(')')) throw reader.refuse('a group is not closed')
   return index === undefined ? body : { kind: 'group', index, body }
+}
+
+/** Flags that begin a group, or stand in one of their own (`(?i)`) for the rest of the group around it; `undefined` where there are none. */
+function parseFlags({ reader, flags }: ParserState): Flags | undefined {
+  const mark = reader.mark()
+  const found = { ...flags }
+  let on = true
+  let known = reader.take('?')
+  while (known && !/^[:)]$/.test(reader.peek())) {
+    if (reader.take('i')) found.ignoreCase = on
+    else if (reader.take('s')) found.dotAll = on
+    else if (on && reader.take('-')) on = false
+    else known = false
+  }
+  if (known && reader.mark() > mark + 1) return found
+  reader.reset(mark)
+  return undefined
 }
 
 function groupIndex(state: ParserState): number | undefined {
@@ -142,8 +172,12 @@ function groupName(reader: PatternReader): string {
   return reader.until('>') ?? ''
 }
 
-function literal(code: number): RegexNode {
-  return { kind: 'char', test: range(code, code) }
+function literal(state: ParserState, code: number): RegexNode {
+  return { kind: 'char', test: cased(state, range(code, code)) }
+}
+
+function cased({ flags }: ParserState, test: CharTest): CharTest {
+  return flags.ignoreCase ? ignoringCase(test) : test
 }
 
 function isNoLineEnd(code: number): boolean {

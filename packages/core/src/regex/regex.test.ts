@@ -35,6 +35,29 @@ describe('test searches anywhere, matchesWhole takes the whole text', () => {
     expect([regex.test(text), regex.matchesWhole(text)]).toEqual([found, whole])
   })
 
+  test.each<[pattern: string, text: string, whole: boolean]>([
+    ['(?i)abc', 'ABC', true],
+    ['(?i)ÉTÉ', 'été', true],
+    ['(?i)[a-c]+', 'aBC', true],
+    ['(?i)[^a]', 'A', false],
+    ['(?i)[a-z-[aeiou]]', 'E', false],
+    ['(?i)\\x41', 'a', true],
+    ['(?i)\\p{Lu}', 'a', true],
+    ['(?i)ß', 'ß', true],
+    ['(?i:a)b', 'Ab', true],
+    ['(?i:a)b', 'AB', false],
+    ['(?:(?i)a)b', 'AB', false],
+    ['a(?i)b|c', 'C', true],
+    ['(?i)a(?-i)b', 'AB', false],
+    ['(?i)a(?-i)b', 'Ab', true],
+    ['(?s)a.b', 'a\nb', true],
+    ['(?si)a.b', 'A\nB', true],
+    ['(?s-i:a.)b', 'a\nb', true],
+    ['((?i)a)b', 'Ab', true],
+  ])('flags of %j hold to the end of their group: %j', (pattern, text, whole) => {
+    expect(compileRegex(pattern).matchesWhole(text)).toBe(whole)
+  })
+
   test('dotAll lets the dot match line ends', () => {
     expect(compileRegex('a.b', { dotAll: true }).test('a\nb')).toBe(true)
   })
@@ -46,7 +69,10 @@ describe('what cannot be used is refused by name', () => {
     ['(?<n>a)\\k<n>', 'backreferences'],
     ['a(?=b)', 'lookahead'],
     ['(?<!a)b', 'lookbehind'],
-    ['(?i)a', '(?i'],
+    ['(?m)^a', '(?m'],
+    ['(?x)a b', '(?x'],
+    ['(?im)a', '(?i'],
+    ['(?i', '(?i'],
     ['a++', 'possessive'],
     ['[[:alpha:]]', 'POSIX'],
     ['\\p{Klingon}', 'Klingon'],

@@ -156,7 +156,7 @@ function regexes(): (pattern: string, evaluation: Evaluation) => LinearRegex {
   let last: LinearRegex | undefined
   return (pattern, { spend }) => {
     if (last?.pattern === pattern) return last
-    last = compileRegex(pattern)
+    last = compileRegex(pattern, { dotAll: true })
     spend(pattern.length + last.states)
     return last
   }
