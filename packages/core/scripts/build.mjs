@@ -13,8 +13,10 @@ const LAYERS = {
   foundations:
     'bits errors explain input json text work telemetry storage code-system content context parameters operation model regex'.split(' '),
   search: ['search', 'fhirpath', 'memory', 'ucum', 'tenants'],
-  terminology: ['terminology', 'translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare'],
-  validate: ['validate', 'snapshot', 'schema', 'cross-version'],
+  terminology: ['terminology'],
+  codes: ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare'],
+  validate: ['validate', 'snapshot', 'cross-version'],
+  schema: ['schema'],
   services: ['evaluate', 'execute', 'sessions', 'hl7v2', 'packages'],
 }
 /** Files that are in another layer than their folder. */
