@@ -30,7 +30,6 @@ const WITHOUT_OWN_TEST = [
   'json-duplicate',
   'markdown-html',
   'slice-order',
-  'slice-several',
   'string-control',
   'string-markup',
   'unit-annotation',

@@ -28,17 +28,17 @@ export function differencesOf(actual: unknown, expected: unknown, comparison: Co
   if (Array.isArray(expected))
     return Array.isArray(actual) ? listDifferences(actual, expected, comparison) : [missing(comparison.at, expected)]
   if (isObject(expected)) return isObject(actual) ? memberDifferences(actual, expected, comparison) : [missing(comparison.at, expected)]
-  if (actual === expected) return []
-  return [
-    {
-      at: comparison.at,
-      text: () => `The value must be ${JSON.stringify(expected)}, but is ${JSON.stringify(actual)?.slice(0, 100).toWellFormed()}.`,
-    },
-  ]
+  return actual === expected ? [] : [{ at: comparison.at, text: () => `The value must be ${shown(expected)}, but is ${shown(actual)}.` }]
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'absent' : JSON.stringify(value).slice(0, 100).toWellFormed()
 }
 
 function missing(at: string, expected: unknown): Difference {
-  return { at: Array.isArray(expected) ? parentOf(at) : at, text: () => `'${at}' is missing; a fixed value or pattern requires it.` }
+  const text = (): string =>
+    at === '' ? `The value must have what ${shown(expected)} has.` : `'${at}' is missing; a fixed value or pattern requires it.`
+  return { at: Array.isArray(expected) ? parentOf(at) : at, text }
 }
 
 function parentOf(at: string): string {
