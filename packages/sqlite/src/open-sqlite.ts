@@ -107,10 +107,13 @@ function indexedByClose(executor: Executor): Executor {
   return { ...executor, close: async () => (closing ??= close()) }
 }
 
+/** An idle writer has an engine and pages of its own, and keeps nothing that the next write would miss. */
+const WRITER_IDLE_MS = 60_000
+
 /** @param points The connection of the calling thread. */
 function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): Executor {
   const task = { ...options, identity: identityOf(options.file) }
-  const writer = workerLane({ ...task, role: 'writer' })
+  const writer = workerLane({ ...task, role: 'writer' }, { idleMs: WRITER_IDLE_MS })
   const reader = readerLanes(task, { timeoutMs: searchTimeoutMs })
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {

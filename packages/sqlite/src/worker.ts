@@ -19,13 +19,13 @@ function serve(port: MessagePort, task: WorkerTask): void {
     }
     return writes ? runGroup(db, calls) : calls.map((call) => runRead(db, call))
   }
-  const close = (): void => {
-    if (writes) db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+  const end = (word: 'close' | 'leave'): void => {
+    if (writes && word === 'close') db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     db.close()
     process.exit(0)
   }
   const waiting: Call[] = []
-  let closing = false
+  let ending: 'close' | 'leave' | undefined
   const serveWaiting = (): void => {
     while (waiting.length > 0) {
       port.postMessage(run(waiting.splice(0, writes ? MAX_GROUP : 1)))
@@ -35,12 +35,12 @@ function serve(port: MessagePort, task: WorkerTask): void {
       handOverSets(worn, db)
       worn.close()
     }
-    if (closing) close()
+    if (ending !== undefined) end(ending)
   }
   port.on('message', (message: ToWorker) => {
     // What waits in the port is delivered before the immediate runs. So while a group is flushed, the next one gathers.
-    if (waiting.length === 0 && !closing) setImmediate(serveWaiting)
-    if (message === 'close') closing = true
+    if (waiting.length === 0 && ending === undefined) setImmediate(serveWaiting)
+    if (typeof message === 'string') ending = message
     else waiting.push(message)
   })
 }

@@ -18,7 +18,7 @@ export interface ReaderLimits {
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })
-  const long = workerLane({ ...task, role: 'reader' })
+  const long = workerLane({ ...task, role: 'reader' }, { idleMs: SLOW_MS })
   const underWay = new Set<Promise<unknown>>()
   const slow = new LRUCache<string, true>({
     max: MAX_SLOW,
@@ -58,7 +58,7 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
   }
 }
 
-/** Calls that began in the long thread lately, and how long that is remembered. */
+/** Calls that began in the long thread lately, and how long that is remembered. After that nothing begins there, and the thread ends. */
 const MAX_SLOW = 256
 const MAX_SLOW_CHARACTERS = 1_000_000
 const SLOW_MS = 60_000

@@ -17,33 +17,63 @@ interface Waiting {
   reject(error: OperationError): void
 }
 
-interface Thread {
+interface StartedThread {
   readonly worker: Worker
   readonly waiting: Map<number, Waiting>
   readonly ended: Promise<void>
 }
 
-export function workerLane(task: WorkerTask): WorkerLane {
+interface Thread extends StartedThread {
+  /** Begins again with each call. */
+  readonly idle: NodeJS.Timeout | undefined
+}
+
+/** How a lane is kept. */
+export interface LaneOptions {
+  /** A thread that had no call for so long ends; default never. */
+  readonly idleMs?: number
+}
+
+export function workerLane(task: WorkerTask, { idleMs }: LaneOptions = {}): WorkerLane {
   let thread: Thread | undefined
+  let leaving: Promise<void> | undefined
+  let hasLeft = false
   let calls = 0
   const running = (): Thread => {
     if (thread !== undefined) return thread
     const started = startThread(task)
-    thread = started
+    const idle = idleMs === undefined ? undefined : setTimeout(() => leave(started), idleMs).unref()
+    thread = { ...started, idle }
     void started.ended.then(() => {
-      if (thread === started) thread = undefined
+      clearTimeout(idle)
+      thread = undefined
     })
-    return started
+    return thread
+  }
+  const leave = ({ worker, waiting, ended }: StartedThread): void => {
+    if (waiting.size > 0) return void thread?.idle?.refresh()
+    worker.ref()
+    send(worker, 'leave')
+    hasLeft = true
+    leaving = ended.then(() => void (leaving = undefined))
   }
   return {
     call<Args, Result>(command: Command<Args, Result>, args: Args, limit?: TimeLimit) {
-      const { worker, waiting } = running()
-      const id = calls++
-      send(worker, { id, command: command.name, args, limit })
-      worker.ref()
-      return answerTo(waiting, id)
+      const called = async (): Promise<Result> => {
+        const { worker, waiting, idle } = running()
+        idle?.refresh()
+        const id = calls++
+        send(worker, { id, command: command.name, args, limit })
+        worker.ref()
+        return answerTo(waiting, id)
+      }
+      // Never two threads at a time: the one that comes would find the file locked by the one that goes.
+      return leaving === undefined ? called() : leaving.then(called)
     },
     async close() {
+      await leaving
+      // What a thread has written that has left is still in the log.
+      if (hasLeft && task.role === 'writer') running()
       if (thread === undefined) return
       thread.worker.ref()
       send(thread.worker, 'close')
@@ -63,7 +93,7 @@ async function answerTo<Result>(waiting: Map<number, Waiting>, id: number): Prom
 const YOUNG = { maxYoungGenerationSizeMb: 24 }
 
 /** A process may end while the thread is idle: it is referenced only as long as a call waits. */
-function startThread(task: WorkerTask): Thread {
+function startThread(task: WorkerTask): StartedThread {
   const worker = new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
   const waiting = new Map<number, Waiting>()
   let cause: unknown

@@ -132,5 +132,5 @@ export interface WorkerTask extends FileOptions {
   readonly role: 'writer' | 'reader'
 }
 
-/** What it gets: calls, answered in order by lists of `Answer`, and at the end one word. */
-export type ToWorker = Call | 'close'
+/** What it gets: calls, answered in order by lists of `Answer`, and at the end one word: whether the file is closed, or the thread just ends. */
+export type ToWorker = Call | 'close' | 'leave'
