@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { ComputedSystem } from '../code-system/index.js'
 import type { JsonObject } from '../json/index.js'
 import { type UcumLibrary, MAX_LENGTH, unitReader } from './unit-reader.js'
@@ -69,7 +68,7 @@ const MOST_KEPT = 2_000
 /** Reads units. The library takes 50 µs for one, and resources have the same few. */
 function keptUnits(library: UcumLibrary): (code: string) => Unit {
   const reader = unitReader(library)
-  const kept = new LRUCache<string, Unit>({ max: MOST_KEPT })
+  const kept = new Map<string, Unit>()
   const readUnit = (code: string): Unit => {
     const wrong = reader.wrongIn(code)
     if (wrong !== undefined) return { wrong }
@@ -82,6 +81,7 @@ function keptUnits(library: UcumLibrary): (code: string) => Unit {
     const known = kept.get(code)
     if (known !== undefined) return known
     const unit = readUnit(code)
+    if (kept.size >= MOST_KEPT) kept.clear()
     if (code.length <= MAX_LENGTH) kept.set(code, unit)
     return unit
   }
