@@ -35,7 +35,7 @@ export async function subjectOf(ctx: OperationContext, given: string, measure: J
   if (!isResourceId(id) || (!isOne && !hasPatients && type !== 'Group'))
     throw notEvaluable(
       'parameter-invalid',
-      `Subject ${quoted(given)} is not a reference to a ${subjectType}, or to what stands for several`,
+      `Subject ${quoted(given)} is not a reference to a ${subjectType} or to a resource that stands for several`,
     )
   const resource = await existing(ctx, { type, id }, 'subject')
   if (isOne || type !== 'Group') return { type, id }

@@ -32,7 +32,7 @@ export function ignoringCase(test: CharTest): CharTest {
   return (codePoint) => test(codePoint) || test(otherCase(codePoint))
 }
 
-/** The capital of a small letter, and the other way round; the character itself where that is no single one. */
+/** The capital of a small letter, and the other way round; the character itself where there is none, or more than one character. */
 function otherCase(codePoint: number): number {
   const character = String.fromCodePoint(codePoint)
   const small = character.toLowerCase()
