@@ -11,7 +11,7 @@ interface Scale {
 const scale = (degree: bigint, zeroInHundredths: bigint): Scale => ({ degree, zero: zeroInHundredths * degree * 1_000_000n })
 
 /**
- * Scales of temperature: amounts on them are no multiples of each other, as their zeros differ (special units of UCUM), so no factor converts them.
+ * Scales of temperature. Their zeros differ (special units of UCUM), so no factor converts an amount from one to another.
  *
  * @see https://ucum.org/ucum#section-Special-Units-on-non-ratio-Scales
  */
