@@ -19,8 +19,10 @@ export function escapedClass(letter: string): CharTest | undefined {
 
 /** The class `\p{name}`: a Unicode general category, or one of a few scripts and binary properties. */
 export function unicodeClass(name: string): CharTest | undefined {
-  const pattern = UNICODE_CLASSES.get(name.replace(/^(?:General_Category|gc|Script|sc)=/, ''))
-  return pattern === undefined ? undefined : (codePoint) => pattern.test(String.fromCodePoint(codePoint))
+  const value = name.replace(/^(?:General_Category|gc|Script|sc)=/, '')
+  if (!CATEGORIES.has(value) && !SCRIPTS.has(value)) return undefined
+  const pattern = new RegExp(SCRIPTS.has(value) ? `\\p{Script=${value}}` : `\\p{${value}}`, 'u')
+  return (codePoint) => pattern.test(String.fromCodePoint(codePoint))
 }
 
 export function not(test: CharTest): CharTest {
@@ -58,55 +60,11 @@ const ESCAPED_CLASSES: ReadonlyMap<string, CharTest> = new Map<string, CharTest>
   ['c', (codePoint) => /[:_.\-\u00b7\p{L}\p{Nd}\p{M}]/u.test(String.fromCodePoint(codePoint))],
 ])
 
-const UNICODE_CLASSES: ReadonlyMap<string, RegExp> = new Map([
-  ['L', /\p{L}/u],
-  ['Lu', /\p{Lu}/u],
-  ['Ll', /\p{Ll}/u],
-  ['Lt', /\p{Lt}/u],
-  ['Lm', /\p{Lm}/u],
-  ['Lo', /\p{Lo}/u],
-  ['M', /\p{M}/u],
-  ['Mn', /\p{Mn}/u],
-  ['Mc', /\p{Mc}/u],
-  ['Me', /\p{Me}/u],
-  ['N', /\p{N}/u],
-  ['Nd', /\p{Nd}/u],
-  ['Nl', /\p{Nl}/u],
-  ['No', /\p{No}/u],
-  ['P', /\p{P}/u],
-  ['Pc', /\p{Pc}/u],
-  ['Pd', /\p{Pd}/u],
-  ['Ps', /\p{Ps}/u],
-  ['Pe', /\p{Pe}/u],
-  ['Pi', /\p{Pi}/u],
-  ['Pf', /\p{Pf}/u],
-  ['Po', /\p{Po}/u],
-  ['S', /\p{S}/u],
-  ['Sm', /\p{Sm}/u],
-  ['Sc', /\p{Sc}/u],
-  ['Sk', /\p{Sk}/u],
-  ['So', /\p{So}/u],
-  ['Z', /\p{Z}/u],
-  ['Zs', /\p{Zs}/u],
-  ['Zl', /\p{Zl}/u],
-  ['Zp', /\p{Zp}/u],
-  ['C', /\p{C}/u],
-  ['Cc', /\p{Cc}/u],
-  ['Cf', /\p{Cf}/u],
-  ['Co', /\p{Co}/u],
-  ['Cn', /\p{Cn}/u],
-  ['Alphabetic', /\p{Alphabetic}/u],
-  ['Uppercase', /\p{Uppercase}/u],
-  ['Lowercase', /\p{Lowercase}/u],
-  ['White_Space', /\p{White_Space}/u],
-  ['ASCII', /\p{ASCII}/u],
-  ['Any', /\p{Any}/u],
-  ['Latin', /\p{Script=Latin}/u],
-  ['Greek', /\p{Script=Greek}/u],
-  ['Cyrillic', /\p{Script=Cyrillic}/u],
-  ['Arabic', /\p{Script=Arabic}/u],
-  ['Hebrew', /\p{Script=Hebrew}/u],
-  ['Han', /\p{Script=Han}/u],
-  ['Hiragana', /\p{Script=Hiragana}/u],
-  ['Katakana', /\p{Script=Katakana}/u],
-])
+const CATEGORIES: ReadonlySet<string> = new Set(
+  (
+    'L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp C Cc Cf Co Cn ' +
+    'Alphabetic Uppercase Lowercase White_Space ASCII Any'
+  ).split(' '),
+)
+
+const SCRIPTS: ReadonlySet<string> = new Set('Latin Greek Cyrillic Arabic Hebrew Han Hiragana Katakana'.split(' '))

@@ -1,5 +1,5 @@
 import type { OperationError } from 'fhir-ops/errors'
-import { compileRegex, type LinearRegex } from 'fhir-ops/internal/regex'
+import { compileRegex, replaceAll, type LinearRegex } from 'fhir-ops/internal/regex'
 import { nodeAt, typeOf } from '../elm/node.js'
 import { failedEvaluation, invalidElm } from '../problem.js'
 import { isList, type Value } from '../values/value.js'
@@ -48,7 +48,7 @@ export const STRING: NodeCompilers = {
       // U+0000 is not a character of a String, so it can stand for what was matched.
       if (typeof separator !== 'string') return [whole]
       const spend = spendMatch(whole, evaluation)
-      const parts = separators(separator, evaluation).replaceAll(whole, '\u0000', spend).split('\u0000')
+      const parts = replaceAll(separators(separator, evaluation), whole, '\u0000', spend).split('\u0000')
       evaluation.spend(parts.length)
       return parts
     }
@@ -90,7 +90,7 @@ export const STRING: NodeCompilers = {
       const spend = spendMatch(text, evaluation)
       // A substitution may repeat what was matched, so that its length times that of the text bounds what is made.
       evaluation.spend((text.length * (substitution.length + 1)) / TEXT_OF_STEP)
-      return bounded(patterns(pattern, evaluation).replaceAll(text, substitutionOf(substitution), spend))
+      return bounded(replaceAll(patterns(pattern, evaluation), text, substitutionOf(substitution), spend))
     }
   },
 }

@@ -1,5 +1,5 @@
 import { codeOfItems, codeOfTruth, type Code, spend, type Scope } from '../code.js'
-import { type LinearRegex, compileRegex } from '../../regex/index.js'
+import { type LinearRegex, compileRegex, replaceAll } from '../../regex/index.js'
 import { NOTHING, type Items } from '../item.js'
 import { integerArgument, itemsFunction, textArgument, textFunction, type Call, type FunctionDefinition } from './definition.js'
 
@@ -77,7 +77,7 @@ function replaceMatches({ input, args: [pattern, substitution] }: Call): Code {
     const by = textArgument('replaceMatches', substitution?.items(scope))
     if (text === undefined || regex === undefined || by === undefined) return NOTHING
     spend(scope.run, costOf(regex, text) + ((text.length * (by.length + 1)) >> 3))
-    return [regex.pattern === '' ? text : regex.replaceAll(text, by)]
+    return [regex.pattern === '' ? text : replaceAll(regex, text, by)]
   })
 }
 
