@@ -17,7 +17,7 @@ export async function program(io: Io): Promise<Command> {
   return programOf(await allCommands(), io)
 }
 
-/** What a command line has to load: the command that it calls. A file with options is checked by those of all, and what is no command is answered with their names. */
+/** What a command line has to load: the command that it calls. A file with options is checked by those of all, and a wrong name is answered with the names of all. */
 async function commandsFor([name = '']: readonly string[]): Promise<readonly MakeCommand[]> {
   if (mayHaveConfig()) return allCommands()
   if (name === '--version' || name === '-V') return []

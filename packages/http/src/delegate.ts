@@ -97,7 +97,7 @@ async function askUpstream(upstream: Upstream, operation: Operation, request: Op
   return responseOf(operation, await upstream.operation({ address, pairs, text, acceptLanguage }))
 }
 
-/** Nothing of a refusal is shown, and nothing of what is no answer to the operation. */
+/** Nothing of a refusal is shown, and nothing that does not answer the operation. */
 function responseOf({ name, answers }: Operation, answer: Answer): OperationResponse {
   if (answer.status === 404) throw new OperationError('not-found', 'Not found, here or on the upstream server.')
   if (answer.status >= 400) throw new OperationError('unprocessable', `The upstream FHIR server refuses ${quoted(name)} for this request.`)

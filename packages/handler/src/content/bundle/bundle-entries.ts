@@ -174,7 +174,7 @@ export function responseEntry({ status, headers, body }: Answer): string {
   return `{"resource":${resource},"response":${text}}`
 }
 
-/** What a bot gives that is no resource. */
+/** What a bot gives other than a resource. */
 function binaryText(text: string, contentType: string | undefined): string {
   const data = finished(writingBase64(new TextEncoder().encode(text)))
   return JSON.stringify({ resourceType: 'Binary', contentType, data })
