@@ -210,7 +210,7 @@ describe('what is asked in another form than that of the protocol', () => {
   })
 
   test('is no method where there is none', async () => {
-    const request = client.request({ method: 'completion/complete', params: {} } as never, EmptyResultSchema)
+    const request = client.request({ method: 'completion/complete', params: {} }, EmptyResultSchema)
     await expect(request).rejects.toMatchObject({ code: -32_601, message: expect.stringContaining("'completion/complete'") })
   })
 })

@@ -49,8 +49,9 @@ function leastProblem({ min, sliceName }: JsonObject, least: unknown): string | 
 }
 
 function mostProblem({ max }: JsonObject, most: unknown): string | undefined {
-  const isMore = most !== undefined && most !== '*' && (max === '*' || Number(max) > Number(most))
-  return isMore ? `has max = ${String(most)} in the base, so max = ${String(max)} is not allowed.` : undefined
+  if (typeof max !== 'string' || typeof most !== 'string' || most === '*') return undefined
+  const isMore = max === '*' || Number(max) > Number(most)
+  return isMore ? `has max = ${most} in the base, so max = ${max} is not allowed.` : undefined
 }
 
 /** Checks that a differential gives constraints of its own, and that a key always identifies the same one. */
