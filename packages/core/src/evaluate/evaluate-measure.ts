@@ -117,7 +117,7 @@ export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, 
   const parts = partsOf({ measure, plan, composite }, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
   const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
   checkParameters(input, [...parts.flatMap(({ languages }) => languages), library])
-  const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
+  const subject = await subjectOf(ctx, input.subject, measure)
   const subjectType = subjectTypeOf(measure)
   const type = reportTypeOf(input.reportType, subject, subjectType)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner, measure)

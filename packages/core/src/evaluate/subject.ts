@@ -21,13 +21,33 @@ const PATIENTS_OF: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
+ * The subject of an evaluation: that which the request names; else the Group that the Measure is about. `undefined` for all of the Measure's type.
+ *
+ * @throws {OperationError} as `namedSubject`; `not-supported` for a Measure about something else than a Group.
+ */
+export async function subjectOf(ctx: OperationContext, given: string | undefined, measure: JsonObject): Promise<Subject | undefined> {
+  const named = given ?? groupOf(measure)
+  return named === undefined ? undefined : namedSubject(ctx, named, measure)
+}
+
+/** `Measure.subjectReference`. */
+function groupOf(measure: JsonObject): string | undefined {
+  if (measure['subjectReference'] === undefined) return undefined
+  const reference = stringAt(objectAt(measure, 'subjectReference'), 'reference')
+  if (reference?.startsWith('Group/') === true) return reference
+  throw new OperationError('not-supported', 'Measure.subjectReference is not a reference to a Group as Group/<id>.', {
+    expression: ['Measure.subjectReference'],
+  })
+}
+
+/**
  * The subject that a request names, as `<type>/<id>`, or by an id alone for one of the Measure's type: a subject; a Group with members of that type; and for a
  * Measure of patients a practitioner or organization, or a Group of them, whose patients are meant.
  *
  * @throws {OperationError} `parameter-invalid` for what is not, and does not stand for, subjects of the Measure; `content-not-found` when there is no such
  *   resource; `not-supported` for a Group that is not a list of such members.
  */
-export async function subjectOf(ctx: OperationContext, given: string, measure: JsonObject): Promise<Subject> {
+async function namedSubject(ctx: OperationContext, given: string, measure: JsonObject): Promise<Subject> {
   const subjectType = subjectTypeOf(measure)
   const { type, id } = referenceIn(given, subjectType)
   const isOne = type === subjectType
@@ -43,7 +63,7 @@ export async function subjectOf(ctx: OperationContext, given: string, measure: J
   return { type, id, ...(memberType !== subjectType && { memberType }) }
 }
 
-/** Type of the subjects of a Measure, by default Patient. A subject by reference is a Group of patients. */
+/** Type of the subjects of a Measure, by default Patient. */
 export function subjectTypeOf(measure: JsonObject): string {
   const [coding] = objectsAt(objectAt(measure, 'subjectCodeableConcept'), 'coding')
   return stringAt(coding, 'code') ?? 'Patient'

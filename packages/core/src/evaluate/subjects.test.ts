@@ -45,6 +45,29 @@ describe('patients of a Group or a practitioner', () => {
     expect(countsIn(await report([doctors], { practitioner: 'dr', subject: 'Group/g' }))).toEqual([1, 1, 1])
   })
 
+  describe('that the Measure is about', () => {
+    const about = (reference: object): JsonObject => ({ ...resource, subjectReference: reference })
+    const counted = (ward: JsonObject, over: Partial<EvaluateMeasureInput> = {}): Promise<MeasureReport> =>
+      reportOf(wardContext([ward, doctor, eve, seen, group([member('ada'), member('dan')])]), { ...YEAR_2021, ...over })
+
+    test('is the subject where the request names none', async () => {
+      const found = await counted(about({ reference: 'Group/g' }))
+      expect(found).toMatchObject({ type: 'summary', subject: { reference: 'Group/g' } })
+      expect(countsIn(found)).toEqual([2, 2, 1])
+      expect(countsIn(await counted(about({ reference: 'Group/g' }), { subject: 'eve' }))).toEqual([1, 1, 1])
+    })
+
+    test.each([{ display: 'the ward' }, { reference: 'Patient/ada' }, { reference: 'http://example.org/Group/g' }])(
+      'is refused as %o',
+      async (reference) => {
+        await expect(counted(about(reference))).rejects.toMatchObject({
+          code: 'not-supported',
+          expression: ['Measure.subjectReference'],
+        })
+      },
+    )
+  })
+
   test.each<[string, JsonObject, string]>([
     ['an inactive member', group([member('ada'), member('dan', { inactive: true })]), 'Group.member[1] is inactive'],
     ['a member for a while', group([member('ada', { period: { end: '2020' } })]), 'Group.member[0] has a period'],

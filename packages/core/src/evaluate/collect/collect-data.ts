@@ -78,7 +78,7 @@ export async function collectData(
   checkOptions('collectData', OPTIONS, options)
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
-  const subject = input.subject === undefined ? undefined : await subjectOf(ctx, input.subject, measure)
+  const subject = await subjectOf(ctx, input.subject, measure)
   const practitioner = input.practitioner === undefined ? undefined : await practitionerIdOf(ctx, input.practitioner, measure)
   const subjectType = subjectTypeOf(measure)
   const conditions = subjectConditions({ subjectType, subject, practitioner })
