@@ -51,7 +51,7 @@ function pageSql(query: ScanQuery, limit: number): Sql {
     sized AS (SELECT *, place <= ${limit} AND sum(bytes) OVER (ORDER BY scanned) - bytes <= ${maxBytes} AS fits FROM item)
     SELECT f.scanned, f.is_own, f.type, f.id, f.version, f.updated, s.fits, s.bytes::float8 AS bytes,
       CASE WHEN s.fits AND s.bytes <= ${SCAN_ITEM_BYTES} THEN f.text ELSE '' END AS text
-    FROM found f JOIN sized s ON s.scanned = f.scanned WHERE s.fits OR f.is_own ORDER BY f.scanned, f.is_own DESC`
+    FROM found f JOIN sized s ON s.scanned = f.scanned WHERE s.fits OR f.is_own ORDER BY f.scanned, f.is_own DESC, f.type, f.id`
 }
 
 /** OFFSET keeps the planner from joining all resources of the type. */
