@@ -6,7 +6,7 @@ const sandbox = openBotSandbox({ workers: 1 })
 beforeAll(() => runCode(sandbox, 'export const handler = () => 1'))
 afterAll(() => sandbox.close())
 
-const timeoutMs = 100
+const timeoutMs = 250
 const LIMITS = ['bot-timeout', 'bot-too-costly', 'bot-failed']
 
 /** Each ends with one of our codes, at the latest at the limit. */

@@ -3,7 +3,7 @@ import { isDecimal, isQuantity, isTemporal, type Item, type Items, type SystemVa
 import { evaluationProblem } from './problem.js'
 import { compareQuantities, type UnitConversion } from './quantity.js'
 import { systemTypeOf, toSystem } from './to-system.js'
-import { epochMs, HOUR, type Temporal } from './temporal.js'
+import { epochMs, HOUR, temporalOf, type Temporal } from './temporal.js'
 
 /**
  * Orders two collections of at most one item: negative, zero, positive; `undefined` when one is empty or the order is open.
@@ -89,14 +89,6 @@ function farApart(left: Temporal, right: Temporal): number | undefined {
 
 function inUtc(value: Temporal): Temporal {
   if (value.offset === undefined || value.offset === 0) return value
-  const moment = new Date(epochMs({ ...value, fields: value.fields.slice(0, 5) }))
-  const fields = [
-    moment.getUTCFullYear(),
-    moment.getUTCMonth() + 1,
-    moment.getUTCDate(),
-    moment.getUTCHours(),
-    moment.getUTCMinutes(),
-    value.fields[5] ?? 0,
-  ]
-  return { ...value, fields: fields.slice(0, value.fields.length), offset: 0 }
+  const { fields } = temporalOf(new Date(epochMs({ ...value, fields: value.fields.slice(0, 5) })))
+  return { ...value, fields: fields.with(5, value.fields[5] ?? 0).slice(0, value.fields.length), offset: 0 }
 }

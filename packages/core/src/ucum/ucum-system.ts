@@ -65,6 +65,7 @@ interface Unit {
 
 /** More than the common units. */
 const MOST_KEPT = 2_000
+
 /** Reads units. The library takes 50 µs for one, and resources have the same few. */
 function keptUnits(library: UcumLibrary): (code: string) => Unit {
   const reader = unitReader(library)

@@ -441,3 +441,8 @@ describe('what applies to a resource', () => {
     expect(index(patient)).toEqual(before)
   })
 })
+
+it('lets other work run after each parameter, also where a long list has nothing for it', () => {
+  const steps = [...(index.work?.({ resourceType: 'Patient', name: [null, null] }) ?? [])]
+  expect(steps.length).toBeGreaterThanOrEqual(['name', 'family', 'given', 'phonetic'].length)
+})

@@ -43,8 +43,9 @@ export function createIndexer(parameters: SearchParameters, options: IndexerOpti
     const found: IndexEntry[] = []
     for (const parameter of applying(shape, stringAt(resource, 'resourceType') ?? '')) {
       const finding = findingOf(scope, parameter)
-      if (finding.count === 0) continue
+      // Looking takes long in a long list, also where nothing is found.
       yield
+      if (finding.count === 0) continue
       const entries = finding.count <= PORTION ? distinct(finding.entries(0, finding.count)) : yield* entriesOfMany(finding)
       for (const entry of entries) found.push(entry)
     }

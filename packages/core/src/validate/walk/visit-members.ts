@@ -155,6 +155,7 @@ function visitNodes(run: Run, visit: Visit, nodes: readonly FhirNode[]): void {
 function reportNulls(run: Run, visit: Visit, before: number): void {
   const { parent, slot, nulls } = visit.element
   for (let index = nulls[visit.reportedNulls]; index !== undefined && index < before; index = nulls[++visit.reportedNulls]) {
+    if (run.findings.isFull) return
     reportNullItem(run, parent, { slot, index })
   }
 }

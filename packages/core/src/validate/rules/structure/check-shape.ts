@@ -134,7 +134,7 @@ export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot
   run.findings.report(NULL_NOT_ALLOWED, node, {
     text: `Item ${index} of '${slot.jsonName}' is null and has no extensions.`,
     at: isPrimitive ? slot.jsonName : `${slot.jsonName}[${index}]`,
-    fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index),
+    help: () => ({ fix: itemRemoval(node, [slot.jsonName, slot.siblingName], index) }),
   })
 }
 
