@@ -1,5 +1,4 @@
-import { addBit, addBits, countBits, countBoth, emptyBits, firstOfBoth, hasBit, membersOf, ranksOf } from './bits.js'
-import { firstWhere } from './first-where.js'
+import { addBit, addBits, countBits, countBoth, emptyBits, firstOfBoth, hasBit, membersOf, ranksOf, firstWhere } from './bits.js'
 import type { Work } from '../work/index.js'
 
 /** A set of whole numbers from 0 to a fixed limit. Never changed after it was made; the count is kept once known. */

@@ -1,5 +1,3 @@
-import { firstWhere } from './first-where.js'
-
 /** A set of whole numbers below a limit, 32 of them in a word. */
 export type Bits = Uint32Array
 
@@ -131,4 +129,16 @@ const NIBBLES = 0x11111111
 function onesOf(word: number): number {
   const nibbles = (word & NIBBLES) + ((word >>> 1) & NIBBLES) + ((word >>> 2) & NIBBLES) + ((word >>> 3) & NIBBLES)
   return Math.imul((nibbles + (nibbles >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+/** The first number below the size for which the test holds, where it holds for all after it; the size when there is none. */
+export function firstWhere(size: number, test: (i: number) => boolean): number {
+  let low = 0
+  let high = size
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (test(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
 }

@@ -13,6 +13,7 @@ export {
   visitMembers,
   withRoomFor,
   type Bits,
+  firstWhere,
 } from './bits.js'
 export {
   addMembers,
@@ -33,4 +34,3 @@ export {
   type Bitmap,
 } from './bitmap.js'
 export { createNumbers, type Numbers } from './numbers.js'
-export { firstWhere } from './first-where.js'

@@ -3,8 +3,15 @@ import { checkpoint, explained, type Explained, type ExplainOption, type Operati
 import { OperationError, quoted } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, objectWith, TEXT } from '../input/index.js'
-import { newEntries } from './new-entries.js'
-import { readClosure, writeClosure, type ClosureConcept, type ClosureEntry, type ClosureState, type KeptState } from './closure-state.js'
+import {
+  newEntries,
+  readClosure,
+  writeClosure,
+  type ClosureConcept,
+  type ClosureEntry,
+  type ClosureState,
+  type KeptState,
+} from './closure-state.js'
 
 /** What to do with a closure table: create or empty it (neither `concepts` nor `since`), add concepts, or return what was added since a version. */
 export interface ClosureInput extends ExplainOption {

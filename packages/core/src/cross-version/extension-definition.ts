@@ -1,6 +1,6 @@
 import type { TypeModel } from '../fhirpath/index.js'
 import type { JsonObject } from '../json/index.js'
-import type { ElementsOfRelease, OtherElement } from './elements.js'
+import type { ElementsOfRelease, OtherElement } from './release-elements.js'
 
 const R4 = 'http://hl7.org/fhir/StructureDefinition/'
 

@@ -1,4 +1,2 @@
-export { extensionElement, type ExtensionElement } from './extension-url.js'
-export type { OtherElement, ReleaseElements } from './elements.js'
-export { otherRelease, type OtherRelease } from './other-release.js'
-export { releaseElements } from './release-elements.js'
+export { extensionElement, type ExtensionElement, otherRelease, type OtherRelease } from './other-release.js'
+export { type OtherElement, type ReleaseElements, releaseElements } from './release-elements.js'

@@ -1,9 +1,30 @@
 import { definitionOf, type ContentLayer } from '../content/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
-import { FORMAT, type ElementsOfRelease, type ReleaseElements } from './elements.js'
 import { extensionDefinition, valueSetUrl } from './extension-definition.js'
-import { extensionElement } from './extension-url.js'
+import { FORMAT, type ElementsOfRelease, type ReleaseElements } from './release-elements.js'
+
+/** An element of a release that another one has as an extension. */
+export interface ExtensionElement {
+  /** `5.0` */
+  readonly release: string
+  /** `Appointment` */
+  readonly type: string
+  /** `Appointment.status` */
+  readonly path: string
+}
+
+const URL_FORM = /^http:\/\/hl7\.org\/fhir\/(\d+\.\d+)\/StructureDefinition\/extension-(([A-Za-z][A-Za-z0-9]*)(?:\.[A-Za-z0-9[\]]+)+)$/
+
+/**
+ * The element that the url of an extension means; `undefined` for other urls.
+ *
+ * @see https://hl7.org/fhir/R4/versions.html#extensions
+ */
+export function extensionElement(url: string): ExtensionElement | undefined {
+  const [whole, release = '', path = '', type = ''] = URL_FORM.exec(url) ?? []
+  return whole === undefined ? undefined : { release, type, path }
+}
 
 /** A FHIR release other than R4, for extensions with its elements: an item of `crossVersion` of `createContext`. */
 export interface OtherRelease extends ElementsOfRelease {

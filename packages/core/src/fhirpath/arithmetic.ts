@@ -1,9 +1,9 @@
-import { numberOf } from './compare.js'
+import { numberOf } from './comparison.js'
 import { decimal, placesOf } from './decimal.js'
 import { isDecimal, isQuantity, isTemporal, type SystemValue } from './item.js'
 import { evaluationProblem } from './problem.js'
 import { inUnit, type Quantity } from './quantity.js'
-import { addDuration } from './temporal-arithmetic.js'
+import { addDuration } from './temporal.js'
 import { systemTypeOf } from './to-system.js'
 
 const QUOTIENT_PLACES = 8

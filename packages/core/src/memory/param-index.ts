@@ -11,7 +11,7 @@ import {
 } from '../storage/index.js'
 import { createKeptRows } from './kept-rows.js'
 import { createLinks, type Linked, type Links } from './links.js'
-import { createNumberOrder, type NumberOrder } from './number-order.js'
+import { createNumberOrder, type NumberOrder } from './row-order.js'
 
 /**
  * The entries of one search parameter over all resources of a type. Entries are only added, each at the next position; those of

@@ -1,4 +1,5 @@
 import { firstWhere } from '../bits/index.js'
+import { numberHolds, type IndexEntry, type NumberComparison } from '../storage/index.js'
 
 /** Row numbers in ascending order of their places. Rows may be added in any order; those that are no longer current stay among them. */
 export interface RowOrder<Place> {
@@ -80,4 +81,93 @@ function merged<Place>(ordering: Ordering<Place>, rows: readonly number[], place
   }
   for (; from < rows.length; from++) all.push(rows[from] ?? 0)
   return all
+}
+
+/** Positions of entries in the order of one number field. Built at first use; what is added later is sorted in when it has become much. */
+export interface NumberOrder {
+  /** Lists of the positions whose number satisfies the comparison. */
+  positions(comparison: NumberComparison): readonly ArrayLike<number>[]
+}
+
+const NOTHING: PlacedNumbers = { values: new Float64Array(), positions: new Uint32Array() }
+/** This part of what is sorted may be added, and is looked at one by one, before it is sorted in. */
+const UNSORTED_PART = 1 / 16
+
+export function createNumberOrder(field: NumberComparison['field'], entries: readonly IndexEntry[]): NumberOrder {
+  let sorted = NOTHING
+  let upTo = 0
+  return {
+    positions(comparison) {
+      let added = numbersFrom(field, entries, upTo)
+      if (added.values.length > sorted.values.length * UNSORTED_PART) {
+        sorted = mergedNumbers(sorted, inOrder(added))
+        upTo = entries.length
+        added = NOTHING
+      }
+      const { values, positions } = sorted
+      const start = firstWhere(values.length, (index) => (values[index] ?? 0) >= comparison.operand)
+      const end = firstWhere(values.length, (index) => (values[index] ?? 0) > comparison.operand)
+      const others = added.positions.filter((_, index) => numberHolds(added.values[index] ?? 0, comparison))
+      return [positions.subarray(...SPANS[comparison.op](start, end)), others]
+    },
+  }
+}
+
+/** Of the numbers in order: the part that satisfies the comparison, where `start` to `end` are those equal to the operand. */
+const SPANS: Readonly<Record<NumberComparison['op'], (start: number, end: number) => [number, number?]>> = {
+  eq: (start, end) => [start, end],
+  lt: (start) => [0, start],
+  le: (_, end) => [0, end],
+  gt: (_, end) => [end],
+  ge: (start) => [start],
+}
+
+/** Numbers, each with its position. */
+interface PlacedNumbers {
+  readonly values: Float64Array
+  readonly positions: Uint32Array
+}
+
+function numbersFrom(field: NumberComparison['field'], entries: readonly IndexEntry[], from: number): PlacedNumbers {
+  const values = new Float64Array(entries.length - from)
+  const positions = new Uint32Array(entries.length - from)
+  let length = 0
+  for (let position = from; position < entries.length; position++) {
+    const value = entries[position]?.[field]
+    if (value === undefined) continue
+    values[length] = value
+    positions[length++] = position
+  }
+  return { values: values.subarray(0, length), positions: positions.subarray(0, length) }
+}
+
+/** In ascending order. Numbers alone are sorted much faster than by a function that compares two; each position then goes behind those of the same number. */
+function inOrder(numbers: PlacedNumbers): PlacedNumbers {
+  const values = numbers.values.toSorted()
+  const positions = new Uint32Array(values.length)
+  /** For the first place of each number, how many positions were put there and behind it. */
+  const placed = new Uint32Array(values.length)
+  for (const [index, value] of numbers.values.entries()) {
+    const first = firstWhere(values.length, (place) => (values[place] ?? 0) >= value)
+    const others = placed[first] ?? 0
+    positions[first + others] = numbers.positions[index] ?? 0
+    placed[first] = others + 1
+  }
+  return { values, positions }
+}
+
+function mergedNumbers(a: PlacedNumbers, b: PlacedNumbers): PlacedNumbers {
+  const length = a.values.length + b.values.length
+  const values = new Float64Array(length)
+  const positions = new Uint32Array(length)
+  let left = 0
+  let right = 0
+  for (let index = 0; index < length; index++) {
+    const isLeft = right === b.values.length || (left < a.values.length && (a.values[left] ?? 0) <= (b.values[right] ?? 0))
+    const source = isLeft ? a : b
+    const from = isLeft ? left++ : right++
+    values[index] = source.values[from] ?? 0
+    positions[index] = source.positions[from] ?? 0
+  }
+  return { values, positions }
 }

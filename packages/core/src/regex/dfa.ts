@@ -1,5 +1,4 @@
-import { type Instruction, type Program, EDGE, holds, sideOf, type Side } from './program.js'
-import { spendWork, type SpendSteps, type Work } from './work.js'
+import { EDGE, holds, sideOf, spendWork, type Instruction, type Program, type Side, type SpendSteps, type Work } from './program.js'
 
 const ASCII = 128
 const MAX_CACHED_ADDRESSES = 200_000

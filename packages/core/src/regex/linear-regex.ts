@@ -1,7 +1,6 @@
 import { accepts, lazyDfa, type LazyDfa } from './dfa.js'
 import { parseRegex, type RegexOptions } from './parse.js'
-import { compileProgram, type Program } from './program.js'
-import type { SpendSteps } from './work.js'
+import { compileProgram, type Program, type SpendSteps } from './program.js'
 
 /** A regular expression whose time grows linearly with the text, whatever the pattern. Not safe to share between threads. */
 export interface LinearRegex {

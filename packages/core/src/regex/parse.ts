@@ -1,6 +1,5 @@
 import type { CharTest, ParsedRegex, RegexNode } from './ast.js'
-import { ignoringCase, range } from './char-class.js'
-import { codeOf, parseClass, parseEscape } from './parse-class.js'
+import { ignoringCase, range, codeOf, parseClass, parseEscape } from './char-class.js'
 import { patternReader, type PatternReader } from './pattern-reader.js'
 
 const MAX_PATTERN = 1_000

@@ -2,7 +2,7 @@ import { canonicalOf } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { TypeModel } from '../fhirpath/index.js'
-import type { JsonObject } from '../json/index.js'
+import { isObject, type JsonObject } from '../json/index.js'
 import { compileProfile, notEmpty } from '../validate/profile/compile-profile.js'
 import { TYPE_URL, type ElementRule, type Profile } from '../validate/run/element-rule.js'
 
@@ -131,4 +131,20 @@ export async function profileRef(making: Making, canonical: string): Promise<Jso
 /** Notes what a schema cannot say. */
 export function note({ unexpressed }: Making, { id }: ElementRule, kind: Unexpressed['kind'], text: string): void {
   unexpressed.push({ element: id, kind, text })
+}
+
+/** One schema that demands what all of them do. */
+export function oneSchema(parts: readonly JsonObject[]): JsonObject | undefined {
+  const [first, ...others] = parts
+  if (first === undefined || others.length === 0) return first
+  const names = parts.flatMap((part) => Object.keys(part))
+  return new Set(names).size === names.length ? Object.assign({}, ...parts) : { allOf: parts }
+}
+
+/** A value that has at least what the pattern has: members of objects, and for each item of a list one that fits. */
+export function patternSchema(pattern: unknown): JsonObject {
+  if (Array.isArray(pattern)) return { allOf: pattern.map((item) => ({ contains: patternSchema(item) })) }
+  if (!isObject(pattern)) return { const: pattern }
+  const properties = Object.fromEntries(Object.entries(pattern).map(([name, value]) => [name, patternSchema(value)]))
+  return { required: Object.keys(pattern), properties }
 }

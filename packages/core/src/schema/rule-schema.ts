@@ -2,8 +2,7 @@ import type { ElementSlot } from '../fhirpath/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import { TYPE_URL, type ElementRule, type LimitRule, type TypeRule } from '../validate/run/element-rule.js'
 import { bindingSchema } from './codes.js'
-import { note, profileRef, type Making } from './making.js'
-import { oneSchema, patternSchema } from './schema-parts.js'
+import { note, profileRef, oneSchema, patternSchema, type Making } from './making.js'
 import { sliceSchemas } from './slice-schema.js'
 
 /** What rules demand of the members of an object. */

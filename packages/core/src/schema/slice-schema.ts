@@ -3,8 +3,7 @@ import type { JsonObject } from '../json/index.js'
 import type { DiscriminatorStep } from '../validate/profile/discriminator-path.js'
 import type { Discriminator, ElementRule } from '../validate/run/element-rule.js'
 import { bindingSchema } from './codes.js'
-import { note, type Making } from './making.js'
-import { oneSchema, patternSchema } from './schema-parts.js'
+import { note, oneSchema, patternSchema, type Making } from './making.js'
 
 /** The list that is sliced. */
 export interface SlicedList {

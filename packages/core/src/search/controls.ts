@@ -6,9 +6,8 @@ import { overBound, SEARCH_BOUNDS } from './bounds.js'
 import { isInclude, readIncludes, type Include } from './results/includes.js'
 import { kindOf } from './kinds/registry.js'
 import type { ParsedSearch } from './parsed-search.js'
-import { nearParameters, CONTROLS } from './parameters/parameter-names.js'
+import { nearParameters, CONTROLS, type SearchParameters } from './parameters/search-parameter.js'
 import type { SearchOptions, SearchPair } from './search-options.js'
-import type { SearchParameters } from './parameters/search-parameter.js'
 
 /** How the result of a search is to be shown. */
 export type SearchControls = Omit<ParsedSearch, 'query'> & {

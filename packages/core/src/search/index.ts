@@ -1,4 +1,4 @@
-export { dateInterval, type Interval } from './values/interval.js'
+export { dateInterval, type Interval } from './written-values.js'
 export { fold } from '../text/index.js'
 export { hierarchyOf } from './kinds/hierarchy.js'
 export { containedQueries, showingContained } from './results/contained.js'

@@ -1,9 +1,8 @@
 export { createSessions, type Sessions, type SessionsOptions } from './sessions.js'
-export type { ForeignToken, IssuedToken, NewSession, SeenCaller, SessionUser } from './issue.js'
+export { type ForeignToken, type IssuedToken, type NewSession, type SeenCaller, type SessionUser, scopeProblem } from './issue.js'
 export type { EndedLogin, Revocation } from './end.js'
 export type { Principal } from './verify.js'
 export { INVALID_TOKEN, rejected, rejectionReason, type RejectionReason } from './state.js'
-export { scopeProblem } from './scope-problem.js'
 export { TOKEN_PREFIX, sha256 } from './token.js'
 export {
   createAudit,

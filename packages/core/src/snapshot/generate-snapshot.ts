@@ -2,9 +2,14 @@ import { resolveCanonical } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
-import { isObject, objectAt, objectsAt, type JsonObject } from '../json/index.js'
-import { buildSnapshot } from './build-snapshot.js'
-import type { SnapshotProblem } from './building.js'
+import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { TYPE_URL } from '../text/index.js'
+import type { Work } from '../work/index.js'
+import { applied } from './apply-differential.js'
+import type { Building, SnapshotProblem, SnapshotSource } from './building.js'
+import { elementsOf, treeOf, type ElementNode } from './element-tree.js'
+import { codeOf } from './expand-element.js'
+import { forProfiles, inheritedElement, mergedElement, withBase, without } from './merge-element.js'
 
 /** The input of `generateSnapshot`: a StructureDefinition, or where it is found. */
 export type SnapshotInput =
@@ -58,3 +63,214 @@ async function definitionIn(ctx: OperationContext, { definition, url }: Snapshot
   }
   return found.resource
 }
+
+/** A snapshot, with what could not be applied. */
+export interface BuiltSnapshot {
+  readonly elements: readonly JsonObject[]
+  readonly problems: readonly SnapshotProblem[]
+}
+
+const MOST_ELEMENTS = 100_000
+const MOST_STEPS = 100
+
+/**
+ * Applies the differential of a definition to the snapshot of its base; where that has none, or another definition that is needed, it is made too.
+ *
+ * @throws {OperationError} `definition-invalid` without a differential, a type or a base, for a base of another type, and for a definition that builds on
+ *   itself; `definition-not-found` for a base that is not known; `too-costly` for a snapshot of more than 100,000 elements or a path of
+ *   more than 100 steps.
+ */
+export async function buildSnapshot(definition: JsonObject, source: SnapshotSource): Promise<BuiltSnapshot> {
+  const trees = new Map<string, Promise<ElementNode | undefined>>()
+  const others: SnapshotProblem[] = []
+  const { tree, problems } = await builtTree(definition, { ...source, trees, open: [], isProfile: isConstraint(definition), others })
+  const elements: JsonObject[] = []
+  for (const element of elementsOf(tree)) {
+    await source.pace.step()
+    if (elements.push(element) > MOST_ELEMENTS)
+      throw new OperationError('too-costly', `The snapshot would have more than ${MOST_ELEMENTS} elements.`)
+  }
+  return { elements, problems: [...problems, ...others] }
+}
+
+interface Tools extends SnapshotSource {
+  /** What is known of other definitions, by canonical. */
+  readonly trees: Map<string, Promise<ElementNode | undefined>>
+  /** The definitions on whose snapshots this one waits. */
+  readonly open: readonly string[]
+  /** True when a profile is made, false for a type of FHIR, whose texts stay among its pages. */
+  readonly isProfile: boolean
+  /** What could not be applied in other definitions. */
+  readonly others: SnapshotProblem[]
+}
+
+interface BuiltTree {
+  readonly tree: ElementNode
+  readonly problems: readonly SnapshotProblem[]
+}
+
+async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTree> {
+  const url = stringAt(definition, 'url') ?? ''
+  const elements = objectsAt(objectAt(definition, 'differential'), 'element')
+  if (elements.length === 0)
+    throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has no differential.`, {
+      expression: ['StructureDefinition'],
+    })
+  if (elements.some(isTooDeep))
+    throw new OperationError('too-costly', `The differential of ${quoted(url)} has a path or slice name of more than ${MOST_STEPS} steps.`)
+  const own = await tools.pace.run(treeOf(elements))
+  const inner = { ...tools, open: [...tools.open, url] }
+  const base = await baseOf(definition, inner)
+  const problems: SnapshotProblem[] = []
+  const build: Building = {
+    pace: tools.pace,
+    url,
+    kind: stringAt(definition, 'kind') ?? '',
+    root: base ?? own ?? { name: '', sliceName: undefined, element: {}, children: [] },
+    treeAt: (canonical) => treeAt(canonical, inner),
+    report: ({ place }, kind, text) => {
+      const expression = place === undefined ? 'StructureDefinition.differential' : `StructureDefinition.differential.element[${place}]`
+      problems.push({ kind, severity: kind === 'element-order' ? 'warning' : 'error', text, expression })
+    },
+  }
+  if (isConstraint(definition)) {
+    if (base === undefined)
+      throw new OperationError('definition-invalid', `The profile ${quoted(url)} has no base.`, {
+        expression: ['StructureDefinition.baseDefinition'],
+      })
+    if (own !== undefined && own.name !== base.name)
+      throw new OperationError('definition-invalid', `The differential is of ${quoted(own.name)}, but the base of ${quoted(base.name)}.`, {
+        expression: ['StructureDefinition.differential'],
+      })
+    return { tree: own === undefined ? base : await applied(build, base, own), problems }
+  }
+  return { tree: await addedElements(build, { base, own, name: stringAt(definition, 'type') ?? '' }), problems }
+}
+
+function isTooDeep(element: JsonObject): boolean {
+  return ['path', 'sliceName'].some((name) => (stringAt(element, name) ?? '').split(/[./]/, MOST_STEPS + 1).length > MOST_STEPS)
+}
+
+function isConstraint(definition: JsonObject): boolean {
+  return stringAt(definition, 'derivation') === 'constraint'
+}
+
+async function baseOf(definition: JsonObject, tools: Tools): Promise<ElementNode | undefined> {
+  const canonical = stringAt(definition, 'baseDefinition')
+  if (canonical === undefined) return undefined
+  const base = await treeAt(canonical, tools)
+  if (base === undefined)
+    throw new OperationError('definition-not-found', `The base ${quoted(canonical)} could not be found.`, {
+      expression: ['StructureDefinition.baseDefinition'],
+    })
+  return base
+}
+
+/** The type without elements from which logical models are derived; R4 does not define it, but its tools know it from R5. */
+const ROOT_OF_TYPES = `${TYPE_URL}Base`
+const emptyRoot: ElementNode = { name: 'Base', sliceName: undefined, element: { base: { path: 'Base', min: 0, max: '*' } }, children: [] }
+
+/** The snapshot of another definition, as profiles on it start with. */
+function treeAt(canonical: string, tools: Tools): Promise<ElementNode | undefined> {
+  const known = tools.trees.get(canonical)
+  if (known !== undefined) return known
+  const tree = foundTree(canonical, tools)
+  tools.trees.set(canonical, tree)
+  return tree
+}
+
+async function foundTree(canonical: string, tools: Tools): Promise<ElementNode | undefined> {
+  const definition = await tools.find(canonical)
+  if (definition === undefined) return canonical === ROOT_OF_TYPES ? emptyRoot : undefined
+  const url = stringAt(definition, 'url') ?? canonical
+  const snapshot = objectsAt(objectAt(definition, 'snapshot'), 'element')
+  if (snapshot.length > 0) return tools.pace.run(inheritedTree(snapshot, { url, isProfile: tools.isProfile }))
+  if (tools.open.includes(url))
+    throw new OperationError('definition-invalid', `The definition ${quoted(url)} builds on itself: ${[...tools.open, url].join(' -> ')}.`)
+  const { tree, problems } = await builtTree(definition, tools)
+  for (const { text, expression } of problems)
+    tools.others.push({
+      kind: 'other-definition',
+      severity: 'warning',
+      text: `In ${quoted(url)}, ${expression}: ${text}`,
+      expression: 'StructureDefinition',
+    })
+  return tools.pace.run(inheritedTree([...elementsOf(tree)], { url, isProfile: tools.isProfile }))
+}
+
+function* inheritedTree(
+  elements: readonly JsonObject[],
+  { url, isProfile }: { readonly url: string; readonly isProfile: boolean },
+): Work<ElementNode | undefined> {
+  const inherited: JsonObject[] = []
+  for (const element of elements) {
+    yield
+    const own = inheritedElement(element, { url, path: stringAt(element, 'path') ?? '' })
+    inherited.push(isProfile ? forProfiles(own, url) : own)
+  }
+  return yield* treeOf(inherited)
+}
+
+/** A type that builds on another: what that has, then what it adds itself. */
+async function addedElements(
+  build: Building,
+  { base, own, name }: { readonly base: ElementNode | undefined; readonly own: ElementNode | undefined; readonly name: string },
+): Promise<ElementNode> {
+  if (own === undefined) return { name, sliceName: undefined, element: base?.element ?? {}, children: base?.children ?? [] }
+  const children = inherited(build, base)
+  for (const child of own.children) {
+    const place = children.findIndex((one) => one.name === child.name && child.sliceName === one.sliceName)
+    const known = children[place]
+    if (known === undefined) children.push(await added(build, child))
+    else children[place] = await applied(build, known, child)
+  }
+  return { name: own.name, sliceName: undefined, element: rootOf(build, base, own.element), children }
+}
+
+/** In resources and primitive types, what is inherited is not sliced. */
+function inherited({ kind }: Building, above: ElementNode | undefined): ElementNode[] {
+  const children = [...(above?.children ?? [])]
+  return kind === 'resource' || kind === 'primitive-type' ? children.map(withoutSlicing) : children
+}
+
+function withoutSlicing(node: ElementNode): ElementNode {
+  return node.element['slicing'] === undefined ? node : { ...node, element: without(node.element, 'slicing') }
+}
+
+function rootOf({ kind }: Building, base: ElementNode | undefined, own: JsonObject): JsonObject {
+  const origin = base?.element['base']
+  const root = mergedElement({ min: 0, max: '*', ...without(base?.element ?? {}, 'base', 'extension'), ...FLAGS[kind] }, own)
+  return kind === 'logical' && origin !== undefined ? { ...root, base: origin } : withBase(root, stringAt(own, 'path') ?? '')
+}
+
+/** What is said of roots where nothing else is. */
+const FLAGS: Readonly<Record<string, JsonObject>> = {
+  'complex-type': { isModifier: false },
+  'primitive-type': { isModifier: false, isSummary: false },
+  resource: { isModifier: false, isSummary: false },
+}
+
+async function added(build: Building, own: ElementNode): Promise<ElementNode> {
+  await build.pace.step()
+  const [type] = objectsAt(own.element, 'type')
+  const above = own.children.length === 0 || type === undefined ? undefined : await build.treeAt(TYPE_URL + codeOf(type))
+  const children = inherited(build, above)
+  for (const child of own.children) children.push(await added(build, child))
+  const element = build.kind === 'logical' ? own.element : await withDemands(build, { isModifier: false, isSummary: false, ...own.element })
+  return { ...own, element: withBase(element, stringAt(own.element, 'path') ?? ''), children }
+}
+
+/** What FHIR demands of every element, and of every extension, is repeated where one is. */
+async function withDemands(build: Building, element: JsonObject): Promise<JsonObject> {
+  const types = objectsAt(element, 'type')
+  if (types.some((type) => codeOf(type) === 'Resource' || stringAt(type, 'code')?.startsWith(SYSTEM_TYPES) === true)) return element
+  const isExtension = types.some((type) => codeOf(type) === 'Extension')
+  let demands: JsonObject = {}
+  for (const type of isExtension ? ['Element', 'Extension'] : ['Element']) {
+    const { constraint } = (await build.treeAt(TYPE_URL + type))?.element ?? {}
+    if (constraint !== undefined) demands = mergedElement(demands, { constraint })
+  }
+  return mergedElement(demands, element)
+}
+
+const SYSTEM_TYPES = 'http://hl7.org/fhirpath/System.'

@@ -1,4 +1,3 @@
-export { generateSnapshot, type SnapshotInput, type SnapshotResult } from './generate-snapshot.js'
-export { buildSnapshot, type BuiltSnapshot } from './build-snapshot.js'
+export { generateSnapshot, type SnapshotInput, type SnapshotResult, buildSnapshot, type BuiltSnapshot } from './generate-snapshot.js'
 export type { SnapshotProblem, SnapshotProblemKind, SnapshotSource } from './building.js'
 export { snapshotOperation } from './operation.js'

@@ -16,9 +16,18 @@ export type {
   WriteResult,
 } from './storage.js'
 export type { HistoryItem, HistoryPage, HistoryPeriod, HistoryQuery, ResourceHistory, ResourceVersion } from './storage.js'
-export { allMatches } from './all-matches.js'
-export { scanItemTooLong, scanPages, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
-export { CONTAINED_PARAM, containedPuts, containedType, containerOfPlace, isContainedType, placesOf } from './contained.js'
+export { allMatches, scanItemTooLong, scanPages, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
+export {
+  CONTAINED_PARAM,
+  containedPuts,
+  containedType,
+  containerOfPlace,
+  isContainedType,
+  placesOf,
+  checkLaidOut,
+  storedResource,
+  stampedText,
+} from './stored-resource.js'
 export { cursorParts, historyCursor, historyOrder, readHistoryCursor, versionNumber, type HistoryPosition } from './cursors.js'
 export {
   checkAddress,
@@ -44,7 +53,6 @@ export {
 } from './entry-test.js'
 export { isResourceId, isResourceType, resourceTypes } from './resource-types.js'
 export { checkEntries, checkQuery, checkScan, checkVersion } from './checks.js'
-export { checkLaidOut, storedResource, stampedText } from './stored-resource.js'
 export { comparePositions, compareSortKeys, positionOf, type IndexedResource, type SortPosition } from './sort-position.js'
 export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, Referring, ScanQuery, SearchQuery, SortKey } from './query.js'

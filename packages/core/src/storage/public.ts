@@ -16,8 +16,7 @@ export type {
   ResourceOf,
 } from './storage.js'
 export { historyCursor, historyOrder, readHistoryCursor, versionNumber } from './cursors.js'
-export { allMatches } from './all-matches.js'
-export { scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
+export { allMatches, scanItemTooLong, scanResources, SCAN_ITEM_BYTES, SCAN_PAGE_BYTES } from './scan.js'
 export {
   DEFINITION_PARAM,
   isDefinitionEntry,
@@ -29,9 +28,8 @@ export {
   type SearchQuery,
   type SortKey,
 } from './query.js'
-export { CONTAINED_PARAM, containedPuts, containedType, placesOf } from './contained.js'
+export { CONTAINED_PARAM, containedPuts, containedType, placesOf, checkLaidOut, storedResource } from './stored-resource.js'
 export { putResource, type Indexer, checkAddress, writableText } from './put-resource.js'
-export { checkLaidOut, storedResource } from './stored-resource.js'
 export { comparePositions, type SortPosition } from './sort-position.js'
 export { isResourceId, isResourceType } from './resource-types.js'
 export type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'

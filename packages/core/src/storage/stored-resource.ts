@@ -1,7 +1,7 @@
 import { OperationError } from '../errors/index.js'
 import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
 import { sharedWork, type Work } from '../work/index.js'
-import type { StoredResource, WriteEntry } from './storage.js'
+import type { PutEntry, StoredResource, WriteEntry } from './storage.js'
 
 /** What an adapter knows of one stored version. */
 export interface StoredRow {
@@ -106,4 +106,33 @@ function* parsedInPieces(text: string): Work<JsonObject> {
 function objectIn(value: unknown): JsonObject {
   if (!isObject(value)) throw new OperationError('storage-damaged', 'A stored text is not a JSON object.')
   return value
+}
+
+/** The parameter by which a resource refers to those within it; no code of a search parameter is like it. */
+export const CONTAINED_PARAM = '#'
+
+/** What resources of a type are called in a storage where they are contained in another: no type of FHIR, so that no other search finds them. */
+export function containedType(type: string): string {
+  return `#${type}`
+}
+
+/** Where `refersTo` looks for resources of a type: by themselves, and within others. No id is one in both places. */
+export function placesOf(type: string): readonly string[] {
+  return isContainedType(type) ? [type] : [type, containedType(type)]
+}
+
+/** Whether a type is one of `containedType`. */
+export function isContainedType(type: string): boolean {
+  return type.startsWith('#')
+}
+
+/** Type and id of the container of a contained resource with this id in storage; `undefined` for ids of independent resources. */
+export function containerOfPlace(id: string): { readonly type: string; readonly id: string } | undefined {
+  const [, type, container] = /^([A-Za-z]+)\/([^#]+)#/.exec(id) ?? []
+  return type === undefined || container === undefined ? undefined : { type, id: container }
+}
+
+/** The resources within one that is put, as puts of their own; their text has nothing but type and id. */
+export function containedPuts({ contained = [] }: PutEntry): readonly PutEntry[] {
+  return contained.map(({ type, id, entries }) => ({ op: 'put', type, id, text: `${metaPrefix(type, id)}}}`, entries }))
 }

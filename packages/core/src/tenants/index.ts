@@ -1,2 +1,1 @@
-export { tenantSessionStore } from './tenant-session-store.js'
-export { tenantStorage } from './tenant-storage.js'
+export { tenantSessionStore, tenantStorage } from './tenant-storage.js'

@@ -1,2 +1,1 @@
-export { tenantStorage } from './tenant-storage.js'
-export { tenantSessionStore } from './tenant-session-store.js'
+export { tenantStorage, tenantSessionStore } from './tenant-storage.js'

@@ -1,12 +1,13 @@
-import { explained, forRequest, type OperationContext } from '../context/index.js'
-import { quoted } from '../errors/index.js'
+import { createPace, explained, forRequest, type OperationContext, type Pace } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
+import { isOfVersion } from '../terminology/index.js'
 import { sourceCodes, TRANSLATE_INPUT, type LooseTranslateInput, type SourceCode, type TranslateInput } from './input.js'
-import type { MapIndex } from './map-index.js'
-import { mapsFor } from './maps.js'
+import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
+import { dependenciesMet, factsOf, mappingMatch, unmappedRule, type Facts } from './mapping.js'
+import { currentMap, mapsFor } from './maps.js'
 import type { TranslateMatch, TranslateResult } from './result.js'
-import { mapStep } from './translation-steps.js'
-import { matchesIn } from './walk.js'
+import { explainGroup, explainPassedCodes, mapStep, passedGroupStep, unmappedStep, type PlacedGroup } from './translation-steps.js'
 
 const NO_TRANSLATION: ReadonlySet<string | undefined> = new Set(['unmatched', 'disjoint'])
 const MAX_LISTED = 3
@@ -56,4 +57,156 @@ function listed(texts: readonly string[]): string {
   const more = texts.length - MAX_LISTED
   const first = texts.slice(0, MAX_LISTED).join(', ')
   return more > 0 ? `${first} and ${more} more` : first
+}
+
+/** One translation in progress: the request, the matches so far, and which map has seen which code. */
+interface Walk {
+  readonly ctx: OperationContext
+  readonly pace: Pace
+  readonly input: LooseTranslateInput
+  readonly facts: Facts
+  readonly matches: TranslateMatch[]
+  /** Codes by map, so that a map reached on several ways, or in a cycle, answers for a code once. */
+  readonly seen: Map<string | MapIndex, Set<SourceCode>>
+  /** Maps reached by `unmapped`, by canonical: one that came with the request is in no cache. */
+  readonly others: Map<string, MapIndex>
+}
+
+/**
+ * Looks the codes up in the maps, in the order of maps, then groups, codes and targets. What a group does not map is handled as
+ * its `unmapped` says.
+ *
+ * @throws {OperationError} `too-costly` for a chain of more than `limits.maxMapChain` maps; `definition-not-found` when a map on the
+ *   chain does not exist; `definition-invalid` for an `unmapped` that cannot be followed.
+ */
+async function matchesIn(
+  ctx: OperationContext,
+  maps: readonly MapIndex[],
+  { input, codes }: CodesToMatch,
+): Promise<readonly TranslateMatch[]> {
+  const facts = factsOf(input.dependencies ?? [])
+  const walk: Walk = { ctx, pace: createPace(ctx), input, facts, matches: [], seen: new Map(), others: new Map() }
+  for (const map of maps) await walkMap(walk, map, { codes, depth: 1 })
+  return walk.matches
+}
+
+/** The codes to look up, and the request. */
+export interface CodesToMatch {
+  readonly input: LooseTranslateInput
+  readonly codes: readonly SourceCode[]
+}
+
+interface Step {
+  readonly codes: readonly SourceCode[]
+  /** Number of maps on the `unmapped` chain, this one included. */
+  readonly depth: number
+}
+
+async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promise<void> {
+  walk.pace.check()
+  const { reverse = false, targetSystem } = walk.input
+  const ofSystem = bySystem(unseen(walk, map, codes))
+  for (const [place, group] of map.groups.entries()) {
+    const direction = reverse ? group.backward : group.forward
+    const isPassed = targetSystem !== undefined && direction.to !== targetSystem
+    if (isPassed) walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
+    // The map that it refers to may translate into the wanted system.
+    if (isPassed && (reverse || group.unmapped?.['mode'] !== 'other-map')) continue
+    const asked = ofSystem(direction.from)
+    const rest = isPassed ? await unmappedIn(walk, direction, asked) : await walkGroup(walk, { map, place, direction }, asked)
+    if (!reverse && rest.length > 0) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
+  }
+}
+
+/** The codes of a system, or all of them for a group that leaves it open. */
+function bySystem(codes: readonly SourceCode[]): (system: string | undefined) => readonly SourceCode[] {
+  const groups = Map.groupBy(codes, ({ system }) => system)
+  return (system) => (system === undefined ? codes : (groups.get(system) ?? []))
+}
+
+/** Adds what a group says about the codes. @returns Those that it says nothing about. */
+async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
+  const { map, direction } = group
+  const { explain } = walk.ctx
+  const asked = codes.filter((code) => fitsVersion(code, direction))
+  if (explain !== undefined) explainPassedCodes(explain, group, { codes, asked })
+  if (asked.length > 0 && direction.build !== undefined) await walk.pace.run(direction.build())
+  const rest: SourceCode[] = []
+  await walk.pace.step()
+  for (const code of asked) {
+    await walk.pace.step()
+    const found = direction.find(code.code)
+    const mappings = found.filter(({ target }) => applies(walk, target))
+    if (explain !== undefined) await explainGroup(explain, walk.pace, { ...group, code, found, applied: mappings })
+    for (const mapping of mappings) {
+      walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
+    }
+    if (mappings.length === 0) rest.push(code)
+  }
+  return rest
+}
+
+/** The codes that a group, whose mappings are not wanted, says nothing about. */
+async function unmappedIn(walk: Walk, direction: Direction, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
+  const rest: SourceCode[] = []
+  for (const code of codes) {
+    await walk.pace.step()
+    if (fitsVersion(code, direction) && !direction.find(code.code).some(({ target }) => applies(walk, target))) rest.push(code)
+  }
+  return rest
+}
+
+function fitsVersion({ version }: SourceCode, { fromVersion }: Direction): boolean {
+  return version === undefined || fromVersion === undefined || isOfVersion(fromVersion, version) || isOfVersion(version, fromVersion)
+}
+
+function unseen(walk: Walk, map: MapIndex, codes: readonly SourceCode[]): readonly SourceCode[] {
+  const key = map.canonical ?? map
+  const seen = walk.seen.get(key) ?? new Set()
+  walk.seen.set(key, seen)
+  return codes.filter((code) => !seen.has(code) && seen.add(code))
+}
+
+/** In reverse, every code that might be mapped is a match: conditions count only when the request has dependencies. */
+function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
+  return (input.reverse === true && facts.size === 0) || dependenciesMet(target, facts)
+}
+
+interface UnmappedStep extends Step {
+  readonly group: GroupIndex
+  readonly place: number
+}
+
+async function walkUnmapped(walk: Walk, map: MapIndex, { group, place, codes, depth }: UnmappedStep): Promise<void> {
+  const { from: system, to } = group.forward
+  const known = codes.filter((code) => code.system === system)
+  if (group.unmapped === undefined || known.length === 0) return
+  const rule = unmappedRule(group.unmapped, map)
+  for (const code of known) walk.ctx.explain?.step(unmappedStep(map, place, { code, rule }))
+  if (rule.mode !== 'other-map') {
+    for (const from of known) {
+      const concept = { ...(to !== undefined && { system: to }), code: from.code, ...rule.concept }
+      walk.matches.push({ concept, from, products: [], ...(map.canonical !== undefined && { map: map.canonical }) })
+    }
+    return
+  }
+  if (depth >= walk.ctx.limits.maxMapChain) {
+    throw new OperationError('too-costly', `The chain of unmapped codes is longer than ${walk.ctx.limits.maxMapChain} maps.`)
+  }
+  await walkMap(walk, await otherMap(walk, rule.url), { codes: known, depth: depth + 1 })
+}
+
+async function otherMap(walk: Walk, canonical: string): Promise<MapIndex> {
+  const known = walk.others.get(canonical)
+  if (known !== undefined) return known
+  const definition = await currentMap(walk.ctx, canonical)
+  if (definition === undefined) {
+    throw new OperationError(
+      'definition-not-found',
+      `ConceptMap ${quoted(canonical)}, which a map refers to for unmapped codes, does not exist.`,
+    )
+  }
+  const index = await mapIndex(walk.ctx, definition)
+  walk.others.set(canonical, index)
+  return index
 }

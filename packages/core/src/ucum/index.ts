@@ -1,4 +1,3 @@
-export { convertUnit, ucumConversion } from './unit-conversion.js'
-export { measureOf, type UnitMeasure } from './measure.js'
+export { convertUnit, ucumConversion, measureOf, type UnitMeasure } from './unit-conversion.js'
 export type { UcumLibrary } from './unit-reader.js'
 export { ucum } from './ucum-system.js'

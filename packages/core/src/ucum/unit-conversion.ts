@@ -1,6 +1,6 @@
-import { measureOf } from './measure.js'
 import type { UnitConversion } from '../fhirpath/index.js'
-import { type UcumLibrary, unitReader } from './unit-reader.js'
+import { UNIT_ATOMS, UNIT_PREFIXES, type UnitAtom } from './atoms.js'
+import { unitReader, type UcumLibrary } from './unit-reader.js'
 
 /** The factor by which an amount in the UCUM unit `from` is multiplied to be in `to`; `undefined` when they do not compare, or are not understood. */
 export function convertUnit(from: string, to: string): number | undefined {
@@ -30,3 +30,66 @@ export function ucumConversion(library: UcumLibrary): UnitConversion {
 }
 
 const ROUNDING = 1e-12
+
+/** A unit taken apart: how many base units it is, and of what kind. */
+export interface UnitMeasure {
+  readonly factor: number
+  /** The base units with their exponents in one text; two units compare when theirs are equal. */
+  readonly kind: string
+}
+
+const MAX_LENGTH = 100
+const COMPONENT = /^(?:([1-9]\d{0,8})|10\*([+-]?\d{1,2})|(\D.*?)([+-]?\d)?)$/
+
+/**
+ * Takes a UCUM code apart: atoms with prefixes and exponents, joined by `.` and `/`; annotations in braces count as one.
+ *
+ * @returns `undefined` for what is not understood: parentheses, degrees, rare atoms.
+ */
+export function measureOf(code: string): UnitMeasure | undefined {
+  if (code.length > MAX_LENGTH) return undefined
+  const exponents = new Map<string, number>()
+  let factor = 1
+  for (const { text, sign } of componentsOf(code.replace(/\{[^{}]*\}/g, ''))) {
+    const part = componentMeasure(text)
+    if (part === undefined) return undefined
+    factor *= part.factor ** sign
+    for (const [unit, exponent] of part.base) exponents.set(unit, (exponents.get(unit) ?? 0) + exponent * sign)
+  }
+  const kind = [...exponents].filter(([, exponent]) => exponent !== 0).sort(([a], [b]) => (a < b ? -1 : 1))
+  return { factor, kind: kind.map(([unit, exponent]) => `${unit}${exponent}`).join('.') }
+}
+
+interface Component {
+  readonly text: string
+  readonly sign: 1 | -1
+}
+
+function componentsOf(code: string): readonly Component[] {
+  return code
+    .split('/')
+    .flatMap((part, index) =>
+      part.split('.').map((text, place) => ({ text, sign: index > 0 && place === 0 ? (-1 as const) : (1 as const) })),
+    )
+}
+
+function componentMeasure(text: string): Pick<UnitAtom, 'factor' | 'base'> | undefined {
+  if (text === '') return { factor: 1, base: [] }
+  const [, number, power, symbol = '', exponent = '1'] = COMPONENT.exec(text) ?? []
+  if (number !== undefined) return { factor: Number(number), base: [] }
+  if (power !== undefined) return { factor: 10 ** Number(power), base: [] }
+  const atom = atomOf(symbol)
+  if (atom === undefined) return undefined
+  return { factor: atom.factor ** Number(exponent), base: atom.base.map(([unit, own]) => [unit, own * Number(exponent)]) }
+}
+
+function atomOf(symbol: string): Pick<UnitAtom, 'factor' | 'base'> | undefined {
+  const whole = UNIT_ATOMS.get(symbol)
+  if (whole !== undefined) return whole
+  for (const length of [1, 2]) {
+    const prefix = UNIT_PREFIXES.get(symbol.slice(0, length))
+    const atom = UNIT_ATOMS.get(symbol.slice(length))
+    if (prefix !== undefined && atom?.isMetric === true) return { factor: prefix * atom.factor, base: atom.base }
+  }
+  return undefined
+}

@@ -1,7 +1,6 @@
 import type { DataRequirementCodeFilter, DataRequirementDateFilter } from 'fhir/r4.js'
 import type { SearchOptions, SearchPair, SearchParameter } from '../../search/index.js'
-import { dateInterval } from '../../search/values/interval.js'
-import { escaped } from '../../search/values/escapes.js'
+import { dateInterval, escaped } from '../../search/written-values.js'
 import type { RequiredData } from '../languages/index.js'
 
 /** More codes than these are not looked up one by one: the filter is left out, and more is found than is needed. */

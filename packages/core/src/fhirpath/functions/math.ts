@@ -1,5 +1,5 @@
 import { add, divide, integer } from '../arithmetic.js'
-import { compareValues, numberOf } from '../compare.js'
+import { compareValues, numberOf } from '../comparison.js'
 import { decimal, decimalOf } from '../decimal.js'
 import { isDecimal, isQuantity, NOTHING, type Items, type SystemValue } from '../item.js'
 import { evaluationProblem } from '../problem.js'

@@ -1,6 +1,6 @@
 import { OperationError, quoted } from '../../errors/index.js'
 import type { ValueCounter } from '../bounds.js'
-import { nearParameters, OF_OTHER_SERVERS, CONTROLS, INCLUDES, OF_EVERY_TYPE } from '../parameters/parameter-names.js'
+import { nearParameters, OF_OTHER_SERVERS, CONTROLS, INCLUDES, OF_EVERY_TYPE } from '../parameters/search-parameter.js'
 import type { SearchOptions } from '../search-options.js'
 
 /** What a parameter is about: a type, and the references that lead to it. */

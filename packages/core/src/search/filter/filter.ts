@@ -4,13 +4,11 @@ import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { anyOf, allOf, entryCondition } from './conditions.js'
 import { invalidName, unknownParameter, unsupportedName, type FilterScope } from './filter-scope.js'
 import type { SearchOptions } from '../search-options.js'
-import type { SearchParameter } from '../parameters/search-parameter.js'
-import { nearParameters, OF_EVERY_TYPE } from '../parameters/parameter-names.js'
+import { nearParameters, OF_EVERY_TYPE, type SearchParameter } from '../parameters/search-parameter.js'
 import { tupleTests } from '../kinds/composite.js'
 import { invalidValue, type Ask, type SearchKind } from '../kinds/kind.js'
 import { kindOf } from '../kinds/registry.js'
-import { splitUnescaped } from '../values/escapes.js'
-import { dateInterval, type Interval, splitPrefix, type SearchPrefix } from '../values/interval.js'
+import { splitUnescaped, dateInterval, splitPrefix, type Interval, type SearchPrefix } from '../written-values.js'
 
 /** A reference leads to independent resources and to contained ones. */
 const PLACES = 2

@@ -1,5 +1,5 @@
 import type { Comparison } from '../../storage/index.js'
-import { splitUnescaped } from '../values/escapes.js'
+import { splitUnescaped } from '../written-values.js'
 import { invalidValue, textFields, type Alternatives, type Ask, type EntryFields } from './kind.js'
 import { kindOf } from './registry.js'
 

@@ -1,5 +1,5 @@
 import { isObject, isString, objectAt, stringAt, type JsonObject } from '../../json/index.js'
-import { dateInterval, ALL_TIME, hull, type Interval, intervalTests, splitPrefix, type Range } from '../values/interval.js'
+import { dateInterval, ALL_TIME, hull, intervalTests, splitPrefix, type Interval, type Range } from '../written-values.js'
 import { boundsOnly, invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 export const dateKind: SearchKind = {

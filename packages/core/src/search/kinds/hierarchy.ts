@@ -4,7 +4,7 @@ import { anyOf, oneOf } from '../filter/conditions.js'
 import { unsupportedName, type FilterScope } from '../filter/filter-scope.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 import type { HierarchyQuestion } from '../search-options.js'
-import { unescaped } from '../values/escapes.js'
+import { unescaped } from '../written-values.js'
 import { invalidValue, type Ask } from './kind.js'
 import { localReference, type StoredAddress } from '../indexing/address.js'
 

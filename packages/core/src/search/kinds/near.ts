@@ -1,6 +1,6 @@
 import { isObject } from '../../json/index.js'
 import type { Comparison } from '../../storage/index.js'
-import { splitUnescaped, unescaped } from '../values/escapes.js'
+import { splitUnescaped, unescaped } from '../written-values.js'
 import { invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 /**

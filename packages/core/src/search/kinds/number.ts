@@ -1,5 +1,5 @@
 import { isObject, objectAt } from '../../json/index.js'
-import { ALL_NUMBERS, type Interval, intervalTests, splitPrefix, type Range } from '../values/interval.js'
+import { ALL_NUMBERS, intervalTests, splitPrefix, type Interval, type Range } from '../written-values.js'
 import { boundsOnly, invalidValue, type Alternatives, type Ask, type SearchKind } from './kind.js'
 
 export const numberKind: SearchKind = {

@@ -1,7 +1,6 @@
 import { isObject, objectAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { Comparison } from '../../storage/index.js'
-import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
-import { ALL_NUMBERS, type Interval } from '../values/interval.js'
+import { escaped, splitUnescaped, unescaped, ALL_NUMBERS, type Interval } from '../written-values.js'
 import { boundsOnly, invalidValue, textFields, type Alternatives, type Ask, type EntryFields, type SearchKind } from './kind.js'
 import { numberTests, rangeBounds } from './number.js'
 import { codedBounds } from './token.js'

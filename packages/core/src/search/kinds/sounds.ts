@@ -1,7 +1,7 @@
 import { doubleMetaphone } from 'double-metaphone'
 import { isObject, isString } from '../../json/index.js'
 import { allOf, entryCondition } from '../filter/conditions.js'
-import { unescaped } from '../values/escapes.js'
+import { unescaped } from '../written-values.js'
 import { wordsIn } from './words.js'
 import { invalidValue, type SearchKind } from './kind.js'
 

@@ -1,5 +1,5 @@
 import { isObject, isString } from '../../json/index.js'
-import { unescaped } from '../values/escapes.js'
+import { unescaped } from '../written-values.js'
 import { fold } from '../../text/index.js'
 import { invalidValue, type Ask, type EntryFields, type SearchKind } from './kind.js'
 

@@ -1,7 +1,7 @@
 import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import type { Comparison, Condition } from '../../storage/index.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
-import { escaped, splitUnescaped, unescaped } from '../values/escapes.js'
+import { escaped, splitUnescaped, unescaped } from '../written-values.js'
 import { fold } from '../../text/index.js'
 import {
   boundsOnly,

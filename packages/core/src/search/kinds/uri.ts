@@ -1,5 +1,5 @@
 import { isString } from '../../json/index.js'
-import { unescaped } from '../values/escapes.js'
+import { unescaped } from '../written-values.js'
 import type { SearchKind } from './kind.js'
 
 export const uriKind: SearchKind = {

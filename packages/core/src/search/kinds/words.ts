@@ -2,7 +2,7 @@ import { isObject, isString } from '../../json/index.js'
 import type { Condition } from '../../storage/index.js'
 import { overBound } from '../bounds.js'
 import { allOf, anyOf, entryCondition } from '../filter/conditions.js'
-import { unescaped } from '../values/escapes.js'
+import { unescaped } from '../written-values.js'
 import { invalidValue, type Ask, type SearchKind } from './kind.js'
 import { fold } from '../../text/index.js'
 

@@ -3,8 +3,7 @@ import { oneOf } from '../filter/conditions.js'
 import { overBound, SEARCH_BOUNDS } from '../bounds.js'
 import { isResourceType, allMatches, type IndexEntry, type SearchQuery, type Storage, type StoredResource } from '../../storage/index.js'
 import type { SearchPair } from '../search-options.js'
-import { nearParameters } from '../parameters/parameter-names.js'
-import type { SearchParameter, SearchParameters } from '../parameters/search-parameter.js'
+import { nearParameters, type SearchParameter, type SearchParameters } from '../parameters/search-parameter.js'
 
 /** Resources that a search gives beside its matches: those that are referred to, or those that refer (`revinclude`). */
 export interface Include {

@@ -2,7 +2,7 @@ import type { Coding, DataRequirementCodeFilter, DataRequirementDateFilter, Peri
 import type { OperationContext } from '../../../context/index.js'
 import { OperationError } from '../../../errors/index.js'
 import { parseSearch, searchTypesOf, type SearchOptions } from '../../../search/index.js'
-import { splitUnescaped, unescaped } from '../../../search/values/escapes.js'
+import { splitUnescaped, unescaped } from '../../../search/written-values.js'
 import type { Criterion, GroupPlan } from '../../measure-plan.js'
 import type { RequiredData, RequirementScope, Requirements } from '../language.js'
 import { subjectLinks } from '../../subject-links.js'

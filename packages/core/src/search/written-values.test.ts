@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { dateInterval } from './interval.js'
-import { writtenNumber } from '../kinds/number.js'
-import { escaped, splitUnescaped, unescaped } from './escapes.js'
-import { fold } from '../../text/index.js'
+import { dateInterval, escaped, splitUnescaped, unescaped } from './written-values.js'
+import { writtenNumber } from './kinds/number.js'
+import { fold } from '../text/index.js'
 
 const DATES: readonly (readonly [text: string, first: string, last: string])[] = [
   ['2012', '2012-01-01T00:00:00.000Z', '2012-12-31T23:59:59.999Z'],

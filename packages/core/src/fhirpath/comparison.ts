@@ -1,0 +1,283 @@
+import { quoted } from '../errors/index.js'
+import { isObject } from '../json/index.js'
+import { spend, type Run } from './code.js'
+import { placesOf, roundTo } from './decimal.js'
+import { isDecimal, isNode, isQuantity, isTemporal, type Item, type Items, type SystemValue, type TypeInfo } from './item.js'
+import { evaluationProblem } from './problem.js'
+import { compareQuantities, inUnit, type Quantity, type UnitConversion } from './quantity.js'
+import { epochMs, HOUR, temporalOf, type Temporal } from './temporal.js'
+import { systemTypeOf, toSystem } from './to-system.js'
+
+/**
+ * Orders two collections of at most one item: negative, zero, positive; `undefined` when one is empty or the order is open.
+ *
+ * @throws {OperationError} `fhirpath-invalid` for several items or types that have no order.
+ * @see https://hl7.org/fhirpath/N1/#comparison
+ */
+export function compareItems(left: Items, right: Items, convert?: UnitConversion): number | undefined {
+  if (left.length === 0 || right.length === 0) return undefined
+  return compareValues(single(left), single(right), convert)
+}
+
+/** Orders two values. @throws {OperationError} `fhirpath-invalid` for types that have no order. */
+export function compareValues(left: SystemValue, right: SystemValue, convert?: UnitConversion): number | undefined {
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
+  const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)]
+  if (leftNumber !== undefined && rightNumber !== undefined) return leftNumber - rightNumber
+  return compareObjects(left, right, convert)
+}
+
+/** The number that an Integer or Decimal has. */
+export function numberOf(value: SystemValue | undefined): number | undefined {
+  if (typeof value === 'number') return value
+  return isDecimal(value) ? value.value : undefined
+}
+
+function compareText(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
+
+function compareObjects(left: SystemValue, right: SystemValue, convert: UnitConversion | undefined): number | undefined {
+  if (isQuantity(left) && isQuantity(right)) return compareQuantities(left, right, convert)
+  if (isTemporal(left) && isTemporal(right) && (left.kind === 'time') === (right.kind === 'time')) return compareTemporals(left, right)
+  throw evaluationProblem(`${systemTypeOf(left)} and ${systemTypeOf(right)} have no order`)
+}
+
+function single(items: Items): SystemValue {
+  if (items.length > 1) throw evaluationProblem(`a single value is needed, but there are ${items.length} items`)
+  return orderable(items[0])
+}
+
+function orderable(item: Item | undefined): SystemValue {
+  const value = toSystem(item)
+  if (value !== undefined) return value
+  const type = typeof item === 'object' && item.kind === 'node' ? item.type.name : 'type'
+  throw evaluationProblem(`a value of type ${quoted(type)} has no order`)
+}
+
+/**
+ * Compares two dates or times: negative, zero or positive; `undefined` when that depends on what a partial value leaves open, when
+ * only one has a time zone and both have a time, or when one is a time and the other is not.
+ */
+function compareTemporals(left: Temporal, right: Temporal): number | undefined {
+  if ((left.kind === 'time') !== (right.kind === 'time')) return undefined
+  if (left.kind === 'time' || left.fields.length <= HOUR || right.fields.length <= HOUR) return compareFields(left, right)
+  if ((left.offset === undefined) !== (right.offset === undefined)) return farApart(left, right)
+  return compareFields(inUtc(left), inUtc(right))
+}
+
+/** Whether both have the same fields and no difference; never unknown. */
+function sameTemporal(left: Temporal, right: Temporal): boolean {
+  return left.fields.length === right.fields.length && compareTemporals(left, right) === 0
+}
+
+function compareFields(left: Temporal, right: Temporal): number | undefined {
+  const shared = Math.min(left.fields.length, right.fields.length)
+  for (let i = 0; i < shared; i++) {
+    const difference = (left.fields[i] ?? 0) - (right.fields[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return left.fields.length === right.fields.length ? 0 : undefined
+}
+
+const MAX_ZONE_DISTANCE_MS = 26 * 3_600_000
+
+/** A missing time zone leaves the order open only where zones could change it. */
+function farApart(left: Temporal, right: Temporal): number | undefined {
+  const difference = epochMs(left) - epochMs(right)
+  return Math.abs(difference) > MAX_ZONE_DISTANCE_MS ? difference : undefined
+}
+
+function inUtc(value: Temporal): Temporal {
+  if (value.offset === undefined || value.offset === 0) return value
+  const { fields } = temporalOf(new Date(epochMs({ ...value, fields: value.fields.slice(0, 5) })))
+  return { ...value, fields: fields.with(5, value.fields[5] ?? 0).slice(0, value.fields.length), offset: 0 }
+}
+
+/**
+ * Equality of collections (`=`): the same items in the same order; `undefined` when one is empty or a pair leaves it open.
+ *
+ * @see https://hl7.org/fhirpath/N1/#equals
+ */
+export function equalItems(left: Items, right: Items, convert?: UnitConversion): boolean | undefined {
+  if (left.length === 0 || right.length === 0) return undefined
+  if (left.length !== right.length) return false
+  let result: boolean | undefined = true
+  for (let i = 0; i < left.length; i++) {
+    const equal = equal1(left[i], right[i], convert)
+    if (equal === false) return false
+    if (equal === undefined) result = undefined
+  }
+  return result
+}
+
+/** Equality of two items; `undefined` when precisions, time zones or units leave it open. */
+export function equal1(left: Item | undefined, right: Item | undefined, convert?: UnitConversion): boolean | undefined {
+  const [leftValue, rightValue] = [toSystem(left), toSystem(right)]
+  if (leftValue !== undefined && rightValue !== undefined) return equalValues(leftValue, rightValue, convert)
+  if (isNode(left) && isNode(right)) return left.value === undefined ? sameJson(left.extra, right.extra) : sameJson(left.value, right.value)
+  if (isType(left) && isType(right)) return left.namespace === right.namespace && left.name === right.name
+  return false
+}
+
+/** Deep equality of JSON values. */
+function sameJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true
+  if (Array.isArray(left)) return Array.isArray(right) && left.length === right.length && left.every((item, i) => sameJson(item, right[i]))
+  if (!isObject(left) || !isObject(right)) return false
+  const keys = Object.keys(left)
+  if (keys.length !== Object.keys(right).length) return false
+  return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
+}
+
+function equalValues(left: SystemValue, right: SystemValue, convert: UnitConversion | undefined): boolean | undefined {
+  if (typeof left !== 'object' && typeof right !== 'object') return left === right
+  const leftNumber = numberOf(left)
+  if (leftNumber !== undefined) return leftNumber === numberOf(right)
+  if (isQuantity(left) && isQuantity(right)) return isZero(compareQuantities(left, right, convert))
+  if (isTemporal(left) && isTemporal(right))
+    return (left.kind === 'time') === (right.kind === 'time') && isZero(compareTemporals(left, right))
+  return false
+}
+
+function isZero(order: number | undefined): boolean | undefined {
+  return order === undefined ? undefined : order === 0
+}
+
+function isType(item: Item | undefined): item is TypeInfo {
+  return typeof item === 'object' && item.kind === 'type'
+}
+
+/**
+ * Equivalence of collections (`~`): the same items in any order, compared leniently. Never unknown.
+ *
+ * @see https://hl7.org/fhirpath/N1/#equivalent
+ */
+export function equivalentItems(run: Run, left: Items, right: Items): boolean {
+  if (left.length !== right.length) return false
+  const open = [...right]
+  const convert = run.context.host?.convertUnit
+  return left.every((item) => {
+    spend(run, open.length)
+    const found = open.findIndex((candidate) => equivalent1(item, candidate, convert))
+    if (found >= 0) open.splice(found, 1)
+    return found >= 0
+  })
+}
+
+/** Text as equivalence compares it: in lower case, with single spaces. */
+function normalised(text: string): string {
+  return text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
+}
+
+function equivalent1(left: Item, right: Item, convert: UnitConversion | undefined): boolean {
+  const [leftValue, rightValue] = [toSystem(left), toSystem(right)]
+  if (leftValue !== undefined && rightValue !== undefined) return equivalentValues(leftValue, rightValue, convert)
+  if (isNode(left) && isNode(right)) return equivalentJson(left.value, right.value)
+  return equal1(left, right) === true
+}
+
+function equivalentValues(left: SystemValue, right: SystemValue, convert: UnitConversion | undefined): boolean {
+  if (typeof left === 'string' && typeof right === 'string') return normalised(left) === normalised(right)
+  const [leftNumber, rightNumber] = [numberOf(left), numberOf(right)]
+  if (leftNumber !== undefined && rightNumber !== undefined) return equivalentNumbers(leftNumber, rightNumber)
+  if (isQuantity(left) && isQuantity(right)) return equivalentQuantities(left, right, convert)
+  if (isTemporal(left) && isTemporal(right)) return sameTemporal(left, right)
+  return left === right
+}
+
+/** Amounts are rounded as numbers are; a calendar year or month is equivalent to the definite one. */
+function equivalentQuantities(left: Quantity, right: Quantity, convert: UnitConversion | undefined): boolean {
+  const converted = inUnit(inDefiniteUnit(right), inDefiniteUnit(left).unit, convert)
+  return converted !== undefined && equivalentNumbers(left.value.value, converted.value.value)
+}
+
+function inDefiniteUnit(quantity: Quantity): Quantity {
+  if (quantity.unit === 'a') return { ...quantity, unit: 'year' }
+  return quantity.unit === 'mo' ? { ...quantity, unit: 'month' } : quantity
+}
+
+/** Numbers are rounded to the places of the less precise one. */
+function equivalentNumbers(left: number, right: number): boolean {
+  const places = Math.min(placesOf(left), placesOf(right))
+  return roundTo(left, places) === roundTo(right, places)
+}
+
+function equivalentJson(left: unknown, right: unknown): boolean {
+  if (typeof left === 'string' && typeof right === 'string') return normalised(left) === normalised(right)
+  if (typeof left === 'number' && typeof right === 'number') return equivalentNumbers(left, right)
+  if (Array.isArray(left) && Array.isArray(right)) return equivalentLists(left, right)
+  if (!isObject(left) || !isObject(right)) return left === right
+  const keys = Object.keys(left).filter((key) => key !== 'id')
+  const others = Object.keys(right).filter((key) => key !== 'id')
+  return keys.length === others.length && keys.every((key) => Object.hasOwn(right, key) && equivalentJson(left[key], right[key]))
+}
+
+function equivalentLists(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false
+  const open = [...right]
+  return left.every((item) => {
+    const found = open.findIndex((candidate) => equivalentJson(item, candidate))
+    if (found >= 0) open.splice(found, 1)
+    return found >= 0
+  })
+}
+
+/** A set of items by equality (`=`); items whose equality is open count as different. */
+export interface ItemSet {
+  has(item: Item): boolean
+  /** Adds the item unless an equal one is in the set; returns whether it was added. */
+  add(item: Item): boolean
+}
+
+/** Makes a set; comparisons count as steps of the run. */
+export function itemSet(run: Run, items: Items = []): ItemSet {
+  const buckets = new Map<string, Item[]>()
+  const convert = run.context.host?.convertUnit
+  const has = (item: Item, bucket: readonly Item[] | undefined): boolean => {
+    if (bucket === undefined) return false
+    spend(run, bucket.length)
+    return bucket.some((known) => equal1(known, item, convert) === true)
+  }
+  const set: ItemSet = {
+    has: (item) => has(item, buckets.get(bucketOf(item))),
+    add(item) {
+      spend(run, 1)
+      const key = bucketOf(item)
+      const bucket = buckets.get(key)
+      if (has(item, bucket)) return false
+      if (bucket === undefined) buckets.set(key, [item])
+      else bucket.push(item)
+      return true
+    },
+  }
+  for (const item of items) set.add(item)
+  return set
+}
+
+/** The items without those that equal an earlier one. */
+export function distinct(run: Run, items: Items): Items {
+  if (items.length < 2) return items
+  const set = itemSet(run)
+  return items.filter((item) => set.add(item))
+}
+
+/** Equal items fall into the same bucket. */
+function bucketOf(item: Item): string {
+  const value = toSystem(item)
+  if (typeof value === 'object')
+    return value.kind === 'decimal' ? `number ${value.value}` : value.kind === 'quantity' ? 'quantity' : 'temporal'
+  if (value !== undefined) return `${typeof value} ${value}`
+  if (typeof item !== 'object' || item.kind !== 'node') return 'type'
+  return isObject(item.value) ? `object ${Object.keys(item.value).sort().join(' ')} ${scalars(item.value)}` : 'extension'
+}
+
+function scalars(json: { readonly [name: string]: unknown }): string {
+  return ['code', 'value', 'system', 'reference', 'url', 'linkId', 'id'].map((name) => scalar(json[name])).join(' ')
+}
+
+function scalar(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, 100) : ''
+}
