@@ -7,6 +7,14 @@ const OBSERVATIONS = { type: 'Observation', where: EVERYTHING, parameters: [], p
 
 const POPULATION: ScanQuery = { ...ALL_PATIENTS, referring: [OBSERVATIONS] }
 
+/** Only some of what refers to the matches. */
+const WEIGHTS = {
+  ...OBSERVATIONS,
+  where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'weight' }] },
+  parameters: [['code', 'weight']],
+} as const
+const WEIGHED: ScanQuery = { ...ALL_PATIENTS, referring: [WEIGHTS] }
+
 /** The ids of a scan: of each match, and of what refers to it, sorted. */
 async function scanned(storage: Storage, query: ScanQuery): Promise<readonly string[]> {
   const found: string[] = []
@@ -54,9 +62,7 @@ export const scanningPromises: readonly StoragePromise[] = [
     check: async ({ storage }) => {
       await storage.write([patient('a'), patient('b', 'male')])
       await storage.write([observation('o1', 'a', 'height'), observation('o2', 'a'), observation('o3', 'b')])
-      const where = { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'weight' }] } as const
-      const weights = { ...OBSERVATIONS, where, parameters: [['code', 'weight']] } as const
-      expect(await scanned(storage, { ...byGender('female'), referring: [weights] })).toEqual(['a o2'])
+      expect(await scanned(storage, { ...byGender('female'), referring: [WEIGHTS] })).toEqual(['a o2'])
     },
   },
   {
@@ -80,10 +86,12 @@ export const scanningPromises: readonly StoragePromise[] = [
     promise: 'a page of a scan ends at its limit or when it is long, and the pages together are the whole',
     check: async ({ storage }) => {
       const ids = Array.from({ length: 12 }, (_, index) => `p${index}`)
-      await storage.write(ids.flatMap((id) => [patient(id), observation(`${id}-1`, id), observation(`${id}-2`, id)]))
-      const whole = ids.map((id) => `${id} ${id}-1 ${id}-2`).sort()
-      for (const bound of [{ limit: 1 }, { limit: 5 }, { limit: 12 }, { limit: 13 }, { maxBytes: 1 }, { maxBytes: 1_000 }])
+      await storage.write(ids.flatMap((id) => [patient(id), observation(`${id}-1`, id, 'height'), observation(`${id}-2`, id)]))
+      const [whole, weighed] = [ids.map((id) => `${id} ${id}-1 ${id}-2`).sort(), ids.map((id) => `${id} ${id}-2`).sort()]
+      for (const bound of [{ limit: 1 }, { limit: 5 }, { limit: 12 }, { limit: 13 }, { maxBytes: 1 }, { maxBytes: 1_000 }]) {
         expect(await scanned(storage, { ...POPULATION, ...bound })).toEqual(whole)
+        expect(await scanned(storage, { ...WEIGHED, ...bound })).toEqual(weighed)
+      }
       if (storage.scan === undefined) return
       expect((await storage.scan({ ...POPULATION, limit: 5 })).items).toHaveLength(5)
       expect((await storage.scan({ ...POPULATION, limit: 12 })).next).toBeUndefined()
@@ -99,14 +107,17 @@ export const scanningPromises: readonly StoragePromise[] = [
     promise: 'writes between two pages of a scan are seen by the later one and do not disturb it',
     check: async ({ storage }) => {
       if (storage.scan === undefined) return
-      await storage.write(['a', 'b', 'c', 'd'].flatMap((id) => [patient(id), observation(`o-${id}`, id)]))
-      const first = await storage.scan({ ...POPULATION, limit: 2 })
-      const rest = ['a', 'b', 'c', 'd'].filter((id) => !first.items.some(({ stored }) => stored.id === id))
-      const [next = '', last = ''] = rest
-      const gone = { op: 'delete', type: 'Patient', id: String(first.items[0]?.stored.id) } as const
-      await storage.write([patient('e'), gone, patient(next), observation(`p-${last}`, last)])
-      const others = await scanned(storage, { ...POPULATION, after: String(first.next) })
-      expect(others.filter((one) => !one.startsWith('e'))).toEqual([`${next} o-${next}`, `${last} o-${last} p-${last}`])
+      for (const query of [POPULATION, WEIGHED]) {
+        await storage.write(['a', 'b', 'c', 'd'].flatMap((id) => [patient(id), observation(`o-${id}`, id)]))
+        const first = await storage.scan({ ...query, limit: 2 })
+        const rest = ['a', 'b', 'c', 'd'].filter((id) => !first.items.some(({ stored }) => stored.id === id))
+        const [next = '', last = ''] = rest
+        const gone = { op: 'delete', type: 'Patient', id: String(first.items[0]?.stored.id) } as const
+        await storage.write([patient('e'), gone, patient(next), observation(`p-${last}`, last)])
+        const others = await scanned(storage, { ...query, after: String(first.next) })
+        expect(others.filter((one) => !one.startsWith('e'))).toEqual([`${next} o-${next}`, `${last} o-${last} p-${last}`])
+        await storage.write([{ op: 'delete', type: 'Observation', id: `p-${last}` }])
+      }
     },
   },
   {

@@ -10,6 +10,7 @@ function entry(param: string, ...all: readonly Comparison[]): EntryTest {
 
 const CODE = entry('code', { field: 'system', op: 'eq', operand: 'http://loinc.org' }, { field: 'value', op: 'eq', operand: '1-1' })
 const DATE = entry('date', { field: 'low', op: 'ge', operand: 1 }, { field: 'high', op: 'le', operand: 2 })
+const EVERYTHING: Condition = { kind: 'and', conditions: [] }
 const INNER: SearchQuery = { type: 'Patient', where: CODE }
 
 const CONDITIONS: readonly (readonly [string, Condition])[] = [
@@ -33,7 +34,7 @@ const CONDITIONS: readonly (readonly [string, Condition])[] = [
   ['a reverse chain', { kind: 'referredBy', param: 'subject', query: INNER }],
   ['ids', { kind: 'id', ids: ['a', 'b'] }],
   ['a time of update', { kind: 'lastUpdated', from: 1, to: 2 }],
-  ['everything', { kind: 'and', conditions: [] }],
+  ['everything', EVERYTHING],
 ]
 
 /** A database with a Basic in it, and the statements that were prepared on it. */
@@ -92,4 +93,16 @@ describe('searches are answered from indexes', () => {
       expect(new Set(read)).toEqual(new Set(['SEARCH entry USING PRIMARY KEY (resource=? AND param=?)']))
     })
   }
+
+  it('pages of a scan: what refers to a match is looked up by its id or, once for all pages, by the keys of what may come', async () => {
+    const { storage, plans } = await watched()
+    await storage.write([basic('two'), basic('three')])
+    const referring = [{ type: 'Basic', where: entry('code', { field: 'value', op: 'eq', operand: 'a' }), params: ['subject'] }]
+    await storage.scan?.({ type: 'Basic', where: EVERYTHING, limit: 1, referring })
+    expect(plans().filter((step) => /^SCAN (resource|r|t|e|entry)\b/.test(step))).toEqual([])
+    expect(plans().filter((step) => /^SEARCH (t|e)\b/.test(step))).toEqual([
+      'SEARCH e USING PRIMARY KEY (resource=? AND param=?)',
+      'SEARCH t USING COVERING INDEX resource_id (type=? AND id=?)',
+    ])
+  })
 })

@@ -7,7 +7,8 @@ import { rowOf } from '../commands/resource-row.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { asking } from '../database/functions.js'
 import { sql, type Sql } from '../database/sql.js'
-import { matchingSet } from '../sets/matching-set.js'
+import { keptReferrers, matchingSet } from '../sets/matching-set.js'
+import type { Referrers } from '../sets/referrers.js'
 import { setsOf } from '../sets/kept-sets.js'
 import { meets } from './condition-sql.js'
 import { inTime, paramKey } from './entry-sql.js'
@@ -84,21 +85,41 @@ interface ReferringQuery extends ScanQuery {
 }
 
 /** Adds what refers to each. */
-function withReferring(db: SqliteDriver, { type, referring = [], isLong }: ReferringQuery, found: readonly Scanned[]): readonly Scanned[] {
+function withReferring(db: SqliteDriver, query: ReferringQuery, found: readonly Scanned[]): readonly Scanned[] {
   const byId = new Map(found.map((one) => [one.id, one]))
-  const ids = JSON.stringify([...byId.keys()])
-  for (const source of referring) {
-    const sieve = sieveOf(db, source, isLong)
-    const rows = asking(sieve.set ?? NO_KEYS, () => db.all(referringSql({ ...source, ...sieve }, type, ids)))
-    for (const [id, key, bytes] of rows) {
+  for (const source of query.referring ?? []) {
+    for (const [id, key, bytes] of referencesTo(db, source, { ...query, found })) {
       const one = byId.get(textOf(id))
       if (one === undefined || one.referring.has(numberOf(key))) continue
       one.referring.set(numberOf(key), source.type)
       one.bytes += numberOf(bytes)
-      if (one.bytes > SCAN_ITEM_BYTES) throw scanItemTooLong({ type, id: one.id })
+      if (one.bytes > SCAN_ITEM_BYTES) throw scanItemTooLong({ type: query.type, id: one.id })
     }
   }
   return found
+}
+
+interface ReferredTo extends ReferringQuery {
+  readonly found: readonly Scanned[]
+}
+
+/** Rows of an id that is referred to, the key of what refers to it, and the length of its text. Pages of a long scan find out once who refers to whom. */
+function referencesTo(db: SqliteDriver, source: Referring, { type, isLong, after, found }: ReferredTo): readonly Row[] {
+  const sieve = sieveOf(db, source, isLong)
+  const isKept = sieve.set !== undefined && sieve.others.length === 0 && (isLong || after !== undefined)
+  const referrers = isKept ? keptReferrers(db, setsOf(db), { ...source, to: type, among: sieve.set }) : undefined
+  if (referrers !== undefined) return knownReferences(db, referrers, found)
+  const ids = JSON.stringify(found.map(({ id }) => id))
+  return asking(sieve.set ?? NO_KEYS, () => db.all(referringSql({ ...source, ...sieve }, type, ids)))
+}
+
+function knownReferences(db: SqliteDriver, referrers: Referrers, found: readonly Scanned[]): readonly Row[] {
+  const references = found.flatMap(({ id, key }) => Array.from(referrers.of(key), (source) => [id, source] as const))
+  const keys = references.map(([, source]) => source).sort((a, b) => a - b)
+  const read = sql`SELECT r.key, octet_length(r.text) FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN resource AS r
+    WHERE r.key = j.value AND ${inTime(sql`r.key`)}`
+  const lengths = new Map(db.all(read).map(([key, bytes]) => [key, bytes]))
+  return references.map(([id, source]) => [id, source, lengths.get(source) ?? null])
 }
 
 const NO_KEYS: Bits = new Uint32Array()
@@ -106,7 +127,7 @@ const NO_KEYS: Bits = new Uint32Array()
 /** What may come: the keys of what meets all conditions of which sets are kept, and the other conditions. */
 interface Sieve {
   readonly set: Bits | undefined
-  readonly where: Condition
+  readonly others: readonly Condition[]
 }
 
 function sieveOf(db: SqliteDriver, { type, where }: Referring, isLong: boolean): Sieve {
@@ -117,12 +138,13 @@ function sieveOf(db: SqliteDriver, { type, where }: Referring, isLong: boolean):
     if (own === undefined) others.push(condition)
     else set = set === undefined ? own : intersection(set, own)
   }
-  return { set, where: { kind: 'and', conditions: others } }
+  return { set, others }
 }
 
 /** The references to each resource are looked up by its id. */
-function referringSql({ type, where, params, set }: Referring & Sieve, target: string, ids: string): Sql {
+function referringSql({ type, params, set, others }: Referring & Sieve, target: string, ids: string): Sql {
   const isMember = set === undefined ? sql`1` : sql`is_member(e.resource)`
+  const where: Condition = { kind: 'and', conditions: others }
   const arms = params.map(
     (param) => sql`SELECT e.value AS id, r.key AS key, octet_length(r.text) AS bytes
       FROM json_each(${ids}) AS j CROSS JOIN entry AS e INDEXED BY entry_value CROSS JOIN resource AS r

@@ -1,6 +1,6 @@
 import { addBit, emptyBits, type Bits, countBits, firstWhere, hasBit, membersOf, removeBit, withRoomFor } from 'fhir-ops/internal/bits'
 import { satisfies } from 'fhir-ops/internal/storage'
-import type { EntryTest } from 'fhir-ops/storage'
+import type { Condition, EntryTest } from 'fhir-ops/storage'
 import type { SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 import { inTime, keysOfTest } from '../search/entry-sql.js'
@@ -8,14 +8,21 @@ import type { ChangedResource, Changes } from './change-log.js'
 import { readIdOrder, type IdOrder } from './id-order.js'
 import type { ReferenceColumn } from './reference-column.js'
 import { changedColumn, readColumn, type References } from './references.js'
+import { readReferrers, type Referrers, type Referring } from './referrers.js'
 
 /** What a query is answered from. */
-export type Part = PartSet | PartOrder | ({ readonly kind: 'references' } & References)
+export type Part = PartSet | PartOrder | ({ readonly kind: 'references' } & References) | PartReferrers
 
 /** The ids of a type. */
 interface PartOrder {
   readonly kind: 'order'
   readonly type: string
+}
+
+/** What of those who meet a condition refers to whom. */
+export interface PartReferrers extends Referring {
+  readonly kind: 'referrers'
+  readonly where: Condition
 }
 
 type PartSet =
@@ -25,7 +32,7 @@ type PartSet =
   | { readonly kind: 'test'; readonly type: string; readonly test: EntryTest }
 
 /** A part in memory. */
-export type KeptPart = KeptSet | KeptColumn | KeptOrder
+export type KeptPart = KeptSet | KeptColumn | KeptOrder | KeptReferrers
 
 interface Kept {
   /** Memory that it takes. */
@@ -51,10 +58,36 @@ interface KeptOrder extends Kept {
   readonly order: IdOrder
 }
 
+interface KeptReferrers extends Kept {
+  readonly kind: 'referrers'
+  readonly referrers: Referrers
+}
+
 /** Reads a part. @param limit One more than the largest key. */
 export function readPart(db: SqliteDriver, part: Part, limit: number): KeptPart {
-  if (part.kind === 'references') return keptColumn(db, part)
-  return part.kind === 'order' ? keptOrder(db, part) : keptSet(db, part, limit)
+  switch (part.kind) {
+    case 'references':
+      return keptColumn(db, part)
+    case 'referrers':
+      return keptReferrers(db, part)
+    case 'order':
+      return keptOrder(db, part)
+    default:
+      return keptSet(db, part, limit)
+  }
+}
+
+/** The least memory that a part may take. @param limit One more than the largest key. */
+export function leastBytes(part: Part, limit: number): number {
+  switch (part.kind) {
+    case 'type':
+    case 'test':
+      return limit / 8
+    case 'referrers':
+      return countBits(part.among) * Uint32Array.BYTES_PER_ELEMENT
+    default:
+      return limit * Uint32Array.BYTES_PER_ELEMENT
+  }
 }
 
 function keptSet(db: SqliteDriver, part: PartSet, limit: number): KeptSet {
@@ -85,6 +118,12 @@ function isIn(part: PartSet, { address, entries }: ChangedResource): boolean {
 function keptOrder(db: SqliteDriver, { type }: PartOrder): KeptOrder {
   const order = readIdOrder(db, type)
   return { kind: 'order', order, bytes: () => order.bytes(), take: (changes) => order.take(changes) }
+}
+
+/** Whatever changes, they are read again: pages of one scan ask for them. */
+function keptReferrers(db: SqliteDriver, referring: Referring): KeptReferrers {
+  const referrers = readReferrers(db, referring)
+  return { kind: 'referrers', referrers, bytes: () => referrers.bytes, take: () => false }
 }
 
 /** Changes that a column takes at once when somebody asks for it; with more it is sooner read again. */

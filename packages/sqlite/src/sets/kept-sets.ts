@@ -6,14 +6,16 @@ import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 import { changesBetween, endOfLog, type LogPlace } from './change-log.js'
 import type { IdOrder } from './id-order.js'
-import { readPart, type KeptPart, type Part } from './kept-part.js'
+import { leastBytes, readPart, type KeptPart, type Part } from './kept-part.js'
 import type { ReferenceColumn } from './reference-column.js'
+import type { Referrers } from './referrers.js'
 
 /** Parts by their keys, as of one state of the database. */
 export interface Parts {
   bits(key: string): Bits
   column(key: string): ReferenceColumn
   order(key: string): IdOrder
+  referrers(key: string): Referrers
 }
 
 /** Sets of keys that were asked for often, kept in memory and up to date with what anybody writes to the file. */
@@ -64,8 +66,7 @@ export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_
   }
   const read = (db: SqliteDriver, key: string, part: Part): KeptPart | undefined => {
     const limit = limitOf(db)
-    const least = part.kind === 'type' || part.kind === 'test' ? limit / 8 : limit * Uint32Array.BYTES_PER_ELEMENT
-    const found = least > maxBytes ? undefined : inTime(() => db.apart(readMs, () => readPart(db, part, limit)))
+    const found = leastBytes(part, limit) > maxBytes ? undefined : inTime(() => db.apart(readMs, () => readPart(db, part, limit)))
     if (found === undefined || found.bytes() + OVERHEAD > maxBytes) tooLarge.set(key, true)
     else kept.set(key, found)
     return found
@@ -114,6 +115,11 @@ function partsOf(db: SqliteDriver, found: ReadonlyMap<string, KeptPart>): Parts 
       const part = found.get(key)
       if (part?.kind !== 'order') throw new TypeError(`${key} is not an order that was asked for.`)
       return part.order
+    },
+    referrers(key) {
+      const part = found.get(key)
+      if (part?.kind !== 'referrers') throw new TypeError(`${key} was not asked for by those whom it refers to.`)
+      return part.referrers
     },
   }
 }

@@ -4,7 +4,8 @@ import { placesOf, type Condition, type SearchQuery } from 'fhir-ops/storage'
 import type { SqliteDriver } from '../database/driver.js'
 import type { IdOrder } from './id-order.js'
 import type { KeptSets, Parts } from './kept-sets.js'
-import type { Part } from './kept-part.js'
+import type { Part, PartReferrers } from './kept-part.js'
+import type { Referrers } from './referrers.js'
 
 type Matching = Pick<SearchQuery, 'type' | 'where'>
 
@@ -26,6 +27,13 @@ export function idOrder(db: SqliteDriver, sets: KeptSets, type: string): IdOrder
   const part: Part = { kind: 'order', type }
   const key = keyOf(part)
   return sets.parts(db, new Map([[key, part]]))?.order(key)
+}
+
+/** What refers to whom of those who meet a condition, kept from the first time on; `undefined` where it takes too much. */
+export function keptReferrers(db: SqliteDriver, sets: KeptSets, asked: Omit<PartReferrers, 'kind'>): Referrers | undefined {
+  const part: Part = { kind: 'referrers', ...asked }
+  const key = keyOf(part)
+  return sets.parts(db, new Map([[key, part]]), true)?.referrers(key)
 }
 
 /** A query of many values is seldom asked again. */
@@ -70,6 +78,8 @@ function keyOf(part: Part): string {
       return `order ${part.type}`
     case 'references':
       return `references ${part.type} ${part.param} ${part.place}`
+    case 'referrers':
+      return `referrers ${part.to} ${JSON.stringify([part.type, part.params, part.where])}`
   }
 }
 

@@ -19,7 +19,7 @@ export type VisitReference = (source: number, target: number) => void
  * @param visitAll Calls the function for every reference, in any order.
  */
 export function referenceColumn(visitAll: (visit: VisitReference) => void): ReferenceColumn {
-  const { starts, targets, limit } = inOrder(visitAll)
+  const { starts, targets, limit } = groupedBySource(visitAll)
   const sources = starts.length - 1
   const refersTo = (source: number, among: Bits): boolean => {
     for (let at = starts[source] ?? 0; at < (starts[source + 1] ?? 0); at++) if (hasBit(among, targets[at] ?? 0)) return true
@@ -52,7 +52,8 @@ export function referenceColumn(visitAll: (visit: VisitReference) => void): Refe
   }
 }
 
-interface Ordered {
+/** References in the order of their sources; those of one are in the order in which they came. */
+export interface Grouped {
   /** Where the targets of a source begin: its own place; the next one is where they end. */
   readonly starts: Uint32Array
   readonly targets: Uint32Array
@@ -60,7 +61,8 @@ interface Ordered {
   readonly limit: number
 }
 
-function inOrder(visitAll: (visit: VisitReference) => void): Ordered {
+/** @param visitAll Calls the function for every reference, in any order. */
+export function groupedBySource(visitAll: (visit: VisitReference) => void): Grouped {
   const [from, to] = [createNumbers(), createNumbers()]
   let [sources, limit] = [0, 0]
   visitAll((source, target) => {

@@ -1,0 +1,70 @@
+import { createNumbers, firstWhere, membersOf, type Bits, type Numbers } from 'fhir-ops/internal/bits'
+import type { SqliteDriver } from '../database/driver.js'
+import { sql } from '../database/sql.js'
+import { inTime, paramKey } from '../search/entry-sql.js'
+import { groupedBySource } from './reference-column.js'
+
+/** Who is asked to what it refers. */
+export interface Referring {
+  readonly type: string
+  /** The search parameters, by any of which it refers. */
+  readonly params: readonly string[]
+  /** The type that is referred to. */
+  readonly to: string
+  /** The keys that are asked. */
+  readonly among: Bits
+}
+
+/** What refers to each resource of a type. Immutable. */
+export interface Referrers {
+  readonly bytes: number
+  /** The keys of what refers to a key; one that refers to it by several parameters comes several times. */
+  of(target: number): Uint32Array
+}
+
+/** Keys that one statement takes. */
+const KEYS_AT_ONCE = 10_000
+
+/** Each of those who are asked is looked up: what all resources of the type refer to is as a rule many times as much. */
+export function readReferrers(db: SqliteDriver, { type, params, to, among }: Referring): Referrers {
+  const [referring, referredTo] = [createNumbers(), createNumbers()]
+  for (const param of params)
+    for (const keys of partsOf(membersOf(among))) {
+      const references = sql`SELECT e.resource AS a, t.key AS b FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN entry AS e
+        CROSS JOIN resource AS t INDEXED BY resource_id WHERE e.resource = j.value AND e.param = ${paramKey(type, param)}
+        AND e.system = ${to} AND t.type = ${to} AND t.id = e.value AND ${inTime(sql`e.resource`)}`
+      db.visit(references, (source, target) => {
+        referring.push(source)
+        referredTo.push(target)
+      })
+    }
+  const targets = Uint32Array.from(new Set(numbersOf(referredTo))).sort()
+  const placeOf = (target: number): number => firstWhere(targets.length, (place) => (targets[place] ?? 0) >= target)
+  const { starts, targets: sources } = groupedBySource((visit) => {
+    for (let at = 0; at < referring.length(); at++) visit(placeOf(referredTo.at(at)), referring.at(at))
+  })
+  return {
+    bytes: targets.byteLength + starts.byteLength + sources.byteLength,
+    of(target) {
+      const place = placeOf(target)
+      return targets[place] === target ? sources.subarray(starts[place], starts[place + 1]) : NONE
+    },
+  }
+}
+
+const NONE = new Uint32Array()
+
+function* numbersOf(numbers: Numbers): Generator<number> {
+  for (let at = 0; at < numbers.length(); at++) yield numbers.at(at)
+}
+
+function* partsOf(keys: Iterable<number>): Generator<readonly number[]> {
+  let part: number[] = []
+  for (const key of keys) {
+    part.push(key)
+    if (part.length < KEYS_AT_ONCE) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
+}
