@@ -1,4 +1,5 @@
 import { r4TypeModel } from '@fhir-ops/r4'
+import { unitConversion } from '@fhir-ops/registries/ucum'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { compileLibrary, createEvaluation, literalText, resourceElement, type CqlLibrary } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
@@ -291,6 +292,27 @@ it('a definition that cannot be compiled hinders no other, however deep it is ne
   const library = compileLibrary({ library: { identifier: { id: 'T' }, statements: { def } } }, { model, convert })
   for (const name of ['A', 'B']) expect(() => library.definition(name)).toThrow(/Teleport/)
   expect(library.definition('C')?.compute(createEvaluation({ now: NOW }))).toBeNull()
+})
+
+describe('amounts in other units, exactly where the factor has no end or many places', () => {
+  it.each([
+    ["ConvertQuantity(24 'h', 'd')", "1.0 'd'"],
+    ["ConvertQuantity(90 'min', 'h')", "1.5 'h'"],
+    ["ConvertQuantity(36 '[in_i]', '[yd_i]')", "1.0 '[yd_i]'"],
+    ["ConvertQuantity(2.54 'cm', '[in_i]')", "1.00 '[in_i]'"],
+    ["ConvertQuantity(1 'd', 'wk')", "0.14285714 'wk'"],
+    ["ConvertQuantity(2000000000 'ng', 'g')", "2.0 'g'"],
+    ["ConvertQuantity(16 '[oz_av]', 'g')", "453.59237 'g'"],
+    ["ConvertQuantity(5000 'mg', 'g')", "5.0 'g'"],
+    ["Sum({ 1 'g', 2000000000 'ng' })", "3.0 'g'"],
+    ["2000000000 'ng' = 2 'g'", 'true'],
+    ["16 '[oz_av]' = 453.59237 'g'", 'true'],
+    ["1 'd' >= 24 'h' and 24 'h' >= 1 day", 'true'],
+  ])('%s', async (expression, expected) => {
+    const { elm } = await translator.translate(`library T define X: ${expression}`)
+    const library = compileLibrary(elm, { model, convert: unitConversion() })
+    expect(literalText(library.definition('X')?.compute(createEvaluation({ now: NOW })) ?? null)).toBe(expected)
+  })
 })
 
 describe('temperatures, whose scales begin at different zeros', () => {

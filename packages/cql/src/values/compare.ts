@@ -1,4 +1,5 @@
-import { compareDecimals, decimalOfInteger, decimalOfNumber, multiplyDecimals, type Decimal } from './decimal.js'
+import { compareDecimals, decimalOfInteger, type Decimal } from './decimal.js'
+import { scaledDecimal } from './factor.js'
 import { DAY, HOUR, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
 import { compareTemperatures } from './temperature.js'
 import { factorBetween, type UnitConversion } from './units.js'
@@ -76,16 +77,15 @@ export function compareQuantities(a: Quantity, b: Quantity, convert: UnitConvers
 }
 
 function compareScaled(a: Decimal, b: Decimal, factor: number): Order {
-  const scale = decimalOfNumber(factor)
-  const scaled = scale === undefined ? undefined : multiplyDecimals(b, scale)
+  const scaled = scaledDecimal(b, factor)
   return scaled === undefined ? null : orderOf(compareDecimals(a, scaled))
 }
 
 /** A quantity in another unit; `undefined` when no factor leads to it, as between scales of temperature, on which amounts cannot be added. */
 export function convertQuantity(amount: Quantity, unit: string, convert: UnitConversion): Quantity | undefined {
   const factor = factorBetween(convert, amount.unit, unit, true)
-  const scale = factor === undefined ? undefined : decimalOfNumber(factor)
-  const value = scale === undefined ? undefined : factor === 1 ? amount.value : multiplyDecimals(amount.value, scale)
+  if (factor === undefined) return undefined
+  const value = factor === 1 ? amount.value : scaledDecimal(amount.value, factor)
   return value === undefined ? undefined : quantity(value, unit)
 }
 

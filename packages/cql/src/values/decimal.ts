@@ -169,7 +169,7 @@ export function placesOf(units: number | bigint): number {
 }
 
 /** How many digits there are before the trailing zeros. */
-function significantLength(digits: string): number {
+export function significantLength(digits: string): number {
   let length = digits.length
   while (digits[length - 1] === '0') length--
   return length

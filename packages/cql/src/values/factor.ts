@@ -1,0 +1,56 @@
+import { bigOf, decimalOfUnits, placesOf, roundedQuotient, significantLength, type Decimal } from './decimal.js'
+
+/** A factor between units, as a quotient of whole numbers. */
+interface Fraction {
+  readonly above: bigint
+  readonly below: bigint
+}
+
+/** Factors that are kept as fractions. A library names few units. */
+const MAX_KEPT = 1_000
+const kept = new Map<number, Fraction>()
+
+/** A decimal multiplied by a factor between units, rounded to 8 places; `undefined` when it is too large, or the factor is not a number other than 0. */
+export function scaledDecimal({ units, places }: Decimal, factor: number): Decimal | undefined {
+  if (!Number.isFinite(factor) || !Number.isFinite(1 / factor)) return undefined
+  const { above, below } = fractionOf(factor)
+  const scaled = roundedQuotient(bigOf(units) * above, below)
+  return decimalOfUnits(scaled, Math.max(places, placesOf(scaled)))
+}
+
+/** An hour is 1/24 of a day and a nanogram 10^-9 g: what the digits of a decimal cannot say exactly, those of the reciprocal often can. */
+function fractionOf(factor: number): Fraction {
+  const known = kept.get(factor)
+  if (known !== undefined) return known
+  const [direct, inverse] = [scientific(factor), scientific(1 / factor)]
+  const fraction = inverse.digits.length < direct.digits.length ? reciprocal(quotientOf(inverse)) : quotientOf(direct)
+  if (kept.size >= MAX_KEPT) kept.clear()
+  kept.set(factor, fraction)
+  return fraction
+}
+
+/** Digits of a factor that are beyond the rounding of computing it. */
+const DIGITS = 14
+
+interface Scientific {
+  /** Without zeros at the end. */
+  readonly digits: string
+  /** The power of ten by which the digits are multiplied. */
+  readonly exponent: number
+}
+
+function scientific(value: number): Scientific {
+  const [mantissa = '', exponent = '0'] = value.toExponential(DIGITS - 1).split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const places = significantLength(fraction)
+  return { digits: whole + fraction.slice(0, places), exponent: Number(exponent) - places }
+}
+
+function quotientOf({ digits, exponent }: Scientific): Fraction {
+  const whole = BigInt(digits)
+  return exponent >= 0 ? { above: whole * 10n ** BigInt(exponent), below: 1n } : { above: whole, below: 10n ** BigInt(-exponent) }
+}
+
+function reciprocal({ above, below }: Fraction): Fraction {
+  return { above: below, below: above }
+}
