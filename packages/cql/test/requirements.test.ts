@@ -49,6 +49,8 @@ define Weighed: [Observation: Common."Weight"] O where O.effective during "Measu
 define Chronic: exists ([Condition] C where C.code in "Chronic Codes")
 define Parts: [Observation] O return O.component
 define Recent: [Encounter] E where E.period during "Measurement Period"
+define Newest: Last([Observation] O sort by start of (effective as FHIR.Period), issued, subject.reference.value)
+define Ids: [Observation] O return all O.id.value sort by $this desc
 define Unused: [Procedure]`,
 )
 const criteria = (expression: string, language = 'text/cql-identifier'): object => ({ criteria: { language, expression } })
@@ -69,7 +71,11 @@ describe('the data requirements of a Measure in CQL', () => {
     expect(data).toEqual([
       { type: 'Patient' },
       { ...profile('Patient'), mustSupport: ['birthDate'] },
-      { ...profile('Encounter'), codeFilter: [{ path: 'type', valueSet: 'http://x/ValueSet/visits' }], mustSupport: ['period', 'status'] },
+      {
+        ...profile('Encounter'),
+        codeFilter: [{ path: 'type', valueSet: 'http://x/ValueSet/visits' }],
+        mustSupport: ['period', 'status', 'type'],
+      },
     ])
     expect(parameters).toEqual([{ name: 'Measurement Period', use: 'in', min: 0, max: '1', type: 'Period' }])
     expect(dependsOn).toEqual(['http://x/Library/Main|1', 'http://x/Library/Common|1', 'http://x/ValueSet/visits'])
@@ -81,7 +87,7 @@ describe('the data requirements of a Measure in CQL', () => {
     expect(weighed).toEqual({
       ...profile('Observation'),
       codeFilter: [{ path: 'code', code: [{ system: 'http://x/CodeSystem/codes', version: '3', code: 'weight', display: 'Body weight' }] }],
-      mustSupport: ['effective', 'value'],
+      mustSupport: ['code', 'effective', 'value'],
     })
     expect(recent?.dateFilter).toEqual([{ path: 'period', valuePeriod: { start: '2020-01-01', end: '2020-12-31' } }])
     expect(dependsOn).toContain('http://x/CodeSystem/codes|3')
@@ -133,6 +139,12 @@ describe('the data requirements of a Library', () => {
     expect(data).toEqual([profile('Procedure')])
     expect(parameters).toEqual([{ name: 'Unused', use: 'out', min: 0, max: '*', type: 'Procedure' }])
     await expect(tell({ library: MAIN, definitions: ['Nothing'] })).rejects.toMatchObject({ code: 'parameter-value' })
+  })
+
+  it('name the elements by which resources are sorted', async () => {
+    const { data } = await tell({ library: MAIN, definitions: ['Newest'] })
+    expect(data).toEqual([{ ...profile('Observation'), mustSupport: ['effective', 'issued', 'subject.reference'] }])
+    expect((await tell({ library: MAIN, definitions: ['Ids'] })).data).toEqual([{ ...profile('Observation'), mustSupport: ['id'] }])
   })
 
   it('come from ELM without a translator, and from ELM that nests without end they do not', async () => {

@@ -95,8 +95,7 @@ type Visitor = (walk: Walk, node: ElmNode, place: Place) => void
 
 /** What is done at nodes of these types beside going through their parts. */
 const VISITORS: Readonly<Record<string, Visitor>> = {
-  Retrieve: (walk, node, { unit }) =>
-    walk.data.push(requirementOf(walk, node, { unit, periods: walk.analysed.periods, filter: walk.filters.get(node) })),
+  Retrieve: visitRetrieve,
   Query: noteFilters,
   ExpressionRef: follow,
   FunctionRef: follow,
@@ -109,7 +108,12 @@ const VISITORS: Readonly<Record<string, Visitor>> = {
   CodeSystemRef: (walk, node, { unit }) => void canonicalOfRef(walk, node, { unit, section: 'codeSystems' }),
   CodeRef: (walk, node, { unit }) => void codingsOf(walk, node, unit),
   ConceptRef: (walk, node, { unit }) => void codingsOf(walk, node, unit),
+  ByColumn: (walk, node, { names }) => noteElement(walk, names.get(ITEM) ?? [], [textAt(node, 'path') ?? '']),
+  IdentifierRef: (walk, node, { names }) => noteElement(walk, names.get(ITEM) ?? [], [textAt(node, 'name') ?? '']),
 }
+
+/** The item that a query sorts, of whose elements sort expressions speak by their names alone. */
+const ITEM = '$this'
 
 /** Members of nodes that are not expressions. */
 const PASSED_OVER: ReadonlySet<string> = new Set(['annotation', 'resultTypeSpecifier', 'signature', 'operandTypeSpecifier'])
@@ -130,6 +134,16 @@ function visit(walk: Walk, node: ElmNode, place: Place): void {
   }
 }
 
+/** Notes what is retrieved, and the elements by which it is found. */
+function visitRetrieve(walk: Walk, node: ElmNode, { unit }: Place): void {
+  const requirement = requirementOf(walk, node, { unit, periods: walk.analysed.periods, filter: walk.filters.get(node) })
+  walk.data.push(requirement)
+  for (const member of ['codeProperty', 'dateProperty']) {
+    const path = textAt(node, member)
+    if (path !== undefined) noteElement(walk, [requirement.type], [path])
+  }
+}
+
 function noteFilters({ filters }: Walk, query: ElmNode): void {
   for (const source of nodesAt(query, 'source')) {
     const [retrieve, filter] = [nodeAt(source, 'expression'), filterOf(source, nodeAt(query, 'where'))]
@@ -137,16 +151,20 @@ function noteFilters({ filters }: Walk, query: ElmNode): void {
   }
 }
 
-/** Aliases of a query, with the types of the resources that they stand for. */
+/** Aliases of a query, and the item that it sorts, with the types of the resources that they stand for. */
 function namesIn(walk: Walk, query: ElmNode, outer: Names): Names {
   const sources = [...nodesAt(query, 'source'), ...nodesAt(query, 'relationship')]
   return new Map([
     ...outer,
-    ...sources.map((source) => {
-      const type = resultTypeOf(nodeAt(source, 'expression') ?? {})
-      return [textAt(source, 'alias') ?? '', resourceTypes(walk, type?.kind === 'list' ? type.element : type)] as const
-    }),
+    [ITEM, itemTypes(walk, query)] as const,
+    ...sources.map((source) => [textAt(source, 'alias') ?? '', itemTypes(walk, nodeAt(source, 'expression') ?? {})] as const),
   ])
+}
+
+/** Types of the resources that an expression gives, alone or in a list. */
+function itemTypes(walk: Walk, expression: ElmNode): readonly string[] {
+  const type = resultTypeOf(expression)
+  return resourceTypes(walk, type?.kind === 'list' ? type.element : type)
 }
 
 function resourceTypes({ analysed: { model } }: Walk, type: TypeSpecifier | undefined): readonly string[] {
@@ -170,14 +188,32 @@ function visitProperty(walk: Walk, node: ElmNode, place: Place): void {
     at = source
   }
   const source = nodeAt(at, 'source')
-  const alias = textAt(at, 'scope') ?? (source === undefined || !HOLDERS.has(typeOf(source)) ? undefined : textAt(source, 'name'))
+  if (source !== undefined && typeOf(source) === 'IdentifierRef') path.unshift(textAt(source, 'name') ?? '')
+  const alias = textAt(at, 'scope') ?? (source && holderOf(source))
   const types =
     (alias === undefined ? undefined : place.names.get(alias)) ?? resourceTypes(walk, source && typeOfSource(walk, source, place.unit))
-  for (const type of types) {
-    const read = walk.read.get(type) ?? new Set<string>()
-    walk.read.set(type, read.add(elementPath(walk.analysed.model, type, path.join('.').split('.'))))
+  noteElement(walk, types, path)
+  if (source !== undefined && typeOf(source) !== 'IdentifierRef') visit(walk, source, place)
+}
+
+/** The name of the item that an expression stands for. */
+function holderOf(source: ElmNode): string | undefined {
+  switch (typeOf(source)) {
+    case 'IdentifierRef':
+      return ITEM
+    case 'AliasRef':
+    case 'OperandRef':
+      return textAt(source, 'name')
+    default:
+      return undefined
   }
-  if (source !== undefined) visit(walk, source, place)
+}
+
+function noteElement({ read, analysed }: Walk, types: readonly string[], path: readonly string[]): void {
+  for (const type of types) {
+    const elements = read.get(type) ?? new Set<string>()
+    read.set(type, elements.add(elementPath(analysed.model, type, path.join('.').split('.'))))
+  }
 }
 
 /** The static type of an expression; of a reference without one, that of what it leads to. */
@@ -190,8 +226,6 @@ function typeOfSource(walk: Walk, source: ElmNode, unit: Unit): TypeSpecifier | 
   const isSubject = textAt(def, 'name') === textAt(def, 'context')
   return resultTypeOf(def) ?? (isSubject ? { kind: 'named', namespace: '', name: textAt(def, 'name') ?? '' } : undefined)
 }
-
-const HOLDERS: ReadonlySet<string> = new Set(['AliasRef', 'OperandRef'])
 
 /** A path without the `value` of primitives, which is not an element in JSON. */
 function elementPath(model: TypeModel, resource: string, path: readonly string[]): string {
