@@ -23,6 +23,14 @@ describe('a closure table', () => {
     expect(rows(await closure(ctx, { name: 't', concepts: concepts('cat') }))).toEqual([])
   })
 
+  it('has no pairs of a hierarchy of parts, which is not one of kinds', async () => {
+    const body = codeSystem('body', [{ code: 'hand', concept: [{ code: 'finger' }] }], { hierarchyMeaning: 'part-of' })
+    const ctx = contextOf(body)
+    await closure(ctx, { name: 't' })
+    const codes = ['hand', 'finger'].map((code) => ({ system: cs('body'), code }))
+    expect(await closure(ctx, { name: 't', concepts: codes })).toMatchObject({ version: '1', entries: [] })
+  })
+
   it('returns again what was added since a version', async () => {
     const ctx = contextOf(LIVING)
     await closure(ctx, { name: 't' })

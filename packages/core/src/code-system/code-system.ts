@@ -109,6 +109,10 @@ export interface SystemHeader {
   readonly complete: boolean
   readonly caseSensitive: boolean
   readonly versionNeeded: boolean
+  /** False where the hierarchy does not say that what is below is a kind of what is above. Default true. */
+  readonly subsumes?: boolean
+  /** Types of declared properties (`integer`, `dateTime` ...) by code, where they are known. */
+  readonly propertyTypes?: ReadonlyMap<string, string>
   /** Declared properties: code to uri. */
   readonly properties: ReadonlyMap<string, string | undefined>
   /** Language tag of displays where it is narrower than `language`: `en-US`. */

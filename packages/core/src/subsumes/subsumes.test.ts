@@ -22,7 +22,10 @@ const CIRCLE = codeSystem('circle', [
   { code: 'one', property: [{ code: 'parent', valueCode: 'two' }] },
   { code: 'two', property: [{ code: 'parent', valueCode: 'one' }] },
 ])
-const ctx = contextOf(LIVING, TWO_PARENTS, FOLDED, CIRCLE)
+const MEANINGS = ['is-a', 'classified-with', 'part-of', 'grouped-by'].map((hierarchyMeaning) =>
+  codeSystem(hierarchyMeaning, [{ code: 'upper', concept: [{ code: 'lower' }] }], { hierarchyMeaning }),
+)
+const ctx = contextOf(LIVING, TWO_PARENTS, FOLDED, CIRCLE, ...MEANINGS)
 
 function coding(name: string, code: string | undefined, more: JsonObject = {}): JsonObject {
   return { name, valueCoding: { system: cs('living'), code, ...more } }
@@ -38,6 +41,11 @@ describe('subsumption', () => {
     ['many', 'd', 'a', 'subsumed-by'],
     ['many', 'a', 'b', 'not-subsumed'],
     ['folded', 'UP', 'down', 'subsumes'],
+    ['is-a', 'upper', 'lower', 'subsumes'],
+    ['classified-with', 'lower', 'upper', 'subsumed-by'],
+    ['part-of', 'upper', 'lower', 'not-subsumed'],
+    ['part-of', 'lower', 'lower', 'equivalent'],
+    ['grouped-by', 'upper', 'lower', 'not-subsumed'],
     ['folded', 'UP', 'up', 'equivalent'],
     ['circle', 'one', 'two', 'equivalent'],
   ])('in %s: %s and %s are %s', async (name, codeA, codeB, outcome) => {

@@ -124,7 +124,9 @@ export function onlyOne(name: string, stated: readonly (string | undefined)[]): 
   throw new OperationError('parameter-invalid', `Both codes must be of one ${name}, not of ${quoted(first)} and ${quoted(other)}.`)
 }
 
-function outcomeOf({ hierarchy }: CodeSystemProvider, a: number, b: number): SubsumptionOutcome {
+/** A hierarchy of parts or groups says nothing about kinds. */
+function outcomeOf({ header, hierarchy }: CodeSystemProvider, a: number, b: number): SubsumptionOutcome {
+  if (header.subsumes === false && a !== b) return 'not-subsumed'
   const [isAbove, isBelow] = [hierarchy.isWithin(b, a), hierarchy.isWithin(a, b)]
   if (isAbove && isBelow) return 'equivalent'
   if (isAbove) return 'subsumes'

@@ -53,6 +53,12 @@ export const MESSAGES = {
     'version-error',
     "The version '{version}' is not allowed for system '{system}': required to be '{required}' by a version-check parameter",
   ],
+  VALUESET_IMPORT_VERSION_CHECK: [
+    'error',
+    'exception',
+    'version-error',
+    "The version '{version}' is not allowed for value set '{valueSet}': required to be '{required}' by a version-check parameter",
+  ],
   Unable_to_resolve_value_Set_: ['error', 'not-found', 'not-found', "A definition for the value Set '{valueSet}' could not be found"],
   VS_EXP_IMPORT_UNK: ['error', 'not-found', 'not-found', "Unable to find included value set '{valueSet}'"],
   VS_EXP_IMPORT_UNK_PINNED: ['error', 'not-found', 'not-found', "Unable to find included value set '{valueSet}' version '{version}'"],
@@ -69,6 +75,12 @@ export const MESSAGES = {
     'invalid',
     'vs-invalid',
     'The system {system} filter with property = {property}, op = {op} has no value',
+  ],
+  VALUESET_BAD_FILTER_VALUE: [
+    'error',
+    'invalid',
+    'vs-invalid',
+    "The value for a filter based on property '{property}' must be {wanted}, not '{value}'",
   ],
   INVALID_ECL: ['error', 'invalid', 'vs-invalid', "Invalid ECL expression '{ecl}': {reason}"],
   FILTER_NOT_UNDERSTOOD: [

@@ -1,4 +1,4 @@
-import type { ConceptStatus } from '../../code-system/index.js'
+import type { ConceptStatus, SystemHeader } from '../../code-system/index.js'
 import { extensionAt, objectsAt, stringAt, type JsonObject, isObject } from '../../json/index.js'
 
 /** The code system of the standard properties of concepts: a property with one of these uris has that meaning. */
@@ -39,6 +39,15 @@ export function propertyCodes(resource: JsonObject, name: string): readonly stri
     .filter((property) => stringAt(property, 'uri') === `${CONCEPT_PROPERTIES}#${name}`)
     .flatMap((property) => stringAt(property, 'code') ?? [])
   return [...new Set([...declared, name])]
+}
+
+/** The properties that a CodeSystem or a supplement declares. */
+export function declaredProperties(resource: JsonObject): Required<Pick<SystemHeader, 'properties' | 'propertyTypes'>> {
+  const declared = objectsAt(resource, 'property').map((item) => ({ code: stringAt(item, 'code') ?? '', item }))
+  return {
+    properties: new Map(declared.map(({ code, item }) => [code, stringAt(item, 'uri')])),
+    propertyTypes: new Map(declared.map(({ code, item }) => [code, stringAt(item, 'type') ?? ''])),
+  }
 }
 
 /** The extension structuredefinition-standards-status of an element. */

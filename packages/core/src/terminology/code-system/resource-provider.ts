@@ -5,7 +5,7 @@ import { cachedWork, longKind, type CachedKind } from '../cached-work.js'
 import type { Work } from '../../work/index.js'
 import { conceptIndex } from './concept-index.js'
 import { depthFirst } from './hierarchy.js'
-import { standardsStatusOf, statusReader, propertyCodes, propertyText } from './concept-properties.js'
+import { declaredProperties, standardsStatusOf, statusReader, propertyCodes, propertyText } from './concept-properties.js'
 import type { ConceptStatus, CodeSystemProvider, ConceptSource, Hierarchy, SystemHeader } from '../../code-system/index.js'
 
 const STEPS = 256
@@ -87,13 +87,17 @@ function headerOf(resource: JsonObject): SystemHeader {
     complete: content !== 'fragment' && content !== 'example',
     caseSensitive: resource['caseSensitive'] !== false,
     versionNeeded: resource['versionNeeded'] === true,
-    properties: new Map(objectsAt(resource, 'property').map((item) => [stringAt(item, 'code') ?? '', stringAt(item, 'uri')])),
+    ...declaredProperties(resource),
+    ...(OTHER_RELATIONS.has(stringAt(resource, 'hierarchyMeaning')) && { subsumes: false }),
     ...(version !== undefined && { version }),
     ...(name !== undefined && { name }),
     ...(language !== undefined && { language }),
     ...(standardsStatus !== undefined && { standardsStatus }),
   }
 }
+
+/** Meanings of a hierarchy by which what is below is not a kind of what is above. @see https://hl7.org/fhir/R4/valueset-codesystem-hierarchy-meaning.html */
+const OTHER_RELATIONS: ReadonlySet<string | undefined> = new Set(['grouped-by', 'part-of'])
 
 /** The concepts of a CodeSystem in the order of their definition. */
 interface ConceptList {

@@ -1,7 +1,8 @@
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { bitmapFrom, or } from '../../bits/index.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
-import type { CodeSystemProvider, ConceptIndex, ConceptSource } from '../../code-system/index.js'
+import { declaredProperties } from './concept-properties.js'
+import type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } from '../../code-system/index.js'
 import { hasWord, wordsIn } from './text-index.js'
 
 /** A CodeSystem of content `supplement` with its canonical. */
@@ -15,15 +16,21 @@ export function supplemented(provider: CodeSystemProvider, supplements: readonly
   if (supplements.length === 0) return provider
   const added = addedSources(provider, supplements)
   const sources = (concept: number): readonly ConceptSource[] => [...provider.sources(concept), ...(added.get(concept) ?? [])]
-  const properties = supplements.flatMap(({ resource }) =>
-    objectsAt(resource, 'property').map((item) => [stringAt(item, 'code') ?? '', stringAt(item, 'uri')] as const),
-  )
   return {
     ...provider,
-    header: { ...provider.header, properties: new Map([...properties, ...provider.header.properties]) },
+    header: { ...provider.header, ...withDeclared(provider.header, supplements) },
     supplements: supplements.map(({ canonical }) => canonical),
     sources,
     ...(provider.index !== undefined && { index: withAdded(provider.index, added) }),
+  }
+}
+
+/** What the system declares wins. */
+function withDeclared({ properties, propertyTypes }: SystemHeader, supplements: readonly Supplement[]): Partial<SystemHeader> {
+  const declared = supplements.map(({ resource }) => declaredProperties(resource))
+  return {
+    properties: new Map([...declared.flatMap((one) => [...one.properties]), ...properties]),
+    propertyTypes: new Map([...declared.flatMap((one) => [...one.propertyTypes]), ...(propertyTypes ?? [])]),
   }
 }
 

@@ -99,6 +99,9 @@ export function hierarchyStep(provider: CodeSystemProvider, { a, b }: Pair): Exp
   const name = (concept: number): string => quoted(provider.code(concept))
   const base = { kind: 'hierarchy', definition: formatCanonical(header.url, header.version) } as const
   if (a === b) return { ...base, outcome: 'holds', text: `${name(a)} is the same concept.` }
+  if (header.subsumes === false) {
+    return { ...base, outcome: 'fails', text: `The hierarchy of ${quoted(header.url)} is one of parts or groups, not of kinds.` }
+  }
   const pair = [
     { from: a, to: b },
     { from: b, to: a },

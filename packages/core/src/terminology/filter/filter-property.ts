@@ -2,13 +2,14 @@ import { objectsAt, stringAt } from '../../json/index.js'
 import type { Bitmap } from '../../bits/index.js'
 import type { Work } from '../../work/index.js'
 import { propertyTexts } from '../code-system/concept-index.js'
+import { refusal } from '../messages.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.js'
 
 /** What the property of a filter means: texts of each concept, and where they are known, the concepts of each text. */
 export interface FilterProperty {
   texts(concept: number): readonly string[]
-  /** A value as texts have it, where it may be written otherwise: a code in other case. */
+  /** A value as texts have it, where it may be written otherwise: a code in other case, a number with more digits. @throws {OperationError} `definition-invalid` for what is none. */
   readonly written?: (value: string) => string
   /** Absent when the texts are not kept by value. */
   readonly column?: () => Work<ReadonlyMap<string, Bitmap>>
@@ -38,8 +39,10 @@ export function filterProperty(provider: CodeSystemProvider, name: string): Filt
   const { index } = provider
   const isKnown = provider.header.properties.has(name) || DEFINED.has(name)
   if (!isKnown && (index === undefined || index.values(name).size === 0)) return undefined
+  const type = VALUE_TYPES.get(provider.header.propertyTypes?.get(name))
   return {
     texts: (concept) => propertyTexts(provider.sources(concept), name),
+    ...(type !== undefined && { written: (value: string) => writtenValue(name, type, value) }),
     ...(index !== undefined && { column: () => columnOf(index, name) }),
   }
 }
@@ -53,6 +56,28 @@ export function* preparedProperty({ header, index }: CodeSystemProvider, name: s
 function* columnOf(index: ConceptIndex, name: string): Work<ReadonlyMap<string, Bitmap>> {
   yield* index.buildValues?.(name) ?? []
   return index.values(name)
+}
+
+/** A type of properties of which not every text is a value. */
+interface ValueType {
+  readonly words: string
+  readonly form: RegExp
+  /** The value as the text of a property has it. */
+  readonly text: (value: string) => string
+}
+
+const numberText = (value: string): string => String(Number(value))
+
+/** Of the other types every text is a value, or, of booleans, what the terminology ecosystem takes for a value that no concept has. */
+const VALUE_TYPES: ReadonlyMap<string | undefined, ValueType> = new Map([
+  ['integer', { words: 'an integer', form: /^[+-]?\d+$/, text: numberText }],
+  ['decimal', { words: 'a decimal', form: /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/, text: numberText }],
+  ['dateTime', { words: 'a date or dateTime', form: /^\d{4}(?:-\d\d(?:-\d\d(?:T\d\d:\d\d.*)?)?)?$/, text: (value: string) => value }],
+])
+
+function writtenValue(property: string, { words, form, text }: ValueType, value: string): string {
+  if (form.test(value)) return text(value)
+  throw refusal('VALUESET_BAD_FILTER_VALUE', { property, wanted: words, value })
 }
 
 /** Properties that every code system may have without declaring them. @see https://hl7.org/fhir/R4/codesystem.html#defined-props */

@@ -5,6 +5,7 @@ import { members } from '../../bits/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider } from '../code-system/resource-provider.js'
 import { finished } from '../../work/index.js'
+import { supplemented } from '../code-system/supplemented.js'
 import { conceptsFor } from './operators.js'
 
 function providerOf(resource: JsonObject): CodeSystemProvider {
@@ -13,6 +14,45 @@ function providerOf(resource: JsonObject): CodeSystemProvider {
 
 const living = providerOf(LIVING)
 const folded = providerOf(codeSystem('folded', [{ code: 'Ab' }, { code: 'cd' }], { caseSensitive: false }))
+
+const measured = providerOf(
+  codeSystem(
+    'measured',
+    [
+      {
+        code: 'a',
+        property: [
+          { code: 'weight', valueDecimal: 4.5 },
+          { code: 'born', valueDateTime: '2020-01-01' },
+          { code: 'legs', valueInteger: 4 },
+        ],
+      },
+      {
+        code: 'b',
+        property: [
+          { code: 'weight', valueDecimal: 4.5 },
+          { code: 'born', valueDateTime: '2020' },
+        ],
+      },
+      {
+        code: 'c',
+        property: [
+          { code: 'tame', valueBoolean: true },
+          { code: 'size', valueString: '4.5' },
+        ],
+      },
+    ],
+    {
+      property: [
+        { code: 'weight', type: 'decimal' },
+        { code: 'born', type: 'dateTime' },
+        { code: 'legs', type: 'integer' },
+        { code: 'tame', type: 'boolean' },
+        { code: 'size', type: 'string' },
+      ],
+    },
+  ),
+)
 
 function codes(provider: CodeSystemProvider, filter: { property: string; op: string; value: string }): string {
   const set = finished(conceptsFor(provider, filter, 'vs'))
@@ -86,7 +126,8 @@ describe('a filter', () => {
     ['code regex d.*', 'dog duck'],
     ['code regex o', ''],
     ['legs = 4', 'cat lion dog'],
-    ['legs = four', ''],
+    ['legs = 04', 'cat lion dog'],
+    ['legs = 5', ''],
     ['legs in 2,3', 'duck'],
     ['legs not-in 4', 'animal duck plant'],
     ['legs exists true', 'cat lion dog duck'],
@@ -118,6 +159,42 @@ describe('a filter', () => {
     { property: 'legs', op: 'exists', value: 'maybe' },
   ])('that is not understood is refused: $property $op $value', (filter) => {
     expect(() => finished(conceptsFor(living, filter, 'vs'))).toThrow(expect.objectContaining({ code: 'not-supported' }))
+  })
+
+  it.each([
+    ['legs = four', "must be an integer, not 'four'"],
+    ['legs in 2, two', "must be an integer, not 'two'"],
+    ['legs not-in 4.0', "must be an integer, not '4.0'"],
+    ['weight = heavy', "must be a decimal, not 'heavy'"],
+    ['born in 2020-01-01,yesterday', "must be a date or dateTime, not 'yesterday'"],
+  ])('by a value that is not of the type of the property is refused: %s', (text, problem) => {
+    const [property = '', op = '', ...value] = text.split(' ')
+    expect(() => codes(measured, { property, op, value: value.join(' ') })).toThrow(
+      expect.objectContaining({ code: 'definition-invalid', message: `The value for a filter based on property '${property}' ${problem}` }),
+    )
+  })
+
+  it.each([
+    ['weight = 4.50', 'a b'],
+    ['weight in 45e-1, 7', 'a b'],
+    ['weight not-in 4.5', 'c'],
+    ['weight regex 4\\..*', 'a b'],
+    ['born = 2020', 'b'],
+    ['tame = yes', ''],
+    ['size = 4.50', ''],
+    ['size = 4.5', 'c'],
+  ])('compares numbers by their value, other values by their text: %s selects %s', (text, expected) => {
+    const [property = '', op = '', ...value] = text.split(' ')
+    expect(codes(measured, { property, op, value: value.join(' ') })).toBe(expected)
+  })
+
+  it('by a property of a supplement compares as the supplement declares it', () => {
+    const concept = [{ code: 'cat', property: [{ code: 'lives', valueDecimal: 9 }] }]
+    const resource = { property: [{ code: 'lives', type: 'decimal' }], concept }
+    const nine = supplemented(living, [{ canonical: 'urn:s', resource }])
+    expect(codes(nine, { property: 'lives', op: '=', value: '9.0' })).toBe('cat')
+    expect(() => codes(nine, { property: 'lives', op: '=', value: 'many' })).toThrow('must be a decimal')
+    expect(codes(nine, { property: 'legs', op: '=', value: '+2' })).toBe('duck')
   })
 
   it('by a pattern that is not a regular expression, or too long, is refused', () => {

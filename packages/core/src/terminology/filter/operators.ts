@@ -94,7 +94,10 @@ const equals: FilterOperator = (provider, { property, value }) =>
 
 /** The property has one of these values, which are separated by commas. */
 const isIn: FilterOperator = (provider, { property, value }) => {
-  const values = value.split(',').map((item) => item.trim())
+  const values = value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
   return isConceptProperty(property) ? sameCode(provider, values) : conceptsWithOneOf(provider, property, values)
 }
 
@@ -184,7 +187,8 @@ const FILTER_OPERATORS: ReadonlyMap<string, FilterOperator> = new Map([
  * The concepts of a code system for which a filter holds.
  *
  * @param valueSet Name of the value set that has the filter, for the message.
- * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system does not have; `regex-unsupported`.
+ * @throws {OperationError} `not-supported` for an unknown operator, or a property that the code system does not have; `definition-invalid` for a value
+ *   that is not of the property's type; `regex-unsupported`.
  */
 export function* conceptsFor(provider: CodeSystemProvider, filter: Filter, valueSet: string): Work<ConceptSet> {
   const own = provider.filter?.(filter, provider)
