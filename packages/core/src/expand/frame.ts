@@ -25,6 +25,7 @@ export function frameOf(selection: Selection, properties: ExpandResult['properti
   const { scope, input, plan, members, segments, total } = selection
   return {
     valueSet: plan.valueSet,
+    ...(input.includeDefinition === true && { withDefinition: true }),
     identifier: `urn:uuid:${scope.ctx.newId()}`,
     timestamp: scope.ctx.now().toISOString(),
     ...(standIns(segments).length === 0 && { total }),
@@ -92,16 +93,29 @@ function reportedParameters({ input, members, used, style }: Selection): readonl
     ...number('count', input.count),
     ...number('offset', input.offset),
     ...flag('excludeNested', input.excludeNested),
+    ...flag('excludePostCoordinated', input.excludePostCoordinated),
     ...flag('includeDesignations', input.includeDesignations),
     ...flag('includeDefinition', input.includeDefinition),
     ...(input.filter === undefined ? [] : [{ name: 'filter', type: 'String', value: input.filter } as const]),
     ...(displayLanguage === undefined ? [] : [{ name: 'displayLanguage', type: 'Code', value: displayLanguage } as const]),
     ...(input.designations ?? []).map((value) => ({ name: 'designation', type: 'String', value }) as const),
     ...(input.excludeSystems ?? []).map((system) => uri('exclude-system', system)),
-    ...Array.from(input.rules?.valueSets ?? [], ([url, version]) => uri('default-valueset-version', formatCanonical(url, version))),
-    ...(input.rules === undefined ? [] : versionRules(members, input.rules)),
+    ...(input.rules === undefined ? [] : [...valueSetRules(input.rules), ...versionRules(members, input.rules)]),
     ...usedParameters(used, members),
   ]
+}
+
+const VALUE_SET_RULES = [
+  ['valueSets', 'default-valueset-version'],
+  ['forcedValueSets', 'force-valueset-version'],
+  ['checkedValueSets', 'check-valueset-version'],
+] as const
+
+/** The rules that the request states for versions of imported value sets. */
+function valueSetRules(rules: VersionRules): readonly ExpansionParameter[] {
+  return VALUE_SET_RULES.flatMap(([kind, name]) =>
+    Array.from(rules[kind] ?? [], ([url, version]) => uri(name, formatCanonical(url, version))),
+  )
 }
 
 const RULES = [

@@ -28,7 +28,7 @@ export interface ExpandOptions extends AskedLanguages, ExplainOption {
   readonly excludeNested?: boolean | undefined
   /** True: with designations. Default false, unless `designations` names some. */
   readonly includeDesignations?: boolean | undefined
-  /** Reported among the parameters; `compose` is never part of the result. */
+  /** True: `toValueSet` writes the `compose` of the value set, too, and what it contains. Default false. */
   readonly includeDefinition?: boolean | undefined
   /** Only designations of these languages or uses, each as `system|code`. */
   readonly designations?: readonly string[] | undefined

@@ -45,6 +45,8 @@ export interface ExpansionParameter {
 /** The codes of a value set, or a page of them. */
 export interface ExpandResult extends Explained {
   readonly valueSet: ValueSetDefinition
+  /** True: the ValueSet repeats what defines it. Default false. */
+  readonly withDefinition?: boolean
   /** `urn:uuid:` and a random UUID. */
   readonly identifier: string
   /** When the codes were listed, as a FHIR instant. */
@@ -93,12 +95,18 @@ export function valueSetWith(result: Omit<ExpandResult, 'contains'>, contains: V
     ...(title !== undefined && { title }),
     status: statusOf(resource),
     ...(typeof experimental === 'boolean' && { experimental }),
+    ...(result.withDefinition === true && definitionOf(resource)),
     expansion: expansionOf(result, contains),
   }
 }
 
 /** What the ValueSet of an expansion repeats of the definition. */
 const TEXTS = ['language', 'url', 'version', 'name', 'title'] as const
+
+/** The compose, and the resources to which it may refer. */
+function definitionOf({ compose, contained }: JsonObject): JsonObject {
+  return { ...(contained !== undefined && { contained }), ...(compose !== undefined && { compose }) }
+}
 
 const STATUSES = ['draft', 'active', 'retired', 'unknown'] as const
 

@@ -22,6 +22,8 @@ export function readVersionRules(reader: ParameterReader): VersionRules {
     check: readVersions(reader, 'check-system-version'),
     fallback: readVersions(reader, 'system-version'),
     valueSets: readVersions(reader, 'default-valueset-version'),
+    forcedValueSets: readVersions(reader, 'force-valueset-version'),
+    checkedValueSets: readVersions(reader, 'check-valueset-version'),
   }
 }
 

@@ -12,12 +12,18 @@ export interface VersionRules {
   readonly fallback: ReadonlyMap<string, string>
   /** `default-valueset-version`: used where an import says nothing. */
   readonly valueSets: ReadonlyMap<string, string>
+  /** `force-valueset-version`: used whatever an import says. */
+  readonly forcedValueSets?: ReadonlyMap<string, string> | undefined
+  /** `check-valueset-version`: used where an import says nothing, and what an import comes to must match. */
+  readonly checkedValueSets?: ReadonlyMap<string, string> | undefined
 }
 
 /** True when some rule is stated. */
-export function hasRules({ force, check, fallback, valueSets }: VersionRules): boolean {
-  return force.size > 0 || check.size > 0 || fallback.size > 0 || valueSets.size > 0
+export function hasRules(rules: VersionRules): boolean {
+  return RULES.some((name) => (rules[name]?.size ?? 0) > 0)
 }
+
+const RULES = ['force', 'check', 'fallback', 'valueSets', 'forcedValueSets', 'checkedValueSets'] as const
 
 /** The rules of a request that has none. */
 export const NO_RULES: VersionRules = { force: new Map(), check: new Map(), fallback: new Map(), valueSets: new Map() }
@@ -25,7 +31,7 @@ export const NO_RULES: VersionRules = { force: new Map(), check: new Map(), fall
 /** What `rules` of an input must be. */
 export const VERSION_RULES: MemberKind = {
   words: 'an object with the Maps force, check, fallback and valueSets (versionsByUrl)',
-  is: (value) => isObject(value) && Object.keys(NO_RULES).every((name) => value[name] instanceof Map),
+  is: (value) => isObject(value) && RULES.every((name) => value[name] instanceof Map || (value[name] === undefined && !(name in NO_RULES))),
 }
 
 /** Versions by url, from canonicals with version; canonicals without one say nothing. */

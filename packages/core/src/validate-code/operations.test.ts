@@ -64,7 +64,7 @@ describe('inputs', () => {
 const SHARED_NAMES =
   `url valueSet valueSetVersion context code system systemVersion display coding codeableConcept inferSystem valueset-membership-only
   lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version check-system-version
-  system-version default-valueset-version _explain tx-resource`.split(/\s+/)
+  system-version default-valueset-version force-valueset-version check-valueset-version _explain tx-resource`.split(/\s+/)
 
 describe('a batch', () => {
   it('answers each validation in its place, also one that cannot be done', async () => {

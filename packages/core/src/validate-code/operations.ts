@@ -160,7 +160,9 @@ export const batchValidateCodeOperation: Operation = {
 const SHARED: ReadonlySet<string> = new Set(
   `url valueSet valueSetVersion context code system systemVersion display coding codeableConcept date inferSystem implySystem
   valueset-membership-only lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version
-  check-system-version system-version default-valueset-version tx-resource _explain`.split(/\s+/),
+  check-system-version system-version default-valueset-version force-valueset-version check-valueset-version tx-resource _explain`.split(
+    /\s+/,
+  ),
 )
 
 /** @throws {OperationError} `parameter-invalid` for an unknown parameter, where the caller asked for that; `parameter-required` without validations. */

@@ -1,10 +1,11 @@
-import { canonicalOf, compareVersions, formatCanonical } from '../../content/index.js'
+import { canonicalOf, compareVersions, formatCanonical, type Definition } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectAt } from '../../json/index.js'
 import { preparedChoice, type SystemFamily } from '../code-system/system-family.js'
 import type { Filter } from '../../code-system/index.js'
 import { escaped, refusal } from '../messages.js'
 import type { TerminologyScope } from '../scope.js'
+import { versionFits } from '../versions.js'
 import {
   definedValueSet,
   expansionParameterText,
@@ -121,19 +122,26 @@ async function preparedFamily(scope: TerminologyScope, system: string, include: 
   return found
 }
 
-/** The canonical with the version that the request wants where the import states none. */
-function pinned(scope: TerminologyScope, stated: string): string {
+/** The canonical with the version that the request wants: in any case, or where the import states none. */
+function pinned({ rules }: TerminologyScope, stated: string): string {
   const { url, version, fragment } = canonicalOf(stated)
   if (url === '') return stated
-  return formatCanonical(url, version ?? scope.rules.valueSets.get(url)) + (fragment === undefined ? '' : `#${fragment}`)
+  const wanted = rules.forcedValueSets?.get(url) ?? version ?? rules.valueSets.get(url) ?? rules.checkedValueSets?.get(url)
+  return formatCanonical(url, wanted) + (fragment === undefined ? '' : `#${fragment}`)
+}
+
+function refuseOtherVersion({ rules }: TerminologyScope, { url, version }: Definition): void {
+  const required = rules.checkedValueSets?.get(url)
+  if (required === undefined || versionFits(required, version)) return
+  throw refusal('VALUESET_IMPORT_VERSION_CHECK', { valueSet: url, version: version ?? '', required })
 }
 
 async function importedPlan(making: Making, canonical: string): Promise<ValueSetPlan | undefined> {
   if (canonical.startsWith('#')) return containedPlan(making, canonical)
   const found = await findValueSet(making.scope.ctx, canonical)
-  return found === undefined
-    ? undefined
-    : planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
+  if (found === undefined) return undefined
+  refuseOtherVersion(making.scope, found)
+  return planOf(making, formatCanonical(found.url, found.version), definedValueSet(making.scope.ctx.cache, found))
 }
 
 /** A contained value set belongs to the outermost one around it. */
