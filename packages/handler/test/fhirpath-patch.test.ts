@@ -111,6 +111,48 @@ describe('FHIRPath Patch', () => {
   })
 
   it.each([
+    ['Patient.active', { type: 'replace', value: { valueBoolean: false } }],
+    ['Patient.identifier[0]', { type: 'replace', value: { valueIdentifier: { value: 'y' } } }],
+    ['Patient.name[1]', { type: 'replace', value: { valueHumanName: { text: 'New' } } }],
+    ['Patient.identifier', { type: 'move', source: 0, destination: 0 }],
+    ['Patient.name', { type: 'move', source: 1, destination: 0 }],
+  ])('leaves the members of a resource in their order: %s, %j', async (path, change) => {
+    const { id: _id, ...before } = JSON.parse(PATIENT)
+    const reply = await pathPatch({ path, ...change })
+    expect(members(reply)).toEqual(Object.keys(before))
+  })
+
+  it('puts a value of another type where the one before was', async () => {
+    const reply = await pathPatch(
+      { type: 'add', path: 'Patient', name: 'multipleBirth', value: { valueBoolean: true } },
+      { type: 'add', path: 'Patient', name: 'gender', value: { valueCode: 'female' } },
+      { type: 'add', path: 'Patient.multipleBirth', name: 'extension', value: { valueExtension: { url: 'u', valueCode: 'c' } } },
+      { type: 'replace', path: 'Patient.multipleBirth', value: { valueInteger: 2, _valueInteger: { id: 'x' } } },
+    )
+    expect(members(reply).slice(-3)).toEqual(['multipleBirthInteger', '_multipleBirthInteger', 'gender'])
+  })
+
+  it('moves an item of a list whose others have no value', async () => {
+    const extra = { extension: [{ url: 'u', valueCode: 'c' }] }
+    const reply = await pathPatch(
+      {
+        type: 'replace',
+        path: 'Patient.name[0]',
+        value: { valueHumanName: { given: ['Ada', null], _given: [null, extra], family: 'Lovell' } },
+      },
+      { type: 'move', path: 'Patient.name[0].given', source: 0, destination: 1 },
+    )
+    expect(JSON.stringify(at(reply.json, 'name', 0))).toBe(
+      JSON.stringify({ given: [null, 'Ada'], _given: [extra, null], family: 'Lovell' }),
+    )
+  })
+
+  /** Names of the members of a Patient, but for those that the server writes first. */
+  function members({ json }: Reply): readonly string[] {
+    return Object.keys(json ?? {}).filter((name) => name !== 'id' && name !== 'meta')
+  }
+
+  it.each([
     [{ type: 'add', path: 'Patient', name: 'active', value: { valueBoolean: false } }, 409],
     [{ type: 'add', path: 'Patient.contact', name: 'gender', value: { valueCode: 'male' } }, 409],
     [{ type: 'add', path: 'Patient.name', name: 'use', value: { valueCode: 'old' } }, 409],

@@ -12,6 +12,20 @@ import {
   isNode,
 } from 'fhir-ops/internal/fhirpath'
 import { parseInPieces } from 'fhir-ops/internal/json'
+import {
+  emptyObject,
+  insertItem,
+  itemsOf,
+  lengthOf,
+  membersFor,
+  putItem,
+  removeItem,
+  replaceElement,
+  setElement,
+  tidy,
+  type Members,
+  type Written,
+} from './element-members.js'
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
 import type { PatchLimits } from './json-patch.js'
 import { openTree, textOfTree, treeOf, type JsonTree } from './json-tree.js'
@@ -118,8 +132,9 @@ async function removeOne(applying: Applying): Promise<void> {
   if (applying.found.length === 0) return
   const { parent, slot, index } = placed(applying)
   const holder = await holderOf(applying, parent, slot)
-  if (slot.isCollection) removeItem(holder, slot, index)
-  else for (const name of [slot.jsonName, slot.siblingName]) holder.delete(name)
+  if (!slot.isCollection) return replaceElement(holder, slot, [])
+  removeItem(holder, slot, index)
+  tidy(holder, slot)
 }
 
 async function replace(applying: Applying, value: PatchValue): Promise<void> {
@@ -127,12 +142,8 @@ async function replace(applying: Applying, value: PatchValue): Promise<void> {
   const holder = await holderOf(applying, parent, old)
   const slot = slotFor(applying, parent.type, { name: old.name, value })
   const written = await writtenValue(applying, slot, value)
-  if (slot.isCollection) {
-    removeItem(holder, old, index)
-    return insertItem(holder, slot, { ...written, index })
-  }
-  for (const name of [old.jsonName, old.siblingName]) holder.delete(name)
-  setElement(holder, slot, written)
+  if (slot.isCollection) putItem(holder, slot, { ...written, index, instead: 1 })
+  else replaceElement(holder, old, membersFor(slot, written))
 }
 
 async function move(applying: Applying, { source, destination }: { readonly source: number; readonly destination: number }): Promise<void> {
@@ -162,9 +173,6 @@ function placed(applying: Applying): PlacedNode {
   if (parent === undefined || slot === undefined) throw unprocessable(applying, 'the whole resource can be neither deleted nor replaced')
   return { parent, slot, index }
 }
-
-/** The members of an object of the resource. */
-type Members = Map<string, JsonTree>
 
 interface ListPlace {
   readonly holder: Members
@@ -214,87 +222,10 @@ function elementIn(holder: Members, name: string): JsonTree {
   return tree
 }
 
-function emptyObject(): JsonTree {
-  return { text: undefined, content: new Map() }
-}
-
 async function membersOf(applying: Applying, tree: JsonTree): Promise<Members> {
   const content = await applying.pace.run(openTree(tree))
   if (content instanceof Map) return content
   throw unprocessable(applying, 'the path selects something that is not an element')
-}
-
-/** The list of a member that is open, made where there is none; something else that is there counts as its only item. */
-function itemsOf(holder: Members, name: string): JsonTree[] {
-  const tree = holder.get(name)
-  const content = tree?.content
-  if (Array.isArray(content)) return content
-  const items = tree === undefined ? [] : [tree]
-  holder.set(name, { text: undefined, content: items })
-  return items
-}
-
-/** A value as its members in JSON. */
-interface Written {
-  readonly tree: JsonTree | undefined
-  /** Id and extensions of a primitive. */
-  readonly extra: JsonTree | undefined
-}
-
-interface Item extends Written {
-  readonly index: number
-}
-
-/** The names of the members that an element can have: only primitives have a second. */
-function namesOf(
-  { jsonName, siblingName }: ElementSlot,
-  holder: Members,
-  { extra }: Pick<Written, 'extra'>,
-): readonly [string, string | undefined] {
-  return [jsonName, extra !== undefined || holder.has(siblingName) ? siblingName : undefined]
-}
-
-function insertItem(holder: Members, slot: ElementSlot, { tree, extra, index }: Item): void {
-  const [name, sibling] = namesOf(slot, holder, { extra })
-  const length = lengthOf(holder, slot)
-  for (const [member, value] of [
-    [name, tree],
-    [sibling, extra],
-  ] as const) {
-    if (member === undefined) continue
-    const items = itemsOf(holder, member)
-    while (items.length < length) items.push(treeOf('null'))
-    items.splice(index, 0, value ?? treeOf('null'))
-  }
-  tidy(holder, slot)
-}
-
-function removeItem(holder: Members, slot: ElementSlot, index: number): Written {
-  const removed: (JsonTree | undefined)[] = []
-  for (const name of [slot.jsonName, slot.siblingName]) {
-    const [item] = holder.has(name) ? itemsOf(holder, name).splice(index, 1) : []
-    removed.push(item?.text === 'null' ? undefined : item)
-  }
-  tidy(holder, slot)
-  return { tree: removed[0], extra: removed[1] }
-}
-
-/** Lists without any content are left out: FHIR has no empty ones. */
-function tidy(holder: Members, { jsonName, siblingName }: ElementSlot): void {
-  for (const name of [jsonName, siblingName]) {
-    if (holder.has(name) && itemsOf(holder, name).every(({ text }) => text === 'null')) holder.delete(name)
-  }
-}
-
-function lengthOf(holder: Members, { jsonName, siblingName }: ElementSlot): number {
-  let length = 0
-  for (const name of [jsonName, siblingName]) if (holder.has(name)) length = Math.max(length, itemsOf(holder, name).length)
-  return length
-}
-
-function setElement(holder: Members, { jsonName, siblingName }: ElementSlot, { tree, extra }: Written): void {
-  if (tree !== undefined) holder.set(jsonName, tree)
-  if (extra !== undefined) holder.set(siblingName, extra)
 }
 
 interface NamedValue {
