@@ -1,5 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
-import { placeIn, readJsonSource } from 'fhir-ops/internal/json'
+import { firstProblem, placeIn, readJsonSource } from 'fhir-ops/internal/json'
 import { finished } from 'fhir-ops/internal/work'
 
 /** Where a text is not JSON, and why. */
@@ -16,10 +16,7 @@ const MAX_SHOWN = 40
 /** The first fault of a text; `undefined` for one that is JSON. @param firstLine Line of its file in which the text begins. */
 export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
   if (isJson(text)) return undefined
-  const { fault, repairs } = finished(readJsonSource(text))
-  const [repair] = repairs
-  // What could be repaired is a fault of the text, too, and may be why the rest is not understood.
-  const problem = fault === undefined || (repair !== undefined && repair.offset < fault.offset) ? repair : fault
+  const problem = finished(firstProblem(text))
   if (problem === undefined) return undefined
   const { line, column } = placeIn(text, problem.offset)
   return { line: line + firstLine - 1, column, text: otherContent(text, problem.offset) ?? unexpected(problem.token) }

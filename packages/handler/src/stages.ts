@@ -180,7 +180,7 @@ function isCompartmentPath([, , member = '', ...more]: readonly string[]): boole
 }
 
 function noCompartment(type: string): string {
-  return `There is nothing at this path: a ${type} has no compartment, as ${COMPARTMENT_TYPES.join(', ')} have.`
+  return `There is nothing at this path: ${type} has no compartment, as ${COMPARTMENT_TYPES.join(', ')} have.`
 }
 
 /** Where an operation is, below the FHIR base. */

@@ -37,6 +37,16 @@ describe('content', () => {
     expect((await get('/Observation/o1?_pretty=true')).text).toContain('    "value": 1.50000000000000000000000001')
   })
 
+  it('is read whatever else the URL has, unless the caller wants it refused', async () => {
+    const strict = { prefer: 'handling=strict' }
+    for (const path of ['/Patient/p1', '/Patient/p1/_history/1']) {
+      expect((await get(`${path}?nonsense=1&_format=json`)).status).toBe(200)
+      expect((await get(`${path}?_pretty=true&_format=json`, strict)).status).toBe(200)
+      const refused = await get(`${path}?nonsense=1&_format=json`, strict)
+      expect([refused.status, at(refused.json, 'issue', 0, 'expression')]).toEqual([400, ['nonsense']])
+    }
+  })
+
   it('is stored under a new id by POST', async () => {
     const made = await send(fhir('/Patient'), {
       method: 'POST',

@@ -75,6 +75,8 @@ describe('the definitions that engines use', () => {
     const before = await total('/ValueSet?_summary=count')
     const patch = { method: 'PATCH', body: '[]', headers: { 'content-type': 'application/json-patch+json' } }
     expect((await askFhir(running, '/ValueSet/administrative-gender', patch)).status).toBe(422)
+    const refusal = await askFhir(running, '/ValueSet/administrative-gender', { method: 'DELETE' })
+    expect([refusal.status, at(refusal.json, 'issue', 0, 'code')]).toEqual([422, 'not-supported'])
     expect((await put('ValueSet', 'administrative-gender', { url: 'http://a.example/own', status: 'draft' })).status).toBe(201)
     expect(at((await get('/ValueSet/administrative-gender')).json, 'url')).toBe('http://a.example/own')
     expect([await total('/ValueSet?_summary=count'), await total(`/ValueSet?url=${GENDER}`)]).toEqual([before, 0])

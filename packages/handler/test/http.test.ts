@@ -207,7 +207,7 @@ describe('paths', () => {
     ['/ValueSet/$zzzzzzz', "There is no operation '$zzzzzzz' at this path."],
     [
       '/Location/l/Observation',
-      'There is nothing at this path: a Location has no compartment, as Device, Encounter, Patient, Practitioner, RelatedPerson have.',
+      'There is nothing at this path: Location has no compartment, as Device, Encounter, Patient, Practitioner, RelatedPerson have.',
     ],
     ['/$expand', "There is no operation '$expand' at this path, but at 'ValueSet/$expand'."],
     ['/$validate', "There is no operation '$validate' at this path, but at '[type]/$validate'."],

@@ -1,7 +1,7 @@
 import { finished } from 'fhir-ops/internal/work'
 import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
-import { readingJsonBody } from '../src/http/json-body.js'
+import { readingJsonBody, readingJsonValue } from '../src/http/json-body.js'
 
 describe('a JSON body', () => {
   const LIMITS = { jsonDepth: 4, jsonMembers: 5, stringLength: 10 }
@@ -18,6 +18,13 @@ describe('a JSON body', () => {
     if (code === undefined) expect(reading()).toEqual(JSON.parse(text))
     else expect(reading).toThrow(expect.objectContaining({ code }))
   })
+})
+
+it('that is not JSON is refused with line and column', () => {
+  const limits = { jsonDepth: 9, jsonMembers: 99, stringLength: 99 }
+  const problem = 'The body is not well-formed JSON: line 2, column 6.'
+  expect(() => finished(readingJsonBody('{"a": 1,\n "b" 2}', limits))).toThrow(problem)
+  expect(() => finished(readingJsonValue('[{\n "b" 2}]', limits))).toThrow(problem)
 })
 
 describe('UTF-8', () => {

@@ -2,7 +2,7 @@ export { extensionAt, isObject, isString, objectAt, objectsAt, stringAt, type Js
 export { readableJsonType } from './media-type.js'
 export { jsonItems, jsonMembers, type JsonMember } from './members.js'
 export { parseInPieces } from './parse.js'
-export { placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'
+export { firstProblem, placeIn, readJsonSource, type JsonSource, type JsonSourceOptions, type TextPlace } from './source.js'
 export { compact, measureJson } from './scan.js'
 export { readStrictJson, readStrictValue, type StrictJsonOptions } from './strict.js'
 export { writeInPieces } from './write.js'

@@ -253,6 +253,16 @@ function pathOf({ frame, key }: Building): readonly (string | number)[] {
   return path.reverse()
 }
 
+/** The first place where a text is not JSON as its specification has it, where it could be repaired or not; `undefined` for JSON. */
+export function* firstProblem(text: string, options?: JsonSourceOptions): Work<JsonProblem | undefined> {
+  const {
+    fault,
+    repairs: [repair],
+  } = yield* readJsonSource(text, options)
+  // What could be repaired may be why the rest is not understood.
+  return fault === undefined || (repair !== undefined && repair.offset < fault.offset) ? repair : fault
+}
+
 /** A position in a text as editors count: lines and columns from 1, columns in UTF-16 code units. */
 export interface TextPlace {
   readonly line: number

@@ -81,6 +81,27 @@ describe('JSON from elsewhere', () => {
     expect(() => parse(' \n')).toThrow(/^The body is not well-formed JSON: it is empty.$/)
   })
 
+  const placed = (text: string): JsonObject => finished(readStrictJson(text, { ...LIMITS, places: true }))
+
+  it.each([
+    ['{"a": 1,\n "b": 2,\n}', 'line 3, column 1'],
+    ['{"a": 1\n "b": 2}', 'line 2, column 2'],
+    ['{"a": tru}', 'line 1, column 7'],
+    ['{"a":\n', 'line 2, column 1'],
+    ['{} {}', 'line 1, column 4'],
+    ["{'a': 1,}", 'line 1, column 2'],
+  ])('says where %j is not JSON', (text, place) => {
+    expect(() => placed(text)).toThrow(`not well-formed JSON: ${place}.`)
+  })
+
+  it('says where a member comes again', () => {
+    expect(() => placed('{"a": {"b": 1},\n "\\u0061": 2}')).toThrow('The body has a member twice in one object: line 2, column 2.')
+  })
+
+  it('does not look for the place in long texts', () => {
+    expect(() => placed(`{"a":"${'x'.repeat(2_000_000)}",}`)).toThrow(/not well-formed JSON\.$/)
+  })
+
   it('is called what it is in errors', () => {
     expect(() => finished(readStrictJson('{"a":"x\\u0000"}', { ...LIMITS, name: 'The resource' }))).toThrow(/^A text in the resource has/)
   })

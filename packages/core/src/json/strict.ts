@@ -3,6 +3,7 @@ import type { Work } from '../work/index.js'
 import { isObject, type JsonObject } from './narrow.js'
 import { parseInPieces } from './parse.js'
 import { measureJson } from './scan.js'
+import { firstProblem, placeIn } from './source.js'
 
 /** Options of `readStrictJson`. */
 export interface StrictJsonOptions {
@@ -14,10 +15,15 @@ export interface StrictJsonOptions {
   readonly maxString?: number
   /** What errors call the text. Default `The body`. */
   readonly name?: string
+  /** Whether an error says line and column of what is not JSON, in texts up to a megabyte. Default false. */
+  readonly places?: boolean
 }
 
 /** Characters that are read in less time than others can wait. */
 const LONG_TEXT = 64 * 1024
+
+/** Characters that are read again to say where the fault is. */
+const SEARCHED_TEXT = 1024 * 1024
 
 /** Members that contain base64. */
 const BASE64: ReadonlySet<string> = new Set(['data', 'valueBase64Binary'])
@@ -41,35 +47,42 @@ export function* readStrictJson(text: string, options: StrictJsonOptions): Work<
 
 /** As `readStrictJson`, for JSON that need not be an object. */
 export function* readStrictValue(text: string, options: StrictJsonOptions): Work<unknown> {
-  const { maxDepth, maxMembers, maxString = Infinity, name = 'The body' } = options
+  const { maxDepth, maxMembers, maxString = Infinity, name = 'The body', places = false } = options
   const { depth, members, lists, leaves } = yield* measureJson(text, { numbers: false })
   if (depth > maxDepth) throw new OperationError('body-invalid', `${name} is nested deeper than ${maxDepth} levels.`)
   if (Math.max(members, lists, leaves) > maxMembers)
     throw new OperationError('parameter-too-long', `${name} has more than ${maxMembers} members or items of lists.`)
   const isLong = text.length > LONG_TEXT
   if (isLong) yield
-  const value = yield* parsed(text, name)
+  const value = yield* parsed(text, name, places)
   if (isLong) yield
   const isPlain = !text.includes('\\') && text.isWellFormed()
   if ((yield* checkedMembers(value, { name, maxString, isPlain, open: [] })) !== members)
-    throw new OperationError('body-invalid', `${name} has a member twice in one object.`)
+    throw new OperationError('body-invalid', `${name} has a member twice in one object${yield* faultPlace(text, places)}.`)
   return value
 }
 
 /** The engine's message quotes the text, so it goes no further than `cause`. */
-function* parsed(text: string, name: string): Work<unknown> {
+function* parsed(text: string, name: string, places: boolean): Work<unknown> {
   try {
     return yield* parseInPieces(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', `${name} is not well-formed JSON${reasonOf(text)}.`, { cause })
+    throw new OperationError('body-invalid', `${name} is not well-formed JSON${yield* reasonOf(text, places)}.`, { cause })
   }
 }
 
-/** The mistakes that can be named without a piece of the text. */
-function reasonOf(text: string): string {
+/** What can be said of a mistake without a piece of the text. */
+function* reasonOf(text: string, places: boolean): Work<string> {
   const start = text.trimStart()[0]
   if (start === undefined) return ': it is empty'
-  return start === '<' ? ': it is XML or HTML' : ''
+  return start === '<' ? ': it is XML or HTML' : yield* faultPlace(text, places)
+}
+
+function* faultPlace(text: string, places: boolean): Work<string> {
+  const problem = places && text.length <= SEARCHED_TEXT ? yield* firstProblem(text) : undefined
+  if (problem === undefined) return ''
+  const { line, column } = placeIn(text, problem.offset)
+  return `: line ${line}, column ${column}`
 }
 
 /** Arrays and objects that are looked into, and names of one object, before others may run. */

@@ -1,5 +1,6 @@
 import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
 import { wrappedStorage, type Condition, type ReadResult, type SearchQuery } from 'fhir-ops/storage'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
@@ -17,6 +18,19 @@ const MARK = 'definitions.'
  */
 export function withDefinitions(service: Service, exchange: Exchange, type: string): Awaitable<OperationContext> {
   return after(service.definitions.of(type), (shelf) => (shelf === undefined ? exchange.ctx : withShelf(service, exchange, shelf)))
+}
+
+/** A definition that nothing is stored in the place of can be neither patched nor deleted. @throws {OperationError} `not-supported` */
+export async function checkNoDefinition({ definitions }: Service, { storage }: OperationContext, { type, id }: Address): Promise<void> {
+  const shelf = await definitions.of(type)
+  if ((await shelf?.storage.read(type, id)) === undefined || (await storage.read(type, id)) !== undefined) return
+  const problem = `${type}/${id} is a definition of this server, which cannot be changed; a PUT stores another one in its place.`
+  throw new OperationError('not-supported', problem)
+}
+
+interface Address {
+  readonly type: string
+  readonly id: string
 }
 
 function withShelf(service: Service, { ctx, caller }: Exchange, shelf: Shelf): OperationContext {

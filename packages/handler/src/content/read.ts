@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
 import { parseSearch } from 'fhir-ops/search'
 import type { StoredResource } from 'fhir-ops/storage'
 import type { ResourceVersion } from 'fhir-ops/internal/storage'
@@ -10,16 +11,19 @@ import type { Target } from '../http/target.js'
 import { asksForContent, contentAnswer } from './binary.js'
 import { withDefinitions } from './definitions.js'
 import type { Service } from '../service.js'
+import { prefersHandling } from './preference.js'
 import { isReached, isVersionReached } from './reach.js'
+import { PROTOCOL } from './search/search-request.js'
 import { subsetFor } from './search/subset.js'
 
 /**
  * The current version of a resource, all of it unless `_summary` or `_elements` is given; 304 when the caller has it (`If-None-Match`,
  * `If-Modified-Since`).
  *
- * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed.
+ * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed; as `checkParameters`.
  */
 export async function readResource(service: Service, asked: Exchange): Promise<Answer> {
+  checkParameters(asked)
   const [type, id] = [param(asked, 'type'), param(asked, 'id')]
   const ctx = await withDefinitions(service, asked, type)
   const exchange = ctx === asked.ctx ? asked : { ...asked, ctx }
@@ -35,9 +39,10 @@ export async function readResource(service: Service, asked: Exchange): Promise<A
 /**
  * A version by its number. A storage that keeps no history has the current one only.
  *
- * @throws {OperationError} `not-found`; `deleted` for a version that is a deletion.
+ * @throws {OperationError} `not-found`; `deleted` for a version that is a deletion; as `checkParameters`.
  */
 export async function readVersion(service: Service, exchange: Exchange): Promise<Answer> {
+  checkParameters(exchange)
   const [type, id, number] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'version')]
   const version =
     (await versionOf(exchange.ctx, { type, id, number })) ?? (await definitionVersion(service, exchange, { type, id, number }))
@@ -71,6 +76,13 @@ async function definitionVersion(
 
 /** Parameters that R4 has for every interaction (http.html 3.1.0.1.6). */
 const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
+
+/** Other parameters do not change what is read, and are ignored unless the caller wants them refused. @throws {OperationError} `parameter-unsupported` */
+function checkParameters({ request, target }: Exchange): void {
+  const [unknown] = target.query.find(([name]) => !SHAPING.has(name) && !PROTOCOL.has(name)) ?? []
+  if (unknown === undefined || !prefersHandling(request, 'strict')) return
+  throw new OperationError('parameter-unsupported', `A read takes no parameter ${quoted(unknown)}.`, { expression: [unknown] })
+}
 
 /** The text of a resource, or what `_summary` or `_elements` leaves of it. */
 function textAsAsked(exchange: Exchange, stored: StoredResource): Awaitable<string> {

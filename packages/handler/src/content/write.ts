@@ -10,6 +10,7 @@ import type { Service } from '../service.js'
 import { checkBot } from './bots.js'
 import { checkValid } from './check-valid.js'
 import { criteriaText, matchesOf, onlyMatch, type Criteria } from './criteria.js'
+import { checkNoDefinition } from './definitions.js'
 import { isReached } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
 import { namesVersion } from './read.js'
@@ -85,11 +86,12 @@ export async function planConditionalUpdate(service: Service, exchange: Exchange
   return planPut(service, exchange, { type, id: match.id, ifVersion: await versionOf(exchange, match) })
 }
 
-/** Plans to delete a resource; deleting what does not exist succeeds. */
-export async function planDelete(exchange: Exchange): Promise<WritePlan> {
+/** Plans to delete a resource; deleting what does not exist succeeds. @throws {OperationError} as `checkNoDefinition`. */
+export async function planDelete(service: Service, exchange: Exchange): Promise<WritePlan> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
   checkByIdOnly(exchange)
   await checkReach(exchange, type, id)
+  await checkNoDefinition(service, exchange.ctx, { type, id })
   const ifVersion = await expectedVersion(exchange, { type, id })
   return { kind: 'delete', entries: [{ op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }] }
 }

@@ -12,7 +12,7 @@ export interface JsonLimits {
 
 /** Parses a JSON body that must be an object. @param text Decoded UTF-8. @throws {OperationError} as `readStrictJson`. */
 export function readingJsonBody(text: string, { jsonDepth, jsonMembers, stringLength }: JsonLimits): Work<JsonObject> {
-  return readStrictJson(text, { maxDepth: jsonDepth, maxMembers: jsonMembers, maxString: stringLength })
+  return readStrictJson(text, { maxDepth: jsonDepth, maxMembers: jsonMembers, maxString: stringLength, places: true })
 }
 
 /** As `readingJsonBody`, for a body that may be a list, too: a patch. @param name What errors call the text. */
@@ -21,6 +21,7 @@ export function readingJsonValue(text: string, { jsonDepth, jsonMembers, stringL
     maxDepth: jsonDepth,
     maxMembers: jsonMembers,
     maxString: stringLength,
+    places: true,
     ...(name !== undefined && { name }),
   })
 }

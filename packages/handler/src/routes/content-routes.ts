@@ -155,7 +155,7 @@ function writeRoutes(service: Service): readonly Route[] {
       summary: 'Changes parts of a resource, by JSON Patch or FHIRPath Patch',
       ...patching(service, planPatch),
     },
-    { ...remove, interaction: 'delete', summary: 'Deletes a resource', ...planned(service, planDelete) },
+    { ...remove, interaction: 'delete', summary: 'Deletes a resource', ...planned(service, (exchange) => planDelete(service, exchange)) },
     ...binaryRoutes(service, { create, update }),
     ...(service.ctx.search === undefined ? [] : conditionalRoutes(service, { update, patch, remove })),
   ]

@@ -10,6 +10,7 @@ import { mediaTypeOf } from '../../http/media-types.js'
 import { limitsForBody } from '../../limits.js'
 import type { Service } from '../../service.js'
 import { onlyMatch } from '../criteria.js'
+import { checkNoDefinition } from '../definitions.js'
 import { isReached } from '../reach.js'
 import { missing, namesVersion } from '../read.js'
 import { checkByIdOnly, criteriaOf, planText, type Named } from '../write.js'
@@ -30,11 +31,8 @@ export async function planPatch(service: Service, exchange: Exchange): Promise<W
   checkByIdOnly(exchange)
   const stored = await exchange.ctx.storage.read(type, id)
   if (stored !== undefined) return planChange(service, exchange, stored)
-  if ((await (await service.definitions.of(type))?.storage.read(type, id)) === undefined) throw await missing(exchange, type, id)
-  throw new OperationError(
-    'not-supported',
-    `${type}/${id} is a definition of this server, which cannot be changed; a PUT stores another one in its place.`,
-  )
+  await checkNoDefinition(service, exchange.ctx, { type, id })
+  throw await missing(exchange, type, id)
 }
 
 /** As `planPatch`, for the one resource that meets the criteria of the URL. @throws {OperationError} as `onlyMatch`, too; `not-found` for none. */
