@@ -10,6 +10,9 @@ const UNAVAILABLE: Failure = { code: 'storage-unavailable', message: 'The databa
 const UNREACHED: Failure = { code: 'storage-unavailable', message: 'The database cannot be reached.' }
 const LOST: Failure = { code: 'storage-unavailable', message: 'The connection to the database was lost.' }
 const NOT_ADMITTED: Failure = { code: 'storage-unavailable', message: 'The database does not admit this user, or does not exist.' }
+const READ_ONLY: Failure = { code: 'storage-unavailable', message: 'The database accepts no writes at present: it is read-only.' }
+const NO_CONNECTION: Failure = { code: 'storage-unavailable', message: 'The database has no connection left.' }
+const NO_RIGHTS: Failure = { code: 'storage-unavailable', message: 'The user of the database lacks rights in it.' }
 const TIMEOUT: Failure = { code: 'storage-timeout', message: 'The database took too long.' }
 const LOCKED: Failure = { code: 'storage-locked', message: 'The database is busy with other writers of the same resources.' }
 const DAMAGED: Failure = { code: 'storage-damaged', message: 'The database is damaged or lacks tables of this adapter.' }
@@ -19,6 +22,7 @@ const FULL: Failure = { code: 'storage-full', message: 'The disk of the database
 const BY_CODE: ReadonlyMap<string, Failure> = new Map([
   ['08006', LOST],
   ['23505', LOCKED],
+  ['25006', READ_ONLY],
   ['25P03', TIMEOUT],
   ['28000', NOT_ADMITTED],
   ['28P01', NOT_ADMITTED],
@@ -26,9 +30,11 @@ const BY_CODE: ReadonlyMap<string, Failure> = new Map([
   ['3F000', DAMAGED],
   ['40001', LOCKED],
   ['40P01', LOCKED],
+  ['42501', NO_RIGHTS],
   ['42703', DAMAGED],
   ['42P01', DAMAGED],
   ['53100', FULL],
+  ['53300', NO_CONNECTION],
   ['55P03', LOCKED],
   ['57014', TIMEOUT],
   ['57P01', LOST],
