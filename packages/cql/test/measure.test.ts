@@ -501,6 +501,18 @@ describe('supplemental data', () => {
   })
   const DEQM = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition'
 
+  it('of which several have a resource names it for each', async () => {
+    const ids = ['sde-visits', 'sde-same']
+    const supplementalData = ids.map((id) => ({ id, usage: [concept('supplemental-data')], criteria: criteria('Visits') }))
+    const twice = measure('cohort', [population('initial-population', 'Visited')], { supplementalData })
+    const { evaluatedResource } = await report(twice, { subject: 'Patient/a' })
+    const named = ids.map((valueString) => ({ url: `${DEQM}/extension-criteriaReference`, valueString }))
+    expect(evaluatedResource).toEqual([
+      { reference: 'Encounter/a1', extension: named },
+      { reference: 'Encounter/a2', extension: named },
+    ])
+  })
+
   it('of one subject is what it is, beside what was evaluated', async () => {
     const answer = await report(definition, { subject: 'Patient/a' })
     expect(answer.contained).toMatchObject([

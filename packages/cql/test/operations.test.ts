@@ -80,6 +80,10 @@ async function call(method: string, path: string, body?: object): Promise<{ read
   return { status: response.status, json: text === '' ? undefined : JSON.parse(text) }
 }
 
+const said = (name: string, value: object): object => ({
+  extension: [{ url: `http://hl7.org/fhir/StructureDefinition/${name}`, ...value }],
+})
+const text = (name: string): object => ({ name, valueString: 'x' })
 const parameters = (...parameter: readonly object[]): object => ({ resourceType: 'Parameters', parameter })
 
 describe('$cql', () => {
@@ -120,6 +124,7 @@ describe('$cql', () => {
       [{ name: 'x', valueRatio: { numerator: { value: 1, code: 'g' }, denominator: { value: 2, code: 'mL' } } }],
       { valueBoolean: true },
     ],
+    ['x is null', [{ name: 'x', _valueBoolean: said('data-absent-reason', { valueCode: 'unknown' }) }], { valueBoolean: true }],
     ['Count(Flatten(x))', [1, 2].map((valueInteger) => ({ name: 'x', part: [{ name: 'element', valueInteger }] })), { valueInteger: 2 }],
   ])('takes parameters of an expression by name: %s', async (expression, given, result) => {
     const resource = parameters(...given)
@@ -330,6 +335,12 @@ describe('Library/$evaluate', () => {
     ['Interval<Integer>', '3 in X', { valueRange: { low: { value: 1 }, high: { value: 5 } } }, { valueBoolean: true }],
     ['Interval<Decimal>', 'width of X = 4.0', { valueRange: { low: { value: 1 }, high: { value: 5 } } }, { valueBoolean: true }],
     ['Concept', 'Count(X.codes)', { valueCoding: { system: 'http://x/s', code: 'a' } }, { valueInteger: 1 }],
+    ['Integer default 7', 'X is null', { _valueInteger: said('data-absent-reason', { valueCode: 'unknown' }) }, { valueBoolean: true }],
+    ['List<Integer>', 'Count(X)', { _valueInteger: said('cqf-isEmptyList', { valueBoolean: true }) }, { valueInteger: 0 }],
+    ['Tuple { a Long, b List<String> }', 'X.a + Count(X.b)', { part: [{ name: 'a', valueString: '5' }, text('b')] }, { valueString: '6' }],
+    ['Tuple { a Long, b List<String> }', 'X.a is null', { part: [text('b')] }, { valueBoolean: true }],
+    ['Choice<Decimal, Date>', 'X as Decimal = 5.0', { valueInteger: 5 }, { valueBoolean: true }],
+    ['Choice<Integer, String>', "X as String = 'x'", { valueString: 'x' }, { valueBoolean: true }],
   ])('takes a parameter as the %s that is declared', async (type, expression, value, result) => {
     const stated = {
       name: 'library',
@@ -354,6 +365,9 @@ describe('Library/$evaluate', () => {
     ['Code', { valueString: 'a' }],
     ['Ratio', { valueQuantity: { value: 1 } }],
     ['List<String>', { valueInteger: 5 }],
+    ['Tuple { a Integer }', { part: [text('a')] }],
+    ['Tuple { a Integer }', { part: [text('other')] }],
+    ['Choice<Integer, String>', { valueBoolean: true }],
   ])('refuses a parameter that is no %s', async (type, value) => {
     const stated = { name: 'library', resource: library('Typed', `library Typed version '1'\nparameter X ${type}\ndefine Y: X`) }
     const { status, json } = await call(

@@ -39,7 +39,7 @@ export function supplementOf(
     observations,
     extensions: observations.map((observation) => ({
       url: `${DEQM}/extension-supplementalData`,
-      valueReference: { ...criterionReference(id), reference: `#${observation.id}` },
+      valueReference: { ...criterionReferences(id === undefined ? [] : [id]), reference: `#${observation.id}` },
     })),
   }
 }
@@ -70,14 +70,16 @@ function valueOf({ concept, quantity }: StratumValue): Pick<Observation, 'valueC
 
 /** References to what the evaluation read, and to the resources of which supplemental data consists. */
 export function evaluatedResources({ evaluatedResources: read = [], supplements = [] }: EvaluateMeasureResult): Reference[] {
-  const named = new Map<string, string | undefined>(read.map((reference) => [reference, undefined]))
-  for (const { id, resources } of supplements) for (const reference of resources) named.set(reference, id)
-  return [...named].map(([reference, id]) => ({ ...criterionReference(id), reference }))
+  const named = new Map<string, string[]>(read.map((reference) => [reference, []]))
+  for (const { id, resources } of supplements) {
+    for (const reference of resources) named.set(reference, [...(named.get(reference) ?? []), ...(id === undefined ? [] : [id])])
+  }
+  return [...named].map(([reference, ids]) => ({ ...criterionReferences(ids), reference }))
 }
 
 /** Says which supplemental data of the Measure a reference is for. */
-function criterionReference(id: string | undefined): { extension?: Extension[] } {
-  return id === undefined ? {} : { extension: [{ url: `${DEQM}/extension-criteriaReference`, valueString: id }] }
+function criterionReferences(ids: readonly string[]): { extension?: Extension[] } {
+  return ids.length === 0 ? {} : { extension: ids.map((id) => ({ url: `${DEQM}/extension-criteriaReference`, valueString: id })) }
 }
 
 /** Supporting evidence as an extension of a population of the report. */

@@ -9,6 +9,8 @@ export interface Parameter {
   readonly value: unknown
   /** The `x` of `value[x]`, for example `Uri`; absent for a query, where all is text. */
   readonly type?: string | undefined
+  /** The `_value[x]`: what is said of a primitive beside its value, or in place of it. */
+  readonly extra?: JsonObject | undefined
   readonly resource?: JsonObject | undefined
   readonly parts: readonly Parameter[]
   /** FHIRPath of the parameter in the request, or its name for a query. */
@@ -50,7 +52,14 @@ function parameterAt(item: unknown, expression: string): Parameter {
   const type = valueName?.slice(VALUE.length)
   const value = valueName === undefined ? undefined : item[valueName]
   if (type !== undefined) checkValueShape(type, value, `${expression}.${valueName}`)
-  return { name, value, type, resource: resourceOf(item, expression), parts: partsOf(item, expression), expression }
+  const resource = resourceOf(item, expression)
+  return { name, value, type, extra: extraOf(item), resource, parts: partsOf(item, expression), expression }
+}
+
+function extraOf(item: JsonObject): JsonObject | undefined {
+  const name = Object.keys(item).find((member) => member.startsWith('_') && isValueName(member.slice(1)))
+  const extra = name === undefined ? undefined : item[name]
+  return isObject(extra) ? extra : undefined
 }
 
 const VALUE = 'value'

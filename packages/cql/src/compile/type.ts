@@ -3,7 +3,6 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import { flagAt, localName, nodesAt, scalarAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { SYSTEM, statedType, type TypeSpecifier } from '../elm/type-specifier.js'
 import { failedEvaluation, invalidElm, unsupportedElm } from '../problem.js'
-import { isElementOfType } from '../model/fhir-types.js'
 import { systemValueOf } from '../model/property.js'
 import { convertQuantity, decimalOf } from '../values/compare.js'
 import { temperatureIn } from '../values/temperature.js'
@@ -25,7 +24,6 @@ import {
   kindOf,
   quantity,
   type Code,
-  type Interval,
   type PointType,
   type Quantity,
   type Tuple,
@@ -33,6 +31,7 @@ import {
 } from '../values/value.js'
 import { quotient } from './arithmetic.js'
 import type { Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers } from './compiler.js'
+import { isOfType } from './of-type.js'
 import { operandOf, twoOperands, requiredAt } from './operators.js'
 
 /** Literals, selectors, and type operators (CQL reference, sections 3 and 4). */
@@ -220,52 +219,6 @@ function codesIn(value: Value): readonly Code[] {
 
 function quantityIn(value: Value | undefined): Quantity | null {
   return value !== undefined && isQuantity(value) ? value : null
-}
-
-const KINDS: Readonly<Record<string, string>> = {
-  Boolean: 'boolean',
-  Integer: 'integer',
-  Long: 'long',
-  Decimal: 'decimal',
-  String: 'string',
-  Date: 'date',
-  DateTime: 'dateTime',
-  Time: 'time',
-  Quantity: 'quantity',
-  Ratio: 'ratio',
-  Code: 'code',
-  Concept: 'concept',
-  ValueSet: 'valueSet',
-  CodeSystem: 'codeSystem',
-}
-
-/** Whether a value is of a type. */
-export function isOfType(value: Value, type: TypeSpecifier, model: TypeModel): boolean {
-  switch (type.kind) {
-    case 'list':
-      return isList(value) && value.every((item) => item === null || isOfType(item, type.element, model))
-    case 'interval':
-      return isInterval(value) && fitsPoint(value, type.point, model)
-    case 'choice':
-      return type.choices.some((choice) => isOfType(value, choice, model))
-    case 'tuple':
-      return kindOf(value) === 'tuple'
-    case 'named':
-      return isOfNamedType(value, type.namespace, type.name, model)
-  }
-}
-
-function isOfNamedType(value: Value, namespace: string, name: string, model: TypeModel): boolean {
-  if (namespace !== SYSTEM) return isFhir(value) && isElementOfType(model, value, name)
-  if (name === 'Any') return true
-  if (name === 'Vocabulary') return kindOf(value) === 'valueSet' || kindOf(value) === 'codeSystem'
-  return Object.hasOwn(KINDS, name) && KINDS[name] === kindOf(value)
-}
-
-function fitsPoint({ low, high, pointType }: Interval, type: TypeSpecifier, model: TypeModel): boolean {
-  const point = low ?? high
-  if (point !== null) return isOfType(point, type, model)
-  return pointType === undefined || (type.kind === 'named' && (type.name === pointType || type.name === 'Any'))
 }
 
 /** The value as the type, `undefined` when it is of another; intervals of nulls take on the point type. */

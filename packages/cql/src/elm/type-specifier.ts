@@ -4,13 +4,16 @@ import { localName, namespaceOf, nodeAt, nodesAt, textAt, typeOf, type ElmNode }
 /** The namespace of CQL's own types. */
 export const SYSTEM = 'urn:hl7-org:elm-types:r1'
 
+/** The elements of a tuple type in the order of their names, so that equal types are written alike. */
+export type TupleElements = readonly (readonly [name: string, type: TypeSpecifier])[]
+
 /** A type of CQL. */
 export type TypeSpecifier =
   | { readonly kind: 'named'; readonly namespace: string; readonly name: string }
   | { readonly kind: 'list'; readonly element: TypeSpecifier }
   | { readonly kind: 'interval'; readonly point: TypeSpecifier }
   | { readonly kind: 'choice'; readonly choices: readonly TypeSpecifier[] }
-  | { readonly kind: 'tuple' }
+  | { readonly kind: 'tuple'; readonly elements: TupleElements }
 
 /** Deepest nesting of a type. */
 const MAX_TYPE_DEPTH = 100
@@ -28,7 +31,7 @@ export function readTypeSpecifier(node: ElmNode, depth = 1): TypeSpecifier {
       return { kind: 'choice', choices: choices.map((choice) => readTypeSpecifier(choice, depth + 1)) }
     }
     case 'TupleTypeSpecifier':
-      return { kind: 'tuple' }
+      return { kind: 'tuple', elements: tupleElements(node, depth + 1) }
     default:
       return namedType(textAt(node, 'name') ?? `{${SYSTEM}}Any`)
   }
@@ -58,6 +61,15 @@ export function statedType(node: ElmNode, prefix: string): TypeSpecifier | undef
 /** Whether a type is a System type of this name. */
 export function isSystem(type: TypeSpecifier | undefined, name: string): boolean {
   return type?.kind === 'named' && type.namespace === SYSTEM && type.name === name
+}
+
+/** Older translators write the type of an element as `type`. */
+function tupleElements(node: ElmNode, depth: number): TupleElements {
+  const elements = nodesAt(node, 'element').map((element) => {
+    const member = nodeAt(element, 'elementType') === undefined ? 'type' : 'elementType'
+    return [textAt(element, 'name') ?? '', specifierAt(element, member, depth)] as const
+  })
+  return elements.toSorted(([one], [other]) => (one < other ? -1 : 1))
 }
 
 function specifierAt(node: ElmNode, member: string, depth: number): TypeSpecifier {

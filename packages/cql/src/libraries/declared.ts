@@ -1,16 +1,28 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
-import { isOfType } from '../compile/type.js'
+import { isOfType } from '../compile/of-type.js'
 import { textAt, type ElmNode } from '../elm/node.js'
-import { isSystem, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
+import { isSystem, resultTypeOf, statedType, SYSTEM, type TupleElements, type TypeSpecifier } from '../elm/type-specifier.js'
 import { decimalOf } from '../values/compare.js'
 import { wholePart } from '../values/decimal.js'
 import { intervalOf } from '../values/interval.js'
 import { integer, long } from '../values/point.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { DAY, temporalOf } from '../values/temporal.js'
-import { isCode, isInterval, isList, isQuantity, isTemporal, quantity, type Interval, type PointType, type Value } from '../values/value.js'
+import {
+  isCode,
+  isInterval,
+  isList,
+  isQuantity,
+  isTemporal,
+  isTuple,
+  quantity,
+  type Interval,
+  type PointType,
+  type Tuple,
+  type Value,
+} from '../values/value.js'
 
 /**
  * A value that was read from FHIR as the type that a parameter declares: FHIR has one type for several of CQL, and nothing that tells a list of one from its
@@ -20,7 +32,7 @@ import { isCode, isInterval, isList, isQuantity, isTemporal, quantity, type Inte
  */
 export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Value {
   const type = statedType(def, 'parameter') ?? resultTypeOf(def)
-  const declared = asDeclared(value, type)
+  const declared = asDeclared(value, type, model)
   if (declared === null || type === undefined || !isOwnType(type) || isOfType(declared, type, model)) return declared
   const name = quoted(textAt(def, 'name') ?? '')
   throw new OperationError('parameter-value', `The value of the parameter ${name} is not of the type that the library declares.`, {
@@ -29,17 +41,33 @@ export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Val
 }
 
 /** What the type does not fit stays as it is. */
-function asDeclared(value: Value, type: TypeSpecifier | undefined): Value {
+function asDeclared(value: Value, type: TypeSpecifier | undefined, model: TypeModel): Value {
   if (value === null || type === undefined) return value
-  if (type.kind === 'list') return (isList(value) ? value : [value]).map((item) => asDeclared(item, type.element))
-  if (type.kind === 'interval') return isInterval(value) ? intervalOfPoints(value, type.point) : value
+  if (type.kind === 'list') return (isList(value) ? value : [value]).map((item) => asDeclared(item, type.element, model))
+  if (type.kind === 'interval') return isInterval(value) ? intervalOfPoints(value, type.point, model) : value
+  if (type.kind === 'tuple') return isTuple(value) ? tupleOf(value, type.elements, model) : value
+  if (type.kind === 'choice') return chosen(value, type.choices, model)
   return type.kind === 'named' && type.namespace === SYSTEM ? (READINGS.get(type.name)?.(value) ?? value) : value
 }
 
-/** Whether a type is one of CQL's own, or a list or interval of them. */
+/** The value as it is where one of the types takes it so, else as the first that it can be read as. */
+function chosen(value: Value, choices: readonly TypeSpecifier[], model: TypeModel): Value {
+  const readings = [value, ...choices.map((choice) => asDeclared(value, choice, model))]
+  return readings.find((reading) => choices.some((choice) => isOfType(reading, choice, model))) ?? value
+}
+
+/** Elements that are not given are null; those that are not declared stay, and are refused. */
+function tupleOf({ elements: given }: Tuple, types: TupleElements, model: TypeModel): Tuple {
+  const declared = types.map(([name, type]) => [name, asDeclared(given.get(name) ?? null, type, model)] as const)
+  return { kind: 'tuple', elements: new Map([...given, ...declared]) }
+}
+
+/** Whether a type is made of CQL's own. */
 function isOwnType(type: TypeSpecifier): boolean {
   if (type.kind === 'list') return isOwnType(type.element)
   if (type.kind === 'interval') return isOwnType(type.point)
+  if (type.kind === 'tuple') return type.elements.every(([, element]) => isOwnType(element))
+  if (type.kind === 'choice') return type.choices.every(isOwnType)
   return type.kind === 'named' && type.namespace === SYSTEM && (READINGS.has(type.name) || READ_AS_THEY_ARE.has(type.name))
 }
 
@@ -48,10 +76,10 @@ const READ_AS_THEY_ARE: ReadonlySet<string> = new Set(['Boolean', 'String', 'Cod
 
 const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
 
-function intervalOfPoints(value: Interval, point: TypeSpecifier): Interval {
+function intervalOfPoints(value: Interval, point: TypeSpecifier, model: TypeModel): Interval {
   const pointType = POINT_TYPES.find((name) => isSystem(point, name))
   if (pointType === undefined) return value
-  return intervalOf({ ...value, low: asDeclared(value.low, point), high: asDeclared(value.high, point), pointType })
+  return intervalOf({ ...value, low: asDeclared(value.low, point, model), high: asDeclared(value.high, point, model), pointType })
 }
 
 /** A value as one of CQL's own types; `undefined` where it is none. */

@@ -1,6 +1,6 @@
 import { quoted } from 'fhir-ops/internal/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { isOfType } from '../compile/type.js'
+import { isOfType } from '../compile/of-type.js'
 import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { namedType, readTypeSpecifier, type TypeSpecifier } from '../elm/type-specifier.js'
 import { invalidElm } from '../problem.js'

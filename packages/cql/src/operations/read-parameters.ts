@@ -4,6 +4,7 @@ import type { Parameter } from 'fhir-ops/internal/parameters'
 import { decimalOfNumber } from '../values/decimal.js'
 import { closedInterval } from '../values/interval.js'
 import { parseDateTime, parseTime } from '../values/temporal.js'
+import { ABSENT, EMPTY_LIST, EMPTY_TUPLE } from '../results/parameters.js'
 import { isInterval, isList, isTuple, kindOf, quantity, type Code, type Quantity, type Value } from '../values/value.js'
 
 /**
@@ -25,13 +26,22 @@ export function readCqlParameters(parameters: readonly Parameter[], offset: numb
 }
 
 function valueOf(parameter: Parameter, offset: number): Value {
-  const { value, type, expression, parts } = parameter
-  const read = parts.length > 0 ? partsValue(parts, offset) : readable(value, type, offset)
+  const { value, type, extra, expression, parts } = parameter
+  const read = parts.length > 0 ? partsValue(parts, offset) : value === undefined ? statedValue(extra) : readable(value, type, offset)
   if (read === undefined)
     throw new OperationError('parameter-value', `The parameter ${quoted(parameter.name)} has a value that is not a value of CQL.`, {
       expression: [expression],
     })
   return read
+}
+
+/** What extensions say where there is no value, as results do: null, or an empty list or tuple. */
+function statedValue(extra: Parameter['extra']): Value | undefined {
+  const { extension } = extra ?? {}
+  const urls = (Array.isArray(extension) ? extension : []).filter(isRecord).map(({ url }) => url)
+  if (urls.includes(EMPTY_LIST)) return []
+  if (urls.includes(EMPTY_TUPLE)) return { kind: 'tuple', elements: new Map() }
+  return urls.includes(ABSENT) ? null : undefined
 }
 
 /** Parts are the elements of a list within a list where they are called so, else those of a tuple. */
@@ -118,7 +128,7 @@ export function parameterDeclarations(given: ReadonlyMap<string, Value>): string
 }
 
 function declaration(name: string, value: Value): string {
-  const type = typeText(value)
+  const type = value === null ? 'System.Any' : typeText(value)
   return type === undefined || !PLAIN_NAME.test(name) ? '' : `parameter "${name}" ${type}\n`
 }
 

@@ -21,6 +21,10 @@ import {
 } from '../values/value.js'
 
 const EXTENSIONS = 'http://hl7.org/fhir/StructureDefinition'
+/** Extensions that say what there is instead of a value. */
+export const ABSENT: string = `${EXTENSIONS}/data-absent-reason`
+export const EMPTY_LIST: string = `${EXTENSIONS}/cqf-isEmptyList`
+export const EMPTY_TUPLE: string = `${EXTENSIONS}/cqf-isEmptyTuple`
 const UCUM = 'http://unitsofmeasure.org'
 
 /**
@@ -36,7 +40,7 @@ export function toParameterEntries(name: string, value: Value): readonly Paramet
 
 /** A list as one parameter: its elements are parts. */
 function listEntry(name: string, list: readonly Value[]): ParametersParameter {
-  if (list.length === 0) return { name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/cqf-isEmptyList`, valueBoolean: true }] } }
+  if (list.length === 0) return { name, _valueBoolean: { extension: [{ url: EMPTY_LIST, valueBoolean: true }] } }
   return { name, part: list.flatMap((item) => toParameterEntries('element', item)) }
 }
 
@@ -45,7 +49,7 @@ export function toParameters(results: ReadonlyMap<string, Value>): Parameters {
   return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value)) }
 }
 
-const UNKNOWN = { extension: [{ url: `${EXTENSIONS}/data-absent-reason`, valueCode: 'unknown' }] }
+const UNKNOWN = { extension: [{ url: ABSENT, valueCode: 'unknown' }] }
 
 /** An element of which nothing is known says so, as no element of FHIR is empty. */
 function stated<T extends object>(element: T): T {
@@ -112,7 +116,7 @@ function codedEntry(name: string, value: Ratio | Code | Concept | Vocabulary): P
 }
 
 function tupleEntry(name: string, { elements }: Tuple): ParametersParameter {
-  if (elements.size === 0) return { name, _valueBoolean: { extension: [{ url: `${EXTENSIONS}/cqf-isEmptyTuple`, valueBoolean: true }] } }
+  if (elements.size === 0) return { name, _valueBoolean: { extension: [{ url: EMPTY_TUPLE, valueBoolean: true }] } }
   return { name, part: [...elements].flatMap(([element, inner]) => toParameterEntries(element, inner)) }
 }
 
