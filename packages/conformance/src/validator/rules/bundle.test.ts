@@ -286,7 +286,7 @@ describe('the entries of a document or message', () => {
 
   test.each<[string, readonly string[]]>([
     ['#one', []],
-    ['#none', ['error bundle-reference-missing Bundle.entry[1].resource.extension[0].value.ofType(url)']],
+    ['#none', ['information bundle-reference-missing Bundle.entry[1].resource.extension[0].value.ofType(url)']],
     ['#two', ['error bundle-reference-ambiguous Bundle.entry[1].resource.extension[0].value.ofType(url)']],
     ['', []],
   ])('lead with a fragment to one place: %s', async (fragment, expected) => {
@@ -295,6 +295,16 @@ describe('the entries of a document or message', () => {
     const header = at(composition({ section: [{ ...section, text: { status: 'generated', div: narrative } }] }))
     const link = { url: 'http://example.org/link', valueUrl: `${HOST}Composition/c${fragment}` }
     expect(await findingsOf(document(header, at(patient('a', { extension: [link] }))), [], KINDS)).toEqual(expected)
+  })
+
+  test('lead with a fragment to a place, by a URN', async () => {
+    const urn = 'urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e1'
+    const header = at(composition({ section: [{ title: 'x', entry: [{ reference: 'Patient/a' }] }], subject: { reference: urn } }))
+    const entry = { fullUrl: urn, resource: { resourceType: 'Patient', gender: 'male' } }
+    const link = { url: 'http://example.org/link', valueUri: `${urn}#none` }
+    expect(await findingsOf(document(header, at(patient('a', { extension: [link] })), entry), [], KINDS)).toEqual([
+      'error bundle-reference-missing Bundle.entry[1].resource.extension[0].value.ofType(uri)',
+    ])
   })
 
   test.each<[string, readonly string[]]>([

@@ -106,7 +106,7 @@ describe('codings', () => {
   test.each([
     ['required', ['error code-not-in-value-set Basic.code']],
     ['maximum', ['error code-not-in-value-set Basic.code']],
-    ['minimum', ['warning code-not-in-value-set Basic.code']],
+    ['minimum', []],
     ['extensible', ['warning code-not-in-value-set Basic.code']],
     ['preferred', ['information code-not-in-value-set Basic.code']],
     ['ui', []],
@@ -399,6 +399,45 @@ test.each<readonly [unit: JsonObject, said: readonly string[]]>([
   const extension = [{ url: 'http://example.org/quantity', valueQuantity: { value: 1, ...unit } }]
   expect(await findingsOf({ resourceType: 'Basic', code: { text: 'x' }, extension }, [codeSystem({})], /^code-unknown$/)).toEqual(said)
 })
+
+const OUT_OF_USE = {
+  concept: [
+    { code: 'a' },
+    { code: 'old', property: [{ code: 'inactive', valueBoolean: true }] },
+    { code: 'dep', property: [{ code: 'status', valueCode: 'deprecated' }] },
+    {
+      code: 'gone',
+      extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status', valueCode: 'withdrawn' }],
+    },
+  ],
+}
+
+test.each(['old', 'dep', 'gone'])(
+  "the code '%s', which should not be used, is noted as that of a concept, of a unit and alone: INACTIVE_CONCEPT_FOUND",
+  async (code) => {
+    const system = 'http://codes.test/cs'
+    const valueSet = { resourceType: 'ValueSet', url: 'http://codes.test/vs', status: 'active', compose: { include: [{ system }] } }
+    const element = {
+      path: 'Basic.extension.value[x]',
+      type: [{ code: 'code' }, { code: 'Quantity' }],
+      binding: { strength: 'required', valueSet: valueSet.url },
+    }
+    const said = (resource: JsonObject): Promise<readonly string[]> =>
+      findingsOf(
+        { resourceType: 'Basic', code: { text: 'x' }, ...resource },
+        [codeSystem(OUT_OF_USE), valueSet, basicProfile(element)],
+        /^concept-/,
+      )
+    const value = (extension: JsonObject): JsonObject => ({ extension: [{ url: 'http://example.org/value', ...extension }] })
+    const meta = { profile: ['http://codes.test/p'] }
+    expect(await said({ code: { coding: [{ system, code }] } })).toEqual(['warning concept-inactive Basic.code.coding[0]'])
+    expect(await said(value({ valueQuantity: { system, code } }))).toEqual([
+      'warning concept-inactive Basic.extension[0].value.ofType(Quantity)',
+    ])
+    expect(await said({ meta, ...value({ valueCode: code }) })).toEqual(['warning concept-inactive Basic.extension[0].value.ofType(code)'])
+    expect(await said({ meta, ...value({ valueCode: 'a' }) })).toEqual([])
+  },
+)
 
 test('a unit that a profile binds is one of its code system', async () => {
   const element = {

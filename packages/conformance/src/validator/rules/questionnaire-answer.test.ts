@@ -193,10 +193,10 @@ describe('the answer to a question', () => {
       [],
     ],
     [
-      'needs a system to be looked up',
+      'needs a system to be in a value set that takes all codes of one',
       question('choice', { answerValueSet: 'http://hl7.org/fhir/ValueSet/administrative-gender' }),
       { valueCoding: { code: 'male' } },
-      [`warning answer-code ${at}`],
+      [`error answer-code ${at}`],
     ],
     [
       'should be a single line when it is not a text',

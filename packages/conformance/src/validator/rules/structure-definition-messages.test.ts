@@ -659,8 +659,8 @@ const further = (purpose: string): JsonObject => ({
 })
 add('obligations: SD_OBGLIGATION_PROFILE_DERIVATION', [], obliges([e('Patient.name', { mustSupport: true })]))
 add(
-  'obligations of a type: SD_OBGLIGATION_PROFILE_DERIVATION',
-  [OBLIGES],
+  'obligations of a type: SD_OBGLIGATION_PROFILE_DERIVATION, SD_TYPE_NOT_MATCH_NS',
+  ['warning|invalid definition-type-name StructureDefinition.type', OBLIGES],
   obliges([], {
     derivation: 'specialization',
     kind: 'logical',
@@ -702,6 +702,22 @@ const used = (system: string, code: string, value: JsonObject): JsonObject => {
   return sd('Patient', [e('Patient.maritalStatus', { binding: { strength: 'extensible', extension } })], { url: 'http://a.org/used' })
 }
 const text = { valueCodeableConcept: { text: 'x' } }
+const purposes = (...codes: readonly string[]): JsonObject => {
+  const parts = codes.map((code) => ({ url: 'purpose', valueCode: code }))
+  const extension = [{ url: HL7 + 'tools/StructureDefinition/additional-binding', extension: parts }]
+  return sd('Patient', [e('Patient.maritalStatus', { binding: { strength: 'extensible', extension } })])
+}
+addUsage('for a purpose', [], purposes('starter'))
+addUsage(
+  'for a purpose that there is not',
+  [`error|business-rule definition-binding ${USAGE.replace('UsageContext', 'code')}`],
+  purposes('nothing'),
+)
+addUsage(
+  'for two purposes',
+  ['error|business-rule definition-binding StructureDefinition.differential.element[1].binding.extension[0]'],
+  purposes('required', 'maximum'),
+)
 addUsage('for an element: SD_ED_ADDITIONAL_BINDING_USAGE_INVALID_ELEMENT', [], used('http://a.org/used', 'Patient.gender', text))
 addUsage(
   'for no element: SD_ED_ADDITIONAL_BINDING_USAGE_INVALID_ELEMENT',
@@ -751,8 +767,17 @@ addType('that is not said: SD_TYPE_MISSING', WRONG_TYPE, {
   type: undefined,
   _type: { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/data-absent-reason', valueCode: 'unknown' }] },
 })
-addType('of a logical model', [], typed('http://a.org/Thing', model))
-addType('of a resource, as a URL: SD_TYPE_NOT_LOGICAL', WRONG_TYPE, typed('http://a.org/Thing', { derivation: 'specialization' }))
+addType('of a logical model', [], typed('http://a.org/StructureDefinition/Thing', model))
+addType(
+  'of a logical model in another namespace: SD_TYPE_NOT_MATCH_NS',
+  ['warning|invalid definition-type-name StructureDefinition.type'],
+  typed('http://a.org/Thing', model),
+)
+addType(
+  'of a resource, as a URL: SD_TYPE_NOT_LOGICAL',
+  WRONG_TYPE,
+  typed('http://a.org/StructureDefinition/Thing', { derivation: 'specialization' }),
+)
 addType('defined anew: SD_TYPE_NOT_DERIVED', WRONG_TYPE, typed('Patient', { derivation: 'specialization' }))
 addType(
   'that FHIR does not have: SD_TYPE_NOT_LOCAL',

@@ -2,7 +2,7 @@ import { isImported } from '../../code-system/index.js'
 import { canonicalOf, type Definition, type RequestDefinitions } from '../../content/index.js'
 import { createPace, type OperationContext } from '../../context/index.js'
 import { isAboutContent } from '../../errors/index.js'
-import { extensionAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
   definedValueSet,
   demandedSupplements,
@@ -16,7 +16,6 @@ import {
   statusNotes,
   terminologyScope,
   withImports,
-  type CodeSystemProvider,
   type StatusNote,
   type TerminologyScope,
   type ValueSetDefinition,
@@ -25,8 +24,9 @@ import {
 import { nearest } from '../../text/index.js'
 import { codesOfSystem } from '../run/codes-of-system.js'
 import type { CodeDefinitions, CodeList, GivenCode, Lacking, Verdict } from '../run/definitions.js'
-import { TYPE_URL } from '../run/element-rule.js'
+import type { OutOfUse } from '../run/out-of-use.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
+import { hasOutdated, isInactive, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
 
 /** Looks value sets and code systems up with the terminology engine. */
@@ -118,6 +118,7 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
     displays: () => [],
     systemsOf: () => [],
     outdated: () => undefined,
+    outOfUse: () => undefined,
     isBarred: () => false,
     members: () => [],
     suggestions: () => [],
@@ -159,6 +160,8 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
   const systemsOf = (code: string): readonly string[] =>
     systems.size < 2 ? [] : [...systems].filter((system) => inSystem(system, { code }) === 'in')
   const outdated = (code: GivenCode): string | undefined => (isMarked ? outdatedIn(plan, code) : undefined)
+  const outOfUse = (code: string): OutOfUse | undefined =>
+    outOfUseIn(plan, { code, systems: [...systems].filter((system) => inSystem(system, { code }) === 'in') })
   const missing = versionsMissing(plan)
   const missingVersions = (system: string | undefined): readonly string[] =>
     system === undefined ? [...missing.values()].flat() : (missing.get(system) ?? [])
@@ -167,9 +170,8 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
   const isQuestionable = (code: string, system: string | undefined): boolean =>
     lacking({ code, system }).length > 0 ||
     outdated({ code, system }) !== undefined ||
-    (system === undefined && systemsOf(code).length > 1) ||
+    (system === undefined && (systemsOf(code).length > 1 || outOfUse(code) !== undefined)) ||
     (((missing.size > 0 && missingVersions(system).length > 0) || problem !== undefined) && verdicts(code, system) === 'unknown')
-  const notes = new Map<string, readonly StatusNote[]>()
   const suggestions = keptByCode((code, system) =>
     suggestedCodes(plan, { code, system }, (other) => find({ system, code: other }) === 'in'),
   )
@@ -181,14 +183,7 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
     lists: (code) =>
       includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) !== 'out'),
     fit: keptByCode((code, system) => (isQuestionable(code, system) ? 'questionable' : verdicts(code, system) === 'out' ? 'out' : 'fine')),
-    notes: (system) => {
-      const known = notes.get(system)
-      if (known !== undefined) return known
-      const made = statusNotes(plan, providersOf(plan, system))
-      if (notes.size >= KEPT_NOTES) notes.clear()
-      notes.set(system, made)
-      return made
-    },
+    notes: keptNotes(plan),
     versions: (system) => ({
       known: providersOf(plan, system).flatMap(({ header }) => header.version ?? []),
       areStated: partsOf(plan, system).every(({ definition }) => definition.version !== undefined),
@@ -198,11 +193,24 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
     displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
     systemsOf,
     outdated,
+    outOfUse,
     isBarred: (code) => plan.valueSet.activeOnly && isInactive(plan, code),
     members: () => membersOf(plan, (code) => find(code) === 'in'),
     suggestions: ({ code, system }) => suggestions(code, system),
     lasts: () => families.every((family) => family.lasts()),
     restsOn: (fromRequest) => isNamedIn(fromRequest, codeSystems, valueSetsOf(plan)),
+  }
+}
+
+function keptNotes(plan: ValueSetPlan): CodeList['notes'] {
+  const notes = new Map<string, readonly StatusNote[]>()
+  return (system) => {
+    const known = notes.get(system)
+    if (known !== undefined) return known
+    const made = statusNotes(plan, providersOf(plan, system))
+    if (notes.size >= KEPT_NOTES) notes.clear()
+    notes.set(system, made)
+    return made
   }
 }
 
@@ -248,15 +256,6 @@ function valueSetsOf(plan: ValueSetPlan): readonly string[] {
   return canonicals.map((canonical) => canonicalOf(canonical).url)
 }
 
-/** The newest versions of a system that the value set takes codes from. */
-function providersOf(plan: ValueSetPlan, system: string | undefined): readonly CodeSystemProvider[] {
-  return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
-}
-
-function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSetPlan['includes'] {
-  return withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
-}
-
 /** By code system, for those of which other versions are known. */
 function versionsMissing(plan: ValueSetPlan): ReadonlyMap<string, readonly string[]> {
   const includes = withImports(plan).flatMap((one) => one.includes)
@@ -271,33 +270,6 @@ function versionsMissing(plan: ValueSetPlan): ReadonlyMap<string, readonly strin
 function listedDisplays(concept: JsonObject | undefined): readonly string[] {
   const designations = objectsAt(concept, 'designation').map((one) => stringAt(one, 'value'))
   return [stringAt(concept, 'display'), ...designations].filter((text) => text !== undefined)
-}
-
-/** Whether any concept that is listed says that it should not be used; most value sets have none. */
-function hasOutdated(plan: ValueSetPlan): boolean {
-  const includes = withImports(plan).flatMap((one) => one.includes)
-  return includes.some(({ definition }) => definition.concepts?.some(({ concept }) => outdatedOf(concept) !== undefined) === true)
-}
-
-/** What the lists say of a code; a code alone may be of any system. */
-function outdatedIn(plan: ValueSetPlan, { system, code }: GivenCode): string | undefined {
-  const includes = withImports(plan).flatMap((one) => one.includes)
-  const own = system === undefined ? includes : includes.filter(({ family }) => family?.url === system)
-  return own.flatMap(({ definition }) => outdatedOf(definition.listed(code)?.concept) ?? [])[0]
-}
-
-/** Whether the code is inactive in a code system that the value set takes codes from. */
-function isInactive(plan: ValueSetPlan, { system, code }: GivenCode): boolean {
-  return providersOf(plan, system).some((provider) => {
-    const concept = provider.find(code)
-    return concept !== undefined && provider.status(concept).inactive
-  })
-}
-
-function outdatedOf(concept: JsonObject | undefined): string | undefined {
-  if (extensionAt(concept, `${TYPE_URL}valueset-deprecated`)?.['valueBoolean'] === true) return 'deprecated'
-  const status = stringAt(extensionAt(concept, `${TYPE_URL}structuredefinition-standards-status`), 'valueCode')
-  return status === 'deprecated' || status === 'withdrawn' ? status : undefined
 }
 
 function best(verdicts: readonly Verdict[]): Verdict {

@@ -159,11 +159,10 @@ function bindingsOf(binding: JsonObject | undefined, { isBase }: ProfileSource):
   return [...rules, ...additionalBindings(binding)]
 }
 
-/** What the purpose of an additional binding demands; other purposes are for people and user interfaces. */
+/** What the purpose of an additional binding demands; other purposes are for people and user interfaces, or, as `minimum`, for what systems support. */
 const PURPOSES: ReadonlyMap<unknown, BindingRule['strength']> = new Map([
   ['maximum', 'required'],
   ['required', 'required'],
-  ['minimum', 'extensible'],
   ['extensible', 'extensible'],
   ['preferred', 'preferred'],
 ])

@@ -6,6 +6,7 @@ import type { JsonObject, JsonSource } from '../../json/index.js'
 import type { LinearRegex } from '../../regex/index.js'
 import type { StatusNote, SystemFamily } from '../../terminology/index.js'
 import type { Profile } from './element-rule.js'
+import type { OutOfUse } from './out-of-use.js'
 
 /** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
 export interface Definitions extends CodeDefinitions, ResourceDefinitions, StoredResources {
@@ -108,6 +109,8 @@ export interface CodeList {
   readonly systemsOf: (code: string) => readonly string[]
   /** `deprecated` or `withdrawn` for a code that it lists, and says to be so. */
   readonly outdated: (code: GivenCode) => string | undefined
+  /** Why a code that a resource gives without system should not be used, by the code system from which it takes the code. */
+  readonly outOfUse: (code: string) => OutOfUse | undefined
   /** Whether it takes only active codes, and this one is inactive. */
   readonly isBarred: (code: GivenCode) => boolean
   /** Its codes, as far as they are listed one by one or come from a code system of at most a thousand. */

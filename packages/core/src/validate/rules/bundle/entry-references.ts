@@ -40,7 +40,7 @@ const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
 
 /**
  * Checks what references in the entries lead to: those of a document's or message's header must be found, URNs should be, and none be
- * ambiguous. A link into an entry's resource must lead to one place there.
+ * ambiguous. A link into an entry's resource should lead to one place there.
  */
 export function checkEntryReferences(check: BundleCheck): void {
   const { index } = check
@@ -64,6 +64,8 @@ function checkAnchor({ run, index }: BundleCheck, entry: BundleEntry, { target, 
     run.findings.report(BUNDLE_REFERENCE_MISSING, node, {
       text: `The referenced entry has no element with the id ${quoted(id)}.`,
       code: 'not-found',
+      // A URN has its meaning in the Bundle only; what a URL leads to may have the place elsewhere.
+      ...(!target.startsWith('urn:') && { severity: 'information' }),
     })
   } else {
     run.findings.report(BUNDLE_REFERENCE_AMBIGUOUS, node, {

@@ -8,6 +8,7 @@ import { codesOfSystem } from '../../run/codes-of-system.js'
 import type { ElementRule } from '../../run/element-rule.js'
 import type { Help } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { outOfUse, type OutOfUse } from '../../run/out-of-use.js'
 import { pointerOf } from '../../run/patch.js'
 import type { Run, NodeRule } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
@@ -80,8 +81,9 @@ function isUsual(run: Run, coding: JsonObject): boolean {
   const provider = code === undefined ? undefined : family.provider(version)
   const concept = code === undefined ? undefined : provider?.find(code)
   if (provider === undefined || concept === undefined || provider.code(concept) !== code) return false
-  const { inactive, status } = provider.status(concept)
-  return !inactive && status !== 'deprecated' && isUsualDisplay(run, { display: stringAt(coding, 'display'), concept, provider })
+  return (
+    outOfUse(provider.status(concept)) === undefined && isUsualDisplay(run, { display: stringAt(coding, 'display'), concept, provider })
+  )
 }
 
 /** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
@@ -186,13 +188,15 @@ function checkConcept(run: Run, node: FhirNode, { coding, concept, provider, rul
   if (display !== undefined) checkDisplay(run, node, { display, concept, provider, rules })
 }
 
-/** A concept may be inactive, or deprecated while it can still be used. */
 function noteStatus(run: Run, node: FhirNode, { concept, provider }: { concept: number; provider: CodeSystemProvider }): void {
-  const { inactive, status } = provider.status(concept)
-  const name = quoted(provider.code(concept))
-  if (inactive) run.findings.report(CONCEPT_INACTIVE, node, { text: `${name} is inactive and should not be used.` })
-  else if (status === 'deprecated')
-    run.findings.report(CONCEPT_INACTIVE, node, { text: `${name} is deprecated; its use should be reviewed.` })
+  const reason = outOfUse(provider.status(concept))
+  if (reason !== undefined) reportOutOfUse(run, node, { code: provider.code(concept), reason })
+}
+
+/** A code may be inactive, or deprecated while it can still be used. */
+export function reportOutOfUse(run: Run, node: FhirNode, { code, reason }: { code: string; reason: OutOfUse }): void {
+  const text = reason === 'inactive' ? 'is inactive and should not be used' : 'is deprecated; its use should be reviewed'
+  run.findings.report(CONCEPT_INACTIVE, node, { text: `${quoted(code)} ${text}.` })
 }
 
 const UCUM = 'http://unitsofmeasure.org'
@@ -201,7 +205,7 @@ const ANNOTATED_UNIT = /^[^{]+\{/
 /** Units of quantities. */
 export const unitRule: NodeRule = {
   on: ['Quantity'],
-  finds: [CODE_UNKNOWN, UNIT_ANNOTATION, CODE_SYSTEM_UNKNOWN, CODING_SYSTEM_FORM],
+  finds: [CODE_UNKNOWN, CONCEPT_INACTIVE, UNIT_ANNOTATION, CODE_SYSTEM_UNKNOWN, CODING_SYSTEM_FORM],
   when: () => (value, run) => isObject(value) && !isUsualUnit(run, value),
   check: checkUnit,
 }
@@ -213,11 +217,13 @@ function isUsualUnit(run: Run, quantity: JsonObject): boolean {
   if (family === PENDING) return false
   if (family.unknown) return EXTERNAL.has(family.url)
   const provider = family.provider()
-  return provider === undefined || (provider.find(code) !== undefined && !code.includes('{'))
+  if (provider === undefined) return true
+  const concept = provider.find(code)
+  return concept !== undefined && outOfUse(provider.status(concept)) === undefined && !code.includes('{')
 }
 
 /**
- * Checks that the unit of a Quantity is one, where its code system can be asked, and that it depends on nothing between braces. Other systems than UCUM
+ * Checks that the unit of a Quantity is one, where its code system can be asked, that it is in use, and that it depends on nothing between braces. Other systems than UCUM
  * get a warning where no profile binds the unit: an example of R4 has a code that its system lacks.
  */
 function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
@@ -229,10 +235,14 @@ function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): voi
   if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
   const provider = family.provider()
   if (provider === undefined) return
-  if (provider.find(code) === undefined) {
+  const concept = provider.find(code)
+  if (concept === undefined) {
     const isBound = rules.some(({ isBase, bindings }) => !isBase && bindings.length > 0)
     reportUnknownCode(run, node, { code, provider, isSure: system === UCUM || isBound })
-  } else if (system === UCUM && ANNOTATED_UNIT.test(code)) {
+    return
+  }
+  noteStatus(run, node, { concept, provider })
+  if (system === UCUM && ANNOTATED_UNIT.test(code)) {
     const text = `The unit ${quoted(code)} has an annotation, which is ignored when units are compared; put it into the text of the unit.`
     run.findings.report(UNIT_ANNOTATION, node, { text })
   }

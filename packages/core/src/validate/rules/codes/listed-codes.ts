@@ -5,7 +5,7 @@ import type { ElementRule } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { Run } from '../../run/run.js'
 import { fromProfile, shownCode } from './bound-codes.js'
-import { CODE_SYSTEM_VERSION, CONCEPT_INACTIVE } from './check-coding.js'
+import { CODE_SYSTEM_VERSION, CONCEPT_INACTIVE, reportOutOfUse } from './check-coding.js'
 
 export const CODE_VERSION_MISMATCH: FindingDefinition = defineFinding(
   'code-version-mismatch',
@@ -33,6 +33,7 @@ interface ListedCode {
 export function checkListedCode(run: Run, node: FhirNode, listed: ListedCode): void {
   checkVersion(run, node, listed)
   noteOutdated(run, node, listed)
+  noteOutOfUse(run, node, listed)
   noteMissingVersion(run, node, listed)
   checkActive(run, node, listed)
 }
@@ -57,6 +58,12 @@ function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Listed
     ...(typeof node.value !== 'string' && { at: `${at}code` }),
     ...fromProfile(rule),
   })
+}
+
+/** Codings and units have their code system, and are checked against it by themselves; a bare code has that of the value set. */
+function noteOutOfUse(run: Run, node: FhirNode, { list, code }: ListedCode): void {
+  const reason = code.system === undefined ? list.outOfUse(code.code) : undefined
+  if (reason !== undefined) reportOutOfUse(run, node, { code: code.code, reason })
 }
 
 /** A value set may take active codes only; then it matters why a code is not in it. */

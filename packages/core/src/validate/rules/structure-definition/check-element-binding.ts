@@ -26,6 +26,20 @@ const BINDABLE: ReadonlySet<string> = new Set([
   'CodeableReference',
 ])
 
+/** What additional bindings can be for, by the code system of purposes. */
+const PURPOSES: ReadonlySet<unknown> = new Set([
+  'maximum',
+  'minimum',
+  'required',
+  'extensible',
+  'candidate',
+  'current',
+  'preferred',
+  'ui',
+  'starter',
+  'component',
+])
+
 /** Checks what an element is bound to: a value set that is known, with the codes that are meant; only experiments, and examples, use experiments. */
 export function checkBinding(definition: FhirNode, { run, node, place }: ElementCheck): void {
   const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
@@ -45,13 +59,23 @@ export function checkBinding(definition: FhirNode, { run, node, place }: Element
   }
 }
 
-/** A further binding is to a value set that is known, too, and says where it applies by elements of the profile. */
+/** A further binding is to a value set that is known, too, for one purpose, and says where it applies by elements of the profile. */
 function checkAdditional(run: Run, definition: FhirNode, extension: FhirNode): void {
-  for (const part of childrenOf(run, extension, 'extension')) {
+  const parts = childrenOf(run, extension, 'extension')
+  if (parts.filter((part) => textOf(part, 'url') === 'purpose').length > 1)
+    run.findings.report(DEFINITION_BINDING, extension, { text: 'An additional binding has one purpose.' })
+  for (const part of parts) {
     const [value] = childrenOf(run, part, 'value')
+    if (textOf(part, 'url') === 'purpose' && value !== undefined) checkPurpose(run, value)
     if (textOf(part, 'url') === 'valueSet' && typeof value?.value === 'string') checkValueSet(run, extension, value.value)
     if (textOf(part, 'url') === 'usage' && value !== undefined) checkUsage(run, definition, value)
   }
+}
+
+function checkPurpose(run: Run, purpose: FhirNode): void {
+  if (typeof purpose.value !== 'string' || PURPOSES.has(purpose.value)) return
+  const text = `${quoted(purpose.value)} is not a purpose of an additional binding: ${[...PURPOSES].join(', ')}.`
+  run.findings.report(DEFINITION_BINDING, purpose, { text })
 }
 
 function checkUsage(run: Run, definition: FhirNode, usage: FhirNode): void {

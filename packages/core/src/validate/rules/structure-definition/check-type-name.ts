@@ -27,6 +27,14 @@ function checkTypeName(run: Run, node: FhirNode): void {
   const text = type === undefined ? undefined : problemOf(run, node, type)
   if (isBare) run.findings.report(DEFINITION_TYPE_NAME, node, { text: 'The definition names no type.', at: 'type' })
   if (text !== undefined) run.findings.report(DEFINITION_TYPE_NAME, node, { text, at: 'type' })
+  const url = textOf(node, 'url')
+  if (type === undefined || url === undefined || !isAbsoluteUri(type) || namespaceOf(type) === namespaceOf(url)) return
+  const other = `The type ${quoted(type)} should be in the same namespace as the definition, whose url is ${quoted(url)}.`
+  run.findings.report(DEFINITION_TYPE_NAME, node, { text: other, at: 'type', severity: 'warning' })
+}
+
+function namespaceOf(url: string): string {
+  return url.slice(0, Math.max(0, url.lastIndexOf('/')))
 }
 
 function problemOf(run: Run, node: FhirNode, type: string): string | undefined {
