@@ -2,26 +2,26 @@ import { numberOf } from './comparison.js'
 import { decimal, placesOf } from './decimal.js'
 import { isDecimal, isQuantity, isTemporal, type SystemValue } from './item.js'
 import { evaluationProblem } from './problem.js'
-import { inUnit, type Quantity } from './quantity.js'
+import { inFinerUnit, inUnit, unitOfProduct, type Quantity, type UnitConversion } from './quantity.js'
 import { addDuration } from './temporal.js'
 import { systemTypeOf } from './to-system.js'
 
 const QUOTIENT_PLACES = 8
 
 /** `+`: numbers, text, quantities, and a duration added to a date or time. `undefined` is the empty result. */
-export function add(left: SystemValue, right: SystemValue): SystemValue | undefined {
+export function add(left: SystemValue, right: SystemValue, convert?: UnitConversion): SystemValue | undefined {
   if (typeof left === 'string' && typeof right === 'string') return left + right
   if (isTemporal(left) && isQuantity(right)) return addDuration(left, right)
-  return additive('+', left, right) ?? sumOfQuantities(left, right, 1)
+  return additive('+', left, right) ?? sumOfQuantities(left, right, { sign: 1, convert })
 }
 
 /** `-`: numbers, quantities, and a duration taken from a date or time. */
-export function subtract(left: SystemValue, right: SystemValue): SystemValue | undefined {
+export function subtract(left: SystemValue, right: SystemValue, convert?: UnitConversion): SystemValue | undefined {
   if (isTemporal(left) && isQuantity(right)) return addDuration(left, negated(right))
-  return additive('-', left, right) ?? sumOfQuantities(left, right, -1)
+  return additive('-', left, right) ?? sumOfQuantities(left, right, { sign: -1, convert })
 }
 
-/** `*`: numbers, and a quantity times a number. */
+/** `*`: numbers and quantities, whose units are put together. */
 export function multiply(left: SystemValue, right: SystemValue): SystemValue | undefined {
   if (isQuantity(left) || isQuantity(right)) return productOfQuantities(left, right)
   const [a, b] = numbers('*', left, right)
@@ -30,8 +30,8 @@ export function multiply(left: SystemValue, right: SystemValue): SystemValue | u
 }
 
 /** `/`: always a decimal; empty when divided by zero. */
-export function divide(left: SystemValue, right: SystemValue): SystemValue | undefined {
-  if (isQuantity(left)) return quotientOfQuantity(left, right)
+export function divide(left: SystemValue, right: SystemValue, convert?: UnitConversion): SystemValue | undefined {
+  if (isQuantity(left) || isQuantity(right)) return quotientOfQuantities(left, right, convert)
   const [a, b] = numbers('/', left, right)
   return b === 0 ? undefined : quotient(a, b)
 }
@@ -89,41 +89,50 @@ function negated(quantity: Quantity): Quantity {
   return { ...quantity, value: { ...quantity.value, value: -quantity.value.value } }
 }
 
-/** Quantities of units that do not convert have no sum. */
-function sumOfQuantities(left: SystemValue, right: SystemValue, sign: 1 | -1): SystemValue | undefined {
+interface Sum {
+  readonly sign: 1 | -1
+  readonly convert: UnitConversion | undefined
+}
+
+/** In the finer of the two units. Quantities of units that do not convert have no sum. */
+function sumOfQuantities(left: SystemValue, right: SystemValue, { sign, convert }: Sum): SystemValue | undefined {
   if (!isQuantity(left) || !isQuantity(right)) {
     if (isQuantity(left) || isQuantity(right))
       throw evaluationProblem(`a Quantity does not add to ${systemTypeOf(isQuantity(left) ? right : left)}`)
     return undefined
   }
-  const converted = inUnit(right, left.unit)
-  if (converted === undefined) return undefined
-  const value = decimal(left.value.value + sign * converted.value.value, Math.max(left.value.places, converted.value.places))
-  return { ...left, value }
+  const [one, other] = inFinerUnit(left, right, convert) ?? []
+  if (one === undefined || other === undefined) return undefined
+  const value = decimal(one.value.value + sign * other.value.value, Math.max(one.value.places, other.value.places))
+  return { ...one, value }
 }
 
 function productOfQuantities(left: SystemValue, right: SystemValue): SystemValue | undefined {
-  const [quantity, factor] = isQuantity(left) ? [left, right] : [right, left]
-  if (!isQuantity(quantity)) return undefined
-  const [by, unit] = isQuantity(factor) ? [factor.value, factor.unit] : [factor, '1']
-  const number = numberOf(by)
-  if (number === undefined) throw evaluationProblem(`'*' does not apply to Quantity and ${systemTypeOf(factor)}`)
-  if (unit !== '1' && quantity.unit !== '1') return undefined
-  const value = decimal(quantity.value.value * number, quantity.value.places + places(by))
-  return { kind: 'quantity', value, unit: unit === '1' ? quantity.unit : unit }
+  const [one, other] = amounts('*', left, right)
+  const unit = unitOfProduct(one.unit, other.unit, 1)
+  if (unit === undefined) return undefined
+  return { kind: 'quantity', value: decimal(one.value.value * other.value.value, one.value.places + other.value.places), unit }
 }
 
-function quotientOfQuantity(left: Quantity, right: SystemValue): SystemValue | undefined {
-  const { by, unit } = divisorOf(left, right)
-  if (by === undefined) throw evaluationProblem(`'/' does not apply to Quantity and ${systemTypeOf(right)}`)
-  const value = by === 0 || unit === undefined ? undefined : quotient(left.value.value, by)
-  return isDecimal(value) ? { kind: 'quantity', value, unit: unit ?? '1' } : undefined
+/** Units that convert cancel out; a number has none. */
+function quotientOfQuantities(left: SystemValue, right: SystemValue, convert: UnitConversion | undefined): SystemValue | undefined {
+  const [one, other] = amounts('/', left, right)
+  const converted = isQuantity(right) ? inUnit(other, one.unit, convert) : undefined
+  const unit = converted === undefined ? unitOfProduct(one.unit, other.unit, -1) : '1'
+  const by = (converted ?? other).value.value
+  const value = by === 0 ? undefined : quotient(one.value.value, by)
+  return isDecimal(value) && unit !== undefined ? { kind: 'quantity', value, unit } : undefined
 }
 
-/** What a quantity is divided by, and the unit of the result; units that do not cancel out have none. */
-function divisorOf(left: Quantity, right: SystemValue): { by: number | undefined; unit?: string } {
-  if (!isQuantity(right)) return { by: numberOf(right), unit: left.unit }
-  const converted = inUnit(right, left.unit)
-  if (converted !== undefined) return { by: converted.value.value, unit: '1' }
-  return right.unit === '1' ? { by: right.value.value, unit: left.unit } : { by: right.value.value }
+/** Both sides as quantities: a number is one of the unit 1. */
+function amounts(operator: string, left: SystemValue, right: SystemValue): [Quantity, Quantity] {
+  const [one, other] = [amountOf(left), amountOf(right)]
+  if (one !== undefined && other !== undefined) return [one, other]
+  throw evaluationProblem(`'${operator}' does not apply to ${systemTypeOf(left)} and ${systemTypeOf(right)}`)
+}
+
+function amountOf(value: SystemValue): Quantity | undefined {
+  if (isQuantity(value)) return value
+  const number = numberOf(value)
+  return number === undefined ? undefined : { kind: 'quantity', value: isDecimal(value) ? value : decimal(number, 0), unit: '1' }
 }

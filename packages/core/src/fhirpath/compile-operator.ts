@@ -4,6 +4,7 @@ import { codeOfItems, codeOfTruth, type Code, spend, type Scope } from './code.j
 import { compareItems, equal1, equalItems, equivalentItems, distinct } from './comparison.js'
 import { NOTHING, type Items, type SystemValue } from './item.js'
 import { evaluationProblem } from './problem.js'
+import type { UnitConversion } from './quantity.js'
 import { toSystem } from './to-system.js'
 
 /** Compiles an operator between two operands. @see https://hl7.org/fhirpath/N1/#operations */
@@ -20,6 +21,7 @@ export function compileSign(sign: '+' | '-', operand: Code): Code {
 }
 
 type Compile = (left: Code, right: Code) => Code
+type Arithmetic = (left: SystemValue, right: SystemValue, convert: UnitConversion | undefined) => SystemValue | undefined
 
 const OPERATORS: { readonly [operator in BinaryOperator]: Compile } = {
   '*': arithmetic('*', multiply),
@@ -54,13 +56,13 @@ function operandOf(items: Items, operator: string): SystemValue | undefined {
   return value
 }
 
-function arithmetic(operator: string, compute: (left: SystemValue, right: SystemValue) => SystemValue | undefined): Compile {
+function arithmetic(operator: string, compute: Arithmetic): Compile {
   return (left, right) =>
     codeOfItems((scope) => {
       const leftValue = operandOf(left.items(scope), operator)
       const rightValue = operandOf(right.items(scope), operator)
       if (leftValue === undefined || rightValue === undefined) return NOTHING
-      const result = compute(leftValue, rightValue)
+      const result = compute(leftValue, rightValue, scope.run.context.host?.convertUnit)
       if (typeof result === 'string') spend(scope.run, result.length >> 3)
       return result === undefined ? NOTHING : [result]
     })

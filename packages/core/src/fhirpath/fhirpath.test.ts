@@ -253,6 +253,15 @@ const rows: readonly [expression: string, expected: readonly Plain[]][] = [
   ["2 'mg' + 1 'mg'", ["3 'mg'"]],
   ["2 'mg' * 3", ["6 'mg'"]],
   ["6 'mg' / 2 'mg'", ["3 '1'"]],
+  ["6 'mg' / 2", ["3 'mg'"]],
+  ["6 / 2 's'", ["3 '/s'"]],
+  ["12 'cm' * 3 'cm'", ["36 'cm2'"]],
+  ["12 'cm2' / 3 'cm'", ["4 'cm'"]],
+  ["3 'cm' * 12 'cm2'", ["36 'cm3'"]],
+  ["1 'wk' + 1 'd'", ["8 'd'"]],
+  ['1 hour + 30 minutes', ["90 'minute'"]],
+  ["1 'mg' + 1 's'", []],
+  ["(1 'mg').combine(1 's').max()", []],
   ["contained.value > 100 '[lb_av]'", [true]],
   ["1 'cm'.comparable(1 's')", [false]],
   // Precision
@@ -412,6 +421,20 @@ describe('the host', () => {
   test('converts units', () => {
     const convertUnit = (from: string, to: string) => (from === 'g' && to === 'mg' ? 1000 : from === 'mg' && to === 'g' ? 0.001 : undefined)
     expect(run("1 'g' = 1000 'mg'", { host: { convertUnit } })).toEqual([true])
+  })
+
+  test.each([
+    ["1 'g' + 1 'mg'", "1001 'mg'"],
+    ["1 'mg' + 1 'g'", "1001 'mg'"],
+    ["1 'g' - 250 'mg'", "750 'mg'"],
+    ["1 'g' / 500 'mg'", "2 '1'"],
+    ["(1 'g').combine(500 'mg').sum()", "1500 'mg'"],
+    ["(1 'g').combine(500 'mg').avg()", "750 'mg'"],
+    ["(1 'g').combine(500 'mg').min()", "500 'mg'"],
+    ["(500 'mg').combine(1 'g').max()", "1 'g'"],
+  ])('%s is in the finer unit', (expression, expected) => {
+    const convertUnit = (from: string, to: string) => (from === 'g' && to === 'mg' ? 1000 : from === 'mg' && to === 'g' ? 0.001 : undefined)
+    expect(plain(run(expression, { host: { convertUnit } }))).toEqual([expected])
   })
 })
 

@@ -1,4 +1,5 @@
-import { decimal, decimalText, parseDecimal, type Decimal } from './decimal.js'
+import { decimal, decimalOf, decimalText, parseDecimal, type Decimal } from './decimal.js'
+import { unitProduct } from './unit-product.js'
 
 /** A System.Quantity. `unit` is a UCUM code, or a calendar duration in the singular (`year` ... `millisecond`). */
 export interface Quantity {
@@ -69,7 +70,39 @@ export function compareQuantities(left: Quantity, right: Quantity, convert?: Uni
 export function inUnit(quantity: Quantity, unit: string, convert?: UnitConversion): Quantity | undefined {
   const factor = factorBetween(quantity.unit, unit, convert)
   if (factor === undefined) return undefined
-  return factor === 1 ? { ...quantity, unit } : { ...quantity, unit, value: decimal(quantity.value.value * factor, 8) }
+  if (factor === 1) return { ...quantity, unit }
+  const { value } = decimal(quantity.value.value * factor, CONVERTED_PLACES)
+  return { ...quantity, unit, value: decimalOf(value) }
+}
+
+/** Digits after the point that conversions keep. */
+const CONVERTED_PLACES = 8
+
+/** Two quantities in the finer of their units; `undefined` when these do not compare. */
+export function inFinerUnit(left: Quantity, right: Quantity, convert?: UnitConversion): readonly [Quantity, Quantity] | undefined {
+  const factor = factorBetween(left.unit, right.unit, convert)
+  if (factor === undefined) return undefined
+  const unit = factor > 1 ? right.unit : left.unit
+  return [inUnit(left, unit, convert) ?? left, inUnit(right, unit, convert) ?? right]
+}
+
+/** Longest unit of a product, in characters. */
+const MAX_UNIT = 1_000
+
+/** The unit of a product (`sign` 1) or quotient (-1); `undefined` for one that is too long. */
+export function unitOfProduct(left: string, right: string, sign: 1 | -1): string | undefined {
+  if (right === '1') return left
+  if (left === '1' && sign === 1) return right
+  return left.length + right.length > MAX_UNIT ? undefined : unitProduct(ucumUnit(left), ucumUnit(right), sign)
+}
+
+const PERIODS_OF_UCUM: ReadonlyMap<string, string> = new Map([
+  ['year', 'a'],
+  ['month', 'mo'],
+])
+
+function ucumUnit(unit: string): string {
+  return CALENDAR_TO_UCUM.get(unit) ?? PERIODS_OF_UCUM.get(unit) ?? unit
 }
 
 function factorBetween(left: string, right: string, convert: UnitConversion | undefined): number | undefined {

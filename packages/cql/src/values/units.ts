@@ -1,3 +1,5 @@
+import { unitProduct } from 'fhir-ops/internal/fhirpath'
+
 /** Longest unit that is looked into, in characters. */
 export const MAX_UNIT = 1_000
 
@@ -90,37 +92,11 @@ function plainUnit(unit: string, calendarIsUcum: boolean): string {
 export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
   if (b === '1') return a
   if (a === '1' && sign === 1) return b
-  const exponents = new Map<string, number>()
-  addParts(exponents, ucumUnit(a), 1)
-  addParts(exponents, ucumUnit(b), sign)
-  const parts = [...exponents].filter(([, exponent]) => exponent !== 0)
-  const above = parts.filter(([, exponent]) => exponent > 0).map(([unit, exponent]) => partText(unit, exponent))
-  const below = parts.filter(([, exponent]) => exponent < 0).map(([unit, exponent]) => `/${partText(unit, -exponent)}`)
-  return (above.join('.') || (below.length === 0 ? '1' : '')) + below.join('')
+  return unitProduct(ucumUnit(a), ucumUnit(b), sign)
 }
 
 /** A unit as UCUM writes it. */
 export function ucumUnit(unit: string): string {
   const calendar = calendarUnit(unit) ?? ''
   return DEFINITE_TO_UCUM.get(calendar) ?? UCUM_CALENDAR.get(calendar) ?? unit
-}
-
-/** A part of a unit after its operator: annotations and brackets may hold what is an operator elsewhere. */
-const PART = /([./]?)((?:\{[^{}]*\}|\[[^[\]]*\]|[^./{}[\]])+)/g
-
-/** A part of a unit and its exponent, of which every digit is read. */
-const EXPONENT = /^(.*?)([+-]?\d{1,9})?$/
-
-function addParts(exponents: Map<string, number>, unit: string, sign: 1 | -1): void {
-  const add = (name: string, exponent: number): void => void exponents.set(name, (exponents.get(name) ?? 0) + exponent)
-  // What is in parentheses stays together.
-  if (unit.includes('(')) return add(`(${unit})`, sign)
-  for (const [, operator, part = ''] of unit.matchAll(PART)) {
-    const [, name = '', exponent = '1'] = EXPONENT.exec(part) ?? []
-    if (name !== '' || exponent !== '1') add(name, (operator === '/' ? -sign : sign) * Number(exponent))
-  }
-}
-
-function partText(unit: string, exponent: number): string {
-  return exponent === 1 ? unit : `${unit}${exponent}`
 }

@@ -2,6 +2,7 @@ import { add, divide, integer } from '../arithmetic.js'
 import { compareValues, numberOf } from '../comparison.js'
 import { decimal, decimalOf } from '../decimal.js'
 import { isDecimal, isQuantity, NOTHING, type Items, type SystemValue } from '../item.js'
+import type { Scope } from '../code.js'
 import { evaluationProblem } from '../problem.js'
 import { systemTypeOf, toSystem } from '../to-system.js'
 import { integerArgument, itemsFunction, singleValue, valueFunction, type FunctionDefinition } from './definition.js'
@@ -25,13 +26,13 @@ export const MATH_FUNCTIONS: readonly FunctionDefinition[] = [
     if (places < 0) throw evaluationProblem('round() takes no negative precision')
     return typeof value === 'number' ? value : decimal(numeric('round', value), places)
   }),
-  itemsFunction('sum', [0, 0], (input) => folded(input, add)),
-  itemsFunction('min', [0, 0], (input) => folded(input, (least, value) => ((compareValues(value, least) ?? 0) < 0 ? value : least))),
-  itemsFunction('max', [0, 0], (input) => folded(input, (most, value) => ((compareValues(value, most) ?? 0) > 0 ? value : most))),
-  itemsFunction('avg', [0, 0], (input) => {
-    const [sum] = folded(input, add)
-    const total = toSystem(sum)
-    const mean = total === undefined ? undefined : divide(total, input.length)
+  itemsFunction('sum', [0, 0], (input, _, scope) => total(input, scope)),
+  itemsFunction('min', [0, 0], (input, _, scope) => extreme(input, -1, scope)),
+  itemsFunction('max', [0, 0], (input, _, scope) => extreme(input, 1, scope)),
+  itemsFunction('avg', [0, 0], (input, _, scope) => {
+    const [sum] = total(input, scope)
+    const whole = toSystem(sum)
+    const mean = whole === undefined ? undefined : divide(whole, input.length)
     return mean === undefined ? NOTHING : [mean]
   }),
 ]
@@ -66,6 +67,18 @@ function power(value: SystemValue, exponent: SystemValue | undefined): SystemVal
   const result = numeric('power', value) ** numeric('power', exponent)
   if (typeof value === 'number' && typeof exponent === 'number' && Number.isInteger(result)) return integer(result)
   return finite(result)
+}
+
+function total(items: Items, scope: Scope): Items {
+  return folded(items, (left, right) => add(left, right, scope.run.context.host?.convertUnit))
+}
+
+/** The least (-1) or greatest (1); none of values of which it is not known which is greater. */
+function extreme(items: Items, sign: 1 | -1, scope: Scope): Items {
+  return folded(items, (found, value) => {
+    const order = compareValues(value, found, scope.run.context.host?.convertUnit)
+    return order === undefined ? undefined : order * sign > 0 ? value : found
+  })
 }
 
 function folded(items: Items, step: (left: SystemValue, right: SystemValue) => SystemValue | undefined): Items {
