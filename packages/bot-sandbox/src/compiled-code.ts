@@ -1,22 +1,28 @@
-import type { QuickJSContext } from 'quickjs-emscripten-core'
+import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten-core'
 import type { Changes, Snapshot } from './snapshot.js'
 
 /** The name of a bot's code in messages, and that by which the prelude imports it. */
 export const CODE_FILE = 'bot.js'
 
-/** A script or a module to be evaluated, or a module that is compiled already. */
-export type CodeKind = 'global' | 'module' | 'compiled'
+/** How a code that was made ready is run. */
+export type Prepared =
+  /** By evaluating its source. */
+  | { readonly kind: 'source'; readonly type: 'global' | 'module' }
+  /** By importing `CODE_FILE`, the module that it was compiled to. */
+  | { readonly kind: 'module' }
+  /** By calling the function that it was compiled to. */
+  | { readonly kind: 'script'; readonly body: QuickJSHandle }
 
-/** What a code is, and its module once it is compiled and not evaluated. */
+/** How a code is run, and what it was compiled to. */
 interface Known {
-  readonly kind: CodeKind
+  readonly prepared: Prepared
   readonly changes?: Changes | undefined
   readonly bytes: number
 }
 
-/** What is kept of all codes of a realm, and of one. */
-const MOST_BYTES = 4 * 1024 * 1024
-const MOST_OF_ONE = 512 * 1024
+/** What is kept of all codes of a realm, and of one. What the longest source of the usual limit is compiled to takes half of the latter. */
+const MOST_BYTES = 16 * 1024 * 1024
+const MOST_OF_ONE = 8 * 1024 * 1024
 
 /** What codes are made ready in. */
 export interface PreparerOptions {
@@ -27,9 +33,10 @@ export interface PreparerOptions {
 }
 
 /**
- * Makes a function that makes a realm, as its snapshot is, ready for a code: to compile one takes as long as a small run. Nothing of a code is evaluated before its run.
+ * Makes a function that makes a realm, as its snapshot is, ready for a code: to compile one takes as long as a small run, and as hundreds where it is large. Nothing of a
+ * code is evaluated before its run.
  */
-export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions): (code: string) => CodeKind {
+export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions): (code: string) => Prepared {
   const known = new Map<string, Known>()
   let bytes = 0
   // The limit is in the engine's memory too.
@@ -42,14 +49,24 @@ export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions
   }
   const compiles = (code: string, type: 'global' | 'module'): boolean =>
     context.evalCode(code, CODE_FILE, { type, compileOnly: true }).error === undefined
-  /** Unless the memory has grown, the realm is as its snapshot afterwards, or holds the compiled module. */
+  /** Undefined for a code that cannot be in a function, such as one that begins with `#!`. */
+  const compiledScript = (code: string): Prepared | undefined => {
+    const result = context.evalCode(`(function () {${code}\n})`, CODE_FILE, { type: 'global' })
+    return result.error === undefined ? { kind: 'script', body: result.value } : undefined
+  }
+  const compiledModule = (code: string): Prepared | undefined => (compiles(code, 'module') ? { kind: 'module' } : undefined)
+  /** Unless the memory has grown, the realm is as its snapshot afterwards, or holds what the code was compiled to. */
   const look = (code: string): Known => {
     const size = 2 * code.length
-    if (compiles(code, 'global')) return { kind: 'global', bytes: size }
-    const changes = restored() && compiles(code, 'module') ? snapshot.changes() : undefined
-    if (changes !== undefined && changes.bytes <= MOST_OF_ONE) return { kind: 'compiled', changes, bytes: size + changes.bytes }
+    // A code that is no script by itself could end the function and go on.
+    const type = compiles(code, 'global') ? 'global' : 'module'
+    const compiled = type === 'global' ? compiledScript : compiledModule
+    const prepared = restored() ? compiled(code) : undefined
+    const changes = prepared && snapshot.changes()
+    if (prepared !== undefined && changes !== undefined && changes.bytes <= MOST_OF_ONE)
+      return { prepared, changes, bytes: size + changes.bytes }
     restored()
-    return { kind: 'module', bytes: size }
+    return { prepared: { kind: 'source', type }, bytes: size }
   }
   const keep = (code: string, found: Known): void => {
     known.set(code, found)
@@ -66,11 +83,11 @@ export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions
     if (before === undefined) {
       const found = look(code)
       keep(code, found)
-      return found.kind
+      return found.prepared
     }
     known.delete(code)
     known.set(code, before)
     before.changes?.apply()
-    return before.kind
+    return before.prepared
   }
 }

@@ -10,7 +10,7 @@ import {
 import type { Answered, Failure, Grants, Outcome } from './protocol.js'
 import { createRunState, type RunState } from './run-state.js'
 import type { SandboxApi } from './prelude/host.js'
-import { CODE_FILE, codePreparer, type CodeKind } from './compiled-code.js'
+import { CODE_FILE, codePreparer, type Prepared } from './compiled-code.js'
 import { takeSnapshot } from './snapshot.js'
 import variant from '@jitl/quickjs-ng-wasmfile-release-sync'
 
@@ -32,8 +32,8 @@ export interface Realm {
   readonly memory: WebAssembly.Memory
   /** The functions of the prelude. */
   readonly api: Readonly<Record<keyof SandboxApi, QuickJSHandle>>
-  /** Makes ready for a code, and says how it is to be run. A module does not compile as a script: at least its `export` is none. */
-  prepare(code: string): CodeKind
+  /** Makes ready for a code, and says how it is run. A module does not compile as a script: at least its `export` is none. */
+  prepare(code: string): Prepared
   /** Whom the functions of the host serve from now on. */
   begin(run: CurrentRun): void
   /** False when the memory has grown: the realm must not be used any more. */

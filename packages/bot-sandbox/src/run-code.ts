@@ -1,6 +1,6 @@
 import type { QuickJSHandle, VmCallResult } from 'quickjs-emscripten-core'
 import type { DoneMessage, ReplyMessage, RunMessage } from './protocol.js'
-import { CODE_FILE } from './compiled-code.js'
+import { CODE_FILE, type Prepared } from './compiled-code.js'
 import type { CurrentRun, Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 
@@ -52,13 +52,20 @@ class RunEnded extends Error {}
 async function drive(run: Run): Promise<void> {
   const { realm, state, message, options } = run
   const { context } = realm
-  const kind = realm.prepare(message.code)
-  if (kind === 'compiled') call(run, ['startCompiled', context.newString(message.event)])
-  else call(run, ['start', valueOf(run, context.evalCode(message.code, CODE_FILE, { type: kind })), context.newString(message.event)])
+  const prepared = realm.prepare(message.code)
+  if (prepared.kind === 'module') call(run, ['startCompiled', context.newString(message.event)])
+  else call(run, ['start', loaded(run, prepared), context.newString(message.event)])
   while (!hasEnded(run)) {
     if (state.openCalls() === 0) runTimer(run)
     else answerCall(run, await options.nextReply(state.leftMs()))
   }
+}
+
+/** What the code gave when it was loaded: a module, a promise of one, or whatever a script gives. */
+function loaded(run: Run, prepared: Exclude<Prepared, { readonly kind: 'module' }>): QuickJSHandle {
+  const { context } = run.realm
+  if (prepared.kind === 'script') return valueOf(run, context.callFunction(prepared.body, context.undefined))
+  return valueOf(run, context.evalCode(run.message.code, CODE_FILE, { type: prepared.type }))
 }
 
 /** Runs what is due now. True when the run has ended. */

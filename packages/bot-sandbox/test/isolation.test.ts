@@ -144,6 +144,45 @@ describe('a module is compiled once, and evaluated in each run', () => {
   })
 })
 
+describe('a script is compiled once, as the body of a function, and run in each run', () => {
+  test('so that it counts from the beginning, beside others', async () => {
+    const counting = (name: string): string => `let calls = 0; exports.handler = () => ['${name}', ++calls, typeof calls]`
+    for (const name of ['a', 'b', 'a', 'a', 'b']) expect(await runCode(sandbox, counting(name))).toEqual([name, 1, 'number'])
+  })
+
+  test('in which this is the global object', async () => {
+    const code = 'this.left = typeof left; var own = 1; exports.handler = () => [left, this === globalThis, typeof globalThis.own]'
+    for (let i = 0; i < 3; i++) expect(await runCode(sandbox, code)).toEqual(['undefined', true, 'undefined'])
+  })
+
+  test('which it cannot end', async () => {
+    const good = 'exports.handler = () => typeof left'
+    for (const code of [
+      '}); globalThis.left = 1; (function () {',
+      '} + (globalThis.left = 1)); (function () {',
+      '--> }); globalThis.left = 1; (function () {',
+    ]) {
+      const failure = await runCode(sandbox, code).catch((error: unknown) => error)
+      expect(failure).toMatchObject({ code: 'bot-failed' })
+      expect(await runCode(sandbox, good)).toBe('undefined')
+    }
+  })
+
+  test('also where it cannot be one, or ends in a comment', async () => {
+    for (let i = 0; i < 2; i++) {
+      expect(await runCode(sandbox, '#!/usr/bin/env node\nexports.handler = () => 1')).toBe(1)
+      expect(await runCode(sandbox, 'exports.handler = () => 2 // two')).toBe(2)
+    }
+  })
+
+  test('with the lines of its source in what it throws', async () => {
+    const failure = await runCode(sandbox, 'const a = 1\nexports.handler = () => { throw new Error("late") }').catch(
+      (error: unknown) => error,
+    )
+    expect(failure).toMatchObject({ detail: { diagnostics: expect.stringContaining('bot.js:2') } })
+  })
+})
+
 describe('every run has', () => {
   test('random numbers of its own, spread evenly', async () => {
     const code = 'exports.handler = () => Array.from({ length: 1000 }, Math.random)'
@@ -190,6 +229,25 @@ describe('the memory of the engine', () => {
       expect(done).toMatchObject({ outcome: { value: `"${name}"` }, isReusable: true })
       realm.reset()
       expect(Buffer.from(realm.memory.buffer).toString('latin1') === before).toBe(true)
+    }
+  })
+
+  test('keeps what sources are compiled to, also where they are as long as they may be', async () => {
+    const realm = await createRealm({ prelude: prelude(), grants: {}, memoryBytes: LIMITS.memoryBytes })
+    const helper = (at: number): string =>
+      `function helper${at}(a, b) { return [a, b, ${at}].map((x) => x + ${at}).filter((x) => x > 3) }\n`
+    const helpers = Array.from({ length: 2_800 }, (_, at) => helper(at)).join('')
+    expect(helpers.length).toBeGreaterThan(0.9 * LIMITS.sourceBytes)
+    for (const [end, kind] of [
+      ['exports.handler = () => helper7(1, 2)', 'script'],
+      ['export const handler = () => helper7(1, 2)', 'module'],
+    ] as const) {
+      for (let i = 0; i < 3; i++) {
+        expect(await runIn(message(helpers + end), { realm, ...io })).toMatchObject({ outcome: { value: '[8,9,14]' }, isReusable: true })
+        realm.reset()
+        expect(realm.prepare(helpers + end).kind).toBe(kind)
+        realm.reset()
+      }
     }
   })
 
