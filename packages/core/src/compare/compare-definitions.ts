@@ -8,6 +8,7 @@ import {
   type VersionRules,
 } from '../terminology/index.js'
 import type { Explain } from '../explain/index.js'
+import type { Work } from '../work/index.js'
 import { joined, overlapOf, systemStep, type Overlap } from './overlap.js'
 
 /** When codes of different versions of a code system are different: where the system says so (the default), always, or never. */
@@ -20,14 +21,15 @@ export type VersionPolicy = 'as-needed' | 'always' | 'never'
  * @returns `undefined` when the codes must be listed: with imports, excludes, lists beside filters, and where filters are looked at in
  *   different versions of a code system.
  */
-export function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, { rules, policy, explain }: ComparedBy): Overlap | undefined {
+export function* compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, { rules, policy, explain }: ComparedBy): Work<Overlap | undefined> {
   if (isComposed(a) || isComposed(b) || a.valueSet.activeOnly !== b.valueSet.activeOnly) return undefined
-  const parts = systemParts(a, b, rules)
-  const overlaps = parts.map(({ system, mine, others }) => {
-    const overlap = compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy })
+  const parts = yield* systemParts(a, b, rules)
+  const overlaps: (Overlap | undefined)[] = []
+  for (const { system, mine, others } of parts) {
+    const overlap = yield* compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy })
     explain?.step(systemStep(system, overlap))
-    return overlap
-  })
+    overlaps.push(overlap)
+  }
   const known = overlaps.filter((overlap) => overlap !== undefined)
   if (known.length < overlaps.length) return undefined
   const sum = known.reduce(joined, NOTHING)
@@ -55,14 +57,16 @@ function needsListing({ imports, missing, definition, filters }: ConceptSetPlan)
 }
 
 /** What both value sets take of each code system that one of them names. */
-function systemParts(a: ValueSetPlan, b: ValueSetPlan, rules: VersionRules): readonly SystemParts[] {
+function* systemParts(a: ValueSetPlan, b: ValueSetPlan, rules: VersionRules): Work<readonly SystemParts[]> {
   const [left, right] = [a, b].map(({ includes }) => Map.groupBy(includes, ({ definition }) => definition.system))
   const systems = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
-  return Array.from(systems, (system = '') => ({
-    system,
-    mine: systemPart(left?.get(system) ?? [], rules),
-    others: systemPart(right?.get(system) ?? [], rules),
-  }))
+  const parts: SystemParts[] = []
+  for (const system of systems) {
+    const mine = yield* systemPart(left?.get(system) ?? [], rules)
+    const others = yield* systemPart(right?.get(system) ?? [], rules)
+    parts.push({ system: system ?? '', mine, others })
+  }
+  return parts
 }
 
 interface SystemParts {
@@ -77,7 +81,7 @@ interface SystemPart {
   readonly isWhole: boolean
   /** The filters of each include that has some, by a text that is equal for equal filters in any order. */
   readonly filters: ReadonlyMap<string, readonly Filter[]>
-  /** Codes that are listed. */
+  /** Codes that are listed, as the system writes them. */
   readonly codes: ReadonlySet<string>
   /** The versions that are chosen for the includes; empty for a system without version. */
   readonly versions: ReadonlySet<string>
@@ -86,7 +90,7 @@ interface SystemPart {
 }
 
 /** Gathers the includes of one code system. */
-function systemPart(includes: readonly ConceptSetPlan[], rules: VersionRules): SystemPart {
+function* systemPart(includes: readonly ConceptSetPlan[], rules: VersionRules): Work<SystemPart> {
   const choices = includes.flatMap(({ family, definition }) =>
     family === undefined ? [] : [chooseVersion(family, { include: definition.version, rules })],
   )
@@ -96,25 +100,43 @@ function systemPart(includes: readonly ConceptSetPlan[], rules: VersionRules): S
   return {
     isWhole,
     filters: new Map(filtered.map(({ filters }) => [textOf(filters), filters])),
-    codes: new Set(listed.flatMap(({ definition }) => (definition.concepts ?? []).map(({ code }) => code))),
+    codes: yield* listedCodes(listed, choices[0]?.provider),
     versions: new Set(choices.map(({ provider, wished }) => provider?.header.version ?? wished ?? '')),
     provider: choices[0]?.provider,
   }
+}
+
+const STEPS = 256
+
+function* listedCodes(listed: readonly ConceptSetPlan[], provider: CodeSystemProvider | undefined): Work<ReadonlySet<string>> {
+  const codes = new Set<string>()
+  for (const { definition } of listed) {
+    for (const { code } of definition.concepts ?? []) {
+      if (codes.size % STEPS === 0) yield
+      codes.add(provider?.header.caseSensitive === false ? writtenCode(provider, code) : code)
+    }
+  }
+  return codes
+}
+
+function writtenCode(provider: CodeSystemProvider, code: string): string {
+  const concept = provider.find(code)
+  return concept === undefined ? code : provider.code(concept)
 }
 
 function textOf(filters: readonly Filter[]): string {
   return JSON.stringify(filters.map(({ property, op, value }) => JSON.stringify([property, op, value])).toSorted())
 }
 
-function compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: ComparedHow): Overlap | undefined {
+function* compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: ComparedHow): Work<Overlap | undefined> {
   if (a.versions.union(b.versions).size > 1 && (policy === 'always' || dependsOnVersion(a, b))) return undefined
-  if (isAlike(a, b)) return { common: true, missing: false, extra: false, ...(hasOnlyCodes(a) && overlapOfCodes(a, b)) }
-  return activeOnly ? undefined : compareUnlike(a, b)
+  if (isAlike(a, b)) return hasOnlyCodes(a) ? yield* overlapOfCodes(a, b) : { common: true, missing: false, extra: false }
+  return activeOnly ? undefined : yield* compareUnlike(a, b)
 }
 
-function compareUnlike(a: SystemPart, b: SystemPart): Overlap | undefined {
-  if (isNothing(a) || isNothing(b)) return oneSided(a, b)
-  return hasOnlyCodes(a) && hasOnlyCodes(b) ? compareLists(a, b) : compareBranches(a, b)
+function* compareUnlike(a: SystemPart, b: SystemPart): Work<Overlap | undefined> {
+  if (isNothing(a) || isNothing(b)) return yield* oneSided(a, b)
+  return hasOnlyCodes(a) && hasOnlyCodes(b) ? yield* compareLists(a, b) : compareBranches(a, b)
 }
 
 interface ComparedHow {
@@ -130,7 +152,7 @@ function dependsOnVersion(a: SystemPart, b: SystemPart): boolean {
 
 function isAlike(a: SystemPart, b: SystemPart): boolean {
   const filters = new Set(a.filters.keys()).symmetricDifference(new Set(b.filters.keys()))
-  return a.isWhole === b.isWhole && filters.size === 0 && a.codes.symmetricDifference(b.codes).size === 0
+  return a.isWhole === b.isWhole && filters.size === 0 && a.codes.size === b.codes.size && a.codes.isSubsetOf(b.codes)
 }
 
 function isNothing({ isWhole, filters, codes }: SystemPart): boolean {
@@ -142,32 +164,46 @@ function hasOnlyCodes({ isWhole, filters }: SystemPart): boolean {
 }
 
 function hasCodes({ isWhole, codes, provider }: SystemPart): boolean {
-  return isWhole || [...codes].some((code) => provider?.find(code) !== undefined)
+  return isWhole || codes.values().some((code) => provider?.find(code) !== undefined)
 }
 
 /** A whole code system has codes, a list has those that exist, and of filters that is not known. */
-function oneSided(a: SystemPart, b: SystemPart): Overlap | undefined {
+function* oneSided(a: SystemPart, b: SystemPart): Work<Overlap | undefined> {
   const there = isNothing(a) ? b : a
-  return there.isWhole ? { common: false, missing: there === a, extra: there === b } : compareLists(a, b)
+  return there.isWhole ? { common: false, missing: there === a, extra: there === b } : yield* compareLists(a, b)
 }
 
 /** A list may name codes that do not exist, which the value set does not have then. */
-function compareLists(a: SystemPart, b: SystemPart): Overlap | undefined {
+function* compareLists(a: SystemPart, b: SystemPart): Work<Overlap | undefined> {
   if (!hasOnlyCodes(a) || !hasOnlyCodes(b)) return undefined
-  return areKnown(a) && areKnown(b) ? overlapOfCodes(a, b) : undefined
+  return (yield* areKnown(a)) && (yield* areKnown(b)) ? yield* overlapOfCodes(a, b) : undefined
 }
 
-function areKnown({ provider, codes }: SystemPart): boolean {
-  return [...codes].every((code) => provider?.find(code) !== undefined)
+function* areKnown({ provider, codes }: SystemPart): Work<boolean> {
+  let step = 0
+  for (const code of codes) {
+    if (step++ % STEPS === 0) yield
+    if (provider?.find(code) === undefined) return false
+  }
+  return true
 }
 
-function overlapOfCodes({ codes: mine }: SystemPart, { codes: others }: SystemPart): Overlap {
-  const sorted = (codes: ReadonlySet<string>): readonly string[] => [...codes].toSorted()
-  return overlapOf({
-    common: sorted(mine.intersection(others)),
-    missing: sorted(mine.difference(others)),
-    extra: sorted(others.difference(mine)),
-  })
+/** Codes are in the order of the lists. */
+function* overlapOfCodes({ codes: mine }: SystemPart, { codes: others }: SystemPart): Work<Overlap> {
+  const [common, missing] = yield* divided(mine, others)
+  const [, extra] = yield* divided(others, mine)
+  return overlapOf({ common, missing, extra })
+}
+
+/** The codes that another list has, too, and those that it does not have. */
+function* divided(codes: ReadonlySet<string>, others: ReadonlySet<string>): Work<readonly [shared: string[], own: string[]]> {
+  const [shared, own]: [string[], string[]] = [[], []]
+  let step = 0
+  for (const code of codes) {
+    if (step++ % STEPS === 0) yield
+    ;(others.has(code) ? shared : own).push(code)
+  }
+  return [shared, own]
 }
 
 function compareBranches(a: SystemPart, b: SystemPart): Overlap | undefined {

@@ -25,11 +25,14 @@ const PART = codeSystem('part', [{ code: 'p' }], { content: 'fragment' })
 const NEEDED = codeSystem('needed', [{ code: 'n' }], { version: '1', versionNeeded: true })
 const NEEDED_2 = codeSystem('needed', [{ code: 'n' }], { version: '2', versionNeeded: true })
 const BRANCH = valueSet('branch', { include: [isA('cat')] })
-const ctx = contextOf(LIVING, TWO_PARENTS, OLD, NEW, PART, NEEDED, NEEDED_2, BRANCH)
+const FOLDED = codeSystem('folded', [{ code: 'Up' }, { code: 'down' }], { caseSensitive: false })
+const ctx = contextOf(LIVING, TWO_PARENTS, OLD, NEW, PART, NEEDED, NEEDED_2, FOLDED, BRANCH)
 
 function isA(value: string, system = 'living'): JsonObject {
   return { system: cs(system), filter: [{ property: 'concept', op: 'is-a', value }] }
 }
+
+const folded = (codes: readonly string[]): JsonObject => list(codes, { system: cs('folded') })
 
 function list(codes: readonly string[], more: JsonObject = {}): JsonObject {
   return { system: cs('living'), concept: codes.map((code) => ({ code })), ...more }
@@ -45,6 +48,8 @@ describe('two value sets', () => {
     ['a code that does not exist', [list(['cat', 'unicorn'])], [list(['cat'])], 'same', true],
     ['other codes', [list(['cat'])], [list(['dog'])], 'disjoint', false],
     ['some codes in common', [list(['cat', 'lion'])], [list(['cat', 'dog'])], 'overlapping', false],
+    ['codes in another case, where that does not matter', [folded(['UP', 'down'])], [folded(['up', 'Down'])], 'same', false],
+    ['one code in other cases', [folded(['UP', 'Up'])], [folded(['up', 'Down'])], 'subset', false],
     ['a branch and one below it', [isA('animal')], [isA('cat')], 'superset', false],
     ['a branch and one above it', [isA('cat')], [isA('animal')], 'subset', false],
     ['two branches', [isA('cat')], [isA('dog')], 'disjoint', false],
@@ -112,6 +117,7 @@ describe('two value sets', () => {
     const codes = fc.subarray(['animal', 'cat', 'lion', 'dog', 'duck', 'plant', 'unicorn'], { minLength: 1 })
     const include = fc.oneof(
       codes.map((some) => list(some)),
+      fc.subarray(['Up', 'UP', 'down', 'Down', 'gone'], { minLength: 1 }).map((some) => folded(some)),
       fc.constantFrom('animal', 'cat', 'dog', 'plant', 'unicorn').map((code) => isA(code)),
       fc.constantFrom('a', 'b', 'c').map((code) => isA(code, 'many')),
       fc.constantFrom(whole, { system: cs('many') }, { system: cs('versioned') }),
@@ -122,7 +128,7 @@ describe('two value sets', () => {
         const scope = await terminologyScope(ctx)
         const planOf = async (compose: JsonObject) => makePlan(scope, await namedValueSet(ctx, { valueSet: valueSet('x', compose) }))
         const [a, b] = [await planOf(mine), await planOf(others)]
-        const defined = compareDefinitions(a, b, { rules: NO_RULES, policy: 'as-needed' })
+        const defined = finished(compareDefinitions(a, b, { rules: NO_RULES, policy: 'as-needed' }))
         if (defined === undefined) return
         const members = [finished(membersOf(scope, a)), finished(membersOf(scope, b))] as const
         const { common, missing, extra } = await compareMembers(scope, members, 'as-needed')

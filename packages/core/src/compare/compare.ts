@@ -94,7 +94,7 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
   let performedExpansion = false
   try {
     const plans = [await makePlan(scope, valueSets[0]), await makePlan(scope, valueSets[1])] as const
-    const defined = compareDefinitions(...plans, { rules: scope.rules, policy, explain: ctx.explain })
+    const defined = await scope.pace.run(compareDefinitions(...plans, { rules: scope.rules, policy, explain: ctx.explain }))
     performedExpansion = defined === undefined
     ctx.explain?.step(definitionsStep(!performedExpansion))
     const overlap = defined ?? (await expandedOverlap(scope, plans, policy))
