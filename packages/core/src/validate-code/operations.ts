@@ -50,12 +50,18 @@ async function runInValueSet(base: OperationContext, request: OperationRequest):
 
 /** @throws {OperationError} as `readOptions` and `readValueSetName`. */
 async function readValueSetInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<LooseValueSetInput> {
+  const options = readOptions(request, reader)
   return {
-    ...readOptions(request, reader),
+    ...options,
     ...(await readValueSetName(ctx, request, reader)),
-    inferSystem: reader.boolean('inferSystem', 'implySystem'),
+    inferSystem: reader.boolean('inferSystem', 'implySystem') ?? (isNamedByContext(reader, options) ? true : undefined),
     membershipOnly: reader.boolean('valueset-membership-only'),
   }
+}
+
+/** Where a context is given, R4 lets a code do without its system. */
+function isNamedByContext(reader: ParameterReader, { code, system }: LooseCodeInput): boolean {
+  return code !== undefined && system === undefined && reader.text('context') !== undefined
 }
 
 /** A call of `CodeSystem/$validate-code`. */

@@ -141,7 +141,10 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
   const choice = await preparedChoice(family, { include: coding.version, rules: coding.version === undefined ? scope.rules : NO_RULES })
   scope.ctx.explain?.step(versionStep(choice, 'coding'))
   const { provider } = choice
-  if (provider === undefined) return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, coding, family)) }
+  if (provider === undefined) {
+    const version = coding.version ?? choice.wished
+    return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, { ...coding, version }, family)) }
+  }
   const concept = provider.find(coding.code)
   if (concept === undefined) {
     await explainUnknownCode(scope.ctx.explain, scope.pace, { provider, code: coding.code })
