@@ -10,8 +10,8 @@ import { sourcesIn, type Source } from './load/sources.js'
  */
 export async function readResource(path: string): Promise<JsonObject> {
   const [resource, ...others] = await readResources(path)
-  if (resource === undefined || others.length > 0)
-    throw new OperationError('body-invalid', `${path} has not one resource, but ${others.length + 1}.`)
+  if (resource === undefined) throw new OperationError('body-invalid', `${path} has no resource.`)
+  if (others.length > 0) throw new OperationError('body-invalid', `${path} has ${others.length + 1} resources: one is expected.`)
   return resource
 }
 

@@ -111,6 +111,16 @@ describe('FHIRPath Patch', () => {
   })
 
   it.each([
+    [{ resourceType: 'Parameters', parameter: { name: 'operation', part: [] } }],
+    [{ resourceType: 'Parameters', parameter: null }],
+    [{ resourceType: 'Parameters', parameter: [{ name: 'operation', part: { name: 'type', valueCode: 'delete' } }] }],
+  ])('is refused where it has something else in place of a list: %j', async (body) => {
+    const reply = await patch(body, { type: 'application/fhir+json' })
+    expect([reply.status, at(reply.json, 'issue', 0, 'code')]).toEqual([400, 'structure'])
+    expect(at(reply.json, 'issue', 0, 'details', 'text')).toContain('must be a list')
+  })
+
+  it.each([
     ['Patient.active', { type: 'replace', value: { valueBoolean: false } }],
     ['Patient.identifier[0]', { type: 'replace', value: { valueIdentifier: { value: 'y' } } }],
     ['Patient.name[1]', { type: 'replace', value: { valueHumanName: { text: 'New' } } }],

@@ -159,6 +159,16 @@ describe('what is read of a FHIR package', () => {
     await rm(at('b.ndjson'))
   })
 
+  test.each([
+    ['', 'it is empty'],
+    ['<Patient/>', 'it is XML or HTML, of which nothing is read'],
+  ])('once what a file is that is not JSON: %j', async (text, reason) => {
+    await writeFile(at('other.json'), text)
+    const { summary } = await loaded(at('other.json'))
+    expect(summary.refused).toEqual([{ place: 'other.json:1:1', reason: `The resource is not well-formed JSON: ${reason}.` }])
+    await rm(at('other.json'))
+  })
+
   test.each<[name: string, text: string, refused: readonly [place: string, reason: string]]>([
     ['x.json', '<Patient xmlns="http://hl7.org/fhir"/>', ['x.json:1:1', 'it is XML or HTML, of which nothing is read.']],
     ['e.json', ' \n', ['e.json:2:1', 'it is empty.']],

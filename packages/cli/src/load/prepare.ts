@@ -38,12 +38,13 @@ export function prepare(sources: readonly Source[], indexer: Indexer): Prepared 
   return { entries, refused }
 }
 
-/** Of what is not JSON also the line and column. */
+/** Of what is not JSON also the line and column, and what is there in place of the error's own words for it. */
 function refusalOf({ text, place, line }: Source, { code, message }: OperationError): Refusal {
   const fault = code === 'body-invalid' ? faultIn(text, line) : undefined
   if (fault === undefined) return { place, reason: message }
   const file = place.endsWith(`:${line}`) ? place.slice(0, -`:${line}`.length) : place
-  return { place: `${file}:${fault.line}:${fault.column}`, reason: `${message.replace(/\.$/, '')}: ${fault.text}.` }
+  const [problem] = message.replace(/\.$/, '').split(': ', 1)
+  return { place: `${file}:${fault.line}:${fault.column}`, reason: `${problem}: ${fault.text}.` }
 }
 
 /** What a server refuses in the body of a write is refused here too; only the number of members is open, as files may be larger than bodies. */

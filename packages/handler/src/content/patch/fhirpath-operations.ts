@@ -36,7 +36,7 @@ export interface PathOperation {
  */
 export async function readFhirPathPatch(text: string, pace: Pace): Promise<readonly PathOperation[]> {
   const operations: PathOperation[] = []
-  for (const members of await objectsAt(await membersOf(treeOf(text), pace), 'parameter', pace)) {
+  for (const members of await objectsAt(await membersOf(treeOf(text), pace), { name: 'parameter', within: 'Parameters' }, pace)) {
     await pace.step()
     operations.push(await operationIn(members, operations.length, pace))
   }
@@ -51,12 +51,21 @@ async function membersOf(tree: JsonTree | undefined, pace: Pace): Promise<Member
   return content instanceof Map ? content : new Map()
 }
 
-/** The members of each object in the list that a member is. */
-async function objectsAt(members: Members, name: string, pace: Pace): Promise<readonly Members[]> {
+interface ListPlace {
+  readonly name: string
+  /** Path of the object that the list is a member of. */
+  readonly within: string
+}
+
+/** The members of each object in the list that a member is; none where it is absent. @throws {OperationError} `body-structure` for anything but a list. */
+async function objectsAt(members: Members, { name, within }: ListPlace, pace: Pace): Promise<readonly Members[]> {
   const list = members.get(name)
-  const items = list && (await pace.run(openTree(list)))
+  if (list === undefined) return []
+  const items = await pace.run(openTree(list))
+  if (!Array.isArray(items))
+    throw new OperationError('body-structure', `${within}.${name} must be a list.`, { expression: [`${within}.${name}`] })
   const objects: Members[] = []
-  for (const item of Array.isArray(items) ? items : []) {
+  for (const item of items) {
     await pace.step()
     objects.push(await membersOf(item, pace))
   }
@@ -69,7 +78,7 @@ type Parts = ReadonlyMap<string, Members>
 async function operationIn(members: Members, at: number, pace: Pace): Promise<PathOperation> {
   const name = stringIn(members.get('name'))
   if (name !== 'operation') throw malformed(at, `its name must be operation, not ${quoted(name ?? '')}`)
-  const parts = partsOf(await objectsAt(members, 'part', pace), at)
+  const parts = partsOf(await objectsAt(members, { name: 'part', within: placeOf(at) }, pace), at)
   const path = textOf(parts, { at, name: 'path' })
   const type = textOf(parts, { at, name: 'type' })
   switch (type) {
@@ -135,7 +144,7 @@ async function valueIn(members: Members, at: number, pace: Pace): Promise<PatchV
   if (type !== undefined) return { kind: 'typed', type, tree: members.get(`value${type}`), extra: members.get(`_value${type}`) }
   if (!members.has('part')) return undefined
   const parts: (readonly [string, PatchValue])[] = []
-  for (const inner of await objectsAt(members, 'part', pace)) {
+  for (const inner of await objectsAt(members, { name: 'part', within: `${placeOf(at)}.part` }, pace)) {
     const name = stringIn(inner.get('name'))
     const value = await valueIn(inner, at, pace)
     if (name === undefined || value === undefined) throw malformed(at, 'a part of its value has no name or no value')
@@ -146,6 +155,10 @@ async function valueIn(members: Members, at: number, pace: Pace): Promise<PatchV
 
 function malformed(at: number, problem: string): OperationError {
   return new OperationError('body-structure', `Operation ${at} of the patch is malformed: ${problem}.`, {
-    expression: [`Parameters.parameter[${at}]`],
+    expression: [placeOf(at)],
   })
+}
+
+function placeOf(at: number): string {
+  return `Parameters.parameter[${at}]`
 }
