@@ -463,6 +463,29 @@ describe('criteria of other languages', () => {
     await expect(report(definition)).rejects.toMatchObject({ code })
   })
 
+  it('names the criterion of which CQL has errors, and the line within it', async () => {
+    const inCql = (kind: string, expression: string): object => ({
+      code: concept(kind),
+      criteria: { language: 'text/cql-expression', expression },
+    })
+    const wrong = (numerator: string): ReturnType<typeof measure> =>
+      measure('proportion', [inCql('initial-population', 'true'), inCql('denominator', 'true'), inCql('numerator', numerator)])
+    const asked = (numerator: string): Promise<unknown> => report(wrong(numerator))
+    const place = "Group 1, population 3 ('numerator')"
+    const expression = ['Measure.group[0].population[2].criteria.expression']
+    await expect(asked("true\n and Foo('x')")).rejects.toMatchObject({
+      message: expect.stringMatching(/^The CQL has errors: Group 1, population 3 \('numerator'\): .*Foo.* \(line 2, column 6\)/),
+      expression,
+    })
+    await expect(asked('true and')).rejects.toMatchObject({ message: expect.stringContaining(`${place}: Syntax error`), expression })
+    const earlier = measure('proportion', [
+      inCql('initial-population', 'true and'),
+      inCql('denominator', 'true'),
+      inCql('numerator', 'false'),
+    ])
+    await expect(report(earlier)).rejects.toMatchObject({ expression: ['Measure.group[0].population[0].criteria.expression'] })
+  })
+
   it('names of definitions without a library, at the place of the library', async () => {
     const named = measure('cohort', [population('initial-population', 'Women')], { library: [] })
     await expect(report(named)).rejects.toMatchObject({ expression: ['Measure.library'] })

@@ -54,7 +54,7 @@ export async function loadLibrary(loading: LibraryLoading, resource: LibraryReso
  *
  * @throws {OperationError} as `loadLibrary`; `computation-timeout` when the translator does not answer in the time of the operation.
  */
-async function translated(loading: LibraryLoading, { text, from, linesAhead = 0 }: Source): Promise<LoadedLibrary> {
+async function translated(loading: LibraryLoading, { text, from, locate }: Source): Promise<LoadedLibrary> {
   const { ctx, translator } = loading
   if (translator === undefined)
     throw new OperationError(
@@ -64,7 +64,7 @@ async function translated(loading: LibraryLoading, { text, from, linesAhead = 0 
   const texts = new Map<string, string>()
   const published = new Map<string, ElmNode>()
   await collectIncludes(libraryFinder(loading), { text, from, path: pathOf(text) }, { texts, published })
-  const elm = checked(await inTime(ctx, translator.translate(text, texts)), linesAhead)
+  const elm = checked(await inTime(ctx, translator.translate(text, texts)), locate)
   const includes = new Map(published)
   for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts))))
   return { elm, includes }
@@ -130,23 +130,33 @@ async function inTime<T>({ deadline }: OperationContext, translation: Promise<T>
   }
 }
 
-function checked({ elm, problems }: Translation, linesAhead = 0): ElmNode {
-  const errors = problems.filter(({ severity }) => severity === 'error')
-  if (errors.length > 0)
-    throw new OperationError(
-      'definition-invalid',
-      `The CQL has errors: ${errors
-        .slice(0, 3)
-        .map((error) => problemText(error, linesAhead))
-        .join(' ')}`,
-    )
+function checked({ elm, problems }: Translation, locate: Source['locate'] = (line) => ({ line })): ElmNode {
+  const errors = problems.filter(({ severity }) => severity === 'error').slice(0, 3)
+  if (errors.length > 0) {
+    const expression = [...new Set(errors.flatMap(({ line }) => (line === undefined ? [] : (locate(line).path ?? []))))]
+    throw new OperationError('definition-invalid', `The CQL has errors: ${errors.map((error) => problemText(error, locate)).join(' ')}`, {
+      ...(expression.length > 0 && { expression }),
+    })
+  }
   if (!isNode(elm)) throw new OperationError('definition-invalid', 'The translator gave no ELM.')
   return elm
 }
 
-function problemText({ message, line, column }: TranslationProblem, linesAhead: number): string {
-  const place = line === undefined ? '' : ` (line ${Math.max(1, line - linesAhead)}, column ${column ?? 1})`
-  return `${message.replace(/\.$/, '')}${place}.`
+function problemText({ message, line, column }: TranslationProblem, locate: NonNullable<Source['locate']>): string {
+  const text = message.replace(/\.$/, '')
+  if (line === undefined) return `${text}.`
+  const own = locate(line)
+  return `${own.place === undefined ? '' : `${own.place}: `}${text} (line ${own.line}, column ${column ?? 1}).`
+}
+
+/** Where a line of a text comes from. */
+export interface LineOrigin {
+  /** The line within what the caller wrote. */
+  readonly line: number
+  /** What it was written for, in words. */
+  readonly place?: string | undefined
+  /** FHIRPath of what it was written in. */
+  readonly path?: string | undefined
 }
 
 /** CQL text to translate. */
@@ -154,8 +164,8 @@ interface Source {
   readonly text: string
   /** The Library resource that it is of, by which includes are found. */
   readonly from: LibraryResource | undefined
-  /** Lines before what the caller wrote, which are not counted where errors are reported. Default 0. */
-  readonly linesAhead?: number
+  /** Where a line comes from that is not the caller's own, for errors. Default: the text is what the caller wrote. */
+  readonly locate?: ((line: number) => LineOrigin) | undefined
 }
 
 const INCLUDE = /^[ \t]*include[ \t]+([\w."]{1,200})(?:[ \t]+version[ \t]+'([^']{1,100})')?/gm

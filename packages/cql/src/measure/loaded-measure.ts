@@ -4,7 +4,7 @@ import { canonicalOf } from 'fhir-ops/internal/content'
 import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
-import { identifierOfLoaded, loadLibrary, translatedExpressions, type LoadedLibrary } from '../libraries/content.js'
+import { identifierOfLoaded, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import { isCalled, type LibraryLoading, type LibraryResource } from '../libraries/find-library.js'
 import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
 
@@ -48,9 +48,13 @@ export async function loadMeasure(loading: LibraryLoading, { scope, groups }: Ev
     const library = includedBefore(libraries, resource) ?? (await loadLibrary({ ...loading, beside }, resource))
     libraries.push({ resource, library, id: identifierOfLoaded(library) })
   }
-  const texts = expressionsIn({ scope, groups }, libraries)
+  const criteria = expressionsIn({ scope, groups }, libraries)
+  const texts = [...criteria.keys()]
   if (texts.length === 0) return { libraries, texts, expressions: undefined }
-  const source = { text: expressionLibrary(texts, libraries, scope.subjectType), from: undefined }
+  const head = headOfExpressions(libraries, scope.subjectType)
+  const definitions = texts.map((text, index) => `define "${expressionName(index)}":\n${text}`)
+  const locate = (line: number): LineOrigin => (line <= head.length ? { line } : originOf(line - head.length, criteria))
+  const source = { text: [...head, ...definitions].join('\n'), from: undefined, locate }
   return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, texts.length) }
 }
 
@@ -114,23 +118,36 @@ function definesName({ library: { elm } }: MeasureLibrary, name: string): boolea
   return definitionsNamed(libraryIn(elm), 'statements', name).length > 0
 }
 
-/** Criteria that are CQL themselves; the media type of CQL is also used for names of definitions. */
-function expressionsIn({ scope, groups }: Evaluated, libraries: readonly MeasureLibrary[]): readonly string[] {
+/** The criterion that a line of the definitions is of, the first of its expression; what ends too early is found in the line after it. */
+function originOf(line: number, criteria: ReadonlyMap<string, Criterion>): LineOrigin {
+  let before = 0
+  for (const [text, { place, path }] of criteria) {
+    const lines = text.split('\n').length
+    const own = line - before - 1
+    if (own <= lines + 1) return { line: Math.min(Math.max(own, 1), lines), place, path: `${path}.criteria.expression` }
+    before += lines + 1
+  }
+  return { line }
+}
+
+/** Criteria that are CQL themselves, by their expressions; the media type of CQL is also used for names of definitions. */
+function expressionsIn({ scope, groups }: Evaluated, libraries: readonly MeasureLibrary[]): ReadonlyMap<string, Criterion> {
   const criteria = [
     ...groups.flatMap(({ populations, stratifiers }) => [...populations, ...stratifiers.flatMap(({ criteria }) => criteria)]),
     ...groups.flatMap(({ populations }) => populations.flatMap(({ evidence = [] }) => evidence)),
     ...(scope.supplements ?? []),
   ]
-  const texts = criteria.flatMap((criterion) => {
+  const texts = new Map<string, Criterion>()
+  for (const criterion of criteria) {
     const { language, expression } = criterion
-    if (!CQL_LANGUAGES.has(language) || CQL_IDENTIFIER_LANGUAGES.has(language)) return []
-    return namedDefinition({ libraries }, criterion) === undefined ? [expression] : []
-  })
-  return [...new Set(texts)]
+    if (!CQL_LANGUAGES.has(language) || CQL_IDENTIFIER_LANGUAGES.has(language) || texts.has(expression)) continue
+    if (namedDefinition({ libraries }, criterion) === undefined) texts.set(expression, criterion)
+  }
+  return texts
 }
 
-/** A library with a definition for each expression, which may use the Measure's libraries by their names, and the period. */
-function expressionLibrary(texts: readonly string[], libraries: readonly MeasureLibrary[], context: string): string {
+/** The lines of a library before its definitions, one for each expression, which may use the Measure's libraries by their names, and the period. */
+function headOfExpressions(libraries: readonly MeasureLibrary[], context: string): readonly string[] {
   return [
     `library ${EXPRESSION_LIBRARY} version '1'`,
     "using FHIR version '4.0.1'",
@@ -141,8 +158,7 @@ function expressionLibrary(texts: readonly string[], libraries: readonly Measure
     }),
     `parameter "${PERIOD}" Interval<DateTime>`,
     `context ${context}`,
-    ...texts.map((text, index) => `define "${expressionName(index)}":\n${text}`),
-  ].join('\n')
+  ]
 }
 
 const BUILT_IN = new RegExp(`/${FHIR_HELPERS_LIBRARY}(?:\\|.*)?$`)

@@ -10,7 +10,7 @@ import type { RetrieverOptions } from '../data/retrieve.js'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
-import { declaredParameters, loadLibrary, translatedExpressions, type LoadedLibrary } from '../libraries/content.js'
+import { declaredParameters, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import type { LibraryResource } from '../libraries/find-library.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
@@ -199,7 +199,9 @@ async function librariesOf(ctx: OperationContext, input: EvaluateCqlInput, trans
   const context = input.subject === undefined ? '' : `context ${subjectOf(input.subject).type}\n`
   const lines = [...included.map(includeLine), parameterDeclarations(input.parameters ?? new Map()), context]
   const head = `library CqlExpression version '1'\n${usesFhir ? FHIR_HEAD : ''}${lines.join('')}define "${EXPRESSION}":\n`
-  return await translatedExpressions(loading, { text: head + expression, from: undefined, linesAhead: head.split('\n').length - 1 }, 1)
+  const linesAhead = head.split('\n').length - 1
+  const locate = (line: number): LineOrigin => ({ line: Math.max(1, line - linesAhead) })
+  return await translatedExpressions(loading, { text: head + expression, from: undefined, locate }, 1)
 }
 
 const IDENTIFIER = /^[A-Za-z_]\w{0,199}$/
