@@ -1,6 +1,7 @@
 import {
   chooseVersion,
   fleetingAnd,
+  sortedPlaces,
   type CodeSystemProvider,
   type ConceptSetPlan,
   type Filter,
@@ -188,11 +189,11 @@ function* areKnown({ provider, codes }: SystemPart): Work<boolean> {
   return true
 }
 
-/** Codes are in the order of the lists. */
+/** Codes are in alphabetical order, since those of a definition may stand in any. */
 function* overlapOfCodes({ codes: mine }: SystemPart, { codes: others }: SystemPart): Work<Overlap> {
   const [common, missing] = yield* divided(mine, others)
   const [, extra] = yield* divided(others, mine)
-  return overlapOf({ common, missing, extra })
+  return overlapOf({ common: yield* sorted(common), missing: yield* sorted(missing), extra: yield* sorted(extra) })
 }
 
 /** The codes that another list has, too, and those that it does not have. */
@@ -204,6 +205,10 @@ function* divided(codes: ReadonlySet<string>, others: ReadonlySet<string>): Work
     ;(others.has(code) ? shared : own).push(code)
   }
   return [shared, own]
+}
+
+function* sorted(codes: readonly string[]): Work<readonly string[]> {
+  return Array.from(yield* sortedPlaces(codes), (place) => codes[place] ?? '')
 }
 
 function compareBranches(a: SystemPart, b: SystemPart): Overlap | undefined {

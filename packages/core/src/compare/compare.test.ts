@@ -113,6 +113,12 @@ describe('two value sets', () => {
     expect(await compare(ctx, { thisValueSet: at('1'), otherValueSet: at('2'), versionPolicy })).toMatchObject({ relationship })
   })
 
+  it('give the codes of lists in alphabetical order', async () => {
+    const of = (...codes: string[]): { valueSet: JsonObject } => ({ valueSet: valueSet('x', { include: [list(codes)] }) })
+    const { codes } = await compare(ctx, { thisValueSet: of('plant', 'dog', 'cat'), otherValueSet: of('lion', 'dog', 'duck', 'cat') })
+    expect(codes).toEqual({ common: ['cat', 'dog'], missing: ['plant'], extra: ['duck', 'lion'] })
+  })
+
   it('give by their definitions what their codes give', async () => {
     const codes = fc.subarray(['animal', 'cat', 'lion', 'dog', 'duck', 'plant', 'unicorn'], { minLength: 1 })
     const include = fc.oneof(

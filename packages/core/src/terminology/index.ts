@@ -68,7 +68,7 @@ export { type DecidingInclude, filterAnswers, holdsAtOnce, preparedFilters } fro
 export { isOfVersion, NO_RULES, VERSION_RULES, versionFits, versionsByUrl, type VersionRules } from './versions.js'
 export { FAR, wordPostings } from './code-system/word-postings.js'
 export { filterWords, foldTerm, placeOfWord, wordsOf } from './words.js'
-export { countingOrder } from './code-system/sorting.js'
+export { countingOrder, sortedPlaces } from './code-system/sorting.js'
 export { makeProvider } from './code-system/resource-provider.js'
 export { createMarks, keptLately, once, type Marks } from './memo.js'
 export type { ImplicitType, OpenRelease, PlaceOrder, StandInValueSet } from '../code-system/code-system.js'
