@@ -35,6 +35,8 @@ export type Fields = readonly [number, number, number, number, number, number, n
 const LEAST: Fields = [1, 1, 1, 0, 0, 0, 0]
 const GREATEST: Fields = [9999, 12, 31, 23, 59, 59, 999]
 const MINUTE_MS = 60_000
+/** Of what is as precise as the index says; years and months have several lengths. */
+const LENGTHS_MS: readonly (number | undefined)[] = [undefined, undefined, 86_400_000, 3_600_000, MINUTE_MS, 1_000, 1]
 
 /** A temporal value of the fields given, which are as many as it is precise; `undefined` when one is out of range. */
 export function temporalOf(kind: Temporal['kind'], given: readonly number[], offset = 0): Temporal | undefined {
@@ -45,7 +47,8 @@ export function temporalOf(kind: Temporal['kind'], given: readonly number[], off
   if (!isInRange(fields)) return undefined
   const shift = offset * MINUTE_MS
   const low = momentOf(fields) - shift
-  const high = precision === MILLISECOND ? low : momentOf(lastFields(fields, precision)) - shift
+  const length = LENGTHS_MS[precision]
+  const high = length === undefined ? momentOf(lastFields(fields, precision)) - shift : low + length - 1
   return { kind, fields, precision, offset, low, high }
 }
 
@@ -122,6 +125,7 @@ export function parseDateTime(text: string, offset: number, kind: 'date' | 'date
 }
 
 function readDateTime(text: string, offset: number, kind: 'date' | 'dateTime'): Temporal | undefined {
+  if (kind === 'dateTime' && isToSecond(text)) return readToSecond(text, offset)
   const match = DATE_TIME.exec(text)
   if (match === null || (kind === 'date' && (match[4] !== undefined || match[9] !== undefined))) return undefined
   const [, year, month, day, , hour, minute, second, fraction, zone] = match
@@ -130,6 +134,42 @@ function readDateTime(text: string, offset: number, kind: 'date' | 'dateTime'): 
   const own = offsetOf(zone)
   return Math.abs(own ?? 0) > 14 * 60 ? undefined : temporalOf(kind, given, kind === 'date' ? 0 : (own ?? offset))
 }
+
+/** Most are written to the second: they are read at half of what the expression takes. */
+function isToSecond(text: string): boolean {
+  return text.length >= 19 && text[4] === '-' && text[7] === '-' && text[10] === 'T' && text[13] === ':' && text[16] === ':'
+}
+
+const AFTER_SECOND = /^(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?$/
+
+function readToSecond(text: string, offset: number): Temporal | undefined {
+  const rest = text.slice(19)
+  const [matched, fraction, zone] = rest === 'Z' ? [rest, undefined, rest] : (AFTER_SECOND.exec(rest) ?? [])
+  const own = offsetOf(zone)
+  if (matched === undefined || Math.abs(own ?? 0) > 14 * 60) return undefined
+  const given = [
+    digitsAt(text, 0, 4),
+    digitsAt(text, 5, 2),
+    digitsAt(text, 8, 2),
+    digitsAt(text, 11, 2),
+    digitsAt(text, 14, 2),
+    digitsAt(text, 17, 2),
+  ]
+  if (fraction !== undefined) given.push(Number(milliseconds(fraction)))
+  return temporalOf('dateTime', given, own ?? offset)
+}
+
+/** The number that digits stand for; `NaN` where there is anything else. */
+function digitsAt(text: string, start: number, count: number): number {
+  let number = 0
+  for (let at = start; at < start + count; at++) {
+    const digit = text.charCodeAt(at) - ZERO
+    number = digit >= 0 && digit <= 9 ? number * 10 + digit : Number.NaN
+  }
+  return number
+}
+
+const ZERO = 48
 
 /** Reads a time of day (`10:30:00.5`, also with a leading `T`). */
 export function parseTime(text: string): Temporal | undefined {
