@@ -194,6 +194,45 @@ describe('$cql', () => {
   })
 
   it.each([
+    ['in place of the storage', {}, ['given-one', 'o-given']],
+    ['beside the storage where that is asked for', { valueBoolean: true }, ['given-one', 'o-given', 'o1']],
+    ['in place of the storage where that is asked for', { valueBoolean: false }, ['given-one', 'o-given']],
+  ])('evaluates over data %s', async (_, useServerData, ids) => {
+    const of = (id: string): object => ({ resource: { resourceType: 'Observation', id, subject: { reference: 'Patient/p' } } })
+    const entry = [{ resource: { resourceType: 'Patient', id: 'p' } }, of('given-one'), of('o-given')]
+    const asked = [
+      { name: 'expression', valueString: '[Observation] O return O.id.value sort asc' },
+      { name: 'subject', valueString: 'Patient/p' },
+      { name: 'data', resource: { resourceType: 'Bundle', type: 'collection', entry } },
+      ...(Object.keys(useServerData).length > 0 ? [{ name: 'useServerData', ...useServerData }] : []),
+    ]
+    const { json } = await call('POST', '$cql', parameters(...asked))
+    expect(json.parameter).toEqual(ids.map((valueString) => ({ name: 'return', valueString })))
+  })
+
+  it('takes a resource of data in place of the stored one, and the subject from the storage', async () => {
+    const entry = [{ resource: { resourceType: 'Observation', id: 'o1', status: 'amended', subject: { reference: 'Patient/p' } } }]
+    const asked = [
+      { name: 'expression', valueString: "[Observation] O return O.status.value & ' ' & ToString(Patient.birthDate)" },
+      { name: 'subject', valueString: 'Patient/p' },
+      { name: 'data', resource: { resourceType: 'Bundle', type: 'collection', entry } },
+      { name: 'useServerData', valueBoolean: true },
+    ]
+    const { json } = await call('POST', '$cql', parameters(...asked))
+    expect(json.parameter).toEqual([{ name: 'return', valueString: 'amended 1980-01-01' }])
+  })
+
+  it('needs a subject where the storage is evaluated over beside data', async () => {
+    const asked = [
+      { name: 'expression', valueString: 'Count([Observation])' },
+      { name: 'data', resource: { resourceType: 'Bundle', type: 'collection', entry: [] } },
+      { name: 'useServerData', valueBoolean: true },
+    ]
+    const { status, json } = await call('POST', '$cql', parameters(...asked))
+    expect([status, json.issue[0]?.code]).toEqual([400, 'required'])
+  })
+
+  it.each([
     ['what the subject is and is named by', 'Count([Observation])', 3],
     ['what names it by an address or a version', "Count([Observation] O where O.id in {'own', 'versioned'})", 2],
     ['the subject only, of its type', 'Count([Patient])', 1],

@@ -171,6 +171,19 @@ export function givenRecords(resources: readonly FhirElement[], subject: FhirEle
   }
 }
 
+/** Resources that come with a call, and those in the storage that do not come with it. */
+export function joinedRecords(stored: Records, given: { readonly resources: readonly FhirElement[]; readonly records: Records }): Records {
+  const keyOf = (resource: FhirElement): string => `${resource.type.name}/${String(memberOf(resource.json, 'id'))}`
+  const replaced = new Set(given.resources.map(keyOf))
+  return {
+    retrieve: (request) => [
+      ...given.records.retrieve(request),
+      ...stored.retrieve(request).filter((resource) => !replaced.has(keyOf(resource))),
+    ],
+    evaluate: (evaluation) => stored.evaluate(evaluation),
+  }
+}
+
 /** True of a resource that is another subject of the same type, or says that it is about another patient, or refers to others of that type only. */
 function isOfAnother(resource: FhirElement, subject: SubjectReference): boolean {
   const own = referenceOf(resource)

@@ -5,7 +5,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { subjectLinks } from 'fhir-ops/internal/evaluate'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { explainDefinitions } from '../explain/explain-definitions.js'
-import { givenRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
+import { givenRecords, joinedRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
@@ -51,6 +51,8 @@ export interface EvaluateCqlInput extends ExplainOption {
   readonly parameters?: ReadonlyMap<string, Value> | undefined
   /** Resources that are evaluated over instead of those in the storage. Those about another subject are not retrieved. */
   readonly data?: readonly LibraryResource[] | undefined
+  /** Whether what the storage has of the subject is evaluated over beside `data`, of which a resource takes the place of the stored one. Default false. */
+  readonly useServerData?: boolean | undefined
 }
 
 /** A library that an expression includes. */
@@ -70,6 +72,7 @@ const INPUT = inputShape<EvaluateCqlInput>({
   subject: TEXT,
   parameters: VALUES,
   data: listOf(OBJECT),
+  useServerData: FLAG,
   explain: FLAG,
 })
 
@@ -253,7 +256,7 @@ function checkData({ subject, data }: EvaluateCqlInput, requests: readonly Retri
 /** The records that are evaluated over: what came with the call, else what is in the storage. */
 async function recordsOf(
   ctx: OperationContext,
-  { subject, data }: EvaluateCqlInput,
+  { subject, data, useServerData }: EvaluateCqlInput,
   options: RetrieverOptions,
 ): Promise<{ readonly subject: FhirElement | undefined; readonly records: Records }> {
   const reference = subject === undefined ? undefined : subjectOf(subject)
@@ -263,9 +266,36 @@ async function recordsOf(
   }
   const resources = data.flatMap((resource) => resourceElement(options.model, resource) ?? [])
   const own = resources.find(({ type, json }) => type.name === reference?.type && isOf(json, reference.id))
+  if (useServerData === true) return await joinedWith(ctx, resources, { reference, own, options })
   if (reference !== undefined && own === undefined)
     throw new OperationError('content-not-found', `${quoted(subject ?? '')} is not in the data.`, { expression: ['subject'] })
   return { subject: own, records: givenRecords(resources, own, options) }
+}
+
+interface Joined {
+  readonly reference: SubjectReference | undefined
+  /** The subject as it came with the call. */
+  readonly own: FhirElement | undefined
+  readonly options: RetrieverOptions
+}
+
+/** The records of a subject in what came with the call and in the storage. */
+async function joinedWith(
+  ctx: OperationContext,
+  resources: readonly FhirElement[],
+  { reference, own, options }: Joined,
+): Promise<{ readonly subject: FhirElement; readonly records: Records }> {
+  if (reference === undefined)
+    throw new OperationError(
+      'parameter-required',
+      'A subject is needed, whose resources of the storage are evaluated over beside the data.',
+      {
+        expression: ['subject'],
+      },
+    )
+  const subject = own ?? (await readSubject(ctx, options, reference))
+  const given = { resources, records: givenRecords(resources, subject, options) }
+  return { subject, records: joinedRecords(storedRecords(ctx, options)(subject), given) }
 }
 
 function isOf(json: unknown, id: string): boolean {

@@ -75,9 +75,13 @@ export function cqlOperations(options: EvaluateCqlOptions = {}): readonly Operat
   ]
 }
 
-function common(reader: ParameterReader, offset: number): Pick<EvaluateCqlInput, 'subject' | 'parameters' | 'data' | 'explain'> {
+function common(
+  reader: ParameterReader,
+  offset: number,
+): Pick<EvaluateCqlInput, 'subject' | 'parameters' | 'data' | 'useServerData' | 'explain'> {
   reader.refuse(...REFUSED)
-  if (reader.boolean('useServerData') === false && reader.all('data').length === 0)
+  const useServerData = reader.boolean('useServerData')
+  if (useServerData === false && reader.all('data').length === 0)
     throw new OperationError('parameter-invalid', 'Parameter data is needed when useServerData is false.', {
       expression: ['useServerData'],
     })
@@ -87,7 +91,7 @@ function common(reader: ParameterReader, offset: number): Pick<EvaluateCqlInput,
     subject: reader.text('subject'),
     explain: reader.boolean('_explain'),
     ...(given !== undefined && { parameters: readCqlParameters(parametersOf(given), offset) }),
-    ...(data !== undefined && { data: resourcesIn(data) }),
+    ...(data !== undefined && { data: resourcesIn(data), useServerData }),
   }
 }
 
