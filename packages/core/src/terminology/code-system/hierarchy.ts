@@ -23,7 +23,7 @@ export function* depthFirst(parents: readonly (readonly number[])[]): Work<Depth
   const walk = yield* numbered(parents, children)
   const up = yield* renumbered(parents, walk)
   const down = yield* renumbered(children, walk)
-  return { order: walk.order, hierarchy: hierarchyOf(up, down, walk) }
+  return { order: walk.order, hierarchy: hierarchyOf(up, down, { size: parents.length, ends: walk.end, many: walk.many }) }
 }
 
 interface Walk {
@@ -85,8 +85,9 @@ function enter(concept: number, walk: Walk): { readonly concept: number; next: n
   return { concept, next: 0 }
 }
 
-/** The lists by new numbers, each in ascending order. */
+/** The lists by new numbers, each in ascending order; none at all where all are empty. */
 function* renumbered(lists: readonly (readonly number[])[], { order, place }: Walk): Work<readonly (readonly number[])[]> {
+  if (lists.every((list) => list.length === 0)) return []
   const result: (readonly number[])[] = []
   for (const old of order) {
     const list = lists[old] ?? NONE
@@ -96,9 +97,14 @@ function* renumbered(lists: readonly (readonly number[])[], { order, place }: Wa
   return result
 }
 
-function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonly number[])[], walk: Walk): Hierarchy {
-  const size = up.length
-  const end = (concept: number): number => walk.end[concept] ?? 0
+/** What is kept of a walk. */
+interface Walked extends Pick<Walk, 'many'> {
+  readonly size: number
+  readonly ends: Walk['end']
+}
+
+function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonly number[])[], { size, ends, many }: Walked): Hierarchy {
+  const end = (concept: number): number => ends[concept] ?? 0
   const inRange = (concept: number, ancestor: number): boolean => ancestor <= concept && concept < end(ancestor)
   const parents = (concept: number): readonly number[] => up[concept] ?? NONE
   const children = (concept: number): readonly number[] => down[concept] ?? NONE
@@ -106,9 +112,8 @@ function hierarchyOf(up: readonly (readonly number[])[], down: readonly (readonl
     nested: down.some((list) => list.length > 0),
     parents,
     children,
-    isWithin: (concept, ancestor) =>
-      inRange(concept, ancestor) || (walk.many && reaches(concept, parents, (found) => inRange(found, ancestor))),
-    within: walk.many
+    isWithin: (concept, ancestor) => inRange(concept, ancestor) || (many && reaches(concept, parents, (found) => inRange(found, ancestor))),
+    within: many
       ? keptLately(KEPT_BRANCHES, (ancestor) => reachable(ancestor, children, size))
       : (ancestor) => rangeBitmap(ancestor, end(ancestor), size),
     above: (concept) => reachable(concept, parents, size),
