@@ -163,7 +163,8 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[display](${R4}/datatypes-definitions.html#Coding.display) is one that the code system or the value set has, in any language where the resource states none.`,
   },
   {
-    probes: /(bind\/required\/\w+\/(unkAnd|sno|snoVer2?|snoBad|loinc)|bqty\/kg|vsf\/(imp|filterUnk|supp)\/\w+|c\/(required|ext)\/noSysZ)$/,
+    probes:
+      /(bind\/required\/\w+\/(unkAnd|sno|snoVer2?|snoBad|loinc)|bqty\/kg|vsf\/(imp|filterUnk|supp)\/\w+|c\/(required|ext)\/noSysZ|nosys\/coding\/required\/whole\d\/a)$/,
     why: `[A required binding](${R4}/terminologies.html#required) wants one code of the value set, for units too: what it lacks is an error without a server, and what is not known is none.`,
   },
   {

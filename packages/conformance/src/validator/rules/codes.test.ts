@@ -493,6 +493,13 @@ describe('a code without system', () => {
   })
   const NOT_IN = 'error code-not-in-value-set Basic.code'
 
+  test('that one of two lists has', async () => {
+    const lists = { ...valueSet(listed), compose: { include: [listed, { ...listed, concept: [{ code: 'old' }] }] } }
+    const element = { path: 'Basic.code', binding: { strength: 'required', valueSet: 'http://codes.test/bare' } }
+    const resource = { ...basic({ code: 'a' }), meta: { profile: ['http://codes.test/p'] } }
+    expect(await findingsOf(resource, [lists, basicProfile(element), codeSystem({})], /^code-not-in-value-set$/)).toEqual([NOT_IN])
+  })
+
   test.each<readonly [what: string, code: string, include: JsonObject, said: readonly string[]]>([
     ['that the value set lists', 'a', listed, []],
     ['that the value set does not list', 'b', listed, [NOT_IN]],

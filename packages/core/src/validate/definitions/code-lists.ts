@@ -117,6 +117,7 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
     lacking: () => [],
     displays: () => [],
     systemsOf: () => [],
+    isOneList: false,
     outdated: () => undefined,
     outOfUse: () => undefined,
     isBarred: () => false,
@@ -182,6 +183,7 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
     has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : find(given)),
     lists: (code) =>
       includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) !== 'out'),
+    isOneList: includes.filter(({ family }) => family !== undefined).length === 1,
     fit: keptByCode((code, system) => (isQuestionable(code, system) ? 'questionable' : verdicts(code, system) === 'out' ? 'out' : 'fine')),
     notes: keptNotes(plan),
     versions: (system) => ({

@@ -93,7 +93,9 @@ export interface CodeList {
   readonly has: (code: GivenCode) => Verdict
   /** Whether it lists a code itself, one by one with others, by any code system: what a code without system can mean. */
   readonly lists: (code: string) => boolean
-  /** The same for most codes of a resource, about which nothing more is to be said. One without system is of the value set's own. */
+  /** Whether it has no other codes than those of one list, or of one code system. */
+  readonly isOneList: boolean
+  /** How a code is in it, for most codes of a resource, about which nothing more is to be said. One without system is of the value set's own. */
   readonly fit: (code: string, system: string | undefined) => CodeFit
   /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
   readonly notes: (system: string) => readonly StatusNote[]

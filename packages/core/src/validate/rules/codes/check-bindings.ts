@@ -150,7 +150,7 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
   }
   if (binding.strength === 'required') checkInference(run, node, { rule, list })
   noteLacking(run, node, { rule, list, codes })
-  const isOut = codes.every((code) => isOutside(run, list, code))
+  const isOut = codes.every((code) => isOutside(run, node, { list, code }))
   if (isOut && !isBeyond(run, node, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
 }
 
@@ -166,10 +166,11 @@ function checkInference(run: Run, node: FhirNode, { rule, list }: { rule: Elemen
 
 /**
  * A code of a version that exists, and that is not the one that the value set states, is not in it. One without system is not known to be outside where
- * the value set lists the code.
+ * the value set lists the code; that of a concept, which has several systems, only where the list is the only one.
  */
-function isOutside(run: Run, list: CodeList, code: GivenCode): boolean {
-  if (list.has(code) === 'out') return code.system !== '' || !list.lists(code.code)
+function isOutside(run: Run, { type }: FhirNode, { list, code }: { list: CodeList; code: GivenCode }): boolean {
+  const mayMean = list.isOneList || type.name !== 'CodeableConcept'
+  if (list.has(code) === 'out') return code.system !== '' || !mayMean || !list.lists(code.code)
   if (code.version === undefined || !isOtherVersion(list, code) || !list.versions(code.system ?? '').areStated) return false
   const family = run.definitions.codeSystem(`${code.system}|${code.version}`)
   return family !== PENDING && family.has(code.version)
