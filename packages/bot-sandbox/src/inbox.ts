@@ -1,6 +1,7 @@
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import { sentCount, sleepUntilSent } from './claims.js'
 import type { ReplyMessage, RunMessage, ToWorker } from './protocol.js'
+import { codeReceiver } from './sent-codes.js'
 
 /** What the host has sent, read without the event loop: to sleep on shared memory, and to go from one run to the next, takes microseconds. */
 export interface Inbox {
@@ -13,12 +14,13 @@ export interface Inbox {
 /** Makes the inbox of a thread. */
 export function createInbox(port: MessagePort, claims: Int32Array): Inbox {
   const runs: RunMessage[] = []
+  const codeOf = codeReceiver()
   let replies: ReplyMessage[] = []
   const take = (): boolean => {
     const received = receiveMessageOnPort(port)
     if (received === undefined) return false
     const message: ToWorker = received.message
-    if (message.type === 'run') runs.push(message)
+    if (message.type === 'run') runs.push({ ...message, code: codeOf(message.code) })
     else replies.push(message)
     return true
   }

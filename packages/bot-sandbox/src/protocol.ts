@@ -1,8 +1,9 @@
 import type { BotLimits } from 'fhir-ops/execute'
 import type { BotLogLevel } from 'fhir-ops/internal/execute'
 import type { Ticket } from './claims.js'
+import type { SentCode } from './sent-codes.js'
 
-/** One run, as it is sent to a worker. */
+/** One run of a worker. */
 export interface RunMessage extends Ticket {
   readonly type: 'run'
   readonly code: string
@@ -11,6 +12,11 @@ export interface RunMessage extends Ticket {
   /** The methods granted to the bot by the name of their capability. */
   readonly grants: Grants
   readonly limits: BotLimits
+}
+
+/** A run as it is sent. */
+export interface SentRun extends Omit<RunMessage, 'code'> {
+  readonly code: SentCode
 }
 
 /** Names of methods by the name of their capability. */
@@ -77,7 +83,7 @@ export interface Failure {
 }
 
 /** All that the host sends to a worker. */
-export type ToWorker = RunMessage | ReplyMessage
+export type ToWorker = SentRun | ReplyMessage
 /** All that a worker sends to the host. */
 export type FromWorker = ReadyMessage | CallMessage | DoneMessage
 

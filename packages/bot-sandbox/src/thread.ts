@@ -1,11 +1,12 @@
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from 'node:worker_threads'
 import { announceSent } from './claims.js'
-import type { FromWorker, ToWorker } from './protocol.js'
+import type { FromWorker, ReplyMessage, RunMessage, ToWorker } from './protocol.js'
+import { codeSender } from './sent-codes.js'
 
 /** A thread, and the port that leads to it. */
 export interface Thread {
   /** Sends a message, and wakes the thread for it; nothing to one that was ended. */
-  send(message: ToWorker): void
+  send(message: RunMessage | ReplyMessage): void
   /** Hands over at once what the thread has sent. */
   receiveAll(): void
   /** Keeps the process alive until `unref`. */
@@ -27,6 +28,7 @@ export interface ThreadOwner {
 export function startThread(claims: Int32Array, { onMessage, onExit }: ThreadOwner): Thread {
   const { port1: port, port2 } = new MessageChannel()
   const worker = newWorker(port2, claims)
+  const sentCode = codeSender()
   let isEnded = false
   port.on('message', onMessage)
   // An idle thread keeps no process alive.
@@ -39,7 +41,8 @@ export function startThread(claims: Int32Array, { onMessage, onExit }: ThreadOwn
   return {
     send(message) {
       if (isEnded) return
-      port.postMessage(message)
+      const sent: ToWorker = message.type === 'run' ? { ...message, code: sentCode(message.code) } : message
+      port.postMessage(sent)
       announceSent(claims)
     },
     receiveAll() {

@@ -183,6 +183,24 @@ describe('a script is compiled once, as the body of a function, and run in each 
   })
 })
 
+describe('a code is sent to a thread once', () => {
+  test('however many there are, in any order', async () => {
+    const code = (at: number): string => `/* ${'x'.repeat(200_000)} */ exports.handler = () => ${at}`
+    const asked = [0, 0, ...Array.from({ length: 14 }, (_, at) => at), 0, 13, 1, 0]
+    expect(await Promise.all(asked.map((at) => runCode(sandbox, code(at))))).toEqual(asked)
+  })
+
+  test('also to one that takes the place of another', async () => {
+    const code = 'exports.handler = ({ input }) => { for (; input.loops;); return 1 }'
+    const loops = (is: boolean) => runCode(sandbox, code, { event: { input: { loops: is } }, limits: { timeoutMs: is ? 50 : 100_000 } })
+    for (let i = 0; i < 2; i++) {
+      expect(await loops(false)).toBe(1)
+      expect(await loops(true).catch((error: unknown) => error)).toMatchObject({ code: 'bot-timeout' })
+    }
+    expect(await loops(false)).toBe(1)
+  })
+})
+
 describe('every run has', () => {
   test('random numbers of its own, spread evenly', async () => {
     const code = 'exports.handler = () => Array.from({ length: 1000 }, Math.random)'
