@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import { configSchema } from './config-schema.js'
+import { configSchema } from './config.js'
 import { program, run } from './program.js'
 
 const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))

@@ -15,3 +15,10 @@ export class Exit extends Error {
 export function wrongUse(cause: unknown): unknown {
   return cause instanceof TypeError ? new OperationError('parameter-value', cause.message, { cause }) : cause
 }
+
+/** Resolves at the first SIGINT or SIGTERM. Others change nothing: npm passes on what the terminal has sent to all of its processes. */
+export function interrupted(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve())
+  })
+}

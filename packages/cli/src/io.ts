@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
-import { refusePacked } from './packed-bytes.js'
+import { refusePacked } from './files.js'
 import type { Engine } from './storage.js'
 
 /** What can stand at the end of a line, each a whole word, and the part of it that is there. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openSqlite } from '@fhir-ops/sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { commandsOf } from './config-schema.js'
+import { commandsOf } from './config.js'
 import { program, run } from './program.js'
 import { SAMPLE_FOLDER } from './sample-folder.js'
 

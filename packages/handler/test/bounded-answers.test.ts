@@ -7,7 +7,7 @@ import { finished } from 'fhir-ops/internal/work'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createAnswerSize } from '../src/http/answer-size.js'
-import { prettyJson } from '../src/http/pretty.js'
+import { prettyJson } from '../src/http/answer.js'
 import type { HandlerLimits } from '../src/index.js'
 import { askFhir, at, startServer, type Reply, type RunningServer } from './running-server.js'
 

@@ -5,11 +5,9 @@ import { checkOptions, inputShape, ITERABLE, needed, type InputShape } from 'fhi
 import type { OperationContext } from 'fhir-ops/context'
 import type { Operation, OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { isResourceType } from 'fhir-ops/storage'
-import { jsonOf, type Answer } from './answer.js'
-import { createBreaker } from './breaker.js'
-import { unavailable } from './failure.js'
+import { jsonOf, unavailable, type Answer } from './answer.js'
+import { createBreaker, createUpstream, type Pair, type Upstream } from './upstream.js'
 import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
-import { createUpstream, type Pair, type Upstream } from './upstream.js'
 
 /** Which operations are handed to the upstream, and when. */
 export interface DelegateOptions extends HttpStorageOptions {

@@ -2,15 +2,13 @@ import { OperationError } from 'fhir-ops/errors'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { checkEntries, checkQuery } from 'fhir-ops/internal/storage'
 import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type ReadResult } from 'fhir-ops/storage'
-import { jsonOf } from './answer.js'
-import { createBreaker } from './breaker.js'
-import { unavailable } from './failure.js'
+import { jsonOf, unavailable } from './answer.js'
+import { createBreaker, createUpstream, type Upstream } from './upstream.js'
 import { historyUpstream, versionUpstream } from './history.js'
 import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
 import { countUpstream, searchUpstream } from './search.js'
 import { resourceFrom } from './stored-from.js'
 import { writeTogether, writeUpstream } from './write.js'
-import { createUpstream, type Upstream } from './upstream.js'
 
 const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions: true, sorts: true }
 

@@ -1,6 +1,6 @@
 import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
-import { unavailable } from './failure.js'
+import { unavailable } from './answer.js'
 
 /** What the upstream says of a version apart from the resource. */
 export interface Stamp {

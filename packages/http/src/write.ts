@@ -10,8 +10,7 @@ import {
   type WriteEntry,
   type WriteResult,
 } from 'fhir-ops/storage'
-import { jsonOf, type Answer } from './answer.js'
-import { unavailable } from './failure.js'
+import { jsonOf, unavailable, type Answer } from './answer.js'
 import { instantOf, versionOf, writtenVersion } from './stored-from.js'
 import type { Upstream } from './upstream.js'
 

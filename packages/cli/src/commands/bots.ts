@@ -11,7 +11,7 @@ import { withEngine, type Engine } from '../engine.js'
 import type { Io } from '../io.js'
 import { checkJson } from '../json-fault.js'
 import { hintAbout, withHint } from '../known-names.js'
-import { fileText, unpackedBytes } from '../read-file.js'
+import { fileText, unpackedBytes } from '../files.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 import { checkIsKept, loadOption, storageOption, wholeNumber } from './options.js'
 

@@ -6,8 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { createSessions } from 'fhir-ops/sessions'
 import { FULL_SCOPES } from '../demo-user.js'
-import { demoGuide } from './demo-guide.js'
-import { serveSamples } from './demo.js'
+import { demoGuide, serveSamples } from './demo.js'
 
 const README = new URL('../../../../README.md', import.meta.url)
 const GUIDE = demoGuide({ url: 'http://127.0.0.1:8080', token: 'fo_x', otherLoginId: 'other', tokenCommand: 'fhir-ops token create' })

@@ -17,7 +17,7 @@ import type { Io } from '../io.js'
 import { checkJson } from '../json-fault.js'
 import type { MeasureThreadData } from '../measure-thread.js'
 import { progressOn } from '../progress.js'
-import { fileText } from '../read-file.js'
+import { fileText } from '../files.js'
 import { withLanguages } from './measure-command.js'
 import { PATIENCE_MS } from './run-operation.js'
 

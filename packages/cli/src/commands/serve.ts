@@ -4,7 +4,7 @@ import { isOrigin, type WriteChecks } from '@fhir-ops/handler'
 import type { Io } from '../io.js'
 import type { DelegationOptions } from '../delegation.js'
 import type { IdentityOptions } from '../identity.js'
-import { interrupted } from '../interrupted.js'
+import { interrupted } from '../exit.js'
 import { keepHeapModest } from '../modest-heap.js'
 import { serve, type RunningServer } from '../serve.js'
 import {

@@ -2,18 +2,24 @@ import { Command, Option } from 'commander'
 import type { BestPractice, FindingLevel } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
-import { Exit } from '../exit.js'
-import { interrupted } from '../interrupted.js'
+import { Exit, interrupted } from '../exit.js'
 import type { Io } from '../io.js'
 import type { Source } from '../load/sources.js'
 import { progressOn } from '../progress.js'
-import { checkInOrder } from '../validate/check-in-order.js'
-import { checkSource, type Asked } from '../validate/check-source.js'
+import { checkInOrder, checkSource, type Asked } from '../validate/check-in-order.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
 import { changedFiles, inputsAt, type Inputs } from '../validate/input-files.js'
-import { FINDING_LEVELS, formatOption, jobsOption, levelOption, RESOURCE_TIMEOUT_MS, threadsOf } from '../validate/options.js'
+import {
+  FINDING_LEVELS,
+  formatOption,
+  jobsOption,
+  levelOption,
+  RESOURCE_TIMEOUT_MS,
+  threadsOf,
+  REPORTS,
+  type ReportFormat,
+} from '../validate/reports.js'
 import type { Checked } from '../validate/report.js'
-import { REPORTS, type ReportFormat } from '../validate/reports.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
 import { SAMPLE_PATH } from '../sample-folder.js'
 

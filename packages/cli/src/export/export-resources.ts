@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { makeFolder } from '../make-folder.js'
+import { makeFolder } from '../files.js'
 
 /** What is exported, and where to. */
 export interface ExportOptions {

@@ -9,7 +9,7 @@ import { type FhirPackage, readPackage } from 'fhir-ops/packages'
 import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
-import { refusePacked, refusingPacked } from '../packed-bytes.js'
+import { refusePacked, refusingPacked } from '../files.js'
 
 /** What a definition is in its package. */
 export interface PackagePlace extends Omit<PackageFile, 'name' | 'text'> {

@@ -2,8 +2,7 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine } from '../engine.js'
 import type { Source } from '../load/sources.js'
-import { checkSource } from './check-source.js'
-import type { CheckingOptions, CheckingAnswer } from './check-in-order.js'
+import { checkSource, type CheckingOptions, type CheckingAnswer } from './check-in-order.js'
 import type { ResourceResult } from './report.js'
 
 /** The thread behind `checkInOrder`: gets lists of resources and answers each by their results. */

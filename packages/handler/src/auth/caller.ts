@@ -3,8 +3,7 @@ import type { Principal } from 'fhir-ops/sessions'
 import type { Condition } from 'fhir-ops/storage'
 import type { Action } from 'fhir-ops/operation'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
-import { rightOf, type Right, type ScopeReading } from './rights.js'
-import { covers, isFhirScope, isNarrow, type ScopeGrant } from './scopes.js'
+import { rightOf, covers, isFhirScope, isNarrow, type Right, type ScopeReading, type ScopeGrant } from './scopes.js'
 
 /** `hide` answers as if the resource did not exist. */
 export type Decision = 'allow' | 'deny' | 'hide'

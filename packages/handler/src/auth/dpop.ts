@@ -2,8 +2,7 @@ import { rejected } from 'fhir-ops/sessions'
 import { sha256 } from 'fhir-ops/internal/sessions'
 import type { JWTPayload } from 'jose'
 import { encode } from 'jose/base64url'
-import { checkHeader, jwtShape } from './jwt-claims.js'
-import type { Replays } from './token-verifier.js'
+import { checkHeader, jwtShape, type Replays } from './token-verifier.js'
 
 /** How proofs of possession are checked. */
 export interface DpopOptions {

@@ -5,8 +5,7 @@ import { rejected, type ForeignToken } from 'fhir-ops/sessions'
 import { sha256, TOKEN_PREFIX } from 'fhir-ops/internal/sessions'
 import { LRUCache } from 'lru-cache'
 import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
-import { foreignTokenOf, jwtShape } from './jwt-claims.js'
-import type { TokenVerifier } from './token-verifier.js'
+import { foreignTokenOf, jwtShape, type TokenVerifier } from './token-verifier.js'
 import { AMOUNT, checkOptions, CLOCK, FLAG, FUNCTION, inputShape, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** How opaque tokens of one issuer are checked. */

@@ -5,9 +5,8 @@ import { sha256 } from 'fhir-ops/internal/sessions'
 import type { JWTPayload } from 'jose'
 import { JWTClaimValidationFailed, JWTExpired } from 'jose/errors'
 import { LRUCache } from 'lru-cache'
-import { checkHeader, foreignTokenOf, jwtShape } from './jwt-claims.js'
+import { checkHeader, foreignTokenOf, jwtShape, type TokenVerifier } from './token-verifier.js'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys, type KeySource } from './issuer-keys.js'
-import type { TokenVerifier } from './token-verifier.js'
 import { AMOUNT, checkOptions, CLOCK, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** How tokens of one issuer are checked. */

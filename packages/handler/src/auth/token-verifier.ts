@@ -1,4 +1,7 @@
-import type { ForeignToken } from 'fhir-ops/sessions'
+import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { rejected, type ForeignToken } from 'fhir-ops/sessions'
+import { isResourceId } from 'fhir-ops/storage'
+import { decode } from 'jose/base64url'
 
 /** Checks tokens of another issuer. */
 export interface TokenVerifier {
@@ -16,4 +19,161 @@ export interface TokenVerifier {
 export interface Replays {
   /** True the first time. */
   isNew(key: string): boolean | Promise<boolean>
+}
+
+/** The parts of a signed token, decoded and not yet trusted. */
+export interface JwtShape {
+  readonly header: JsonObject
+  readonly payload: JsonObject
+}
+
+const MAX_LENGTH = 8_192
+
+/** Members that change how a token is read; none of them is used here. */
+const REFUSED: readonly string[] = ['crit', 'b64', 'zip', 'enc']
+
+/**
+ * Takes a token apart before any cryptography: three parts in the base64url alphabet, at most 8 KiB, two JSON objects.
+ *
+ * @returns `undefined` for what is not a signed token.
+ */
+export function jwtShape(token: string): JwtShape | undefined {
+  if (token.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
+  const [header, payload] = token.split('.').map(objectIn)
+  return header === undefined || payload === undefined ? undefined : { header, payload }
+}
+
+/** @throws {OperationError} `token-invalid` for a header that asks for more than a signature of one of these algorithms and types. */
+export function checkHeader(
+  header: JsonObject,
+  { algorithms, typ }: { readonly algorithms: readonly string[]; readonly typ: readonly string[] },
+): void {
+  const isRefused = REFUSED.some((name) => Object.hasOwn(header, name))
+  const isSigned = algorithms.includes(stringAt(header, 'alg') ?? '')
+  const isTyped = typ.includes((stringAt(header, 'typ') ?? '').toLowerCase().replace(/^application\//, ''))
+  if (isRefused || !isSigned || !isTyped) throw rejected('malformed')
+}
+
+function objectIn(part: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(decode(part)))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** How the claims of a verified token are read. */
+export interface ClaimRules {
+  readonly issuer: string
+  /** Seconds by which clocks may differ. */
+  readonly clockTolerance: number
+  /** Claim that names the caller's project. */
+  readonly projectClaim?: string | undefined
+}
+
+/** A verified token with the moment that it is looked at. */
+export interface VerifiedClaims {
+  readonly payload: JsonObject
+  /** SHA-256 of the token. */
+  readonly digest: string
+  /** Milliseconds since 1970. */
+  readonly now: number
+  /** Thumbprint of the key that the request has proved to hold; only a token that is bound to it is taken then. */
+  readonly jkt?: string | undefined
+}
+
+/** Claims that only other kinds of token have: ID tokens, logout tokens and DPoP proofs. */
+const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events', 'htm', 'htu', 'ath']
+
+/** Which claims about the user each scope gives. @see https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims */
+export const SCOPE_CLAIMS: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'profile',
+    [
+      'name',
+      'given_name',
+      'family_name',
+      'preferred_username',
+      'middle_name',
+      'nickname',
+      'profile',
+      'picture',
+      'website',
+      'gender',
+      'birthdate',
+      'zoneinfo',
+      'locale',
+      'updated_at',
+    ],
+  ],
+  ['email', ['email', 'email_verified']],
+  ['phone', ['phone_number', 'phone_number_verified']],
+  ['address', ['address']],
+]
+
+/** Claims about the user that are kept at first sight. */
+const USER_CLAIMS: readonly string[] = SCOPE_CLAIMS.flatMap(([, names]) => names)
+
+const LAST_TIME = 8.64e15
+
+/**
+ * Reads a token whose signature, issuer, audience and expiry hold already.
+ *
+ * @throws {OperationError} `token-invalid`
+ */
+export function foreignTokenOf({ payload, digest, now, jkt }: VerifiedClaims, rules: ClaimRules): ForeignToken {
+  const { exp, iat } = timesOf(payload, now / 1_000 + rules.clockTolerance)
+  if (OTHER_KINDS.some((name) => Object.hasOwn(payload, name)) || !isBoundTo(payload, jkt)) throw rejected('claims')
+  const client = stringAt(payload, 'client_id') ?? stringAt(payload, 'azp')
+  const patient = stringAt(payload, 'patient')
+  const project = rules.projectClaim === undefined ? undefined : stringAt(payload, rules.projectClaim)
+  return {
+    issuer: rules.issuer,
+    sub: subjectOf(payload),
+    sessionKey: sessionKeyOf(payload, digest),
+    issuedAt: iat * 1_000,
+    expiresAt: Math.min((exp + rules.clockTolerance) * 1_000, LAST_TIME),
+    scopes: scopesOf(payload),
+    claims: Object.fromEntries(USER_CLAIMS.filter((name) => Object.hasOwn(payload, name)).map((name) => [name, payload[name]])),
+    ...(client !== undefined && { client }),
+    ...(project !== undefined && { project }),
+    ...(patient !== undefined && isResourceId(patient) && { patient }),
+  }
+}
+
+/** A token that is bound to a key is taken with the proof of that key only, another one without any. */
+function isBoundTo({ cnf }: JsonObject, jkt: string | undefined): boolean {
+  if (cnf === undefined) return jkt === undefined
+  return jkt !== undefined && isObject(cnf) && cnf['jkt'] === jkt
+}
+
+/** Seconds since 1970; neither issued nor valid from after `latest`. */
+function timesOf({ exp, iat, nbf = iat }: JsonObject, latest: number): { exp: number; iat: number } {
+  if (!isTime(exp) || !isTime(iat) || !isTime(nbf) || Math.max(iat, nbf) > latest) throw rejected('claims')
+  return { exp, iat }
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+function subjectOf(payload: JsonObject): string {
+  const sub = stringAt(payload, 'sub') ?? ''
+  if (!/^[\x21-\x7e]{1,255}$/.test(sub)) throw rejected('claims')
+  return sub
+}
+
+/** The issuer's session, where it names one: that is what its logout tokens end. */
+function sessionKeyOf(payload: JsonObject, digest: string): string {
+  const [sid, jti] = [stringAt(payload, 'sid'), stringAt(payload, 'jti')]
+  if (sid !== undefined && sid !== '') return `sid:${sid}`
+  return jti !== undefined && jti !== '' ? `jti:${jti}` : `token:${digest}`
+}
+
+/** `scope` of RFC 9068, or the list `scp` that some issuers send. */
+function scopesOf(payload: JsonObject): readonly string[] {
+  const { scope, scp } = payload
+  if (typeof scope === 'string') return scope.split(' ').filter((one) => one !== '')
+  return Array.isArray(scp) ? scp.filter((one) => typeof one === 'string') : []
 }

@@ -7,11 +7,10 @@ import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { fhirTypes, isVersionReached } from './reach.js'
+import { fhirTypes, isVersionReached, shownPage, type Part } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
 import { linksOf } from './search/searchset.js'
 import { pageText } from './bundle-text.js'
-import { shownPage, type Part } from './shown-page.js'
 
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000

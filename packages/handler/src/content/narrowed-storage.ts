@@ -20,8 +20,7 @@ import {
 import { isContainedType, type ResourceVersion } from 'fhir-ops/internal/storage'
 import type { Action } from 'fhir-ops/operation'
 import { notFound, type Caller } from '../auth/caller.js'
-import { narrowed } from './reach.js'
-import { shownPage } from './shown-page.js'
+import { narrowed, shownPage } from './reach.js'
 
 /**
  * The storage as a caller with narrowed rights sees it. What the rights do not cover does not exist: it is not read, not

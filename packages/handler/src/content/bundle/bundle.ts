@@ -1,11 +1,29 @@
-import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
+import type { TypeModel } from 'fhir-ops/fhirpath'
+import { checkpoint, createPace } from 'fhir-ops/internal/context'
+import { mapped, type Work } from 'fhir-ops/internal/work'
+import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
+import { createAnswerSize } from '../../http/answer-size.js'
 import { fhirText, type Answer } from '../../http/answer.js'
 import type { Service } from '../../service.js'
-import { bundleParts, entryError, responseEntry, type PartRunner, type ServePart } from './bundle-entries.js'
-import { runTransaction } from './transaction.js'
+import { createBundleWriter, type BundleWriter } from '../bundle-text.js'
+import { planAnswer, repeatedly } from '../carry-out.js'
+import { criteriaText } from '../criteria.js'
+import { returnPreference } from '../preference.js'
+import { entriesOf, type WritePlan } from '../write-plan.js'
+import {
+  bundleParts,
+  entryError,
+  responseEntry,
+  type BundlePart,
+  type PartRunner,
+  type PlannedEntry,
+  type PlanPart,
+  type ServePart,
+} from './bundle-entries.js'
+import { textsWithLinks } from './transaction-links.js'
+import { answersToReads, ENTRY_BYTES, ENVELOPE_BYTES, tryReads } from './transaction-reads.js'
 
 /** Answers a Bundle by its type. @throws {OperationError} `body-structure` for any but a batch and a transaction. */
 export async function runBundle(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
@@ -41,4 +59,183 @@ function addEntry(response: BundleWriter, index: number, answer: Answer): void {
   } catch (error) {
     throw entryError(index, error)
   }
+}
+
+/**
+ * Carries all entries of a transaction out, or none: deletions, then creates, then updates; after them reads and searches, which see what
+ * was written, and which are tried before anything is. References to other entries by their `fullUrl` become references to what was stored.
+ *
+ * @throws {OperationError} `not-supported` when the storage cannot write several resources together; else that of the first entry that
+ *   cannot be done, with its place.
+ * @see https://hl7.org/fhir/R4/http.html#trules
+ */
+async function runTransaction(service: Service, exchange: Exchange, runner: PartRunner): Promise<Answer> {
+  const { model } = checkCapable(exchange)
+  const parts = await bundleParts(service, exchange)
+  const [reads, writes] = [parts.filter(isRead), parts.filter((part) => !isRead(part))]
+  checkCriteria(service, writes)
+  const carryOut = async (): Promise<Done> => {
+    const planned = await planAll(exchange, writes, runner.plan)
+    return writeTogether(service, exchange, { planned, model, reads, runner })
+  }
+  const patches = writes.filter(({ request }) => request.method === 'PATCH').map(({ request }) => request.target)
+  const { tried, answers } = await service.writeLock([...criteriaTypes(service, writes), ...patches], () =>
+    patches.length === 0 ? carryOut() : repeatedly(carryOut),
+  )
+  const written = new Map([...answers].map(([at, answer]) => [at, responseEntry(answer)]))
+  // What was tried saw all there is where nothing was written.
+  const entries = writes.length === 0 ? tried : await answersToReads(exchange, { reads, serve: runner.serve, entries: written })
+  const response = createBundleWriter(exchange.ctx, { type: 'transaction-response' }, '')
+  for (const { index } of parts) response.add(entries.get(index) ?? '{}')
+  return fhirText(200, response.text())
+}
+
+function checkCapable({ ctx }: Exchange): { readonly model: TypeModel } {
+  const { search, storage } = ctx
+  if (storage.capabilities.atomic && search !== undefined) return { model: search.parameters.model }
+  throw new OperationError('not-supported', 'Bundles of the type transaction are not supported here; send a batch.')
+}
+
+function isRead({ request }: BundlePart): boolean {
+  return request.method === 'GET' || request.method === 'HEAD'
+}
+
+/** Two entries with the same criteria could not see each other: both would create. */
+function checkCriteria(service: Service, writes: readonly BundlePart[]): void {
+  const known = new Set<string>()
+  for (const part of writes) {
+    const key = criteriaKey(service, part)
+    if (key === undefined) continue
+    if (known.has(key)) throw entryError(part.index, new OperationError('body-structure', 'Another entry has the same criteria.'))
+    known.add(key)
+  }
+}
+
+/** `Type?criteria`; `undefined` for an entry without. */
+function criteriaKey(service: Service, { request }: BundlePart): string | undefined {
+  if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
+  const criteria = request.header('if-none-exist')
+  return criteria === undefined ? undefined : `${request.target}?${criteriaText(service, request.target, criteria)}`
+}
+
+/** The types that entries have criteria for. */
+function criteriaTypes(service: Service, writes: readonly BundlePart[]): readonly string[] {
+  const types = writes.map((part) => criteriaKey(service, part)).map((key) => key?.split(/[/?]/, 1)[0])
+  return [...new Set(types)].filter((type) => type !== undefined)
+}
+
+async function planAll(exchange: Exchange, writes: readonly BundlePart[], plan: PlanPart): Promise<readonly PlannedEntry[]> {
+  const planned: PlannedEntry[] = []
+  const taken = new Set<string>()
+  const pace = createPace(exchange.ctx)
+  for (const part of writes) {
+    pace.check()
+    await pace.step()
+    try {
+      const made = await plan(part.request, exchange)
+      checkDistinct(taken, made.plan)
+      planned.push({ part, ...made })
+    } catch (error) {
+      throw entryError(part.index, error)
+    }
+  }
+  return planned
+}
+
+function checkDistinct(taken: Set<string>, plan: WritePlan): void {
+  for (const { type, id } of plan.kind === 'delete' ? plan.entries : [plan]) {
+    const address = `${type}/${id}`
+    if (taken.has(address)) throw new OperationError('body-structure', `Another entry has the same target ${address}.`)
+    taken.add(address)
+  }
+}
+
+interface Transaction {
+  readonly planned: readonly PlannedEntry[]
+  readonly model: TypeModel
+  readonly reads: readonly BundlePart[]
+  readonly runner: PartRunner
+}
+
+interface Done {
+  /** The answers to the writes, by the place of their entries. */
+  readonly answers: ReadonlyMap<number, Answer>
+  /** The entries that the reads would have had before, by their place. */
+  readonly tried: ReadonlyMap<number, string>
+}
+
+interface Step extends PlannedEntry {
+  readonly entries: readonly WriteEntry[]
+}
+
+/** The order of R4, for storages that look at it. */
+const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT', 'PATCH']
+
+/** Writes all planned entries in one go, their links resolved, when every read has an answer. */
+async function writeTogether(service: Service, exchange: Exchange, { planned, model, reads, runner }: Transaction): Promise<Done> {
+  const pace = createPace(exchange.ctx)
+  const texts = await textsWithLinks({ service, model, pace }, planned)
+  const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
+  const steps = await pace.run(mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))))
+  const add = checkAnswerSize(exchange, steps, reads.length)
+  const tried = await tryReads(service, exchange, { reads, read: runner.read, writes: steps.flatMap(({ entries }) => entries), add })
+  checkpoint(exchange.ctx)
+  const results = await writeSteps(exchange, steps)
+  const answers = new Map(
+    steps.map(({ part, exchange: own, plan, entries }) => [
+      part.index,
+      planAnswer(service, own, { plan, entries, results: entries.flatMap((entry) => results.get(entry) ?? []) }),
+    ]),
+  )
+  return { answers, tried }
+}
+
+/**
+ * Before anything is written: what could not be answered is not done.
+ *
+ * @returns Adds the text of a read to the answer.
+ * @throws {OperationError} `too-costly`, and so does what is returned.
+ */
+function checkAnswerSize({ ctx }: Exchange, steps: readonly Step[], reads: number): (text: string) => void {
+  const reserve = ENVELOPE_BYTES + (steps.length + reads) * ENTRY_BYTES
+  const advice = 'Send fewer entries, or ask for no content with Prefer: return=minimal.'
+  const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice })
+  const add = (text: string): void => size.add(text, reserve)
+  for (const step of steps) if (returnPreference(step.exchange.request) !== 'minimal') textsOf(step).forEach(add)
+  return add
+}
+
+function textsOf({ plan, entries }: Step): readonly string[] {
+  if (plan.kind === 'found') return [plan.stored.text]
+  return entries.flatMap((entry) => (entry.op === 'put' ? [entry.text] : []))
+}
+
+function* stepOf(planned: PlannedEntry, text: string | undefined): Work<Step> {
+  try {
+    return { ...planned, entries: yield* entriesOf(planned.plan, text) }
+  } catch (error) {
+    throw entryError(planned.part.index, error)
+  }
+}
+
+async function writeSteps({ ctx }: Exchange, steps: readonly Step[]): Promise<ReadonlyMap<WriteEntry, WriteResult>> {
+  const entries = steps.flatMap((step) => step.entries)
+  if (entries.length === 0) return new Map()
+  try {
+    const results = await ctx.storage.write(entries)
+    return new Map(results.flatMap((result, index) => (entries[index] === undefined ? [] : [[entries[index], result] as const])))
+  } catch (error) {
+    if (error instanceof OperationError && error.code === 'version-conflict') throw await whoseVersion(ctx, steps, error)
+    throw error
+  }
+}
+
+/** The storage says that a version is not the expected one; reading each shows whose. */
+async function whoseVersion({ storage }: Exchange['ctx'], steps: readonly Step[], error: OperationError): Promise<OperationError> {
+  for (const { part, entry } of steps.flatMap(({ entries, ...step }) => entries.map((one) => ({ ...step, entry: one })))) {
+    if (entry.ifVersion === undefined) continue
+    const current = await storage.read(entry.type, entry.id)
+    if ((current?.versionId ?? null) !== entry.ifVersion) return entryError(part.index, error)
+  }
+  return error
 }

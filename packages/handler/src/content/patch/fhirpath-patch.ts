@@ -27,8 +27,7 @@ import {
   type Written,
 } from './element-members.js'
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
-import type { PatchLimits } from './json-patch.js'
-import { openTree, textOfTree, treeOf, type JsonTree } from './json-tree.js'
+import { openTree, textOfTree, treeOf, type PatchLimits, type JsonTree } from './json-patch.js'
 
 /** What expressions of a patch are evaluated with. */
 export interface PathPatching {
