@@ -15,7 +15,6 @@ const REASONS = new Map([
   ['packages/core/src/work/on-demand.ts', 'Of engines in core, and of the checks of writes in the handler.'],
   ['packages/cql/src/translator/system-model.ts', 'The data of appendix B of the CQL specification.'],
   ['packages/registries/src/registries.ts', 'The value that a host puts into a context; index.ts only re-exports.'],
-  ['packages/snomed/src/snomed.ts', 'The value that a host puts into a context; index.ts only re-exports.'],
 ])
 
 const files = sources().map(read)

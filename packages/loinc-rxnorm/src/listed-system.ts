@@ -1,12 +1,51 @@
-import { type CodeSystemProvider, type ConceptSet, type Filter, type ImportedSystem, bitmapFrom } from 'fhir-ops/terminology'
-import { type ImplicitType, makeProvider, versionFits, listable, readySet } from 'fhir-ops/internal/terminology'
-import { compareVersions } from 'fhir-ops/internal/content'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, objectAt, type JsonObject } from 'fhir-ops/internal/json'
-import type { SystemSections } from 'fhir-ops/storage'
-import { finished, sharedWork, type Work } from 'fhir-ops/internal/work'
-import { LISTED_FORMAT } from './store-concepts.js'
+import { compareVersions } from 'fhir-ops/internal/content'
 import { checkOptions, FUNCTION, inputShape, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
+import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { listable, makeProvider, readySet, versionFits, type ImplicitType } from 'fhir-ops/internal/terminology'
+import { finished, sharedWork, type Work } from 'fhir-ops/internal/work'
+import type { ConceptStore, StoredSystem, SystemSections } from 'fhir-ops/storage'
+import { bitmapFrom, type CodeSystemProvider, type ConceptSet, type Filter, type ImportedSystem } from 'fhir-ops/terminology'
+
+/** Format of code systems that are kept as lists of concepts. */
+const LISTED_FORMAT = 'concepts-1'
+
+const CONCEPTS_PER_SECTION = 5_000
+
+/** Concepts in the form of `CodeSystem.concept`, not nested: the property `parent` names parents. An array is one. */
+export interface ConceptSequence extends Iterable<JsonObject> {
+  readonly length: number
+}
+
+/**
+ * Keeps a code system as a list of concepts; nothing of it is seen before all of it is. Concepts are taken some thousand at a time, so that
+ * a sequence which makes them on the way needs no memory for the others.
+ *
+ * @param codeSystem A CodeSystem resource with url and version, without its concepts.
+ * @throws {TypeError} when url or version is missing.
+ */
+export async function storeConcepts(store: ConceptStore, codeSystem: JsonObject, concepts: ConceptSequence): Promise<StoredSystem> {
+  const [url, version] = [stringAt(codeSystem, 'url'), stringAt(codeSystem, 'version')]
+  if (url === undefined || version === undefined) throw new TypeError('A code system that is stored needs url and version.')
+  const sections = Math.ceil(concepts.length / CONCEPTS_PER_SECTION)
+  const header = JSON.stringify({ sections, codeSystem })
+  const staged = await store.stage({ url, version, format: LISTED_FORMAT, concepts: concepts.length, header })
+  let section = 0
+  for (const some of inSections(concepts)) {
+    await staged.put(`concepts-${section++}`, new TextEncoder().encode(JSON.stringify(some)))
+  }
+  return staged.publish()
+}
+
+function* inSections(concepts: Iterable<JsonObject>): Generator<readonly JsonObject[]> {
+  let some: JsonObject[] = []
+  for (const concept of concepts) {
+    if (some.push(concept) < CONCEPTS_PER_SECTION) continue
+    yield some
+    some = []
+  }
+  if (some.length > 0) yield some
+}
 
 /** What a code system that is stored as a list of concepts has of its own. */
 export interface ListedSystem {

@@ -3,8 +3,7 @@ import { createContext } from 'fhir-ops/context'
 import { expand } from 'fhir-ops/expand'
 import { lookup } from 'fhir-ops/lookup'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
-import { pickListedVersion, listedSystem } from './listed-system.js'
-import { storeConcepts } from './store-concepts.js'
+import { pickListedVersion, listedSystem, storeConcepts } from './listed-system.js'
 
 describe('the version that is meant', () => {
   it.each([

@@ -4,8 +4,7 @@ import type { ConceptStore, StoredSystem, SystemSections, SystemToStore } from '
 import type { StagedSystem } from 'fhir-ops/internal/storage'
 import type { Database, Executor } from './database/database.js'
 import { revise } from './resources/revision.js'
-import { numberAt, textAt, type Row } from './database/row.js'
-import { prepared, sql } from './database/sql.js'
+import { numberAt, textAt, prepared, sql, type Row } from './database/sql.js'
 
 const COLUMNS = sql`key, url, version, format, concepts, header`
 

@@ -1,4 +1,4 @@
-import type { PostgresClient, PostgresPool } from './database/pool.js'
+import type { PostgresClient, PostgresPool } from './database/sql.js'
 
 /** The part of a PGlite (`@electric-sql/pglite`) that `pglitePool` calls. */
 export interface PgliteDatabase {

@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { OperationError } from 'fhir-ops/errors'
-import { type ReleaseFile, releaseText } from './release-file.js'
+import { releaseText, type ReleaseFile } from './release-file.js'
 
 /** A row of a file. */
 export interface CsvRow {

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { readMeter } from './read-meter.js'
-import type { ReleaseFile } from './release-file.js'
+import { readMeter, type ReleaseFile } from './release-file.js'
 
 function fileOf(...pieces: readonly number[]): ReleaseFile {
   return {

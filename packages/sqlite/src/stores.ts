@@ -14,7 +14,7 @@ import type {
 import type { Executor } from './commands/command.js'
 import { readChanges } from './commands/changes.js'
 import { historyPageOf, readHistory, readVersion, versionOf } from './commands/history.js'
-import { packedEntry } from './commands/packed-entries.js'
+import { packedEntry, writeEntries } from './commands/write-entries.js'
 import { readResource } from './commands/resource-row.js'
 import { scanPage, type ScanRow } from './search/scan.js'
 import { countMatches, lookUpPage, searchPage, type PageRows } from './search/search-page.js'
@@ -30,7 +30,6 @@ import {
   putUser,
   readUser,
 } from './commands/session-commands.js'
-import { writeEntries } from './commands/write-entries.js'
 import { randomUUID } from 'node:crypto'
 import { OperationError } from 'fhir-ops/errors'
 import { hasSystem, listSystems, publishSystem, putSection, readSection, removeSystem, stageSystem } from './commands/concept-commands.js'

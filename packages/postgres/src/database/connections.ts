@@ -1,8 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { copyInOf, type Copy } from './copy.js'
-import type { PostgresClient, PostgresPool } from './pool.js'
-import { rowsOf, type Row } from './row.js'
-import { createQueries, sql, type Queries, type Statement } from './sql.js'
+import { rowsOf, createQueries, sql, type PostgresClient, type PostgresPool, type Row, type Queries, type Statement } from './sql.js'
 
 /** How connections are used. */
 export interface ConnectionOptions {

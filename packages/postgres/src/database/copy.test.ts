@@ -5,8 +5,7 @@ import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { openPostgres, type OpenPostgresOptions, type PostgresClient, type PostgresDatabase, type PostgresPool } from '../index.js'
 import { connectionsOf } from './connections.js'
 import { databaseOver } from './database.js'
-import type { Row } from './row.js'
-import { sql } from './sql.js'
+import { sql, type Row } from './sql.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

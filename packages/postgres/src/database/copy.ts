@@ -1,5 +1,4 @@
-import type { PostgresClient, PostgresValue } from './pool.js'
-import { withoutNul } from './sql.js'
+import { withoutNul, type PostgresClient, type PostgresValue } from './sql.js'
 
 /** Rows on their way into a table by COPY. */
 export interface Copy {

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { connectionsOf } from './connections.js'
 import { databaseOver, type Database } from './database.js'
 import { storageFailure } from './failure.js'
-import type { PostgresClient, PostgresPool } from './pool.js'
-import { sql } from './sql.js'
+import { sql, type PostgresClient, type PostgresPool } from './sql.js'
 
 test.each([
   ['57P01', 'a shutdown'],

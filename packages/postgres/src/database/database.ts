@@ -3,9 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Connection, Connections } from './connections.js'
 import type { Copy } from './copy.js'
 import { connectionSurvives, storageFailure, wasOvertaken } from './failure.js'
-import type { PostgresPool } from './pool.js'
-import type { Row } from './row.js'
-import { sql, type Statement } from './sql.js'
+import { sql, type PostgresPool, type Row, type Statement } from './sql.js'
 
 /** Runs statements. */
 export interface Executor {

@@ -2,8 +2,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
 import type { Database, Executor } from './database.js'
 import { isLockTimeout, isUnsupported } from './failure.js'
-import { numberAt } from './row.js'
-import { sql, type Sql } from './sql.js'
+import { numberAt, sql, type Sql } from './sql.js'
 
 const RANGES = sql`CREATE INDEX IF NOT EXISTS fhir_entry_range ON fhir_entry (type, param, low, high, value, system, id)
       WHERE low IS NOT NULL OR high IS NOT NULL`

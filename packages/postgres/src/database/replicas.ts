@@ -1,9 +1,7 @@
-import { setTimeout as after } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
+import { setTimeout as after } from 'node:timers/promises'
 import type { Database, Executor } from './database.js'
-import { textAt } from './row.js'
-import { shared } from './shared.js'
-import { prepared, sql, type Sql } from './sql.js'
+import { prepared, sql, textAt, type Sql } from './sql.js'
 
 /** Runs what only reads. */
 export type Reading = <T>(work: (executor: Executor) => Promise<T>) => Promise<T>
@@ -93,4 +91,20 @@ async function caughtUp(standby: Executor, { lsn, timeline }: Position): Promise
       throw new OperationError('storage-unavailable', 'The standby does not have what the primary had when the read began.')
     await after(POLL_MS)
   }
+}
+
+/** Asks one question at a time, for all who ask meanwhile. An answer never comes from a question that began before the call. */
+export function shared<T>(ask: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined
+  let next: Promise<T> | undefined
+  const begin = async (): Promise<T> => {
+    next = undefined
+    underWay = ask()
+    try {
+      return await underWay
+    } finally {
+      underWay = undefined
+    }
+  }
+  return async () => (underWay === undefined ? begin() : (next ??= underWay.then(begin, begin)))
 }

@@ -1,6 +1,62 @@
-import { LRUCache } from 'lru-cache'
 import { sqlTag, type Sql as AnySql, type SqlTag } from '@fhir-ops/sql'
-import type { PostgresQuery, PostgresValue } from './pool.js'
+import { isObject } from 'fhir-ops/internal/json'
+import { LRUCache } from 'lru-cache'
+
+/** What a statement takes as a value. */
+export type PostgresValue = string | number | boolean | null | Uint8Array | readonly (string | number | null)[]
+
+/** One statement, as `pg` takes it. */
+export interface PostgresQuery {
+  /** Statements with a name are prepared once for each connection. */
+  readonly name?: string
+  readonly text: string
+  readonly values: PostgresValue[]
+  /** Milliseconds after which the driver gives up on the server's answer. */
+  readonly query_timeout: number
+}
+
+/** The part of a pooled connection that this adapter calls. */
+export interface PostgresClient {
+  query(query: PostgresQuery): Promise<{ readonly rows: readonly unknown[] }>
+  /** Gives the connection back; `true` closes it instead. */
+  release(destroy?: boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  on(event: 'end', listener: () => void): unknown
+  on(event: 'notification', listener: () => void): unknown
+}
+
+/** The part of a pool that this adapter calls; `Pool` of `pg` fits. Each connection must be a session of its own. */
+export interface PostgresPool {
+  connect(): Promise<PostgresClient>
+  /** Tells of a connection that was lost while nobody used it. */
+  on(event: 'error', listener: (error: Error) => void): unknown
+  /** Tells who is handed over next: a connection that is listened to from then on ends no process. Other pools than that of `pg` may tell nothing. */
+  on(event: 'acquire', listener: (client: PostgresClient) => void): unknown
+  end(): Promise<unknown>
+}
+
+/** A row as the driver gives it. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** The rows of an answer. */
+export function rowsOf(rows: readonly unknown[]): readonly Row[] {
+  return rows.filter(isObject)
+}
+
+/** A column that holds text. */
+export function textAt(row: Row, column: string): string {
+  const value = row[column]
+  if (typeof value !== 'string') throw new TypeError(`The column ${column} holds no text.`)
+  return value
+}
+
+/** A column that holds a number; drivers give the larger ones as text. */
+export function numberAt(row: Row, column: string): number {
+  const value = row[column]
+  const number = typeof value === 'string' || typeof value === 'bigint' ? Number(value) : value
+  if (typeof number !== 'number' || Number.isNaN(number)) throw new TypeError(`The column ${column} holds no number.`)
+  return number
+}
 
 /** A piece of SQL for PostgreSQL. */
 export type Sql = AnySql<PostgresValue>

@@ -1,6 +1,8 @@
+import { joined } from '@fhir-ops/sql'
 import type { IndexEntry } from 'fhir-ops/storage'
-import type { Insertion } from '../database/insert.js'
-import { sql } from '../database/sql.js'
+import { copyChunks, type CopyValue } from '../database/copy.js'
+import type { Executor } from '../database/database.js'
+import { prepared, sql, type Sql } from '../database/sql.js'
 import type { Change } from './write-plan.js'
 
 /** An index entry of a changed resource, and its number among those of the same parameter, from 0. */
@@ -69,4 +71,48 @@ export function isAnsweredByIndex(text: string): boolean {
 export function beginning(text: string): string {
   const cut = text.slice(0, MAX_INDEXED)
   return cut.isWellFormed() ? cut : cut.slice(0, -1)
+}
+
+/** A column, and what it is in a row. */
+export interface Column<R> {
+  readonly name: Sql
+  readonly arrayType: Sql
+  readonly of: (row: R) => CopyValue
+}
+
+/** A table that rows are added to. */
+interface Insertion<R> {
+  /** Of the prepared statement. */
+  readonly name: string
+  readonly table: Sql
+  readonly columns: readonly Column<R>[]
+}
+
+/** So many rows are copied: COPY takes one more round trip, and less time of both sides for each row. */
+const COPIED_FROM = 100
+
+/** Adds rows to a table. */
+export async function insertRows<R>(executor: Executor, { name, table, columns }: Insertion<R>, rows: readonly R[]): Promise<void> {
+  if (rows.length === 0) return
+  const names = columnNames(columns)
+  if (executor.copy !== undefined && rows.length >= COPIED_FROM) {
+    const values = rows.values().map((row) => columns.map(({ of }) => of(row)))
+    await executor.copy({ text: `COPY ${table.text} (${names.text}) FROM STDIN`, chunks: copyChunks(values) })
+  } else {
+    await executor.rows(prepared(name, sql`INSERT INTO ${table} (${names}) SELECT * FROM ${unnested(columns, rows)}`))
+  }
+}
+
+/** The rows as a table expression, which takes one value for each column. */
+export function unnested<R>(columns: readonly Column<R>[], rows: readonly R[]): Sql {
+  const arrays = columns.map(({ of, arrayType }) => sql`${rows.map(of)}::${arrayType}`)
+  return sql`unnest(${joined(arrays, ', ')})`
+}
+
+/** The names of columns, in their order. */
+export function columnNames<R>(columns: readonly Column<R>[]): Sql {
+  return joined(
+    columns.map(({ name }) => name),
+    ', ',
+  )
 }

@@ -11,8 +11,7 @@ import type { HistoryItem, HistoryPeriod, HistoryPosition } from 'fhir-ops/inter
 import type { Executor } from '../database/database.js'
 import type { Reading } from '../database/replicas.js'
 import { resourceRow } from './resource-row.js'
-import { numberAt, textAt, type Row } from '../database/row.js'
-import { prepared, sql, type Sql } from '../database/sql.js'
+import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
 
 const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000

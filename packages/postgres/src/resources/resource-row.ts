@@ -1,8 +1,7 @@
 import type { ResourceRow, ResourceCache } from '@fhir-ops/sql'
-import { numberAt, textAt, type Row } from '../database/row.js'
+import { numberAt, textAt, sql, type Row } from '../database/sql.js'
 import type { StoredResource } from 'fhir-ops/storage'
 import type { Executor } from '../database/database.js'
-import { sql } from '../database/sql.js'
 
 /** Reads `id`, `version`, `updated` and `text`. */
 export function resourceRow(row: Row): ResourceRow {

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest'
 import { testDatabase, type TestSchema } from '../../test/test-database.js'
 import { revisionOf } from './revision.js'
-import type { Row } from '../database/row.js'
+import type { Row } from '../database/sql.js'
 import { openPostgres, type PostgresClient, type PostgresDatabase, type PostgresPool } from '../index.js'
 
 const database = await testDatabase({ fsync: 'off' })

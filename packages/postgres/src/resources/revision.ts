@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Executor } from '../database/database.js'
-import { textAt } from '../database/row.js'
-import { shared } from '../database/shared.js'
-import { prepared, sql } from '../database/sql.js'
+import { textAt, prepared, sql } from '../database/sql.js'
+import { shared } from '../database/replicas.js'
 
 /**
  * Makes every process look up again what it has kept. It is the last statement of a transaction, as transactions wait here for each other.

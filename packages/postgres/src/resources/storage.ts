@@ -8,9 +8,8 @@ import { LARGE, resourceRow } from './resource-row.js'
 import { keptCounts } from '../search/kept-counts.js'
 import { scanPage } from '../search/scan.js'
 import { countMatches, searchPage } from '../search/search-page.js'
-import { prepared, sql, type Sql } from '../database/sql.js'
+import { prepared, sql, textAt, type Sql, type Row } from '../database/sql.js'
 import { writeEntries } from './write-entries.js'
-import { textAt, type Row } from '../database/row.js'
 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 

@@ -1,10 +1,8 @@
 import { CONTAINED_PARAM, DEFINITION_PARAM, isDefinitionEntry, type WriteEntry, type WriteResult } from 'fhir-ops/storage'
 import type { Database, Executor } from '../database/database.js'
-import { columnNames, insertRows, unnested, type Column } from '../database/insert.js'
-import { ENTRIES, entryRows } from './entry-rows.js'
+import { columnNames, insertRows, unnested, ENTRIES, entryRows, type Column } from './entry-rows.js'
 import { revise } from './revision.js'
-import { numberAt, textAt, type Row } from '../database/row.js'
-import { prepared, sql, type Sql } from '../database/sql.js'
+import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
 import { addressesOf, checkTexts, writePlan, type Address, type Change, type VersionBefore, type WritePlan } from './write-plan.js'
 
 /** How entries are written. */

@@ -8,7 +8,7 @@ import { databaseOver, type Database } from '../database/database.js'
 import { openPostgres } from '../index.js'
 import { countMatches, searchPage } from './search-page.js'
 import { sql } from '../database/sql.js'
-import { meets } from './meets-sql.js'
+import { meets } from './ids-sql.js'
 
 const database = await testDatabase({ fsync: 'off' })
 afterAll(() => database.remove())

@@ -1,11 +1,9 @@
 import { joined, orderTerms, type Position } from '@fhir-ops/sql'
 import type { Condition, EntryTest, SearchQuery } from 'fhir-ops/storage'
 import type { Executor } from '../database/database.js'
-import { numberAt, type Row } from '../database/row.js'
-import { literal, sql, type Sql } from '../database/sql.js'
+import { numberAt, literal, sql, type Row, type Sql } from '../database/sql.js'
 import { conjuncts, entryTests, exactTest, exactTests, passesExactly } from './condition.js'
-import { idsWhere } from './ids-sql.js'
-import { meets } from './meets-sql.js'
+import { idsWhere, meets } from './ids-sql.js'
 import { isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 
 /**

@@ -1,7 +1,7 @@
 import { joined, orderTerms, sortColumn } from '@fhir-ops/sql'
 import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { literal, sql, type Sql } from '../database/sql.js'
-import { wholeText } from './entry-sql.js'
+import { wholeText } from './condition.js'
 
 /** Bytes of text after which a page ends, where the query has no bound of its own. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024

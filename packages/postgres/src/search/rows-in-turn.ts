@@ -2,8 +2,7 @@ import type { Position } from '@fhir-ops/sql'
 import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { conjuncts } from './condition.js'
 import type { Executor } from '../database/database.js'
-import { idsWhere } from './ids-sql.js'
-import { meets } from './meets-sql.js'
+import { idsWhere, meets } from './ids-sql.js'
 import {
   isCurrent,
   isOneOf,
@@ -16,8 +15,7 @@ import {
   type OrderedRows,
   type Others,
 } from './page-sql.js'
-import { numberAt, type Row } from '../database/row.js'
-import { sql, type Sql } from '../database/sql.js'
+import { numberAt, sql, type Row, type Sql } from '../database/sql.js'
 
 /** A page that is looked for along an index. */
 export interface InTurn extends Page {

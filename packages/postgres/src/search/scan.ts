@@ -2,10 +2,9 @@ import { cursorOf, joined, readCursor, resourceOf } from '@fhir-ops/sql'
 import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type ScanPage, type ScanQuery } from 'fhir-ops/storage'
 import type { Referring, ScanItem } from 'fhir-ops/internal/storage'
 import type { Executor } from '../database/database.js'
-import { numberAt, textAt, type Row } from '../database/row.js'
-import { sql, type Sql } from '../database/sql.js'
+import { numberAt, textAt, sql, type Row, type Sql } from '../database/sql.js'
 import { resourceRow } from '../resources/resource-row.js'
-import { meets } from './meets-sql.js'
+import { meets } from './ids-sql.js'
 import { isCurrent } from './page-sql.js'
 
 const DEFAULT_PAGE = 500

@@ -2,14 +2,12 @@ import { createResourceCache, cursorOf, isAfter, readCursor, type KeyValue, type
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { conjuncts, entryTests } from './condition.js'
 import type { Executor } from '../database/database.js'
-import { idsWhere, repeatsIds } from './ids-sql.js'
-import { meets } from './meets-sql.js'
+import { idsWhere, repeatsIds, meets } from './ids-sql.js'
 import { lookedUpCount, lookedUpPage } from './index-lookup.js'
 import { LARGE, withLargeTexts } from '../resources/resource-row.js'
 import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
-import { numberAt, textAt, type Row } from '../database/row.js'
+import { numberAt, textAt, sql, type Row, type Sql } from '../database/sql.js'
 import { rowsAlongIds, rowsInTurn, type InTurn } from './rows-in-turn.js'
-import { sql, type Sql } from '../database/sql.js'
 
 const DEFAULT_PAGE = 500
 const MAX_PAGE = 10_000

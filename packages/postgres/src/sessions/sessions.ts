@@ -3,8 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { SessionRecord, SessionStore, UserRecord } from 'fhir-ops/storage'
 import type { SessionChange } from 'fhir-ops/internal/storage'
 import type { Database } from '../database/database.js'
-import { numberAt, textAt, type Row } from '../database/row.js'
-import { prepared, sql, type Sql } from '../database/sql.js'
+import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
 import { isObject } from 'fhir-ops/internal/json'
 
 type SessionMethods = Omit<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch' | 'news'>

@@ -1,9 +1,6 @@
 import type { ComputedSystem } from 'fhir-ops/terminology'
-import { builtFile } from '../built-file.js'
-import { givenBytes, type RegistryFile } from '../registry-definitions.js'
-import { readTag, type LanguageTag, type SubtagRegistry } from './read-tag.js'
-import { subtagsOf } from './subtags.js'
-import { describeTag, writeTag } from './write-tag.js'
+import { builtFile, givenBytes, type RegistryFile } from '../registry-definitions.js'
+import { readTag, subtagsOf, describeTag, writeTag, type LanguageTag, type SubtagRegistry } from './language-tag.js'
 
 type PartOf = (tag: LanguageTag) => readonly (string | undefined)[]
 

@@ -1,12 +1,53 @@
 import { instantOf } from '@fhir-ops/sql'
-import { CONTAINED_PARAM, type WriteResult } from 'fhir-ops/storage'
 import { checkVersion } from 'fhir-ops/internal/storage'
-import type { Command } from './command.js'
+import {
+  checkLaidOut,
+  CONTAINED_PARAM,
+  containedPuts,
+  type DeleteEntry,
+  type PutEntry,
+  type WriteEntry,
+  type WriteResult,
+} from 'fhir-ops/storage'
+import type { SqliteValue } from '../database/connection.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 import { entriesOf, paramKey } from '../search/entry-sql.js'
-import type { SqliteValue } from '../database/connection.js'
-import { FIELDS, type PackedDelete, type PackedEntry, type PackedPut } from './packed-entries.js'
+import type { Command } from './command.js'
+
+/** Values of an index entry: its parameter, then the columns of its row. */
+const FIELDS = 6
+
+/**
+ * A put as it goes to the thread that writes: its index entries are one flat list, `FIELDS` values each. Objects with names of members would take three
+ * times as long on both sides (`npm run bench first-load`).
+ */
+interface PackedPut extends Omit<PutEntry, 'entries' | 'contained'> {
+  readonly values: readonly SqliteValue[]
+  /** What is within it. */
+  readonly contained: readonly PackedPut[]
+}
+
+/** A deletion. */
+type PackedDelete = DeleteEntry
+
+/** A change as it goes to the thread that writes. */
+type PackedEntry = PackedPut | PackedDelete
+
+/** @throws {OperationError} as `checkLaidOut`. */
+export function packedEntry(entry: WriteEntry): PackedEntry {
+  checkLaidOut(entry)
+  return entry.op === 'delete' ? entry : packedPut(entry)
+}
+
+function packedPut(entry: PutEntry): PackedPut {
+  const { op, type, id, text, entries, ifVersion } = entry
+  const values: SqliteValue[] = []
+  for (const { param, system, value, text: words, low, high } of entries)
+    values.push(param, system ?? null, value ?? null, words ?? null, low ?? null, high ?? null)
+  const contained = containedPuts(entry).map(packedPut)
+  return { op, type, id, text, values, contained, ...(ifVersion !== undefined && { ifVersion }) }
+}
 
 /** What a write call brings: `now` in milliseconds since 1970, by the caller's clock. */
 export interface WriteArgs {

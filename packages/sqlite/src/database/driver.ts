@@ -1,8 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { LRUCache } from 'lru-cache'
-import type { SqliteConnection, SqliteStatement, SqliteValue } from './connection.js'
+import { addFunctions, visiting, type SqliteConnection, type SqliteStatement, type SqliteValue } from './connection.js'
 import { storageFailure } from './failure.js'
-import { addFunctions, visiting } from './functions.js'
 import { sql, type Sql } from './sql.js'
 
 /** A row as an array, in the order of the selected columns. */

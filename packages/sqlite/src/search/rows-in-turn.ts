@@ -2,7 +2,7 @@ import { isAfter, orderTerms, type Position } from '@fhir-ops/sql'
 import type { Condition, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { meets } from './condition-sql.js'
 import { textOf, type Row, type SqliteDriver } from '../database/driver.js'
-import { rowsInOrder, sortColumns } from './sort-sql.js'
+import { rowsInOrder, sortColumns } from './entry-sql.js'
 import { sql, type Sql } from '../database/sql.js'
 
 /** The part of a query's matches that is wanted. */

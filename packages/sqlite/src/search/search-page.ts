@@ -10,7 +10,7 @@ import { matchingSet, idOrder } from '../sets/matching-set.js'
 import { keysAmong, keysWhere, matchingKeys, meets } from './condition-sql.js'
 import { fewRows, positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
 import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
-import { asking } from '../database/functions.js'
+import { asking } from '../database/connection.js'
 
 /** A page as it leaves the database; plain data. */
 export interface PageRows {

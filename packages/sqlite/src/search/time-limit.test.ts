@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { basic, byCode } from '../../../core/test/basics.js'
 import { sqliteDriver, type SqliteDriver } from '../database/driver.js'
 import { migrate } from '../database/migrations.js'
-import { packedEntry } from '../commands/packed-entries.js'
-import { writeEntries } from '../commands/write-entries.js'
+import { packedEntry, writeEntries } from '../commands/write-entries.js'
 import { countMatches, searchPage } from './search-page.js'
 
 const RESOURCES = 100

@@ -1,4 +1,56 @@
-import type { SubtagKind, Subtags } from './subtags.js'
+import { isObject } from 'fhir-ops/internal/json'
+
+/** The kinds of subtags that are registered. */
+type SubtagKind = 'language' | 'extlang' | 'script' | 'region' | 'variant' | 'grandfathered'
+
+/** The registered subtags of one kind, whatever their case. */
+interface Subtags {
+  /** The description of a subtag; `undefined` when it is not registered. */
+  describe(subtag: string): string | undefined
+  /** The language that an extended language goes with. */
+  prefix(subtag: string): string | undefined
+}
+
+/** Reads one kind out of the table that the build makes. @throws {TypeError} when it is no such table. */
+export function subtagsOf(table: unknown, kind: SubtagKind): Subtags {
+  const rows = isObject(table) ? table[kind] : undefined
+  if (!Array.isArray(rows)) throw new TypeError(`The table of subtags has no ${kind}.`)
+  const entries = rows.map(readRow)
+  const known = new Map(entries.map((entry) => [entry.subtag.toLowerCase(), entry]))
+  const ranges = entries.filter(({ subtag }) => subtag.includes('..')).map(readRange)
+  const rangeOf = (subtag: string): Range | undefined => ranges.find((range) => isWithin(subtag, range))
+  return {
+    describe: (subtag) => known.get(subtag.toLowerCase())?.description ?? rangeOf(subtag.toLowerCase())?.description,
+    prefix: (subtag) => known.get(subtag.toLowerCase())?.prefix,
+  }
+}
+
+interface Row {
+  readonly subtag: string
+  readonly description: string
+  readonly prefix: string | undefined
+}
+
+interface Range {
+  readonly first: string
+  readonly last: string
+  readonly description: string
+}
+
+function readRow(row: unknown): Row {
+  const [subtag, description, prefix]: readonly unknown[] = Array.isArray(row) ? row : []
+  if (typeof subtag !== 'string' || typeof description !== 'string') throw new TypeError('A row of the table of subtags is damaged.')
+  return { subtag, description, prefix: typeof prefix === 'string' ? prefix : undefined }
+}
+
+function readRange({ subtag, description }: Row): Range {
+  const [first = '', last = ''] = subtag.toLowerCase().split('..')
+  return { first, last, description }
+}
+
+function isWithin(subtag: string, { first, last }: Range): boolean {
+  return subtag.length === first.length && first <= subtag && subtag <= last
+}
 
 /** The subtags of a language tag, as they were written. */
 export interface LanguageTag {
@@ -100,4 +152,42 @@ function wrongVariants(registry: SubtagRegistry, variants: readonly string[]): s
   const wrong = variants.find((variant) => registry.variant.describe(variant) === undefined)
   if (wrong !== undefined) return `the variant ${wrong} is not registered`
   return new Set(variants.map((variant) => variant.toLowerCase())).size < variants.length ? 'a variant occurs twice' : undefined
+}
+
+/** The tag with the capitals that are recommended: `zh-Hant-TW`. @see https://www.rfc-editor.org/rfc/rfc5646#section-2.1.1 */
+export function writeTag({ grandfathered, language, extlang, script, region, ...rest }: LanguageTag): string {
+  if (grandfathered !== undefined) return grandfathered.toLowerCase()
+  const named = [language?.toLowerCase(), extlang?.toLowerCase(), titled(script), region?.toUpperCase()]
+  const others = [...rest.variants, ...rest.extensions, rest.privateUse].map((subtag) => subtag?.toLowerCase())
+  return [...named, ...others].filter((subtag) => subtag !== undefined).join('-')
+}
+
+function titled(script: string | undefined): string | undefined {
+  return script === undefined ? undefined : script.slice(0, 1).toUpperCase() + script.slice(1).toLowerCase()
+}
+
+/** What a tag says, part by part; parts without description are given as they are. */
+export interface TagDescription {
+  readonly language: string
+  /** `[what, text]`: `['Region', 'Switzerland']`. */
+  readonly parts: readonly (readonly [string, string])[]
+}
+
+/** Describes a tag with the words of the registry. */
+export function describeTag(registry: SubtagRegistry, tag: LanguageTag): TagDescription {
+  const { grandfathered, language, extlang, script, region, variants, extensions, privateUse } = tag
+  if (grandfathered !== undefined) return { language: registry.grandfathered.describe(grandfathered) ?? grandfathered, parts: [] }
+  const part = (what: string, subtag: string | undefined, text?: string): readonly (readonly [string, string])[] =>
+    subtag === undefined ? [] : [[what, text ?? subtag]]
+  return {
+    language: language === undefined ? 'Private use' : (registry.language.describe(language) ?? language),
+    parts: [
+      ...part('Extlang', extlang, registry.extlang.describe(extlang ?? '')),
+      ...part('Script', script, registry.script.describe(script ?? '')),
+      ...part('Region', region, registry.region.describe(region ?? '')),
+      ...variants.flatMap((variant) => part('Variant', variant, registry.variant.describe(variant))),
+      ...extensions.flatMap((extension) => part('Extension', extension)),
+      ...part('Private-Use', privateUse),
+    ],
+  }
 }
