@@ -1,9 +1,11 @@
 import { botResponse } from 'fhir-ops/execute'
 import { parseHl7 } from 'fhir-ops/hl7v2'
-import { answerText, readEvent, type PreludeHost, type PreludeOptions, type SandboxApi } from './host.js'
+import { answerText, readEvent } from './wire.js'
 import { capabilities } from './capabilities.js'
-import { defineGlobal, installRandom, installTextCodecs, installClock, installTimers } from './globals.js'
+import { defineGlobal, installRandom, installTextCodecs } from './globals.js'
 import { handlerOf, installExports } from './handler.js'
+import type { PreludeHost, PreludeOptions, SandboxApi } from './host.js'
+import { installClock, installTimers } from './timers.js'
 
 const LEVELS = ['debug', 'log', 'info', 'warn', 'error']
 

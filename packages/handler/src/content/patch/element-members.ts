@@ -1,5 +1,5 @@
 import type { ElementSlot } from 'fhir-ops/internal/fhirpath'
-import { treeOf, type JsonTree } from './json-tree.js'
+import { treeOf, type JsonTree } from './json-patch.js'
 
 /** The members of an object of the resource: an element of FHIR is one or two of them, lists of the same length where it repeats. */
 export type Members = Map<string, JsonTree>
