@@ -12,7 +12,8 @@ const alias = workspacePackages().flatMap((pkg) =>
 )
 
 // `npm test` leaves these to `npm run test:all`: crashes, imports of releases, examples, servers under load.
-const slow = process.env['FHIR_OPS_TESTS'] === 'quick' ? ['**/*.slow.test.ts'] : []
+const quick = process.env['FHIR_OPS_TESTS'] === 'quick'
+const files = { include: ['**/*.test.ts'], exclude: ['**/node_modules/**', '**/dist/**', ...(quick ? ['**/*.slow.test.ts'] : [])] }
 
 export default defineConfig({
   resolve: { alias },
@@ -26,9 +27,9 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     fsModuleCache: true,
     setupFiles: [fileURLToPath(new URL('test/setup.ts', import.meta.url))],
-    projects: workspacePackages().map(({ dir, manifest }) => ({
-      extends: true,
-      test: { name: manifest.name, root: dir, include: ['**/*.test.ts'], exclude: ['**/node_modules/**', '**/dist/**', ...slow] },
-    })),
+    // A project for each package, so that one of them can be named. Processes are not shared between projects, so the quick run has one project for all.
+    projects: quick
+      ? [{ extends: true, test: { name: 'packages', root: fileURLToPath(new URL('packages', import.meta.url)), ...files } }]
+      : workspacePackages().map(({ dir, manifest }) => ({ extends: true, test: { name: manifest.name, root: dir, ...files } })),
   },
 })
