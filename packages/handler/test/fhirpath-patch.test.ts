@@ -99,6 +99,26 @@ describe('FHIRPath Patch', () => {
     return Object.fromEntries(Object.entries(resource).filter(([, value]) => value !== undefined))
   }
 
+  it('leaves no element empty whose last child is deleted, unless a later operation fills it', async () => {
+    const contact = (part: object): Record<string, unknown> => ({ type: 'add', path: 'Patient', name: 'contact', value: { part: [part] } })
+    const reply = await pathPatch(
+      contact({ name: 'gender', valueCode: 'male' }),
+      contact({ name: 'name', valueHumanName: { given: ['A'] } }),
+      contact({ name: 'gender', valueCode: 'other' }),
+      { type: 'delete', path: 'Patient.contact[0].gender' },
+      { type: 'delete', path: 'Patient.contact[1].name.given[0]' },
+      { type: 'delete', path: 'Patient.contact[2].gender' },
+      { type: 'add', path: 'Patient.contact[2]', name: 'gender', value: { valueCode: 'female' } },
+      { type: 'add', path: 'Patient.name[0].given[1]', name: 'extension', value: { valueExtension: { url: 'u', valueCode: 'c' } } },
+      { type: 'delete', path: 'Patient.name[0].given[1].extension' },
+    )
+    expect(reply.json).toMatchObject({
+      contact: [{ gender: 'female' }],
+      name: [{ family: 'Lovell', given: ['Ada', 'Jo'] }, { family: 'Old' }],
+    })
+    expect(reply.text).not.toMatch(/_given|\{\}|\[\]/)
+  })
+
   it('replaces a value of one type by one of another, and each path sees what was changed before', async () => {
     const reply = await pathPatch(
       { type: 'add', path: 'Patient', name: 'multipleBirth', value: { valueBoolean: true } },

@@ -27,7 +27,7 @@ import {
   type Written,
 } from './element-members.js'
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
-import { openTree, textOfTree, treeOf, type PatchLimits, type JsonTree } from './json-patch.js'
+import { openTree, pruneTree, textOfTree, treeOf, type PatchLimits, type JsonTree } from './json-patch.js'
 
 /** What expressions of a patch are evaluated with. */
 export interface PathPatching {
@@ -55,7 +55,14 @@ export async function fhirPathPatched(text: string, operations: readonly PathOpe
     if (current.length > patching.limits.maxBytes)
       throw new OperationError('too-costly', `The patched resource would be longer than ${patching.limits.maxBytes} characters.`)
   }
-  return current
+  return operations.some(({ change: { type } }) => type === 'delete') ? withoutEmpty(current, patching) : current
+}
+
+/** An element whose last child was deleted is none. Only the whole patch shows it: a later operation may have given it another. */
+async function withoutEmpty(text: string, { limits: { maxDepth }, pace }: PathPatching): Promise<string> {
+  const root = treeOf(text)
+  await pace.run(pruneTree(root, maxDepth))
+  return pace.run(textOfTree(root, maxDepth))
 }
 
 /** An operation with what its path found. */

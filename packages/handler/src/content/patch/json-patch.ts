@@ -47,6 +47,37 @@ export function* textOfTree({ text, content }: JsonTree, maxDepth: number): Work
 }
 
 /**
+ * Leaves out objects and lists without content, as FHIR has none, and what is empty without them. What is in the list beside one of primitives
+ * (`_given`) keeps its position.
+ *
+ * @returns Whether the value itself is left without content.
+ */
+export function* pruneTree(tree: JsonTree, maxDepth: number): Work<boolean> {
+  if (maxDepth === 0) throw tooDeep()
+  if (tree.text !== undefined && !/\{\s*\}|\[\s*\]/.test(tree.text)) return false
+  const content = yield* openTree(tree)
+  if (content === undefined) return false
+  if (Array.isArray(content)) {
+    const kept: JsonTree[] = []
+    for (const item of content) if (!(yield* pruneTree(item, maxDepth - 1))) kept.push(item)
+    tree.content = kept
+    return kept.length === 0
+  }
+  for (const [name, value] of content) {
+    const isEmpty = name.startsWith('_') ? yield* pruneBeside(value, maxDepth - 1) : yield* pruneTree(value, maxDepth - 1)
+    if (isEmpty) content.delete(name)
+  }
+  return content.size === 0
+}
+
+function* pruneBeside(tree: JsonTree, maxDepth: number): Work<boolean> {
+  const content = yield* openTree(tree)
+  if (!Array.isArray(content)) return yield* pruneTree(tree, maxDepth)
+  for (const [index, item] of content.entries()) if (yield* pruneTree(item, maxDepth - 1)) content[index] = treeOf('null')
+  return content.every(({ text }) => text === 'null')
+}
+
+/**
  * Whether two values are equal: numbers by their value, texts by their characters, lists in their order, objects in any.
  *
  * @throws {OperationError} `unprocessable` for values that are nested too deep.
