@@ -38,7 +38,7 @@ export function prepare(sources: readonly Source[], indexer: Indexer): Prepared 
   return { entries, refused }
 }
 
-/** Of what is not JSON also the line and column, and what is there in place of the error's own words for it. */
+/** Of what is not JSON also the line and column, and what is there, for the error's own words. */
 function refusalOf({ text, place, line }: Source, { code, message }: OperationError): Refusal {
   const fault = code === 'body-invalid' ? faultIn(text, line) : undefined
   if (fault === undefined) return { place, reason: message }
