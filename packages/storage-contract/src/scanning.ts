@@ -58,6 +58,16 @@ export const scanningPromises: readonly StoragePromise[] = [
     },
   },
   {
+    promise: 'what refers to a match of a scan comes in the order of types and ids, in whatever order it was written',
+    check: async ({ storage }) => {
+      const encounters = { ...OBSERVATIONS, type: 'Encounter' }
+      await storage.write([observation('o2', 'a'), observation('Z', 'a'), encounter('e2', 'a'), patient('a')])
+      await storage.write([observation('o10', 'a'), encounter('e1', 'a')])
+      const [item] = await Array.fromAsync(scanResources(storage, { ...POPULATION, referring: [OBSERVATIONS, encounters] }))
+      expect(item?.referring.map(({ id }) => id)).toEqual(['e1', 'e2', 'Z', 'o10', 'o2'])
+    },
+  },
+  {
     promise: 'a scan heeds the conditions on its matches and on what refers to them',
     check: async ({ storage }) => {
       await storage.write([patient('a'), patient('b', 'male')])

@@ -31,7 +31,7 @@ export function scanItemTooLong({ type, id }: Pick<StoredResource, 'type' | 'id'
  * Goes through a whole population, page by page as the caller goes on, one page ahead: by `Storage.scan` where the storage has it, else by
  * searches for each resource.
  *
- * @yields Every match of the query, each once, with what refers to it. Each is made for the caller, who alone keeps it.
+ * @yields Every match of the query, each once, with what refers to it in the order of types and ids. Each is made for the caller, who alone keeps it.
  * @throws {OperationError} `too-costly` when what refers to one resource is longer than 64 MB.
  */
 export async function* scanResources(
@@ -59,19 +59,29 @@ export async function* scanPages(
   let reading = scan(query)
   for (;;) {
     const page: ScanPage = await reading
-    if (page.next === undefined) return yield page.items
+    if (page.next === undefined) return yield page.items.map(inOrder)
     reading = scan({ ...query, after: page.next })
     // Whoever ends early does not wait for it.
     reading.catch(() => undefined)
-    yield page.items
+    yield page.items.map(inOrder)
   }
+}
+
+/** Adapters find what refers to a match in orders of their own; what is made of it, as a list of values in a report, shall not depend on the adapter. */
+function inOrder({ stored, referring }: ScanItem): ScanItem {
+  return { stored, referring: referring.toSorted(byAddress) }
+}
+
+function byAddress(one: StoredResource, other: StoredResource): number {
+  if (one.type !== other.type) return one.type < other.type ? -1 : 1
+  return one.id < other.id ? -1 : 1
 }
 
 async function* searched(storage: Pick<Storage, 'search'>, { referring = [], ...query }: ScanQuery): AsyncGenerator<ScanItem> {
   for await (const stored of allMatches(storage, query)) {
     const found = new Map<string, StoredResource>()
     for await (const match of searchedReferring(storage, referring, stored)) found.set(`${match.type}/${match.id}`, match)
-    yield { stored, referring: [...found.values()] }
+    yield inOrder({ stored, referring: [...found.values()] })
   }
 }
 
