@@ -33,6 +33,11 @@ describe('the definitions that engines use', () => {
     expect([read.status, at(read.json, 'url'), read.headers.etag]).toEqual([200, GENDER, 'W/"1"'])
     expect((await get('/ValueSet/administrative-gender/_history/1')).status).toBe(200)
     expect((await get('/ValueSet/administrative-gender/_history/2')).status).toBe(404)
+    const history = await get('/ValueSet/administrative-gender/_history')
+    expect([history.status, idsOf(history), at(history.json, 'total')]).toEqual([200, ['administrative-gender'], undefined])
+    expect(idsOf(await get('/ValueSet/administrative-gender/_history?_since=2000'))).toEqual(['administrative-gender'])
+    expect(idsOf(await get('/ValueSet/administrative-gender/_history?_at=2000'))).toEqual([])
+    expect((await get('/ValueSet/no-such-set/_history')).status).toBe(404)
     expect((await get('/StructureDefinition?url=http://hl7.org/fhir/StructureDefinition/Patient&_summary=count')).json).toMatchObject({
       total: 1,
     })

@@ -1,9 +1,10 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
+import { validateOperation } from 'fhir-ops/internal/validate/operation'
 import type { Operation } from 'fhir-ops/operation'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHandler } from '../src/index.js'
-import { askFhir, at, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
+import { askFhir, at, send, startServer, type Reply, type RunningServer, type Sending } from './running-server.js'
 
 /** An operation that shows what the handler hands to operations. */
 const mirror: Operation = {
@@ -35,7 +36,7 @@ const taking: Operation = {
 
 let running: RunningServer
 beforeAll(async () => {
-  running = await startServer({ operations: [mirror, taking] })
+  running = await startServer({ operations: [mirror, taking, validateOperation] })
 })
 afterAll(() => running.stop())
 
@@ -138,3 +139,15 @@ function startedWith(operation: object): unknown {
   }
   return Reflect.apply(createHandler, undefined, [options])
 }
+
+describe('a call without a body', () => {
+  it('takes what it needs from the path and the query, and no type that would announce a body', async () => {
+    await ask('/Patient/kept', { method: 'PUT', body: '{"resourceType":"Patient","id":"kept"}' })
+    const post = (path: string): Promise<Reply> =>
+      send(`${running.base}/fhir/R4${path}`, { method: 'POST', headers: { authorization: `Bearer ${running.token}` } })
+    expect(at((await post('/Patient/kept/$validate?mode=delete')).json, 'issue', 0, 'details', 'text')).toBe('All OK')
+    expect((await post('/Patient/gone/$validate?mode=delete')).status).toBe(404)
+    expect((await post('/Patient/$validate')).status).toBe(400)
+    expect((await post('/Patient/kept/$mirror?a=1')).status).toBe(200)
+  })
+})

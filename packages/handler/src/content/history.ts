@@ -7,6 +7,7 @@ import { authorize } from '../auth/caller.js'
 import { fhirText, type Answer } from '../http/answer.js'
 import { param, type Exchange } from '../exchange.js'
 import { FHIR_PATH, type Service } from '../service.js'
+import { withDefinitions } from './definitions.js'
 import { fhirTypes, isVersionReached, shownPage, type Part } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
 import { linksOf } from './search/searchset.js'
@@ -46,11 +47,12 @@ export async function historyOfSystem(service: Service, exchange: Exchange): Pro
   return historyAt(service, exchange, { path: '_history', query: { types } })
 }
 
-async function historyAt({ baseUrl }: Service, exchange: Exchange, { path, query }: HistoryPlace): Promise<Answer> {
-  const base = `${baseUrl}${FHIR_PATH}`
+async function historyAt(service: Service, exchange: Exchange, { path, query }: HistoryPlace): Promise<Answer> {
+  const base = `${service.baseUrl}${FHIR_PATH}`
   const pairs = exchange.target.query.filter(([name]) => !PROTOCOL.has(name))
   const asked = { ...query, ...readPairs(pairs) }
-  const page = await shownVersions(exchange, asked)
+  const stored = await shownVersions(exchange, asked)
+  const page = stored.items.length === 0 ? await definitionHistory(service, exchange, asked) : stored
   if (page.items.length === 0 && isOfNothing(asked)) throw new OperationError('not-found', `There is no ${path}.`)
   return fhirText(200, await pageText(exchange.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base)))
 }
@@ -58,6 +60,20 @@ async function historyAt({ baseUrl }: Service, exchange: Exchange, { path, query
 /** A resource has a version at least, which would be on the first page. */
 function isOfNothing({ id, since, at, after }: HistoryQuery): boolean {
   return id !== undefined && since === undefined && at === undefined && after === undefined
+}
+
+/** The history of a definition in whose place nothing was ever stored: its one version. */
+async function definitionHistory(service: Service, exchange: Exchange, { types, id, since, at, after }: HistoryQuery): Promise<HistoryPage> {
+  const [type] = types
+  if (type === undefined || id === undefined || after !== undefined) return { items: [] }
+  const { storage } = await withDefinitions(service, exchange, type)
+  const stored = await storage.read(type, id)
+  if (stored === undefined || (await storage.history?.page({ types, id, limit: 1 }))?.items.length !== 0) return { items: [] }
+  const { versionId, lastUpdated } = stored
+  const item: HistoryItem = { type, id, versionId, lastUpdated, created: true, stored }
+  const written = Date.parse(lastUpdated)
+  const isAsked = (since === undefined || written >= since) && (at === undefined || written <= at.to)
+  return { items: isAsked && (await isShown(exchange, item)) ? [item] : [] }
 }
 
 /** A page without what a rule of the host hides, and what is out of reach. */

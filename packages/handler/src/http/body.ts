@@ -38,7 +38,7 @@ export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ..
 export const ACCEPT_PATCH: readonly [string, string] = ['Accept-Patch', [...PATCH_TYPES, ...OTHER_JSON_TYPES].join(', ')]
 
 /**
- * What a route does with its body: `fhir` is a resource, `optional-fhir` one that need not be there, `fhir-text` one that the operation parses itself, `bot` whatever a bot reads, `patch`
+ * What a route does with its body: `fhir` is a resource, `optional-fhir` one that need not be there, `fhir-text` the same that the operation parses itself, `bot` whatever a bot reads, `patch`
  * a list or an object, `binary` a Binary or what it is to contain; `none` leaves it unread.
  */
 export type BodyKind =
@@ -56,7 +56,7 @@ export type BodyKind =
 const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   fhir: { mediaTypes: FHIR_TYPES, json: true },
   'optional-fhir': { mediaTypes: FHIR_TYPES, json: true, optional: 'untyped' },
-  'fhir-text': { mediaTypes: FHIR_TYPES },
+  'fhir-text': { mediaTypes: FHIR_TYPES, optional: 'untyped' },
   patch: { mediaTypes: PATCH_TYPES },
   binary: { mediaTypes: 'any' },
   'optional-json': { mediaTypes: FHIR_TYPES, json: true, optional: true },
