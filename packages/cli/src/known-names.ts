@@ -48,7 +48,7 @@ async function hintAboutCanonical(type: string, name: string, ctx: OperationCont
   const [url = '', version] = name.split('|')
   const published = PUBLISHED.find((system) => system.url === url || system.short === url.toLowerCase())
   if (published !== undefined) return notImported(published, url)
-  if (!url.includes(':')) return NAMED_BY_CANONICAL
+  if (!url.includes(':')) return `Definitions are named by their canonical, such as '${EXAMPLES.get(type) ?? VALUE_SET}'.`
   const names = await Promise.all(CANONICAL_TYPES.map(async (one) => ({ type: one, urls: await knownNames(ctx, one) })))
   const owner = names.find(({ urls }) => urls.includes(url))
   if (owner !== undefined)
@@ -75,7 +75,14 @@ function notImported({ url, name, call }: (typeof PUBLISHED)[number], given: str
   return `${canonical}${name} comes from its publisher, and is imported by \`fhir-ops ${call} --storage sqlite:FILE\`.`
 }
 
-const NAMED_BY_CANONICAL = "Definitions are named by their canonical, such as 'http://hl7.org/fhir/ValueSet/administrative-gender'."
+const VALUE_SET = 'http://hl7.org/fhir/ValueSet/administrative-gender'
+
+/** A canonical of each type that has one of another form. */
+const EXAMPLES: ReadonlyMap<string, string> = new Map([
+  ['CodeSystem', 'http://hl7.org/fhir/administrative-gender'],
+  ['ConceptMap', 'http://example.org/fhir/ConceptMap/my-map'],
+  ['StructureDefinition', 'http://hl7.org/fhir/StructureDefinition/Patient'],
+])
 
 /** Those of which the last part is near: canonicals are long, and mostly differ at their end. */
 function nearestCanonicals(url: string, canonicals: readonly string[]): readonly string[] {

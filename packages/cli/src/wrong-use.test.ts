@@ -212,6 +212,7 @@ describe('what a command answers to in particular', () => {
     ],
     ['a misspelt definition', ['snapshot', '--url', 'http://hl7.org/fhir/StructureDefinition/bpp'], 1, 'StructureDefinition/bp'],
     ['a code system by a short name', ['lookup', '2160-0', '--system', 'loinc'], 1, "The canonical of LOINC is 'http://loinc.org'."],
+    ['a code system by its id', ['lookup', 'a', '--system', 'nope'], 1, "such as 'http://hl7.org/fhir/administrative-gender'"],
     ['a value set by its id', ['expand', 'administrative-gender'], 1, 'Definitions are named by their canonical'],
     ['a file as storage', ['load', file('patient.json'), '--storage', file('b.db')], 2, `Did you mean sqlite:${file('b.db')}?`],
     [

@@ -433,6 +433,21 @@ describe('Library/$evaluate', () => {
     expect([status, json.issue[0]?.details.text]).toEqual([422, 'The CQL has errors: Syntax error at <EOF> (line 1, column 3).'])
   })
 
+  it('names the library of which the text is', async () => {
+    const stated = { name: 'library', resource: library('Bad', "library Bad version '1'\ndefine Y: 1 +") }
+    const { json } = await call('POST', 'Library/$evaluate', parameters(stated))
+    expect(json.issue[0]?.details.text).toMatch(/^The CQL of library 'Bad' has errors: Syntax error .*\(line 2, column \d+\)\.$/)
+  })
+
+  it.each([
+    ["SplitOnMatches('abc', '')", 'a b c'],
+    ["SplitOnMatches('1a1b1', '[0-9]')", ' a b '],
+    ["SplitOnMatches('', '')", ''],
+  ])('nothing that matches separates between characters only: %s', async (expression, expected) => {
+    const { json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: `Combine(${expression}, ' ')` }))
+    expect(json).toMatchObject({ parameter: [{ name: 'return', valueString: expected }] })
+  })
+
   const STRUCTURE = 'http://hl7.org/fhir/StructureDefinition'
   const UNKNOWN = { extension: [{ url: `${STRUCTURE}/data-absent-reason`, valueCode: 'unknown' }] }
 

@@ -49,6 +49,8 @@ define Weighed: [Observation: Common."Weight"] O where O.effective during "Measu
 define Chronic: exists ([Condition] C where C.code in "Chronic Codes")
 define Parts: [Observation] O return O.component
 define Recent: [Encounter] E where E.period during "Measurement Period"
+define "Recent Days": [Procedure] P where P.performed during day of "Measurement Period"
+define "Recent Months": [Condition] C where C.recordedDate during month of "Measurement Period"
 define Newest: Last([Observation] O sort by start of (effective as FHIR.Period), issued, subject.reference.value)
 define Ids: [Observation] O return all O.id.value sort by $this desc
 define Unused: [Procedure]`,
@@ -91,6 +93,16 @@ describe('the data requirements of a Measure in CQL', () => {
     })
     expect(recent?.dateFilter).toEqual([{ path: 'period', valuePeriod: { start: '2020-01-01', end: '2020-12-31' } }])
     expect(dependsOn).toContain('http://x/CodeSystem/codes|3')
+  })
+
+  it('have the period where days are compared, as it begins and ends with days, and not where longer parts of a date are', async () => {
+    const whole = [criteria('Recent Days'), criteria('Recent Months')]
+    const filters = (data: DataRequirementsResult['data']): unknown => data.slice(1).map(({ type, dateFilter }) => [type, dateFilter])
+    const days = { path: 'performed', valuePeriod: { start: '2020-01-01', end: '2020-12-31' } }
+    expect(filters((await ofMeasure(whole)).data)).toEqual([
+      ['Procedure', [days]],
+      ['Condition', undefined],
+    ])
   })
 
   it('take expressions, FHIRPath and supplemental data into account', async () => {

@@ -63,8 +63,10 @@ export const scanningPromises: readonly StoragePromise[] = [
       const encounters = { ...OBSERVATIONS, type: 'Encounter' }
       await storage.write([observation('o2', 'a'), observation('Z', 'a'), encounter('e2', 'a'), patient('a')])
       await storage.write([observation('o10', 'a'), encounter('e1', 'a')])
-      const [item] = await Array.fromAsync(scanResources(storage, { ...POPULATION, referring: [OBSERVATIONS, encounters] }))
-      expect(item?.referring.map(({ id }) => id)).toEqual(['e1', 'e2', 'Z', 'o10', 'o2'])
+      const found: string[] = []
+      for await (const { referring } of scanResources(storage, { ...POPULATION, referring: [OBSERVATIONS, encounters] }))
+        found.push(...referring.map(({ id }) => id))
+      expect(found).toEqual(['e1', 'e2', 'Z', 'o10', 'o2'])
     },
   },
   {

@@ -45,7 +45,7 @@ function createCommand(io: Io): Command {
   return new Command('create')
     .description('Print a new token. It is shown once and cannot be read again.')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
-    .option('--user <sub>', 'subject identifier; a new user gets all standard claims', subject, 'demo')
+    .option('--user <sub>', 'subject identifier; a new user gets made-up claims: Demo User, <sub>@example.org', subject, 'demo')
     .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, scopes)
     .option('--project <project>', 'project that the token is bound to')
     .option('--patient <id>', 'patient that scopes of the form patient/... apply to', patientId)

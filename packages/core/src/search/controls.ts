@@ -140,6 +140,7 @@ function checkElements(elements: readonly string[], types: readonly string[], mo
 function readSort(types: readonly string[], value: string | undefined, parameters: SearchParameters): readonly SortKey[] {
   if (value === undefined) return []
   const keys = value.split(',')
+  if (keys.some((key) => key === '' || key === '-')) throw invalid('_sort', value, 'a list of search parameters')
   if (keys.length > SEARCH_BOUNDS.sortKeys) throw overBound(SEARCH_BOUNDS.sortKeys, 'keys in _sort', '_sort')
   const names = keys.map((key) => key.replace(/^-/, ''))
   const repeated = names.find((name, index) => names.indexOf(name) < index)

@@ -214,6 +214,8 @@ const INVALID: readonly (readonly [query: string, named: string])[] = [
   ['Patient?_count=1&_count=2', '_count'],
   ['Patient?_sort=nothing', 'nothing'],
   ['Patient?_sort=', '_sort'],
+  ['Patient?_sort=,', "the value ',', which is not a list of search parameters"],
+  ['Patient?_sort=name,-', "the value 'name,-', which is not a list of search parameters"],
   ['Patient?_summary=some', '_summary'],
   ['Patient?identifier:of-type=a|b', 'system|code|value'],
   ['Patient?identifier:of-type=a||c', 'system|code|value'],

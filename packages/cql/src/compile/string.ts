@@ -45,12 +45,12 @@ export const STRING: NodeCompilers = {
     return (evaluation) => {
       const [whole, separator] = [text(evaluation), pattern(evaluation)]
       if (typeof whole !== 'string') return null
-      // U+0000 is not a character of a String, so it can stand for what was matched.
       if (typeof separator !== 'string') return [whole]
       const spend = spendMatch(whole, evaluation)
-      const parts = replaceAll(separators(separator, evaluation), whole, '\u0000', spend).split('\u0000')
-      evaluation.spend(parts.length)
-      return parts
+      // U+0000 is not a character of a String, so it can stand around what was matched.
+      const pieces = replaceAll(separators(separator, evaluation), whole, '\u0000$&\u0000', spend).split('\u0000')
+      evaluation.spend(pieces.length)
+      return betweenMatches(pieces)
     }
   },
   ToChars: unary((value) => (typeof value === 'string' ? Array.from(value) : null)),
@@ -93,6 +93,14 @@ export const STRING: NodeCompilers = {
       return bounded(replaceAll(patterns(pattern, evaluation), text, substitutionOf(substitution), spend))
     }
   },
+}
+
+/** What is between matches, of a text cut into what is between and what matched, in turns. Nothing that matched before or behind all of it separates nothing. */
+function betweenMatches(pieces: readonly string[]): readonly string[] {
+  const [isEmptyFirst, isEmptyLast] = [pieces[0] === '' && pieces[1] === '', pieces.at(-1) === '' && pieces.at(-2) === '']
+  const parts = pieces.filter((_, index) => index % 2 === 0)
+  if (isEmptyLast) parts.pop()
+  return isEmptyFirst && parts.length > 1 ? parts.slice(1) : parts
 }
 
 /** A substitution in which `\$` is a dollar sign and `\\` a backslash, as a regular expression of JavaScript takes it. */

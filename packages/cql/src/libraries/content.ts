@@ -64,9 +64,10 @@ async function translated(loading: LibraryLoading, { text, from, locate }: Sourc
   const texts = new Map<string, string>()
   const published = new Map<string, ElmNode>()
   await collectIncludes(libraryFinder(loading), { text, from, path: pathOf(text) }, { texts, published })
-  const elm = checked(await inTime(ctx, translator.translate(text, texts)), locate)
+  const name = locate === undefined ? pathOf(text)[0] : undefined
+  const elm = checked(await inTime(ctx, translator.translate(text, texts)), { name, locate })
   const includes = new Map(published)
-  for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts))))
+  for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts)), { name: id }))
   return { elm, includes }
 }
 
@@ -130,11 +131,19 @@ async function inTime<T>({ deadline }: OperationContext, translation: Promise<T>
   }
 }
 
-function checked({ elm, problems }: Translation, locate: Source['locate'] = (line) => ({ line })): ElmNode {
+/** Of which text errors are told. */
+interface Checked extends Pick<Source, 'locate'> {
+  /** Name of the library; absent for a text without one, and for one that is made of expressions. */
+  readonly name?: string | undefined
+}
+
+function checked({ elm, problems }: Translation, { name, locate = (line) => ({ line }) }: Checked): ElmNode {
   const errors = problems.filter(({ severity }) => severity === 'error').slice(0, 3)
   if (errors.length > 0) {
     const expression = [...new Set(errors.flatMap(({ line }) => (line === undefined ? [] : (locate(line).path ?? []))))]
-    throw new OperationError('definition-invalid', `The CQL has errors: ${errors.map((error) => problemText(error, locate)).join(' ')}`, {
+    const whose = name === undefined ? '' : ` of library ${quoted(name)}`
+    const texts = errors.map((error) => problemText(error, locate)).join(' ')
+    throw new OperationError('definition-invalid', `The CQL${whose} has errors: ${texts}`, {
       ...(expression.length > 0 && { expression }),
     })
   }

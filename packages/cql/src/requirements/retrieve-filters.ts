@@ -99,11 +99,16 @@ function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | u
 /** The dates that a condition asks for, where an element must be within a parameter of the request: `E.period during "Measurement Period"`. */
 function conditionOf(periods: Periods, { where, alias }: Filter): DataRequirementDateFilter | undefined {
   for (const node of conjunctsOf(where)) {
-    const [element, range] = WITHIN.has(typeOf(node)) && textAt(node, 'precision') === undefined ? nodesAt(node, 'operand') : []
+    const [element, range] = WITHIN.has(typeOf(node)) ? nodesAt(node, 'operand') : []
     const [path, valuePeriod] = [element && elementOf(element, alias), range && periodOf(periods, range)]
-    if (path !== undefined && valuePeriod !== undefined) return { path, valuePeriod }
+    if (path !== undefined && valuePeriod !== undefined && isOfWhole(textAt(node, 'precision'), valuePeriod)) return { path, valuePeriod }
   }
   return undefined
+}
+
+/** Whether what is within a period in a precision is within the period itself: days are, of one whose bounds name no time. */
+function isOfWhole(precision: string | undefined, { start, end }: Period): boolean {
+  return precision === undefined || (precision === 'Day' && [start, end].every((bound) => bound?.includes('T') !== true))
 }
 
 const WITHIN: ReadonlySet<string> = new Set(['In', 'IncludedIn'])

@@ -63,7 +63,11 @@ function isOfNothing({ id, since, at, after }: HistoryQuery): boolean {
 }
 
 /** The history of a definition in whose place nothing was ever stored: its one version. */
-async function definitionHistory(service: Service, exchange: Exchange, { types, id, since, at, after }: HistoryQuery): Promise<HistoryPage> {
+async function definitionHistory(
+  service: Service,
+  exchange: Exchange,
+  { types, id, since, at, after }: HistoryQuery,
+): Promise<HistoryPage> {
   const [type] = types
   if (type === undefined || id === undefined || after !== undefined) return { items: [] }
   const { storage } = await withDefinitions(service, exchange, type)
