@@ -8,8 +8,8 @@ import {
   type ValueSetPlan,
   type VersionRules,
 } from '../terminology/index.js'
+import type { Pace } from '../context/index.js'
 import type { Explain } from '../explain/index.js'
-import type { Work } from '../work/index.js'
 import { joined, overlapOf, systemStep, type Overlap } from './overlap.js'
 
 /** When codes of different versions of a code system are different: where the system says so (the default), always, or never. */
@@ -22,13 +22,14 @@ export type VersionPolicy = 'as-needed' | 'always' | 'never'
  * @returns `undefined` when the codes must be listed: with imports, excludes, lists beside filters, and where filters are looked at in
  *   different versions of a code system.
  */
-export function* compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, { rules, policy, explain }: ComparedBy): Work<Overlap | undefined> {
-  if (isComposed(a) || isComposed(b) || a.valueSet.activeOnly !== b.valueSet.activeOnly) return undefined
-  const parts = yield* systemParts(a, b, rules)
+export async function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<Overlap | undefined> {
+  const { activeOnly } = a.valueSet
+  if (isComposed(a) || isComposed(b) || activeOnly !== b.valueSet.activeOnly) return undefined
+  const parts = await systemParts(a, b, by)
   const overlaps: (Overlap | undefined)[] = []
   for (const { system, mine, others } of parts) {
-    const overlap = yield* compareParts(mine, others, { activeOnly: a.valueSet.activeOnly, policy })
-    explain?.step(systemStep(system, overlap))
+    const overlap = await compareParts(mine, others, { ...by, activeOnly })
+    by.explain?.step(systemStep(system, overlap))
     overlaps.push(overlap)
   }
   const known = overlaps.filter((overlap) => overlap !== undefined)
@@ -43,6 +44,7 @@ const NOTHING: Overlap = overlapOf({ common: [], missing: [], extra: [] })
 
 /** By which rules value sets are compared. */
 export interface ComparedBy {
+  readonly pace: Pace
   readonly rules: VersionRules
   readonly policy: VersionPolicy
   readonly explain?: Explain | undefined
@@ -58,13 +60,13 @@ function needsListing({ imports, missing, definition, filters }: ConceptSetPlan)
 }
 
 /** What both value sets take of each code system that one of them names. */
-function* systemParts(a: ValueSetPlan, b: ValueSetPlan, rules: VersionRules): Work<readonly SystemParts[]> {
+async function systemParts(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<readonly SystemParts[]> {
   const [left, right] = [a, b].map(({ includes }) => Map.groupBy(includes, ({ definition }) => definition.system))
   const systems = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
   const parts: SystemParts[] = []
   for (const system of systems) {
-    const mine = yield* systemPart(left?.get(system) ?? [], rules)
-    const others = yield* systemPart(right?.get(system) ?? [], rules)
+    const mine = await systemPart(left?.get(system) ?? [], by)
+    const others = await systemPart(right?.get(system) ?? [], by)
     parts.push({ system: system ?? '', mine, others })
   }
   return parts
@@ -91,7 +93,7 @@ interface SystemPart {
 }
 
 /** Gathers the includes of one code system. */
-function* systemPart(includes: readonly ConceptSetPlan[], rules: VersionRules): Work<SystemPart> {
+async function systemPart(includes: readonly ConceptSetPlan[], { pace, rules }: ComparedBy): Promise<SystemPart> {
   const choices = includes.flatMap(({ family, definition }) =>
     family === undefined ? [] : [chooseVersion(family, { include: definition.version, rules })],
   )
@@ -101,24 +103,29 @@ function* systemPart(includes: readonly ConceptSetPlan[], rules: VersionRules): 
   return {
     isWhole,
     filters: new Map(filtered.map(({ filters }) => [textOf(filters), filters])),
-    codes: yield* listedCodes(listed, choices[0]?.provider),
+    codes: await listedCodes(pace, listed, choices[0]?.provider),
     versions: new Set(choices.map(({ provider, wished }) => provider?.header.version ?? wished ?? '')),
     provider: choices[0]?.provider,
   }
 }
 
-const STEPS = 256
-
-function* listedCodes(listed: readonly ConceptSetPlan[], provider: CodeSystemProvider | undefined): Work<ReadonlySet<string>> {
+async function listedCodes(
+  pace: Pace,
+  listed: readonly ConceptSetPlan[],
+  provider: CodeSystemProvider | undefined,
+): Promise<ReadonlySet<string>> {
   const codes = new Set<string>()
   for (const { definition } of listed) {
     for (const { code } of definition.concepts ?? []) {
-      if (codes.size % STEPS === 0) yield
+      if (codes.size % STEPS === 0) await pace.step()
       codes.add(provider?.header.caseSensitive === false ? writtenCode(provider, code) : code)
     }
   }
   return codes
 }
+
+/** Codes that are looked at in one go. */
+const STEPS = 256
 
 function writtenCode(provider: CodeSystemProvider, code: string): string {
   const concept = provider.find(code)
@@ -129,21 +136,17 @@ function textOf(filters: readonly Filter[]): string {
   return JSON.stringify(filters.map(({ property, op, value }) => JSON.stringify([property, op, value])).toSorted())
 }
 
-function* compareParts(a: SystemPart, b: SystemPart, { activeOnly, policy }: ComparedHow): Work<Overlap | undefined> {
+async function compareParts(a: SystemPart, b: SystemPart, { pace, policy, activeOnly }: ComparedHow): Promise<Overlap | undefined> {
   if (a.versions.union(b.versions).size > 1 && (policy === 'always' || dependsOnVersion(a, b))) return undefined
-  if (isAlike(a, b)) return hasOnlyCodes(a) ? yield* overlapOfCodes(a, b) : { common: true, missing: false, extra: false }
-  return activeOnly ? undefined : yield* compareUnlike(a, b)
+  if (isAlike(a, b)) return hasOnlyCodes(a) ? overlapOfCodes(pace, a, b) : { common: true, missing: false, extra: false }
+  if (activeOnly) return undefined
+  if (hasOnlyCodes(a) && hasOnlyCodes(b)) return compareLists(pace, a, b)
+  return isNothing(a) || isNothing(b) ? oneSided(a, b) : compareBranches(a, b)
 }
 
-function* compareUnlike(a: SystemPart, b: SystemPart): Work<Overlap | undefined> {
-  if (isNothing(a) || isNothing(b)) return yield* oneSided(a, b)
-  return hasOnlyCodes(a) && hasOnlyCodes(b) ? yield* compareLists(a, b) : compareBranches(a, b)
-}
-
-interface ComparedHow {
+interface ComparedHow extends ComparedBy {
   /** True when neither value set takes inactive codes. */
   readonly activeOnly: boolean
-  readonly policy: VersionPolicy
 }
 
 /** A filter may take other codes in another version. */
@@ -168,47 +171,50 @@ function hasCodes({ isWhole, codes, provider }: SystemPart): boolean {
   return isWhole || codes.values().some((code) => provider?.find(code) !== undefined)
 }
 
-/** A whole code system has codes, a list has those that exist, and of filters that is not known. */
-function* oneSided(a: SystemPart, b: SystemPart): Work<Overlap | undefined> {
+/** A whole code system has codes; of filters that is not known. */
+function oneSided(a: SystemPart, b: SystemPart): Overlap | undefined {
   const there = isNothing(a) ? b : a
-  return there.isWhole ? { common: false, missing: there === a, extra: there === b } : yield* compareLists(a, b)
+  return there.isWhole ? { common: false, missing: there === a, extra: there === b } : undefined
 }
 
 /** A list may name codes that do not exist, which the value set does not have then. */
-function* compareLists(a: SystemPart, b: SystemPart): Work<Overlap | undefined> {
-  if (!hasOnlyCodes(a) || !hasOnlyCodes(b)) return undefined
-  return (yield* areKnown(a)) && (yield* areKnown(b)) ? yield* overlapOfCodes(a, b) : undefined
+async function compareLists(pace: Pace, a: SystemPart, b: SystemPart): Promise<Overlap | undefined> {
+  return (await areKnown(pace, a)) && (await areKnown(pace, b)) ? overlapOfCodes(pace, a, b) : undefined
 }
 
-function* areKnown({ provider, codes }: SystemPart): Work<boolean> {
+async function areKnown(pace: Pace, { provider, codes }: SystemPart): Promise<boolean> {
   let step = 0
   for (const code of codes) {
-    if (step++ % STEPS === 0) yield
+    if (step++ % STEPS === 0) await pace.step()
     if (provider?.find(code) === undefined) return false
   }
   return true
 }
 
 /** Codes are in alphabetical order, since those of a definition may stand in any. */
-function* overlapOfCodes({ codes: mine }: SystemPart, { codes: others }: SystemPart): Work<Overlap> {
-  const [common, missing] = yield* divided(mine, others)
-  const [, extra] = yield* divided(others, mine)
-  return overlapOf({ common: yield* sorted(common), missing: yield* sorted(missing), extra: yield* sorted(extra) })
+async function overlapOfCodes(pace: Pace, { codes: mine }: SystemPart, { codes: others }: SystemPart): Promise<Overlap> {
+  const [common, missing] = await divided(pace, mine, others)
+  const [, extra] = await divided(pace, others, mine)
+  return overlapOf({ common: await sorted(pace, common), missing: await sorted(pace, missing), extra: await sorted(pace, extra) })
 }
 
 /** The codes that another list has, too, and those that it does not have. */
-function* divided(codes: ReadonlySet<string>, others: ReadonlySet<string>): Work<readonly [shared: string[], own: string[]]> {
+async function divided(
+  pace: Pace,
+  codes: ReadonlySet<string>,
+  others: ReadonlySet<string>,
+): Promise<readonly [shared: string[], own: string[]]> {
   const [shared, own]: [string[], string[]] = [[], []]
   let step = 0
   for (const code of codes) {
-    if (step++ % STEPS === 0) yield
+    if (step++ % STEPS === 0) await pace.step()
     ;(others.has(code) ? shared : own).push(code)
   }
   return [shared, own]
 }
 
-function* sorted(codes: readonly string[]): Work<readonly string[]> {
-  return Array.from(yield* sortedPlaces(codes), (place) => codes[place] ?? '')
+async function sorted(pace: Pace, codes: readonly string[]): Promise<readonly string[]> {
+  return Array.from(await pace.run(sortedPlaces(codes)), (place) => codes[place] ?? '')
 }
 
 function compareBranches(a: SystemPart, b: SystemPart): Overlap | undefined {

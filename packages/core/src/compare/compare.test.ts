@@ -134,7 +134,7 @@ describe('two value sets', () => {
         const scope = await terminologyScope(ctx)
         const planOf = async (compose: JsonObject) => makePlan(scope, await namedValueSet(ctx, { valueSet: valueSet('x', compose) }))
         const [a, b] = [await planOf(mine), await planOf(others)]
-        const defined = finished(compareDefinitions(a, b, { rules: NO_RULES, policy: 'as-needed' }))
+        const defined = await compareDefinitions(a, b, { pace: scope.pace, rules: NO_RULES, policy: 'as-needed' })
         if (defined === undefined) return
         const members = [finished(membersOf(scope, a)), finished(membersOf(scope, b))] as const
         const { common, missing, extra } = await compareMembers(scope, members, 'as-needed')

@@ -1,5 +1,5 @@
 import type { Parameters } from 'fhir/r4.js'
-import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { explained, type Explained, type ExplainOption, type OperationContext, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { checkInput, FLAG, inputShape, needed, objectWith, oneOf, resourceOf, TEXT } from '../input/index.js'
@@ -21,7 +21,6 @@ import {
   type ValueSetPlan,
   type VersionRules,
 } from '../terminology/index.js'
-import { mapped, type Work } from '../work/index.js'
 import { compareDefinitions, type VersionPolicy } from './compare-definitions.js'
 import {
   comparisonStep,
@@ -94,7 +93,7 @@ async function compared(ctx: OperationContext, input: CompareInput): Promise<Com
   let performedExpansion = false
   try {
     const plans = [await makePlan(scope, valueSets[0]), await makePlan(scope, valueSets[1])] as const
-    const defined = await scope.pace.run(compareDefinitions(...plans, { rules: scope.rules, policy, explain: ctx.explain }))
+    const defined = await compareDefinitions(...plans, { pace: scope.pace, rules: scope.rules, policy, explain: ctx.explain })
     performedExpansion = defined === undefined
     ctx.explain?.step(definitionsStep(!performedExpansion))
     const overlap = defined ?? (await expandedOverlap(scope, plans, policy))
@@ -126,15 +125,15 @@ export async function compareMembers(
   [a, b]: readonly [Members, Members],
   policy: VersionPolicy,
 ): Promise<Overlap> {
-  const missing = await pace.run(difference(a, b, policy))
-  const extra = await pace.run(difference(b, a, policy))
+  const missing = await difference(pace, [a, b], policy)
+  const extra = await difference(pace, [b, a], policy)
   const taken = await pace.run(coverageOf(missing))
-  const common = await pace.run(mapped(a.segments, (segment) => taken.rest(segment, 'same')))
-  return overlapOf({
-    common: await pace.run(codesOf(common)),
-    missing: await pace.run(codesOf(missing)),
-    extra: await pace.run(codesOf(extra)),
-  })
+  const common: Segment[] = []
+  for (const segment of a.segments) {
+    await pace.step()
+    common.push(await pace.run(taken.rest(segment, 'same')))
+  }
+  return overlapOf({ common: await codesOf(pace, common), missing: await codesOf(pace, missing), extra: await codesOf(pace, extra) })
 }
 
 /** Why the codes of a value set are not all that it has; `undefined` when they are. */
@@ -144,21 +143,25 @@ function whyOpen({ valueSet }: ValueSetPlan, { segments, systems }: Members): st
   return fragment === undefined ? undefined : `${nameOf(valueSet)} is based on a fragment of the code system ${fragment.family.url}`
 }
 
-function* difference(a: Members, b: Members, policy: VersionPolicy): Work<readonly Segment[]> {
-  const others = yield* coverageOf(b.segments)
-  return yield* mapped(a.segments, (segment) => {
+/** What the first has beside the second. */
+async function difference(pace: Pace, [a, b]: readonly [Members, Members], policy: VersionPolicy): Promise<readonly Segment[]> {
+  const others = await pace.run(coverageOf(b.segments))
+  const left: Segment[] = []
+  for (const segment of a.segments) {
+    await pace.step()
     const isVersioned = policy === 'always' || (policy === 'as-needed' && segment.provider.header.versionNeeded)
-    return others.rest(segment, isVersioned ? 'same' : 'any')
-  })
+    left.push(await pace.run(others.rest(segment, isVersioned ? 'same' : 'any')))
+  }
+  return left
 }
 
 const STEPS = 256
 
-function* codesOf(segments: readonly Segment[]): Work<readonly string[]> {
+async function codesOf(pace: Pace, segments: readonly Segment[]): Promise<readonly string[]> {
   const codes = new Set<string>()
   for (const segment of segments) {
     for (const concept of conceptsOf(segment)) {
-      if (codes.size % STEPS === 0) yield
+      if (codes.size % STEPS === 0) await pace.step()
       codes.add(segment.provider.code(concept))
     }
   }
