@@ -1,11 +1,8 @@
 import { botResponse } from 'fhir-ops/execute'
 import { parseHl7 } from 'fhir-ops/hl7v2'
 import { answerText, readEvent } from './wire.js'
-import { capabilities } from './capabilities.js'
-import { defineGlobal, installRandom, installTextCodecs } from './globals.js'
-import { handlerOf, installExports } from './handler.js'
-import type { PreludeHost, PreludeOptions, SandboxApi } from './host.js'
-import { installClock, installTimers } from './timers.js'
+import { defineGlobal, installClock, installRandom, installTextCodecs, installTimers } from './globals.js'
+import { capabilities, type PreludeHost, type PreludeOptions, type SandboxApi } from './host.js'
 
 const LEVELS = ['debug', 'log', 'info', 'warn', 'error']
 
@@ -59,4 +56,40 @@ function describe(error: unknown): string {
   } catch {
     return 'The bot threw a value that cannot be described.'
   }
+}
+
+type Handler = (event: unknown, context: unknown) => unknown
+
+/** Lets a script export: `exports.handler = ...` or `module.exports = ...`. Gives what the script has exported by now. */
+function installExports(): () => unknown {
+  const module: { exports: unknown } = { exports: {} }
+  defineGlobal('module', module)
+  defineGlobal('exports', module.exports)
+  return () => module.exports
+}
+
+/** The handler of loaded code: the export `handler`, the default export or its `handler`, or the exported function itself. */
+function handlerOf(loaded: unknown, exported: unknown): Handler {
+  const source = isModule(loaded) ? loaded : exported
+  const named = member(source, 'handler')
+  if (isHandler(named)) return named
+  const standard = member(source, 'default')
+  if (isHandler(standard)) return standard
+  const inner = member(standard, 'handler')
+  if (isHandler(inner)) return inner
+  if (isHandler(source)) return source
+  throw new TypeError('The code exports no handler(event, context).')
+}
+
+function isModule(loaded: unknown): boolean {
+  return typeof loaded === 'object' && loaded !== null && Reflect.get(loaded, Symbol.toStringTag) === 'Module'
+}
+
+function member(source: unknown, name: string): unknown {
+  const holds = (typeof source === 'object' && source !== null) || typeof source === 'function'
+  return holds ? Reflect.get(source, name) : undefined
+}
+
+function isHandler(value: unknown): value is Handler {
+  return typeof value === 'function'
 }
