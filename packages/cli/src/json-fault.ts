@@ -58,10 +58,14 @@ function otherContent(text: string, offset: number): string | undefined {
 
 /** Whether a text is JSON as its specification has it. */
 export function isJson(text: string): boolean {
+  return parsedJson(text) !== undefined
+}
+
+/** What a text of JSON says; `undefined` for any other text. */
+export function parsedJson(text: string): unknown {
   try {
-    JSON.parse(text)
-    return true
+    return JSON.parse(text)
   } catch {
-    return false
+    return undefined
   }
 }

@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
-import { faultIn } from './json-fault.js'
+import { faultIn, parsedJson } from './json-fault.js'
 import { sourcesIn, type Source } from './load/sources.js'
 
 /**
@@ -23,19 +23,11 @@ export async function readResources(path: string): Promise<readonly JsonObject[]
 }
 
 function resourceOf({ text, file, line }: Source): JsonObject {
-  const resource = parsed(text)
+  const resource = parsedJson(text)
   if (isObject(resource)) return resource
   const fault = faultIn(text, line)
   throw new OperationError(
     'body-invalid',
     fault === undefined ? `${file}:${line} is not a resource.` : `${file}:${fault.line}:${fault.column} is not JSON: ${fault.text}.`,
   )
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

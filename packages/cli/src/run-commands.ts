@@ -6,7 +6,7 @@ import { nearest } from 'fhir-ops/internal/text'
 import type { ConfigFile } from './config.js'
 import type { Io } from './io.js'
 import { Exit } from './exit.js'
-import { version } from './version.js'
+import { version } from './own-files.js'
 
 /** Makes a command that writes to `io`. */
 export type MakeCommand = (io: Io) => Command

@@ -12,7 +12,7 @@ import type { Io } from '../io.js'
 import { checkJson } from '../json-fault.js'
 import { hintAbout, withHint } from '../known-names.js'
 import { fileText, unpackedBytes } from '../files.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 import { checkIsKept, loadOption, storageOption, wholeNumber } from './options.js'
 
 interface ExecuteOptions {

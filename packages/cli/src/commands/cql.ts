@@ -17,7 +17,7 @@ import { checkFiles, clausesOptions, printCoverage, printExplanation, type Claus
 import { jsonOption, loadOption, repeated, storageOption } from './options.js'
 import { withProgress } from '../progress.js'
 import { PATIENCE_MS } from './run-operation.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 
 interface CqlOptions extends ClausesOptions {
   readonly storage: string

@@ -16,7 +16,7 @@ import { resourceTypes } from 'fhir-ops/internal/storage'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
 import { counted } from '../text.js'
 import { exportResources, folder, lines } from '../export/export-resources.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 
 interface LoadCommandOptions {
   readonly storage: string

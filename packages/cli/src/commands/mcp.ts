@@ -12,7 +12,7 @@ import { MCP_PATH } from '../mcp-listener.js'
 import { serve } from '../serve.js'
 import { loadOption, portNumber, storageOption, tokenOption } from './options.js'
 import { stop } from './serve.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 
 interface McpOptions {
   readonly storage: string

@@ -12,7 +12,7 @@ import type { Io } from '../io.js'
 import { hintAbout, withHint } from '../known-names.js'
 import { withProgress, type ReportProgress } from '../progress.js'
 import { explainOption, jsonOption, loadOption, storageOption } from './options.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 
 /** Options that every command of an operation has. */
 export interface OperationOptions extends EngineOptions {

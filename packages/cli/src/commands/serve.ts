@@ -18,7 +18,7 @@ import {
   wholeNumber,
   wordsOption,
 } from './options.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 
 interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, DelegationOptions {
   readonly host: string

@@ -5,7 +5,7 @@ import { openEngine } from '../engine.js'
 import { knownNames } from '../known-names.js'
 import type { Completer, Io } from '../io.js'
 import type { MakeCommand } from '../run-commands.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 import { loadOption, storageOption, wordsOption } from './options.js'
 
 /** Commands that ask, and may therefore share what the shell has opened. */

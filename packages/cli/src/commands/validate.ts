@@ -21,7 +21,7 @@ import {
 } from '../validate/reports.js'
 import type { Checked } from '../validate/report.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
-import { SAMPLE_PATH } from '../sample-folder.js'
+import { SAMPLE_PATH } from '../own-files.js'
 
 interface ValidateOptions {
   readonly storage: string

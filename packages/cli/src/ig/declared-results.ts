@@ -1,4 +1,5 @@
 import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { parsedJson } from '../json-fault.js'
 import { counted } from '../text.js'
 import type { Checked } from '../validate/report.js'
 import type { PackageFolder } from './guide-files.js'
@@ -13,20 +14,12 @@ export type DeclaredErrors = ReadonlyMap<string, number>
 export async function declaredErrors({ files }: PackageFolder): Promise<DeclaredErrors> {
   let outcomes: DeclaredErrors = new Map()
   for await (const { name, text } of files((file) => file === SUMMARY || file === OUTCOMES)) {
-    const value = parsed(text)
+    const value = parsedJson(text)
     if (!isObject(value)) continue
     if (name === SUMMARY) return errorsInSummary(value)
     outcomes = errorsInOutcomes(value)
   }
   return outcomes
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function errorsInSummary(summary: JsonObject): DeclaredErrors {
@@ -82,7 +75,7 @@ export function comparisonWith(declared: DeclaredErrors): Comparison {
 }
 
 function addressIn(text: string): string | undefined {
-  const resource = parsed(text)
+  const resource = parsedJson(text)
   const [type, id] = isObject(resource) ? [stringAt(resource, 'resourceType'), stringAt(resource, 'id')] : []
   return type === undefined || id === undefined ? undefined : `${type}/${id}`
 }

@@ -4,6 +4,7 @@ import { isRelease, packageFiles, readManifest, type PackageManifest } from 'fhi
 import { openAsBlob } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { parsedJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 
 const MANIFEST = 'package.json'
@@ -108,16 +109,8 @@ export async function* resourcesOf({ path, files }: PackageFolder): AsyncGenerat
 
 /** Of what cannot be read validation says why. */
 function mayBeResource(text: string): boolean {
-  const value = parsed(text)
+  const value = parsedJson(text)
   return value === undefined || (isObject(value) && stringAt(value, 'resourceType') !== undefined)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** A package that was found, with its manifest. */

@@ -10,6 +10,7 @@ import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
 import { refusePacked, refusingPacked } from '../files.js'
+import { isJson } from '../json-fault.js'
 
 /** What a definition is in its package. */
 export interface PackagePlace extends Omit<PackageFile, 'name' | 'text'> {
@@ -192,13 +193,7 @@ const BUNDLE = '"Bundle"'
 
 /** The scanner needs well-formed text; what is not, the loader refuses later with its place. */
 function isObjectText(text: string): boolean {
-  if (!text.trimStart().startsWith('{')) return false
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  return text.trimStart().startsWith('{') && isJson(text)
 }
 
 function membersOf(text: string): ReadonlyMap<string, string> {

@@ -5,7 +5,7 @@ import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
 import { setFlagsFromString } from 'node:v8'
 import type { ResourceLimits } from 'node:worker_threads'
 import type { Engine, EngineOptions } from '../engine.js'
-import { otherContentIn } from '../json-fault.js'
+import { otherContentIn, parsedJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 import { startThread, type Thread } from '../thread.js'
 import type { Checked, ResourceResult } from './report.js'
@@ -171,16 +171,8 @@ const TYPE_FIRST = /^\s*\{\s*"resourceType"\s*:\s*"([A-Za-z]+)"/
 function profilesOf(text: string): readonly string[] {
   const type = text.includes('"meta"') ? undefined : TYPE_FIRST.exec(text)?.[1]
   if (type !== undefined) return [type]
-  const resource = parsed(text)
+  const resource = parsedJson(text)
   const meta = isObject(resource) ? resource['meta'] : undefined
   const claimed = isObject(meta) && Array.isArray(meta['profile']) ? meta['profile'].filter((one) => typeof one === 'string') : []
   return claimed.length > 0 ? claimed : [(isObject(resource) ? stringAt(resource, 'resourceType') : undefined) ?? 'unreadable']
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

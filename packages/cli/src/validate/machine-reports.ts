@@ -6,7 +6,7 @@ import type { Checked, Report } from './report.js'
 import { isAbsolute, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ReportingDescriptor, Result, Run } from 'sarif'
-import { version } from '../version.js'
+import { version } from '../own-files.js'
 
 const FILE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-file'
 

@@ -1,7 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { isObject, stringAt } from 'fhir-ops/internal/json'
 
-/** The folder with the sample content. This file is directly in `src`, so that the path is right from `dist` too. */
+// This file is directly in `src`, so that the paths are right from `dist` too.
+
+/** The version of this package. */
+export function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return (isObject(manifest) ? stringAt(manifest, 'version') : undefined) ?? ''
+}
+
+/** The folder with the sample content. */
 export const SAMPLE_FOLDER: string = fileURLToPath(new URL('../sample', import.meta.url))
 
 /** The folder as an example names it that is pasted where this program was started: its shorter path, quoted where a shell needs it. */
