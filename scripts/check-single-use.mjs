@@ -12,7 +12,6 @@ const UNCOUNTED = new Set(['bench', 'conformance'])
 /** Short files of one use that are right as they are, each with its reason. */
 const REASONS = new Map([
   ['packages/core/src/json/media-type.ts', 'Of bodies in the handler and of what bots are given.'],
-  ['packages/core/src/work/on-demand.ts', 'Of engines in core, and of the checks of writes in the handler.'],
   ['packages/cql/src/translator/system-model.ts', 'The data of appendix B of the CQL specification.'],
   ['packages/registries/src/registries.ts', 'The value that a host puts into a context; index.ts only re-exports.'],
 ])

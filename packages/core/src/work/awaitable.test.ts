@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { after, attempt, attemptTo, type Awaitable } from './index.js'
+import { after, attempt, attemptTo, onDemand, type Awaitable } from './index.js'
 
 const fail = (): never => {
   throw new Error('no')
@@ -55,4 +55,18 @@ it('no promise is made where nothing has to be waited for', () => {
       ),
     ),
   ).toBe(2)
+})
+
+it('what is made on demand loads once, by the first call, and again where loading failed', async () => {
+  let loads = 0
+  const load = async (): Promise<string> => {
+    loads++
+    if (loads === 1) throw new Error('away')
+    return 'loaded'
+  }
+  const loaded = onDemand(load)
+  expect(loads).toBe(0)
+  await expect(loaded()).rejects.toThrow('away')
+  expect(await Promise.all([loaded(), loaded()])).toEqual(['loaded', 'loaded'])
+  expect(loads).toBe(2)
 })

@@ -29,6 +29,21 @@ export function attemptTo<T>(work: () => Awaitable<T>, end: () => void): Awaitab
   return after(attempt(work, failed), ended)
 }
 
+/** What is loaded by the first call, and kept. What could not be loaded is tried again by the next one. */
+export function onDemand<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined
+  const forget = (): void => {
+    loaded = undefined
+  }
+  return () => {
+    if (loaded === undefined) {
+      loaded = load()
+      loaded.catch(forget)
+    }
+    return loaded
+  }
+}
+
 /** True for what has to be waited for, of whatever library of promises. */
 export function isPending<T>(value: Awaitable<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function'

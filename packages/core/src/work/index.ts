@@ -1,3 +1,2 @@
-export { after, attempt, attemptTo, isPending, type Awaitable } from './awaitable.js'
-export { onDemand } from './on-demand.js'
+export { after, attempt, attemptTo, isPending, onDemand, type Awaitable } from './awaitable.js'
 export { finished, mapped, sharedWork, type Work } from './work.js'
