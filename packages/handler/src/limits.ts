@@ -1,5 +1,14 @@
-import type { JsonLimits } from './http/json-body.js'
+import type { StrictJsonOptions } from 'fhir-ops/internal/json'
 import type { TargetLimits } from './http/target.js'
+
+/** Bounds on a JSON body. */
+interface JsonLimits {
+  readonly jsonDepth: number
+  /** Members of all objects together; as many lists, and values in lists. */
+  readonly jsonMembers: number
+  /** Characters of one string; base64 content is exempt. */
+  readonly stringLength: number
+}
 
 /** Bounds on requests; those on the work itself are in the operation context. */
 export interface HandlerLimits extends JsonLimits, TargetLimits {
@@ -58,4 +67,9 @@ const BYTES_OF_MEMBER = 20
 export function limitsForBody(limits: HandlerLimits, maxBytes: number): HandlerLimits {
   if (maxBytes <= limits.bodyBytes) return limits
   return { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }
+}
+
+/** How the JSON of a body is read; errors say where it is wrong. */
+export function strictWithin({ jsonDepth, jsonMembers, stringLength }: JsonLimits): StrictJsonOptions {
+  return { maxDepth: jsonDepth, maxMembers: jsonMembers, maxString: stringLength, places: true }
 }

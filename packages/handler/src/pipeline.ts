@@ -7,7 +7,7 @@ import { auditRefusal } from './audit.js'
 import type { PlannedWrite } from './content/bundle/bundle-entries.js'
 import { receive, receiveEntry, type Exchange } from './exchange.js'
 import { failureAnswer, streamWithFailure, toOperationError } from './failure.js'
-import { checkHeaders, finished, SHORT_TEXT, prettyJson, type Answer } from './http/answer.js'
+import { checkHeaders, answerToSend, SHORT_TEXT, prettyJson, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { logRequest, type Ending, type LogEntry } from './observe.js'
 import { requestContext } from './request-context.js'
@@ -31,7 +31,7 @@ function sent(server: Server, exchange: Exchange, { answer, error, started, note
   const { request, requestId } = exchange
   const logged = { status: answer.status, started }
   logRequest(server, exchange, { ...logged, error, note })
-  const complete = finished(answer, request.method, [...corsHeaders(answer, request, server.cors), ['X-Request-Id', requestId]])
+  const complete = answerToSend(answer, request.method, [...corsHeaders(answer, request, server.cors), ['X-Request-Id', requestId]])
   if (complete.stream === undefined) return complete
   const stream = streamWithFailure(complete.stream, (thrown) => {
     const failure = toOperationError(thrown, requestId)

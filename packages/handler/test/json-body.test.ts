@@ -1,7 +1,8 @@
 import { finished } from 'fhir-ops/internal/work'
 import { describe, expect, it } from 'vitest'
 import { decodeUtf8 } from 'fhir-ops/internal/text'
-import { readingJsonBody, readingJsonValue } from '../src/http/json-body.js'
+import { readStrictJson, readStrictValue } from 'fhir-ops/internal/json'
+import { strictWithin } from '../src/limits.js'
 
 describe('a JSON body', () => {
   const LIMITS = { jsonDepth: 4, jsonMembers: 5, stringLength: 10 }
@@ -14,17 +15,17 @@ describe('a JSON body', () => {
     [`{"a":"${'x'.repeat(10)}"}`, undefined],
     [`{"a":"${'x'.repeat(11)}"}`, 'parameter-too-long'],
   ])('has the limits of the handler: %s: %s', (text, code) => {
-    const reading = (): unknown => finished(readingJsonBody(text, LIMITS))
+    const reading = (): unknown => finished(readStrictJson(text, strictWithin(LIMITS)))
     if (code === undefined) expect(reading()).toEqual(JSON.parse(text))
     else expect(reading).toThrow(expect.objectContaining({ code }))
   })
 })
 
 it('that is not JSON is refused with line and column', () => {
-  const limits = { jsonDepth: 9, jsonMembers: 99, stringLength: 99 }
+  const options = strictWithin({ jsonDepth: 9, jsonMembers: 99, stringLength: 99 })
   const problem = 'The body is not well-formed JSON: line 2, column 6.'
-  expect(() => finished(readingJsonBody('{"a": 1,\n "b" 2}', limits))).toThrow(problem)
-  expect(() => finished(readingJsonValue('[{\n "b" 2}]', limits))).toThrow(problem)
+  expect(() => finished(readStrictJson('{"a": 1,\n "b" 2}', options))).toThrow(problem)
+  expect(() => finished(readStrictValue('[{\n "b" 2}]', options))).toThrow(problem)
 })
 
 describe('UTF-8', () => {

@@ -25,7 +25,7 @@ export interface ExecuteInput extends ExplainOption {
   /** Default `POST`. */
   readonly method?: 'GET' | 'POST'
   readonly query?: TextMap
-  /** All request headers, by lower-case name; the bot gets those few that say nothing about who calls. */
+  /** Request headers by lower-case name; the bot gets those few that say nothing about who calls. */
   readonly headers?: TextMap
   /** Default a new id. */
   readonly requestId?: string
@@ -48,7 +48,8 @@ const EXECUTE_INPUT = inputShape<ExecuteInput>({
   explain: FLAG,
 })
 
-const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
+/** The request headers that a bot gets: those that say nothing about who calls. */
+export const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
 
 /**
  * Runs a bot, a function of the host or stored code, on an input. Bots have their own time limit, `bots.limits.timeoutMs`; the

@@ -1,4 +1,4 @@
-export { execute, type ExecuteContext, type ExecuteInput } from './execute.js'
+export { execute, PASSED_HEADERS, type ExecuteContext, type ExecuteInput } from './execute.js'
 export { writeBotOutput, type BotHttpAnswer, type ExecuteResult } from './answer.js'
 export { createBots, type BotLogEntry, type BotOptions, type Bots, type HostBot } from './bots.js'
 export { botEntries, readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'

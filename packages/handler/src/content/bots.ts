@@ -3,7 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { DEFAULT_BOT_LIMITS, type Bots, type BotStorage } from 'fhir-ops/execute'
 import { checkBotSchemas, readBot } from 'fhir-ops/internal/execute'
-import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { readStrictJson, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { parseSearch } from 'fhir-ops/search'
 import { searchTypesOf } from 'fhir-ops/internal/search'
 import { isResourceType, storedResource } from 'fhir-ops/storage'
@@ -12,9 +12,8 @@ import type { Work } from 'fhir-ops/internal/work'
 import { authorize, type Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 import { checkLength } from '../http/body.js'
-import { readingJsonBody } from '../http/json-body.js'
 import { parseQuery } from '../http/target.js'
-import type { HandlerLimits } from '../limits.js'
+import { strictWithin, type HandlerLimits } from '../limits.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
 import { searchOptions } from './search/search-request.js'
@@ -85,11 +84,11 @@ async function write(service: Service, { ctx, caller }: Exchange, given: JsonObj
   return storedResource({ ...entry, versionId: result.versionId ?? '', lastUpdated: result.lastUpdated }).resource
 }
 
-/** What a bot stores has the limits of a body, and is checked like one. @throws {OperationError} `body-too-long`; as `readingJsonBody`. */
+/** What a bot stores has the limits of a body, and is checked like one. @throws {OperationError} `body-too-long`; as `readStrictJson`. */
 function heldLikeBody(given: JsonObject, limits: HandlerLimits): Work<JsonObject> {
   const text = JSON.stringify(given) ?? ''
   checkLength(new TextEncoder().encode(text).length, limits.bodyBytes)
-  return readingJsonBody(text, limits)
+  return readStrictJson(text, strictWithin(limits))
 }
 
 function checkType(type: string): void {

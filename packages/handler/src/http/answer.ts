@@ -105,7 +105,7 @@ export function emptyAnswer(status: number, headers: Answer['headers'] = []): An
 /**
  * The answer as it goes out: with the headers of every answer and `more`, and for a HEAD with the length of its body instead of the body.
  */
-export function finished(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
+export function answerToSend(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
   const headers = [...ALWAYS, ...answer.headers, ...more]
   if (method !== 'HEAD') return { ...answer, headers }
   const length = lengthOf(answer)

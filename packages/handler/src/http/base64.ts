@@ -1,3 +1,4 @@
+import { joinedBytes } from 'fhir-ops/internal/text'
 import type { Work } from 'fhir-ops/internal/work'
 
 /** Characters of base64 that become bytes in one go: a multiple of four. */
@@ -15,13 +16,7 @@ export function* readingBase64(text: string): Work<Uint8Array | undefined> {
     if (part === undefined || (part.length * 4 < 3 * CHARACTERS && at + CHARACTERS < plain.length)) return undefined
     parts.push(part)
   }
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
+  return joinedBytes(parts)
 }
 
 function bytesOf(base64: string): Uint8Array | undefined {

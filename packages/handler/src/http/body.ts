@@ -1,11 +1,10 @@
 import { OperationError } from 'fhir-ops/errors'
 import { BOT_CONTENT_TYPES } from 'fhir-ops/internal/execute'
-import { isObject, type JsonObject } from 'fhir-ops/internal/json'
-import { decodeUtf8 } from 'fhir-ops/internal/text'
+import { isObject, readStrictJson, readStrictValue, type JsonObject } from 'fhir-ops/internal/json'
+import { decodeUtf8, joinedBytes } from 'fhir-ops/internal/text'
 import { after, attempt, type Awaitable, type Work } from 'fhir-ops/internal/work'
-import type { HandlerLimits } from '../limits.js'
+import { strictWithin, type HandlerLimits } from '../limits.js'
 import type { HttpRequest } from './http-request.js'
-import { readingJsonBody, readingJsonValue } from './json-body.js'
 import { bodyTypeOf, checkContentType, OTHER_JSON_TYPES } from './media-types.js'
 
 /** A request's body, read and decoded. */
@@ -84,7 +83,7 @@ export function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: numb
   return reading === undefined || isAbsent(request, reading) ? undefined : readBytes(request, maxBytes)
 }
 
-/** Parses a body. @throws {OperationError} as `decodeUtf8` and `readingJsonBody`. */
+/** Parses a body. @throws {OperationError} as `decodeUtf8` and `readStrictJson`. */
 export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawBody): Work<Body | undefined> {
   const reading = readingOf(kind)
   if (reading === undefined || bytes === undefined || (reading.optional === true && bytes.length === 0)) return undefined
@@ -93,11 +92,11 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   const text = decodeUtf8(bytes)
   const mediaType = bodyTypeOf(request)
   if (kind === 'patch') {
-    const value = yield* readingJsonValue(text, limits)
+    const value = yield* readStrictValue(text, strictWithin(limits))
     return { mediaType, bytes, text, json: isObject(value) ? value : undefined }
   }
   const isJson = kind === 'bot' || kind === 'binary' ? FHIR_TYPES.includes(mediaType) : reading.json === true
-  return { mediaType, bytes, text, ...(isJson && { json: yield* readingJsonBody(text, limits) }) }
+  return { mediaType, bytes, text, ...(isJson && { json: yield* readStrictJson(text, strictWithin(limits)) }) }
 }
 
 /** JSON of FHIR is a resource; other JSON is one only when it says so. @see https://hl7.org/fhir/R4/binary.html#rest */
@@ -160,21 +159,9 @@ function readBytes(request: HttpRequest, maxBytes: number): Awaitable<Uint8Array
     if (cause instanceof OperationError) throw cause
     throw new OperationError('aborted', 'The request ended before its body did.', { cause })
   }
-  return after(attempt(reading, failed), () => joined(chunks, length))
+  return after(attempt(reading, failed), () => (chunks.length === 1 ? chunks[0] : undefined) ?? joinedBytes(chunks))
 }
 
 async function readEach(chunks: AsyncIterable<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
   for await (const chunk of chunks) take(chunk)
-}
-
-function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks
-  if (only !== undefined && chunks.length === 1) return only
-  const bytes = new Uint8Array(length)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.length
-  }
-  return bytes
 }

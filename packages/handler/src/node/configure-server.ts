@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { emptyAnswer, finished } from '../http/answer.js'
+import { emptyAnswer, answerToSend } from '../http/answer.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
 /** Time-outs of a server, in milliseconds. */
@@ -65,7 +65,7 @@ function refuseUnreadable(error: Error, socket: Socket): void {
 }
 
 function refuse(status: keyof typeof REASONS, socket: Duplex): void {
-  const { headers } = finished(
+  const { headers } = answerToSend(
     emptyAnswer(status, [
       ['Content-Length', '0'],
       ['Connection', 'close'],

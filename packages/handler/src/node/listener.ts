@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Awaitable } from 'fhir-ops/internal/work'
 import type { Handler } from '../handler.js'
-import { emptyAnswer, finished } from '../http/answer.js'
+import { emptyAnswer, answerToSend } from '../http/answer.js'
 import { bodyTaken, linesOf, type HttpRequest } from '../http/http-request.js'
 import { awaitsContinue } from './configure-server.js'
 import { createOutbox, writeAnswer } from './write-answer.js'
@@ -33,7 +33,7 @@ function checkHandler(factory: string, handler: unknown): void {
 
 /** Answers every request with 503 and the headers of every answer, while there is no handler yet. */
 export function startingListener(): NodeListener {
-  return toNodeListener({ respond: async ({ method }) => finished(emptyAnswer(503, [['Retry-After', '1']]), method) })
+  return toNodeListener({ respond: async ({ method }) => answerToSend(emptyAnswer(503, [['Retry-After', '1']]), method) })
 }
 
 /** Serves one request; resolves when the answer is on its way. */
@@ -46,7 +46,7 @@ function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
     outbox.requestArrives()
     const request = new NodeRequest(message, response)
     const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
-    const answer = isAddressed(message) ? await handler.respond(request, connection) : finished(emptyAnswer(400), 'GET')
+    const answer = isAddressed(message) ? await handler.respond(request, connection) : answerToSend(emptyAnswer(400), 'GET')
     const isBodyUnread = request.hasBody && !message.complete
     return writeAnswer(response, answer, { unread: isBodyUnread ? message : undefined, outbox })
   }

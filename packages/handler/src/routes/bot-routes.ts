@@ -4,11 +4,14 @@ import {
   type BotInput,
   type BotAddress,
   type BotQuery,
+  PASSED_HEADERS,
   QUERY_CONTENT_TYPE,
   readBotInput,
   readBotQuery,
   writeBotOutput,
 } from 'fhir-ops/internal/execute'
+import type { AuditEntry } from 'fhir-ops/internal/sessions'
+import { audit } from '../audit.js'
 import { authorize } from '../auth/caller.js'
 import { botStorage } from '../content/bots.js'
 import type { Answer } from '../http/answer.js'
@@ -92,34 +95,14 @@ function addressOf({ params }: Exchange, { identifier }: BotQuery): BotAddress {
   })
 }
 
-/** Headers that a bot may see; which of them it sees in the end is for the engine to say. */
-const PASSED = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
-
 function passedHeaders({ request }: Exchange): Record<string, string> {
-  const present = PASSED.flatMap((name): [string, string][] => {
+  const present = PASSED_HEADERS.flatMap((name): [string, string][] => {
     const value = request.header(name)
     return value === undefined ? [] : [[name, value]]
   })
   return Object.fromEntries(present)
 }
 
-interface BotEvent {
-  readonly type: 'bot-executed' | 'bot-stopped'
-  readonly outcome: 'success' | 'refused'
-  readonly reason?: string
-}
-
-function audited(service: Service, { caller, requestId, remoteHost, params }: Exchange, event: BotEvent): Promise<void> {
-  const { sub, client, loginId } = caller.principal ?? {}
-  return service.sessions.audit({
-    ...event,
-    sub,
-    client,
-    loginId,
-    requestId,
-    remoteHost,
-    operation: '$execute',
-    resourceType: 'Bot',
-    resourceId: params.get('id'),
-  })
+function audited(service: Service, exchange: Exchange, event: Pick<AuditEntry, 'type' | 'outcome' | 'reason'>): Promise<void> {
+  return audit(service, exchange, { ...event, operation: '$execute', resourceType: 'Bot', resourceId: exchange.params.get('id') })
 }

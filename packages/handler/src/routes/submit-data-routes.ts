@@ -1,9 +1,8 @@
 import { canonicalOf } from 'fhir-ops/internal/content'
-import { createPace } from 'fhir-ops/internal/context'
+import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { isObject, jsonItems, jsonMembers, stringAt, type JsonMember, type JsonObject } from 'fhir-ops/internal/json'
 import { storedInstance } from 'fhir-ops/internal/operation'
-import type { Work } from 'fhir-ops/internal/work'
 import { authorize } from '../auth/caller.js'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { PartRunner } from '../content/bundle/bundle-entries.js'
@@ -37,7 +36,7 @@ async function submitted(service: Service, exchange: Exchange, parts: PartRunner
   const { body, ctx, params } = exchange
   if (body?.json?.['resourceType'] !== 'Parameters' || body.text === undefined)
     throw new OperationError('body-structure', 'The body must be a Parameters resource.', { expression: ['resourceType'] })
-  const submission = await createPace(ctx).run(readSubmission(body.text))
+  const submission = await readSubmission(createPace(ctx), body.text)
   const { report } = submission
   if (stringAt(report, 'type') !== 'data-collection')
     throw new OperationError('parameter-invalid', "The measureReport must have the type 'data-collection'.", {
@@ -71,17 +70,15 @@ interface Submission {
 }
 
 /** @throws {OperationError} `parameter-required` without a report; `parameter-invalid` for two, and other parameters; `body-structure` */
-function* readSubmission(text: string): Work<Submission> {
-  const list = (yield* jsonMembers(text)).find(({ name }) => name === 'parameter')?.value ?? '[]'
+async function readSubmission(pace: Pace, text: string): Promise<Submission> {
+  const list = (await pace.run(jsonMembers(text))).find(({ name }) => name === 'parameter')?.value ?? '[]'
+  const items = list.startsWith('[') ? await pace.run(jsonItems(list)) : []
   const reports: JsonObject[] = []
   const entries: string[] = []
-  for (const [index, item] of (list.startsWith('[') ? yield* jsonItems(list) : []).entries()) {
-    yield
-    const {
-      name,
-      resource,
-      text: own,
-    } = readParameter(item.startsWith('{') ? yield* jsonMembers(item) : [], `Parameters.parameter[${index}]`)
+  for (const [index, item] of items.entries()) {
+    await pace.step()
+    const members = item.startsWith('{') ? await pace.run(jsonMembers(item)) : []
+    const { name, resource, text: own } = readParameter(members, `Parameters.parameter[${index}]`)
     if (name === 'measureReport') reports.push(resource)
     entries.push(entryOf(own, stringAt(resource, 'resourceType') ?? '', stringAt(resource, 'id')))
   }

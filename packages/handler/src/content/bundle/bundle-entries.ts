@@ -51,25 +51,21 @@ export interface PlannedEntry extends PlannedWrite {
  *
  * @throws {OperationError} `body-structure`; `too-costly` for more entries than a Bundle may have.
  */
-export function bundleParts({ limits }: Pick<Service, 'limits'>, exchange: Exchange): Promise<readonly BundlePart[]> {
-  return createPace(exchange.ctx).run(readingParts(exchange, limits.bundleEntries))
-}
-
-function* readingParts({ body, request }: Exchange, maxEntries: number): Work<readonly BundlePart[]> {
-  const entry = (yield* membersOf(body?.text ?? '')).get('entry')
+export async function bundleParts({ limits }: Pick<Service, 'limits'>, { body, ctx, request }: Exchange): Promise<readonly BundlePart[]> {
+  const pace = createPace(ctx)
+  const entry = (await pace.run(membersOf(body?.text ?? ''))).get('entry')
   if (entry === undefined) return []
-  yield
   if (!entry.startsWith('[')) throw new OperationError('body-structure', 'Bundle.entry must be an array.', { expression: ['Bundle.entry'] })
-  const items = yield* jsonItems(entry)
-  if (items.length > maxEntries) {
-    throw new OperationError('too-costly', `A Bundle of requests may have ${maxEntries} entries; send several Bundles.`, {
+  const items = await pace.run(jsonItems(entry))
+  if (items.length > limits.bundleEntries) {
+    throw new OperationError('too-costly', `A Bundle of requests may have ${limits.bundleEntries} entries; send several Bundles.`, {
       expression: ['Bundle.entry'],
     })
   }
   const parts: BundlePart[] = []
   for (const [index, item] of items.entries()) {
-    yield
-    const members = yield* membersOf(item)
+    await pace.step()
+    const members = await pace.run(membersOf(item))
     parts.push({ index, request: requestOf(members, { index, whole: request }), fullUrl: textIn(members, 'fullUrl') })
   }
   return parts

@@ -267,34 +267,18 @@ async function writtenValue(applying: Applying, slot: ElementSlot, value: PatchV
   return { tree: { text: undefined, content }, extra: undefined }
 }
 
-function conflict(
-  {
-    operation: {
-      at,
-      path,
-      change: { type },
-    },
-  }: Applying,
-  problem: string,
-): OperationError {
-  return new OperationError('conflict', `Operation ${at} of the patch (${type}) cannot be done at ${quoted(path)}: ${problem}.`, place(at))
+function conflict(applying: Applying, problem: string): OperationError {
+  return failure('conflict', applying, problem)
 }
 
-function unprocessable(
-  {
-    operation: {
-      at,
-      path,
-      change: { type },
-    },
-  }: Applying,
-  problem: string,
-): OperationError {
-  return new OperationError(
-    'unprocessable',
-    `Operation ${at} of the patch (${type}) cannot be done at ${quoted(path)}: ${problem}.`,
-    place(at),
-  )
+function unprocessable(applying: Applying, problem: string): OperationError {
+  return failure('unprocessable', applying, problem)
+}
+
+function failure(code: 'conflict' | 'unprocessable', { operation }: Applying, problem: string): OperationError {
+  const { at, path, change } = operation
+  const message = `Operation ${at} of the patch (${change.type}) cannot be done at ${quoted(path)}: ${problem}.`
+  return new OperationError(code, message, place(at))
 }
 
 function place(at: number): { readonly expression: readonly string[] } {

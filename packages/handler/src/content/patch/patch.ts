@@ -1,13 +1,12 @@
 import { createPace } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { isObject, type JsonObject } from 'fhir-ops/internal/json'
+import { isObject, readStrictValue, type JsonObject } from 'fhir-ops/internal/json'
 import type { StoredResource } from 'fhir-ops/storage'
 import { utf8Length } from 'fhir-ops/internal/text'
 import { authorize, notFound } from '../../auth/caller.js'
 import { param, type Exchange } from '../../exchange.js'
-import { readingJsonValue } from '../../http/json-body.js'
 import { mediaTypeOf } from '../../http/media-types.js'
-import { limitsForBody } from '../../limits.js'
+import { limitsForBody, strictWithin } from '../../limits.js'
 import type { Service } from '../../service.js'
 import { onlyMatch } from '../criteria.js'
 import { checkNoDefinition } from '../definitions.js'
@@ -121,7 +120,8 @@ async function resultOf(service: Service, exchange: Exchange, { type, id, text }
 
 async function strictly({ limits }: Service, { ctx }: Exchange, text: string): Promise<unknown> {
   try {
-    return await createPace(ctx).run(readingJsonValue(text, limitsForBody(limits, text.length), 'The patched resource'))
+    const options = { ...strictWithin(limitsForBody(limits, text.length)), name: 'The patched resource' }
+    return await createPace(ctx).run(readStrictValue(text, options))
   } catch (error) {
     if (!(error instanceof OperationError) || !/^(?:body|parameter)-/.test(error.code)) throw error
     throw new OperationError('unprocessable', error.message, { cause: error })
