@@ -1,5 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/internal/input'
+import { joinedBytes } from 'fhir-ops/internal/text'
 import { createMcpServer, MCP_OPTIONS, type McpServerOptions } from './server.js'
 
 /** What `createMcpHandler` is made of. */
@@ -71,12 +72,7 @@ async function withBody(request: Request): Promise<Request | undefined> {
     }
     pieces.push(piece.value)
   }
-  const body = new Uint8Array(length)
-  pieces.reduce((at, piece) => {
-    body.set(piece, at)
-    return at + piece.length
-  }, 0)
-  return new Request(request.url, { method: request.method, headers: request.headers, body })
+  return new Request(request.url, { method: request.method, headers: request.headers, body: joinedBytes(pieces) })
 }
 
 /** The service's own refusal of the token, with its challenge. */

@@ -1,6 +1,7 @@
 import { checkOptions, FLAG, inputShape, type InputShape } from '../input/index.js'
 import { LRUCache } from 'lru-cache'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
+import { joinedBytes } from '../text/index.js'
 import { definitionKeys, oids, definitionOf } from './definition.js'
 import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
 
@@ -201,11 +202,11 @@ export function packOf(definitions: readonly string[]): Uint8Array {
   const byType = Map.groupBy(records, ({ head }) => stringAt(head, 'resourceType') ?? '')
   const types = [...byType].map(([type, ofType]) => {
     const heads = ofType.map(({ head, bytes }): JsonObject => ({ ...head, bytes: bytes.length }))
-    return { type, index: encoder.encode(JSON.stringify(columnsOf(heads))), resources: joined(ofType.map(({ bytes }) => bytes)) }
+    return { type, index: encoder.encode(JSON.stringify(columnsOf(heads))), resources: joinedBytes(ofType.map(({ bytes }) => bytes)) }
   })
   const table = types.map(({ type, index, resources }) => ({ type, index: index.length, resources: resources.length }))
   const tableBytes = encoder.encode(JSON.stringify(table))
-  return joined([
+  return joinedBytes([
     encoder.encode(`${MAGIC}${tableBytes.length}\n`),
     tableBytes,
     ...types.flatMap(({ index, resources }) => [index, resources]),
@@ -216,16 +217,6 @@ function columnsOf(heads: readonly JsonObject[]): JsonObject {
   const names = new Set(heads.flatMap(Object.keys))
   names.delete('resourceType')
   return Object.fromEntries([...names].map((name) => [name, heads.map((head) => head[name] ?? null)]))
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }
 
 function headOf(resource: unknown): JsonObject {

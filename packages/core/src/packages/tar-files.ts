@@ -1,4 +1,5 @@
 import { OperationError, quoted } from '../errors/index.js'
+import { joinedBytes } from '../text/index.js'
 
 /** A regular file of an archive. */
 export interface TarFile {
@@ -87,7 +88,7 @@ function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
         parts.push(part)
         available += part.length
       }
-      const bytes = parts.length === 1 ? rest : joined(parts, available)
+      const bytes = parts.length === 1 ? rest : joinedBytes(parts)
       rest = bytes.subarray(length)
       return bytes.subarray(0, length)
     },
@@ -97,14 +98,4 @@ function byteReader(stream: ReadableStream<Uint8Array>): ByteReader {
       rest = rest.subarray(left)
     },
   }
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const part of parts) {
-    bytes.set(part, at)
-    at += part.length
-  }
-  return bytes
 }

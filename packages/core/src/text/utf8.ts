@@ -30,10 +30,10 @@ export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: str
     try {
       text = decoder.decode(piece, { stream: true })
     } catch (cause) {
-      throw notUtf8(what, line + lineOfFault(joined(unfinished, piece)) - 1, cause)
+      throw notUtf8(what, line + lineOfFault(joinedBytes([unfinished, piece])) - 1, cause)
     }
     line += lineFeedsIn(text)
-    unfinished = lastCharacter(piece.length < LONGEST ? joined(unfinished, piece) : piece)
+    unfinished = lastCharacter(piece.length < LONGEST ? joinedBytes([unfinished, piece]) : piece)
     yield text
   }
   try {
@@ -56,10 +56,14 @@ function lastCharacter(bytes: Uint8Array): Uint8Array {
   return (bytes[start] ?? 0) >= BEGINNING && bytes.length - start < LONGEST ? bytes.slice(start) : new Uint8Array()
 }
 
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(first.length + second.length)
-  bytes.set(first)
-  bytes.set(second, first.length)
+/** The bytes of the parts, one after the other. */
+export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
   return bytes
 }
 
