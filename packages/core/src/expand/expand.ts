@@ -1,16 +1,12 @@
 import { createPace, explained, pacedText, type OperationContext } from '../context/index.js'
 import type { WrittenResponse } from '../operation/index.js'
-import { nameOf, refusal, type Segment } from '../terminology/index.js'
+import { nameOf, refusal } from '../terminology/index.js'
 import { expansionText } from './expansion-text.js'
 import { declaredProperties, frameOf, possibleProperties, propertiesIn, type ExpansionFrame } from './frame.js'
 import type { ExpandInput } from './input.js'
-import { nestable, pageEntries, streamedEntries, wantedMatches } from './page.js'
+import { nestedSegment, pageEntries, streamedEntries } from './page.js'
 import { writingValueSet, type ExpandResult, type ExpansionEntry } from './result.js'
 import { selectedCodes, type Selection } from './selection.js'
-import { OperationError, quoted } from '../errors/index.js'
-import type { JsonObject } from '../json/index.js'
-import type { CodeExpander, CodeGroup, CodeQuestion } from '../search/index.js'
-import { isResourceId } from '../storage/index.js'
 
 /**
  * Lists the codes of a value set.
@@ -52,8 +48,7 @@ async function expanded(ctx: OperationContext, input: ExpandInput): Promise<Expa
 }
 
 async function entriesOf(selection: Selection): Promise<ExpandResult> {
-  const { scope, segments, input, style, filtered } = selection
-  const contains = await pageEntries(scope, segments, { input, style, nested: nestedSegment(selection), filtered })
+  const contains = await pageEntries(selection)
   return { ...frameOf(selection, declaredProperties(selection, propertiesIn(contains))), contains }
 }
 
@@ -79,9 +74,8 @@ export interface StreamedExpansion extends ExpansionFrame {
 /** The same as `expandStream`, with what is known before the first code. @throws {OperationError} As `expandStream`. */
 export async function openExpansion(ctx: OperationContext, input: ExpandInput): Promise<StreamedExpansion> {
   const selection = await selectedCodes(ctx, input)
-  const { scope, segments, style, filtered } = selection
-  const matches = await wantedMatches(scope, segments, { input, style, filtered })
-  return { ...frameOf(selection, possibleProperties(selection)), entries: streamedEntries(ctx, matches, { input, style }) }
+  const entries = await streamedEntries(selection)
+  return { ...frameOf(selection, possibleProperties(selection)), entries }
 }
 
 function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Selection): void {
@@ -90,50 +84,4 @@ function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Sel
   const name = input.valueSet === undefined ? undefined : plan.valueSet.url
   const values = { valueSet: name ?? nameOf(plan.valueSet), limit: String(limits.maxExpansion) }
   throw refusal('VALUESET_TOO_COSTLY', values, { diagnostics: 'Ask for it in pages with count and offset.' })
-}
-
-/** The segment to nest, where the expansion is nested. */
-function nestedSegment({ segments, input, plan, filtered }: Selection): Segment | undefined {
-  const isPaged = input.count !== undefined || input.offset !== undefined
-  return isPaged || input.excludeNested === true ? undefined : nestable({ plan, segments, filtered })
-}
-
-/**
- * Answers what the search modifiers `:in`, `:not-in`, `:above` and `:below` ask, by expansion.
- *
- * @param context Asked at each question, because searching is part of the context itself.
- */
-export function searchCodes(context: () => OperationContext): CodeExpander {
-  return async (question) => {
-    const ctx = context()
-    const { contains } = await expand(ctx, await inputOf(ctx, question))
-    return groups(contains)
-  }
-}
-
-async function inputOf(ctx: OperationContext, question: CodeQuestion): Promise<ExpandInput> {
-  if (question.modifier !== 'in') return { valueSet: related(question), excludeNested: true }
-  const [type, id = '', ...rest] = question.valueSet.split('/')
-  if (type !== 'ValueSet' || !isResourceId(id) || rest.length > 0) return { url: question.valueSet, excludeNested: true }
-  const stored = await ctx.storage.read('ValueSet', id)
-  if (stored === undefined) throw new OperationError('content-not-found', `There is no ${quoted(question.valueSet)}.`)
-  return { valueSet: stored.resource, excludeNested: true }
-}
-
-/** The value set of a code with all that it subsumes, or with all that subsumes it. */
-function related({ modifier, system, code }: Exclude<CodeQuestion, { modifier: 'in' }>): JsonObject {
-  const filter = [{ property: 'concept', op: modifier === 'below' ? 'is-a' : 'generalizes', value: code }]
-  return { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system, filter }] } }
-}
-
-function groups(entries: readonly ExpansionEntry[]): readonly CodeGroup[] {
-  const found = new Map<string, string[]>()
-  const visit = ({ system, code, contains }: ExpansionEntry): void => {
-    const codes = found.get(system)
-    if (codes === undefined) found.set(system, [code])
-    else codes.push(code)
-    contains.forEach(visit)
-  }
-  entries.forEach(visit)
-  return Array.from(found, ([system, codes]) => ({ system, codes }))
 }

@@ -25,9 +25,9 @@ const CODES_AT_ONCE = 8 * CODES_A_PIECE
  * @throws {OperationError} `too-costly` when the answer would be longer than `maxAnswerBytes`; as `Pace.step`.
  */
 export async function expansionText(ctx: OperationContext, selection: Selection): Promise<WrittenResponse['text']> {
-  const { scope, segments, input, style, filtered, total } = selection
+  const { input, style, total } = selection
   const most = mostOf(input)
-  const matches = await wantedMatches(scope, segments, { input, style, filtered })
+  const matches = await wantedMatches(selection)
   const codes: Codes = { matches, most, style, properties: new Map() }
   const isLong = Math.min(most, total - (input.offset ?? 0)) > CODES_AT_ONCE
   const bytes = isLong ? await measured(ctx, selection, codes) : 0

@@ -1,54 +1,47 @@
-import { createPace, type OperationContext, type Pace } from '../context/index.js'
+import { createPace, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { conceptsOf, members, type ConceptSetPlan, type Segment, type TerminologyScope, type ValueSetPlan } from '../terminology/index.js'
-import { entryOf, type EntryStyle } from './entry.js'
+import { conceptsOf, members, type ConceptSetPlan, type Segment } from '../terminology/index.js'
+import { entryOf } from './entry.js'
 import type { ExpandInput } from './input.js'
 import type { ExpansionEntry } from './result.js'
+import type { Selection } from './selection.js'
 import { firstMatches, type Match } from './text-filter.js'
-
-/** Which entries are returned, and how. */
-export interface PageQuestion {
-  readonly input: ExpandInput
-  readonly style: EntryStyle
-  /** The segment to nest, when the expansion is nested. */
-  readonly nested: Segment | undefined
-  /** True when a text filter chose the codes. */
-  readonly filtered: boolean
-}
 
 /**
  * The entries of an expansion, from `offset` on, at most `count`. Other work runs in between.
  *
  * @throws {OperationError} `too-costly` when the answer would be longer than `maxAnswerBytes`.
  */
-export async function pageEntries(
-  scope: TerminologyScope,
-  segments: readonly Segment[],
-  { input, style, nested, filtered }: PageQuestion,
-): Promise<readonly ExpansionEntry[]> {
-  const writer = entryWriter(scope, style)
-  if (nested !== undefined) return nestedEntries(writer, nested, scope.pace)
+export async function pageEntries(selection: Selection): Promise<readonly ExpansionEntry[]> {
+  const { pace } = selection.scope
+  const writer = entryWriter(selection)
+  const nested = nestedSegment(selection)
+  if (nested !== undefined) return nestedEntries(writer, nested, pace)
   const entries: ExpansionEntry[] = []
-  const most = mostOf(input)
-  for (const match of await wantedMatches(scope, segments, { input, style, filtered })) {
+  const most = mostOf(selection.input)
+  for (const match of await wantedMatches(selection)) {
     if (entries.length >= most) break
     entries.push(writer(match))
-    const wait = scope.pace.step()
+    const wait = pace.step()
     if (wait !== undefined) await wait
   }
   return entries
 }
 
 /**
- * The entries of matches one after the other, never nested and of any length in all. Their reader decides how long it takes.
+ * The entries of an expansion one after the other, never nested and of any length in all. From the first one on their reader decides how long it takes.
  *
- * @yields each entry once
+ * @returns Gives each entry once.
  */
-export async function* streamedEntries(
-  { signal, scheduler }: OperationContext,
+export async function streamedEntries(selection: Selection): Promise<AsyncIterable<ExpansionEntry>> {
+  return entriesInTurn(selection, await wantedMatches(selection))
+}
+
+async function* entriesInTurn(
+  { scope, input, style }: Selection,
   matches: Iterable<Match>,
-  { input, style }: Pick<PageQuestion, 'input' | 'style'>,
 ): AsyncGenerator<ExpansionEntry, void, undefined> {
+  const { signal, scheduler } = scope.ctx
   const pace = createPace({ signal, scheduler })
   let left = mostOf(input)
   for (const { segment, concept } of matches) {
@@ -64,11 +57,7 @@ export function mostOf({ count }: ExpandInput): number {
 }
 
 /** The matches from `offset` on. They can be gone through several times. */
-export async function wantedMatches(
-  scope: TerminologyScope,
-  segments: readonly Segment[],
-  { input, style, filtered }: Omit<PageQuestion, 'nested'>,
-): Promise<Iterable<Match>> {
+export async function wantedMatches({ scope, segments, input, style, filtered }: Selection): Promise<Iterable<Match>> {
   const skip = input.offset ?? 0
   if (!filtered) return { [Symbol.iterator]: () => matchesOf(segments, skip) }
   return firstMatches(scope, segments, { languages: style.languages, skip, end: skip + mostOf(input) })
@@ -76,7 +65,7 @@ export async function wantedMatches(
 
 type EntryWriter = (match: Match) => ExpansionEntry
 
-function entryWriter(scope: TerminologyScope, style: EntryStyle): EntryWriter {
+function entryWriter({ scope, style }: Selection): EntryWriter {
   const { maxAnswerBytes } = scope.ctx.limits
   let bytes = 0
   return ({ segment, concept }) => {
@@ -134,20 +123,13 @@ function lengthOf(entry: ExpansionEntry): number {
 
 const HIERARCHIC: ReadonlySet<string> = new Set(['is-a', 'descendent-of'])
 
-/** How an expansion may be nested. */
-export interface NestingQuestion {
-  readonly plan: ValueSetPlan
-  readonly segments: readonly Segment[]
-  readonly filtered: boolean
-}
-
 /**
- * The segment to nest, when the expansion can be: one include, of a whole code system with a hierarchy or of a branch of it, and nothing
- * excluded. A text filter over a whole code system makes the list flat.
+ * The segment to nest, where the expansion is nested: neither paged nor asked to be flat, of one include, of a whole code system with a hierarchy or of a
+ * branch of it, and nothing excluded. A text filter over a whole code system makes the list flat.
  */
-export function nestable({ plan, segments, filtered }: NestingQuestion): Segment | undefined {
+export function nestedSegment({ segments: [segment], input, plan, filtered }: Selection): Segment | undefined {
+  if (input.count !== undefined || input.offset !== undefined || input.excludeNested === true) return undefined
   const [include, ...more] = plan.includes
-  const [segment] = segments
   if (include === undefined || more.length > 0 || plan.excludes.length > 0 || segment === undefined) return undefined
   return isBranch(include, filtered) && segment.provider.hierarchy.nested ? segment : undefined
 }

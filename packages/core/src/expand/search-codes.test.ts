@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createContext } from '../context/index.js'
 import { memoryStorage } from '../memory/index.js'
 import type { CodeQuestion } from '../search/index.js'
-import { searchCodes } from './expand.js'
+import { searchCodes } from './search-codes.js'
 
 const SYSTEM = 'http://example.org/animals'
 const animals = {
