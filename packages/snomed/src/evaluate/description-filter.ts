@@ -1,12 +1,12 @@
 import { EclError, type DescriptionFilter, type Dialect, type ComponentFilter } from '../ecl/index.js'
 import { and, or, type Bitmap } from 'fhir-ops/terminology'
 import { emptyBitmap } from 'fhir-ops/internal/bits'
-import { mapped, type Work } from 'fhir-ops/internal/work'
+import type { Work } from 'fhir-ops/internal/work'
 import { filterWords } from 'fhir-ops/internal/terminology'
 import { DIALECTS } from '../dialects.js'
 import { ACCEPTABILITY } from '../release/descriptions.js'
 import { SCT } from '../sctid.js'
-import { conceptsIn, tested, type EclScope } from './ecl-scope.js'
+import { conceptsIn, tested, testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
 import { termTest, wordsOfTerm } from './text-match.js'
 import { compares } from './refinement-test.js'
 
@@ -15,7 +15,7 @@ type RowTest = (row: number) => boolean
 /** The concepts with a description for which all filters hold. Inactive descriptions count only when a filter speaks of them. */
 export function* withDescription(scope: EclScope, filters: readonly DescriptionFilter[], concepts: Bitmap): Work<Bitmap> {
   const { descriptions } = scope.index
-  const tests = yield* mapped(filters, (filter) => rowTest(scope, filter))
+  const tests = yield* testsOf(scope, filters, rowTest)
   const speaksOfActive = filters.some(({ kind }) => kind === 'active')
   const accepts = (row: number): boolean => (speaksOfActive || descriptions.isActive(row)) && tests.every((test) => test(row))
   const candidates = speaksOfActive ? concepts : and(concepts, (yield* candidatesFor(scope, filters)) ?? concepts)
@@ -48,7 +48,7 @@ function mayBeDefinition(filters: readonly DescriptionFilter[]): boolean {
   return type.types.concepts.some(({ id }) => id === SCT.definition)
 }
 
-function* rowTest(scope: EclScope, filter: DescriptionFilter): Work<RowTest> {
+function rowTest(scope: FilterScope, filter: DescriptionFilter): RowTest {
   const { descriptions } = scope.index
   switch (filter.kind) {
     case 'term':
@@ -58,52 +58,51 @@ function* rowTest(scope: EclScope, filter: DescriptionFilter): Work<RowTest> {
     case 'id':
       return (row) => filter.ids.includes(descriptions.id(row)) === (filter.comparison === '=')
     case 'type':
-      return yield* typeTest(scope, filter)
+      return typeTest(scope, filter)
     case 'dialect':
-      return yield* dialectTest(scope, filter)
+      return dialectTest(scope, filter)
     default:
-      return yield* componentRowTest(scope, filter)
+      return componentRowTest(scope, filter)
   }
 }
 
-function termRowTest({ index }: EclScope, { comparison, terms }: Extract<DescriptionFilter, { kind: 'term' }>): RowTest {
+function termRowTest({ index }: FilterScope, { comparison, terms }: Extract<DescriptionFilter, { kind: 'term' }>): RowTest {
   const matches = termTest(terms)
   return (row) => matches(index.descriptions.term(row)) === (comparison === '=')
 }
 
-function* componentRowTest(scope: EclScope, filter: Parameters<typeof componentTest>[1]): Work<RowTest> {
+function componentRowTest(scope: FilterScope, filter: ComponentFilter): RowTest {
   const { descriptions } = scope.index
-  const test = yield* componentTest(scope, filter)
+  const test = componentTest(scope, filter)
   return (row) =>
     test({ active: descriptions.isActive(row), module: descriptions.module(row), effectiveTime: descriptions.effectiveTime(row) })
 }
 
 const KIND_IDS = [SCT.fullySpecifiedName, SCT.synonym, SCT.definition] as const
 
-function* typeTest(scope: EclScope, { comparison, types }: Extract<DescriptionFilter, { kind: 'type' }>): Work<RowTest> {
+function typeTest(scope: FilterScope, { comparison, types }: Extract<DescriptionFilter, { kind: 'type' }>): RowTest {
   const { ids, descriptions } = scope.index
   const listed = types.kind === 'list' ? new Set(types.concepts.map(({ id }) => id)) : undefined
-  const selected = types.kind === 'list' ? undefined : yield* conceptsIn(scope, types)
+  const selected = types.kind === 'list' ? undefined : conceptsIn(scope, types)
   const accepted = KIND_IDS.map((id) => listed?.has(id) ?? selected?.has(ids.find(id) ?? scope.index.size) ?? false)
   return (row) => (accepted[descriptions.kind(row)] ?? false) === (comparison === '=')
 }
 
-function* dialectTest(scope: EclScope, { comparison, dialects }: Extract<DescriptionFilter, { kind: 'dialect' }>): Work<RowTest> {
+function dialectTest(scope: FilterScope, { comparison, dialects }: Extract<DescriptionFilter, { kind: 'dialect' }>): RowTest {
   const { index } = scope
-  const wanted = yield* mapped(dialects, function* (dialect) {
-    const isMeant = yield* refsetTest(scope, dialect)
+  const accepting = dialects.flatMap((dialect) => {
+    const isMeant = refsetTest(scope, dialect)
     const accepted = acceptedOf(dialect)
     return index.header.dialects.flatMap((id, number) => (isMeant(id) ? [{ number, accepted }] : []))
   })
-  const accepting = wanted.flat()
   return (row) =>
     accepting.some(({ number, accepted }) => accepted.has(index.descriptions.acceptability(row, number))) === (comparison === '=')
 }
 
 /** True for the ids of the language reference sets that are meant. */
-function* refsetTest({ index, evaluate }: EclScope, { refset }: Dialect): Work<(id: string) => boolean> {
+function refsetTest({ index, selected }: FilterScope, { refset }: Dialect): (id: string) => boolean {
   if ('constraint' in refset) {
-    const meant = yield* evaluate(refset.constraint)
+    const meant = selected(refset.constraint)
     return (id) => meant.has(index.ids.find(id) ?? index.size)
   }
   const wanted = 'id' in refset ? refset.id : DIALECTS.get(refset.alias)
@@ -125,10 +124,10 @@ export interface Component {
 }
 
 /** A test for a filter that components of every kind can have. */
-export function* componentTest(scope: EclScope, filter: ComponentFilter): Work<(component: Component) => boolean> {
+export function componentTest(scope: FilterScope, filter: ComponentFilter): (component: Component) => boolean {
   if (filter.kind === 'active') return ({ active }) => filter.active === 'any' || active === filter.active
   if (filter.kind === 'effectiveTime') return ({ effectiveTime }) => compareTimes(filter, effectiveTime)
-  const modules = yield* conceptsIn(scope, filter.modules)
+  const modules = conceptsIn(scope, filter.modules)
   return ({ module }) => modules.has(scope.index.ids.find(module) ?? scope.index.size) === (filter.comparison === '=')
 }
 

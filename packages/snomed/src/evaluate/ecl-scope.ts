@@ -1,5 +1,14 @@
-import { EclError, type ConceptList, type ConceptReference, type Constraint, type AlternateIdentifier } from '../ecl/index.js'
-import { addBit, emptyBits, bitmapOf } from 'fhir-ops/internal/bits'
+import {
+  EclError,
+  type AlternateIdentifier,
+  type ConceptFilter,
+  type ConceptList,
+  type ConceptReference,
+  type Constraint,
+  type DescriptionFilter,
+  type MemberFilter,
+} from '../ecl/index.js'
+import { addBit, emptyBitmap, emptyBits, bitmapOf } from 'fhir-ops/internal/bits'
 import { bitmapFrom, members, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
@@ -20,12 +29,59 @@ export function conceptOf({ ids }: SnomedIndex, { id, at }: ConceptReference): n
   return found
 }
 
+/** What the test of a filter is made with. */
+export interface FilterScope {
+  readonly index: SnomedIndex
+  /** The concepts that a constraint in the filter selects. */
+  readonly selected: (constraint: Constraint) => Bitmap
+}
+
+type Filter = ConceptFilter | DescriptionFilter | MemberFilter
+
+/** Makes a test of each filter, once the constraints in it are worked out: that may take long, so that tests themselves need not wait for anything. */
+export function* testsOf<F extends Filter, T>(
+  { index, evaluate }: EclScope,
+  filters: readonly F[],
+  testOf: (scope: FilterScope, filter: F) => T,
+): Work<readonly T[]> {
+  const known = new Map<Constraint, Bitmap>()
+  const selected = (constraint: Constraint): Bitmap => known.get(constraint) ?? emptyBitmap(index.size)
+  const tests: T[] = []
+  for (const filter of filters) {
+    yield
+    for (const constraint of constraintsIn(filter)) known.set(constraint, yield* evaluate(constraint))
+    tests.push(testOf({ index, selected }, filter))
+  }
+  return tests
+}
+
+function constraintsIn(filter: Filter): readonly Constraint[] {
+  switch (filter.kind) {
+    case 'module':
+      return inList(filter.modules)
+    case 'definitionStatus':
+      return inList(filter.statuses)
+    case 'type':
+      return inList(filter.types)
+    case 'dialect':
+      return filter.dialects.flatMap(({ refset }) => ('constraint' in refset ? [refset.constraint] : []))
+    case 'field':
+      return filter.value.kind === 'concepts' ? [filter.value.constraint] : []
+    default:
+      return []
+  }
+}
+
+function inList(list: ConceptList): readonly Constraint[] {
+  return list.kind === 'constraint' ? [list.constraint] : []
+}
+
 /** The concepts of a list or of a constraint. */
-export function* conceptsIn(scope: EclScope, list: ConceptList): Work<Bitmap> {
-  if (list.kind === 'constraint') return yield* scope.evaluate(list.constraint)
+export function conceptsIn({ index, selected }: FilterScope, list: ConceptList): Bitmap {
+  if (list.kind === 'constraint') return selected(list.constraint)
   return bitmapFrom(
-    list.concepts.map((concept) => conceptOf(scope.index, concept)),
-    scope.index.size,
+    list.concepts.map((concept) => conceptOf(index, concept)),
+    index.size,
   )
 }
 

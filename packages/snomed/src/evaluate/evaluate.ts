@@ -1,13 +1,31 @@
 import { addBit, ascendingBitmap, bitmapOf, emptyBitmap, emptyBits } from 'fhir-ops/internal/bits'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import { and, andNot, members, or, type Bitmap } from 'fhir-ops/terminology'
-import { EclError, type ConceptFilter, type Constraint, type HierarchyOperator, type History, type SubConstraint } from '../ecl/index.js'
+import {
+  EclError,
+  type ConceptFilter,
+  type Constraint,
+  type Focus,
+  type HierarchyOperator,
+  type History,
+  type SubConstraint,
+} from '../ecl/index.js'
 import { isBelowConcept, type NormalForm } from '../expression/expression.js'
 import { isConcrete } from '../release/section-reader.js'
 import type { SnomedIndex } from '../release/snomed-index.js'
 import { SCT } from '../sctid.js'
 import { componentTest, withDescription } from './description-filter.js'
-import { conceptOf, conceptsIn, eachMember, identifiedConcept, rowsOf, tested, type EclScope } from './ecl-scope.js'
+import {
+  conceptOf,
+  conceptsIn,
+  eachMember,
+  identifiedConcept,
+  rowsOf,
+  tested,
+  testsOf,
+  type EclScope,
+  type FilterScope,
+} from './ecl-scope.js'
 import { eachRow, membersOfRefsets } from './member-of.js'
 import { refinementTest } from './refinement-test.js'
 
@@ -80,7 +98,7 @@ function* valuesOf({ index }: EclScope, concepts: Bitmap, types: Bitmap): Work<B
 }
 
 function* subConstraint(scope: EclScope, sub: SubConstraint): Work<Bitmap> {
-  const focus = yield* focusOf(scope, sub)
+  const focus = sub.focus.kind === 'nested' ? yield* scope.evaluate(sub.focus.constraint) : namedFocus(scope, sub.focus, sub.filters)
   const selected = sub.memberOf === undefined ? focus : yield* membersOfRefsets(scope, focus, sub)
   const relatives = sub.operator === undefined ? undefined : RELATIVES.get(sub.operator)
   let found = relatives === undefined ? selected : yield* relatives(scope.index, selected)
@@ -91,9 +109,7 @@ function* subConstraint(scope: EclScope, sub: SubConstraint): Work<Bitmap> {
 }
 
 /** `*` means the concepts in use, unless a filter asks which are active. */
-function* focusOf(scope: EclScope, { focus, filters }: SubConstraint): Work<Bitmap> {
-  const { index } = scope
-  if (focus.kind === 'nested') return yield* scope.evaluate(focus.constraint)
+function namedFocus({ index }: EclScope, focus: Exclude<Focus, { kind: 'nested' }>, filters: SubConstraint['filters']): Bitmap {
   if (focus.kind === 'concept') return ascendingBitmap([conceptOf(index, focus.concept)], index.size)
   if (focus.kind === 'identifier') return ascendingBitmap([identifiedConcept(index, focus.identifier)], index.size)
   const asksActive = filters.some((each) => each.kind === 'concept' && each.filters.some(({ kind }) => kind === 'active'))
@@ -101,23 +117,23 @@ function* focusOf(scope: EclScope, { focus, filters }: SubConstraint): Work<Bitm
 }
 
 function* withStatus(scope: EclScope, filters: readonly ConceptFilter[], concepts: Bitmap): Work<Bitmap> {
-  const tests = yield* mapped(filters, (filter) => statusTest(scope, filter))
+  const tests = yield* testsOf(scope, filters, statusTest)
   return yield* tested(concepts, (concept) => tests.every((test) => test(concept)))
 }
 
-function* statusTest(scope: EclScope, filter: ConceptFilter): Work<(concept: number) => boolean> {
+function statusTest(scope: FilterScope, filter: ConceptFilter): (concept: number) => boolean {
   const { index } = scope
-  if (filter.kind === 'definitionStatus') return yield* definitionTest(scope, filter)
-  const test = yield* componentTest(scope, filter)
+  if (filter.kind === 'definitionStatus') return definitionTest(scope, filter)
+  const test = componentTest(scope, filter)
   return (concept) => test({ active: index.isActive(concept), module: index.module(concept), effectiveTime: index.effectiveTime(concept) })
 }
 
-function* definitionTest(
-  scope: EclScope,
+function definitionTest(
+  scope: FilterScope,
   { statuses, comparison }: Extract<ConceptFilter, { kind: 'definitionStatus' }>,
-): Work<(concept: number) => boolean> {
+): (concept: number) => boolean {
   const { index } = scope
-  const selected = statuses.kind === 'list' ? undefined : yield* conceptsIn(scope, statuses)
+  const selected = statuses.kind === 'list' ? undefined : conceptsIn(scope, statuses)
   const listed = statuses.kind === 'list' ? new Set(statuses.concepts.map(({ id }) => id)) : undefined
   const has = (id: string): boolean => listed?.has(id) ?? selected?.has(index.ids.find(id) ?? index.size) ?? false
   const [defined, primitive] = [has(SCT.defined), has(SCT.primitive)]
@@ -180,17 +196,14 @@ export function* admits(scope: EclScope, constraint: Constraint, form: NormalFor
 
 function* subAdmits(scope: EclScope, sub: SubConstraint, form: NormalForm): Work<boolean> {
   if (sub.memberOf !== undefined || sub.filters.length > 0) return false
-  if (sub.operator === undefined) return yield* plainAdmits(scope, sub, form)
+  if (sub.operator === undefined) {
+    return sub.focus.kind === 'nested' ? yield* admits(scope, sub.focus.constraint, form) : sub.focus.kind === 'any'
+  }
   if (sub.operator !== '<' && sub.operator !== '<<') return false
   if (sub.focus.kind === 'any') return true
   const above = yield* scope.evaluate({ kind: 'sub', focus: sub.focus, filters: [], memberFilters: [] })
   const reached = yield* tested(above, (concept) => isBelowConcept(scope.index, form, concept))
   return reached.count() > 0
-}
-
-function* plainAdmits(scope: EclScope, { focus }: SubConstraint, form: NormalForm): Work<boolean> {
-  if (focus.kind === 'nested') return yield* admits(scope, focus.constraint, form)
-  return focus.kind === 'any'
 }
 
 type Relatives = (index: SnomedIndex, concepts: Bitmap) => Work<Bitmap>

@@ -1,9 +1,9 @@
 import { type MemberOf, type SubConstraint, EclError, type MemberFieldFilter, type MemberFilter } from '../ecl/index.js'
 import { addBit, emptyBits, emptyBitmap, bitmapOf } from 'fhir-ops/internal/bits'
 import { or, type Bitmap } from 'fhir-ops/terminology'
-import { type Work, mapped } from 'fhir-ops/internal/work'
+import type { Work } from 'fhir-ops/internal/work'
 import type { RefsetHeader } from '../release/header.js'
-import type { EclScope } from './ecl-scope.js'
+import { testsOf, type EclScope, type FilterScope } from './ecl-scope.js'
 import type { RefsetRow } from '../release/refset-table.js'
 import { textTest } from './refinement-test.js'
 import { compareTimes, componentTest } from './description-filter.js'
@@ -60,7 +60,7 @@ type MemberTest = (row: RefsetRow) => boolean
 
 /** The rows of a reference set for which all filters hold. Inactive rows count only when a filter speaks of them. */
 function* memberRows(scope: EclScope, refset: RefsetHeader, filters: readonly MemberFilter[]): Work<readonly RefsetRow[]> {
-  const tests = yield* mapped(filters, (filter) => memberTest(scope, refset, filter))
+  const tests = yield* testsOf(scope, filters, (known, filter) => memberTest(known, refset, filter))
   const speaksOfActive = filters.some(({ kind }) => kind === 'active')
   const found: RefsetRow[] = []
   yield* eachRow(scope.index.refsets.rows(refset.id), (row) => {
@@ -94,13 +94,13 @@ export function fieldOf({ id, fields }: RefsetHeader, name: string, at: number):
   return (row) => row.fields[place] ?? ''
 }
 
-function* memberTest(scope: EclScope, refset: RefsetHeader, filter: MemberFilter): Work<MemberTest> {
-  if (filter.kind === 'field') return yield* fieldTest(scope, refset, filter)
-  const test = yield* componentTest(scope, filter)
+function memberTest(scope: FilterScope, refset: RefsetHeader, filter: MemberFilter): MemberTest {
+  if (filter.kind === 'field') return fieldTest(scope, refset, filter)
+  const test = componentTest(scope, filter)
   return ({ active, moduleId, effectiveTime }) => test({ active, module: moduleId, effectiveTime: Number(effectiveTime) })
 }
 
-function* fieldTest(scope: EclScope, refset: RefsetHeader, { field, at, value }: MemberFieldFilter): Work<MemberTest> {
+function fieldTest(scope: FilterScope, refset: RefsetHeader, { field, at, value }: MemberFieldFilter): MemberTest {
   const read = field.toLowerCase() === 'id' ? idOf(scope, refset, at) : fieldOf(refset, field, at)
   if (value.kind === 'time') return (row) => compareTimes(value, Number(read(row)))
   if (value.kind === 'text') {
@@ -109,12 +109,12 @@ function* fieldTest(scope: EclScope, refset: RefsetHeader, { field, at, value }:
   }
   if (value.kind === 'boolean') return (row) => (booleanOf(read(row)) === value.value) === (value.comparison === '=')
   if (value.kind === 'number') return (row) => textTest(value)(read(row).replace(/^#/, ''))
-  const concepts = yield* scope.evaluate(value.constraint)
+  const concepts = scope.selected(value.constraint)
   return (row) => concepts.has(scope.index.ids.find(read(row)) ?? scope.index.size) === (value.comparison === '=')
 }
 
 /** @throws {EclError} when the import did not keep the ids of rows. */
-function idOf({ index }: EclScope, { id }: RefsetHeader, at: number): (row: RefsetRow) => string {
+function idOf({ index }: FilterScope, { id }: RefsetHeader, at: number): (row: RefsetRow) => string {
   const ids = index.refsets.rowIds(id)
   if (ids === undefined) throw new EclError('This version was imported without the ids of members: import it again', at)
   return ({ place }) => ids[place] ?? ''
