@@ -205,7 +205,8 @@ describe('versions', () => {
     ]),
   ]
   const listed = async (compose: JsonObject): Promise<string> => {
-    const { contains } = await expand(contextOf(...base, valueSet('v', compose)), { url: vs('v') })
+    const v1 = valueSet('v1', { include: [include('1.0.0')] })
+    const { contains } = await expand(contextOf(...base, v1, valueSet('v', compose)), { url: vs('v') })
     return contains.map(({ code, version, display }) => `${code}${version === undefined ? '' : `@${version}`}=${display}`).join(' ')
   }
   const match = (value: string): JsonObject => ({
@@ -237,8 +238,25 @@ describe('versions', () => {
       { include: [include('1.2.0')], exclude: [{ ...include('1.0.0'), concept: [{ code: 'a' }] }] },
       'a@1.2.0=A2 c@1.2.0=C2',
     ],
+    [
+      'a list without version excludes its codes from an older version, too',
+      { include: [include('1.0.0')], exclude: [{ ...include(), concept: [{ code: 'b' }] }] },
+      'a@1.0.0=A1',
+    ],
+    [
+      'also where it excludes them from a value set',
+      { include: [include('1.0.0')], exclude: [{ ...include(), concept: [{ code: 'b' }], valueSet: [vs('v1')] }] },
+      'a@1.0.0=A1',
+    ],
   ])('%s', async (_, compose, expected) => {
     expect(await listed(compose)).toBe(expected)
+  })
+
+  it.each([undefined, '1.0.0'])('a code that a list excludes is no member, asked in version %s', async (version) => {
+    const compose = { include: [include('1.0.0')], exclude: [{ ...include(), concept: [{ code: 'b' }] }] }
+    const ctx = contextOf(...base, valueSet('v', compose))
+    const isMember = async (code: string): Promise<boolean> => (await validateCode(ctx, { url: vs('v'), system: cs('v'), version, code })).result
+    expect([await isMember('a'), await isMember('b')]).toEqual([true, false])
   })
 })
 

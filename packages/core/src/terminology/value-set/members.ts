@@ -12,7 +12,7 @@ import type { TerminologyScope } from '../scope.js'
 import { mapped, type Work } from '../../work/index.js'
 import { coverageOf, createCoverage } from './coverage.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
-import { keepsVersions } from './selection.js'
+import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
 import { joined, sameSystem, withCodes, type Segment } from './segment.js'
 import type { ListedCode } from './value-set.js'
 
@@ -116,7 +116,8 @@ function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome
   for (const part of plan.excludes) {
     yield
     const versions = keepsVersions(plan, part) ? 'same' : 'any'
-    for (const segment of yield* segmentsOf(evaluation, plan, { kind: 'exclude', part })) yield* covered[versions].add(segment)
+    const others = namesCodesOfAnyVersion(plan, part) ? new Set(included.segments.map(({ provider }) => provider)) : []
+    for (const segment of yield* segmentsOf(evaluation, plan, { kind: 'exclude', part, others })) yield* covered[versions].add(segment)
   }
   const left: Segment[] = []
   let { merged } = included
@@ -133,27 +134,35 @@ function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome
 interface ListedPart {
   readonly kind: 'include' | 'exclude'
   readonly part: ConceptSetPlan
+  /** Code systems whose codes it takes beside those of the version that it comes to, where they are versions of the same. */
+  readonly others?: Iterable<CodeSystemProvider>
 }
 
-function* segmentsOf(evaluation: Evaluation, plan: ValueSetPlan, { kind, part }: ListedPart): Work<readonly Segment[]> {
+function* segmentsOf(evaluation: Evaluation, plan: ValueSetPlan, { kind, part, others = [] }: ListedPart): Work<readonly Segment[]> {
   const { scope } = evaluation
-  const segments = yield* partSegments(evaluation, part)
+  const segments = yield* partSegments(evaluation, part, others)
   if (scope.ctx.explain !== undefined) yield* explainListedPart(scope.ctx.explain, { kind, scope, plan, part, segments })
   return segments
 }
 
-function* partSegments(evaluation: Evaluation, part: ConceptSetPlan): Work<readonly Segment[]> {
+function* partSegments(
+  evaluation: Evaluation,
+  part: ConceptSetPlan,
+  others: Iterable<CodeSystemProvider>,
+): Work<readonly Segment[]> {
   refuseMissing(part)
   const imported: (readonly Segment[])[] = []
   for (const value of part.imports) imported.push((yield* evaluated(evaluation, value)).segments)
   if (part.family === undefined) {
-    const [first = [], ...others] = imported
-    return yield* inEach(first, others)
+    const [first = [], ...rest] = imported
+    return yield* inEach(first, rest)
   }
   const choice = chooseVersion(part.family, { include: part.definition.version, rules: evaluation.scope.rules })
   const provider = usableProvider(choice)
   evaluation.systems.push(choice)
-  return yield* inEach([yield* systemSegment(provider, part)], imported)
+  const { url } = part.family
+  const versions = [...others].filter((other) => other.header.url === url && !sameSystem(other, provider))
+  return yield* inEach(yield* mapped([provider, ...versions], (version) => systemSegment(version, part)), imported)
 }
 
 /** The codes of segments that each of the others has too. */

@@ -6,7 +6,7 @@ import { explainMember, explainPart, explainPassedOver } from '../explain/member
 import type { TerminologyScope } from '../scope.js'
 import { isOfVersion } from '../versions.js'
 import type { CodeInQuestion, ConceptSetPlan, Membership, ValueSetPlan } from './plan.js'
-import { keepsVersions, listedConcept, selects, type FilterTest } from './selection.js'
+import { keepsVersions, listedConcept, namesCodesOfAnyVersion, selects, type FilterTest } from './selection.js'
 
 /** Which members do not count. */
 export interface MembershipOptions {
@@ -257,13 +257,18 @@ function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclu
   const options = { trustLists: asking.options.trustLists }
   const answers: Membership[] = []
   for (const only of excludedVersions(asking, plan, { part, included })) {
-    answers.push(inPart({ ...asking, options, excluding: true, only }, part, options))
+    const own = only !== undefined && namesCodesOfAnyVersion(plan, part) ? inVersion(part, only) : part
+    answers.push(inPart({ ...asking, options, excluding: true, only }, own, options))
   }
   const answer = decisiveOf(answers) ?? OUT
   const { scope, code } = asking
   if (scope.ctx.explain !== undefined)
     explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer, holds: asking.holds })
   return answer.state
+}
+
+function inVersion(part: ConceptSetPlan, { version }: VersionOnly): ConceptSetPlan {
+  return version === undefined ? part : { ...part, definition: { ...part.definition, version } }
 }
 
 /** The versions of which an exclude takes the code from what is included; `undefined` where there is but one. */

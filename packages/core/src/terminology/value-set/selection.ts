@@ -98,6 +98,11 @@ export function keepsVersions(plan: ValueSetPlan, { definition }: ConceptSetPlan
   return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
 }
 
+/** Whether an exclude names codes and no version: it takes them from every version that is included, also where the newest lacks them. */
+export function namesCodesOfAnyVersion(plan: ValueSetPlan, part: ConceptSetPlan): boolean {
+  return part.definition.concepts !== undefined && !keepsVersions(plan, part)
+}
+
 /**
  * Works out what questions about single codes of a value set would otherwise wait for, such as the codes of an ECL expression. For those
  * who ask `membershipIn` with `holdsAtOnce`.
