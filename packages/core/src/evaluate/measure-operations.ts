@@ -49,10 +49,10 @@ function operationOf(type: 'Library' | 'Measure', read: ReadInput, options: Data
   }
 }
 
-function readMeasure({ id, parameters }: OperationRequest): DataRequirementsInput {
-  const reader = parameterReader(parameters)
+function readMeasure(request: OperationRequest): DataRequirementsInput {
+  const reader = parameterReader(request.parameters)
   const input = {
-    measure: measureOf(reader, id),
+    measure: measureOf(reader, request),
     periodStart: required(reader, 'periodStart'),
     periodEnd: required(reader, 'periodEnd'),
   }
@@ -106,10 +106,10 @@ function collectDataOperation(options: DataRequirementsOptions): Operation {
   }
 }
 
-function readCollect({ id, parameters }: OperationRequest): CollectDataInput {
-  const reader = parameterReader(parameters)
+function readCollect(request: OperationRequest): CollectDataInput {
+  const reader = parameterReader(request.parameters)
   const input = {
-    measure: measureOf(reader, id),
+    measure: measureOf(reader, request),
     periodStart: required(reader, 'periodStart'),
     periodEnd: required(reader, 'periodEnd'),
     subject: referenceAt(reader, 'subject'),

@@ -41,6 +41,13 @@ describe('$evaluate-measure', () => {
     expect(await post([start, end])).toMatchObject(found)
   })
 
+  test('a Measure as the body is refused, as it would be ignored', async () => {
+    const parameters = parametersOf({ resourceType: 'Parameters', parameter: [start, end] })
+    const body = measure([{ population: [population('measure-population', 'Patient')] }])
+    const answer = evaluateMeasureOperation().run(ctx, { type: 'Measure', id: 'm', method: 'POST', strict: false, parameters, body })
+    await expect(answer).rejects.toMatchObject({ code: 'body-structure', message: expect.stringContaining('cannot be the body') })
+  })
+
   test('dates may come as any text type', async () => {
     expect(
       await post([

@@ -26,7 +26,7 @@ export function readEvaluate(request: OperationRequest): EvaluateMeasureInput {
   const input = {
     periodStart: required(reader, 'periodStart'),
     periodEnd: required(reader, 'periodEnd'),
-    measure: measureOf(reader, request.id),
+    measure: measureOf(reader, request),
     subject: referenceAt(reader, 'subject'),
     practitioner: referenceAt(reader, 'practitioner'),
     reportType: reportTypeOf(reader),
@@ -45,8 +45,14 @@ export function required(reader: ParameterReader, name: string): string {
   return value
 }
 
-/** The Measure of the path, or of the parameter `measure`. @throws {OperationError} `parameter-required` without, `parameter-invalid` with both. */
-export function measureOf(reader: ParameterReader, id: string | undefined): string {
+/**
+ * The Measure of the path, or of the parameter `measure`.
+ *
+ * @throws {OperationError} `parameter-required` without, `parameter-invalid` with both; `body-structure` for one in the body, which would be ignored.
+ */
+export function measureOf(reader: ParameterReader, { id, body }: Pick<OperationRequest, 'id' | 'body'>): string {
+  if (body?.['resourceType'] === 'Measure')
+    throw new OperationError('body-structure', 'The Measure must be a stored one: it is named, and cannot be the body.', { expression: ['resourceType'] })
   if (id === undefined) return required(reader, 'measure')
   if (reader.text('measure') === undefined) return `Measure/${id}`
   throw new OperationError('parameter-invalid', "Parameter 'measure' is not allowed when the path identifies the Measure.", {

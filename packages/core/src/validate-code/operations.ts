@@ -122,8 +122,9 @@ function readOptions(request: OperationRequest, reader: ParameterReader): LooseC
 /** `system`, `systemVersion` and `display` belong to `code`; beside a coding they are ignored. */
 function readCode(reader: ParameterReader): LooseCodeInput {
   const [codeableConcept, coding] = [reader.object('CodeableConcept', 'codeableConcept'), reader.object('Coding', 'coding')]
-  const [system, version, display] = [reader.text('system'), reader.text('systemVersion'), reader.freeText('display')]
-  const code = reader.text('code')
+  const [system, version, code] = [reader.text('system'), reader.text('systemVersion'), reader.text('code')]
+  // An empty field of a form is no display.
+  const display = reader.freeText('display') || undefined
   const input = { code, coding, codeableConcept, ...(code !== undefined && { system, version, display }) }
   givenValue(input)
   return input
