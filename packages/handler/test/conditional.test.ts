@@ -214,6 +214,7 @@ describe('a write of a resource by its id', () => {
     ['one', { 'if-match': 'foo' }, "Patient/one has version 1, but If-Match is 'foo'."],
     ['one', { 'if-match': 'W/"7", W/"8"' }, 'has version 1, but If-Match is'],
     ['one', { 'if-none-match': 'W/"1"' }, 'Patient/one has version 1, but If-None-Match is'],
+    ['one', { 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }, 'Patient/one has version 1, but it was changed after'],
     ['none', { 'if-match': '*' }, "Patient/none does not exist, but If-Match is '*'."],
   ])('of %s with %j says why it is not done', async (id, headers, text) => {
     const reply = await ask('PUT', `/Patient/${id}`, { body: patient('y', id), headers })
@@ -221,12 +222,22 @@ describe('a write of a resource by its id', () => {
     expect(at(reply.json, 'issue', 0, 'details', 'text')).toContain(text)
   })
 
-  it.each<Record<string, string>>([{ 'if-match': 'W/"7", W/"1"' }, { 'if-match': '*' }, { 'if-none-match': 'W/"7"' }])(
-    'is done with %j',
-    async (headers) => {
-      expect((await ask('PUT', '/Patient/one', { body: patient('y', 'one'), headers })).status).toBe(200)
-    },
-  )
+  it.each<Record<string, string>>([
+    { 'if-match': 'W/"7", W/"1"' },
+    { 'if-match': '*' },
+    { 'if-none-match': 'W/"7"' },
+    { 'if-unmodified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+    { 'if-unmodified-since': 'some time ago' },
+    { 'if-match': 'W/"1"', 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' },
+  ])('is done with %j', async (headers) => {
+    expect((await ask('PUT', '/Patient/one', { body: patient('y', 'one'), headers })).status).toBe(200)
+  })
+
+  it('is deleted if it was not changed since', async () => {
+    const since = (date: string): object => ({ headers: { 'if-unmodified-since': date } })
+    expect((await ask('DELETE', '/Patient/one', since('Mon, 01 Jan 2001 00:00:00 GMT'))).status).toBe(412)
+    expect((await ask('DELETE', '/Patient/one', since('Fri, 01 Jan 2100 00:00:00 GMT'))).status).toBe(204)
+  })
 })
 
 describe('conditions', () => {

@@ -29,6 +29,8 @@ describe('a patch and versions', () => {
     [{ 'if-match': 'nonsense' }, 412],
     [{ 'if-none-match': '*' }, 412],
     [{ 'if-none-match': 'W/"9"' }, 200],
+    [{ 'if-unmodified-since': 'Mon, 01 Jan 2001 00:00:00 GMT' }, 412],
+    [{ 'if-unmodified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' }, 200],
   ])('%j is answered with %i', async (headers, status) => {
     expect((await patch([{ op: 'replace', path: '/active', value: false }], { headers })).status).toBe(status)
   })

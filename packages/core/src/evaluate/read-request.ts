@@ -52,7 +52,9 @@ export function required(reader: ParameterReader, name: string): string {
  */
 export function measureOf(reader: ParameterReader, { id, body }: Pick<OperationRequest, 'id' | 'body'>): string {
   if (body?.['resourceType'] === 'Measure')
-    throw new OperationError('body-structure', 'The Measure must be a stored one: it is named, and cannot be the body.', { expression: ['resourceType'] })
+    throw new OperationError('body-structure', 'The Measure must be a stored one: it is named, and cannot be the body.', {
+      expression: ['resourceType'],
+    })
   if (id === undefined) return required(reader, 'measure')
   if (reader.text('measure') === undefined) return `Measure/${id}`
   throw new OperationError('parameter-invalid', "Parameter 'measure' is not allowed when the path identifies the Measure.", {

@@ -255,7 +255,8 @@ describe('versions', () => {
   it.each([undefined, '1.0.0'])('a code that a list excludes is no member, asked in version %s', async (version) => {
     const compose = { include: [include('1.0.0')], exclude: [{ ...include(), concept: [{ code: 'b' }] }] }
     const ctx = contextOf(...base, valueSet('v', compose))
-    const isMember = async (code: string): Promise<boolean> => (await validateCode(ctx, { url: vs('v'), system: cs('v'), version, code })).result
+    const isMember = async (code: string): Promise<boolean> =>
+      (await validateCode(ctx, { url: vs('v'), system: cs('v'), version, code })).result
     expect([await isMember('a'), await isMember('b')]).toEqual([true, false])
   })
 })

@@ -137,7 +137,17 @@ function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResour
   const tags = request.header('if-none-match')
   if (tags !== undefined) return namesVersion(tags, versionId)
   const since = request.header('if-modified-since')
-  return since !== undefined && Math.floor(Date.parse(lastUpdated) / 1_000) * 1_000 <= Date.parse(since)
+  return since !== undefined && secondOf(lastUpdated) <= Date.parse(since)
+}
+
+/** Whether it was written after the date of `If-Unmodified-Since`; not for a text that is no date, which means nothing (RFC 9110, 13.1.4). */
+export function isModifiedSince(date: string, { lastUpdated }: Pick<StoredResource, 'lastUpdated'>): boolean {
+  return secondOf(lastUpdated) > Date.parse(date)
+}
+
+/** Dates of HTTP have whole seconds. */
+function secondOf(instant: string): number {
+  return Math.floor(Date.parse(instant) / 1_000) * 1_000
 }
 
 /** Whether `If-Match` or `If-None-Match` names this version, or any by `*`; weak and strong tags are alike, and clients send versions without quotes. */

@@ -13,7 +13,7 @@ import { criteriaText, matchesOf, onlyMatch, type Criteria } from './criteria.js
 import { checkNoDefinition } from './definitions.js'
 import { isReached } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
-import { namesVersion } from './read.js'
+import { isModifiedSince, namesVersion } from './read.js'
 import type { WritePlan } from './write-plan.js'
 
 /**
@@ -180,18 +180,30 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
  * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by
  * `If-None-Match: *`. A version without quotes is taken, as clients send it; what is malformed matches none.
  *
- * @throws {OperationError} `version-conflict` where the present version is none of several that `If-Match` names, or one that `If-None-Match` does.
+ * @throws {OperationError} `version-conflict` where the present version is none of several that `If-Match` names, one that `If-None-Match` does, or
+ *   later than `If-Unmodified-Since`.
  */
 async function expectedVersion(exchange: Exchange, address: Named): Promise<string | null | undefined> {
   const { request } = exchange
   const match = request.header('if-match')
   if (match !== undefined) return matchedVersion(exchange, address, match)
+  const since = request.header('if-unmodified-since')
+  const unmodified = since === undefined ? undefined : await unmodifiedVersion(exchange, address, since)
   const none = request.header('if-none-match')
-  if (none === undefined) return undefined
+  if (none === undefined) return unmodified
   if (none.trim() === '*') return null
   const versionId = await presentVersion(exchange, address)
   if (versionId !== undefined && namesVersion(none, versionId)) throw notAt(address, versionId, `If-None-Match is ${quoted(none)}`)
-  return undefined
+  return unmodified
+}
+
+/** The present version, where there is one, which must still be the present one when it is replaced. */
+async function unmodifiedVersion({ ctx }: Exchange, address: Named, since: string): Promise<string | undefined> {
+  const present = await ctx.storage.read(address.type, address.id)
+  if (present === undefined) return undefined
+  if (isModifiedSince(since, present))
+    throw notAt(address, present.versionId, `it was changed after ${quoted(since)} (If-Unmodified-Since)`)
+  return present.versionId
 }
 
 async function matchedVersion(exchange: Exchange, address: Named, tags: string): Promise<string> {

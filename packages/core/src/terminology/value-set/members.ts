@@ -145,11 +145,7 @@ function* segmentsOf(evaluation: Evaluation, plan: ValueSetPlan, { kind, part, o
   return segments
 }
 
-function* partSegments(
-  evaluation: Evaluation,
-  part: ConceptSetPlan,
-  others: Iterable<CodeSystemProvider>,
-): Work<readonly Segment[]> {
+function* partSegments(evaluation: Evaluation, part: ConceptSetPlan, others: Iterable<CodeSystemProvider>): Work<readonly Segment[]> {
   refuseMissing(part)
   const imported: (readonly Segment[])[] = []
   for (const value of part.imports) imported.push((yield* evaluated(evaluation, value)).segments)

@@ -11,7 +11,7 @@ import type { Service } from '../../service.js'
 import { onlyMatch } from '../criteria.js'
 import { checkNoDefinition } from '../definitions.js'
 import { isReached } from '../reach.js'
-import { missing, namesVersion } from '../read.js'
+import { isModifiedSince, missing, namesVersion } from '../read.js'
 import { checkByIdOnly, criteriaOf, planText, type Named } from '../write.js'
 import type { WritePlan } from '../write-plan.js'
 import { readFhirPathPatch } from './fhirpath-operations.js'
@@ -65,9 +65,10 @@ function withoutFindings({ caller }: Exchange, { type, id }: Named, error: unkno
 /** Operations that look at what is there: a copy may be made where its form shows. */
 const ASKING: ReadonlySet<string> = new Set(['test', 'copy', 'move'])
 
-function checkVersion({ request }: Exchange, { type, id, versionId }: StoredResource): void {
-  const [match, none] = [request.header('if-match'), request.header('if-none-match')]
-  if ((match === undefined || namesVersion(match, versionId)) && (none === undefined || !namesVersion(none, versionId))) return
+function checkVersion({ request }: Exchange, { type, id, versionId, lastUpdated }: StoredResource): void {
+  const [match, none, since] = ['if-match', 'if-none-match', 'if-unmodified-since'].map((name) => request.header(name))
+  const isMatch = match === undefined ? since === undefined || !isModifiedSince(since, { lastUpdated }) : namesVersion(match, versionId)
+  if (isMatch && (none === undefined || !namesVersion(none, versionId))) return
   throw new OperationError('version-conflict', `${type}/${id} is not at the expected version.`)
 }
 
