@@ -22,6 +22,7 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 600_000,
     pool: 'forks',
+    execArgv: ['--expose-gc'],
     // One process for many files: starting one and importing the sources takes longer than most files. No test may leave a global changed.
     isolate: false,
     maxWorkers: availableParallelism(),

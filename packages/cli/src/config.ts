@@ -20,7 +20,7 @@ export function applyConfig(root: Command, { file, text }: ConfigFile): void {
   const source = finished(readJsonSource(text, { positions: true }))
   const [problem] = [...(source.fault === undefined ? [] : [source.fault]), ...source.repairs]
   if (problem !== undefined) throw wrong(`${placeOf(file, text, problem.offset)}: this is not JSON`)
-  const check = new Ajv2020({ strict: false, verbose: true }).compile(configSchema(root))
+  const check = new Ajv2020({ strict: false, verbose: true, code: { optimize: false } }).compile(configSchema(root))
   if (!check(source.value)) throw wrong(messageOf(file, source, check.errors?.[0]))
   const config = isObject(source.value) ? source.value : {}
   for (const leaf of commandsOf(root)) {

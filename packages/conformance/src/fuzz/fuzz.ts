@@ -1,6 +1,6 @@
-import { Session } from 'node:inspector/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { OperationError } from 'fhir-ops/errors'
+import { collectGarbage } from '../../../../test/garbage.js'
 import { randomOf, type Random } from './random.js'
 
 /** Something that takes any input without harm. */
@@ -120,14 +120,11 @@ function growthWatch(count: number): Growth {
 
 /** Bytes that are reachable. Garbage is collected first: in a process that other files have used there is any amount of it at any time. */
 async function bytesInUse(): Promise<number> {
-  const session = new Session()
-  session.connect()
   for (let times = 0; times < 2; times++) {
-    await session.post('HeapProfiler.collectGarbage')
+    collectGarbage()
     // What was held by weak references and finalizers is released in a turn of its own.
     await turn()
   }
-  session.disconnect()
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   return heapUsed + arrayBuffers
 }

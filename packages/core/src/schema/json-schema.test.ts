@@ -16,7 +16,7 @@ function contextWith(...resources: readonly object[]): OperationContext {
 
 async function checkOf(ctx: OperationContext, input: JsonSchemaInput): Promise<ValidateFunction> {
   const { schema } = await jsonSchema(ctx, input)
-  return new Ajv2020({ strict: true, strictRequired: false, strictTypes: false }).compile(schema)
+  return new Ajv2020({ strict: true, strictRequired: false, strictTypes: false, code: { optimize: false } }).compile(schema)
 }
 
 const plain = contextWith()
