@@ -107,8 +107,8 @@ function indexedByClose(executor: Executor): Executor {
   return { ...executor, close: async () => (closing ??= close()) }
 }
 
-/** An idle writer has an engine and pages of its own, and keeps nothing that the next write would miss. */
-const WRITER_IDLE_MS = 60_000
+/** An idle writer keeps some 50 MB of pages and of what it was sent, and nothing that the next write would miss; to start it again takes 60 ms. */
+const WRITER_IDLE_MS = 10_000
 
 /** @param points The connection of the calling thread. */
 function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeoutMs = 5_000 }: OpenSqliteOptions): Executor {
