@@ -54,7 +54,12 @@ async function drive(run: Run): Promise<void> {
   const { context } = realm
   const prepared = realm.prepare(message.code)
   if (prepared.kind === 'module') call(run, ['startCompiled', context.newString(message.event)])
-  else call(run, ['start', loaded(run, prepared), context.newString(message.event)])
+  else {
+    const given = loaded(run, prepared)
+    // A script may export its handler in an async function, of which nobody else knows when it has ended.
+    if (hasEnded(run)) return
+    call(run, ['start', given, context.newString(message.event)])
+  }
   while (!hasEnded(run)) {
     if (state.openCalls() === 0) runTimer(run)
     else answerCall(run, await options.nextReply(state.leftMs()))

@@ -16,6 +16,7 @@ describe('a handler may be', () => {
     'export default (event) => event.input.a',
     'export default { handler: (event) => event.input.a }',
     'const a = await Promise.resolve(1); export const handler = () => a',
+    'const load = async () => { for (let n = 0; n < 3; n++) await null; exports.handler = () => 1 }; load()',
     'exports.handler = async (event) => event.input.a',
     'module.exports = (event) => event.input.a',
     'module.exports = { handler: (event) => event.input.a }',
