@@ -108,4 +108,16 @@ export const BOT: JsonObject = {
   code: 'export function handler(event) { return { ...event.input, seen: true } }',
 }
 
+const LIBRARY = Array.from(
+  { length: 900 },
+  (_, n) => `function part${n}(a, b) {
+  const table = { x${n}: a + b, list: [a, b, ${n}] }
+  return table.list.map((value) => value * ${n}).filter((value) => value > 10).join(',')
+}
+`,
+).join('')
+
+/** The same with a library of 160 kB that was bundled with it. */
+export const LARGE_BOT: JsonObject & { readonly id: string } = { ...BOT, id: 'large', code: `${LIBRARY}${String(BOT['code'])}` }
+
 export { SYSTEM as LARGE_SYSTEM }

@@ -5,14 +5,24 @@ import { validate } from 'fhir-ops/validate'
 import { validateCode } from 'fhir-ops/validate-code'
 import { createBots, execute } from 'fhir-ops/execute'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
-import { BOT, LARGE_SYSTEM, largeCodeSystem, largeMap, MINIMAL_PATIENT, NAMED_PATIENT, OBSERVATION, PATIENT } from '../content/content.js'
+import {
+  BOT,
+  LARGE_BOT,
+  LARGE_SYSTEM,
+  largeCodeSystem,
+  largeMap,
+  MINIMAL_PATIENT,
+  NAMED_PATIENT,
+  OBSERVATION,
+  PATIENT,
+} from '../content/content.js'
 import { contextWith } from '../context.js'
 import { markdownTable } from '../markdown.js'
 import { timed, type Timing } from '../timing.js'
 
 /** Microseconds of each operation as a function call, over memory, one after the other. */
 export async function inProcess(): Promise<string> {
-  const ctx = contextWith([...largeCodeSystem(), largeMap(), BOT])
+  const ctx = contextWith([...largeCodeSystem(), largeMap(), BOT, LARGE_BOT])
   const runtime = openBotSandbox()
   const bots = createBots({ runtime })
   const coding = { system: LARGE_SYSTEM, code: 'c77777' }
@@ -32,6 +42,7 @@ export async function inProcess(): Promise<string> {
     ],
     ['validate, Observation with bindings', () => validate(ctx, { resource: OBSERVATION })],
     ['execute, stored bot in the sandbox', () => execute({ ...ctx, bots }, { bot: { id: 'echo' }, input: { a: 1 } })],
+    ['execute, stored bot of 160 kB', () => execute({ ...ctx, bots }, { bot: { id: LARGE_BOT.id }, input: { a: 1 } })],
   ]
   const rows: string[][] = []
   for (const [name, call] of calls) rows.push(cells(name, await timed(call)))
