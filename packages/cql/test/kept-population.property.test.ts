@@ -17,6 +17,8 @@ import {
   rounds,
   SEED,
   TEXT,
+  translatedLibrary,
+  type Json,
   valueSet,
 } from './ward.fixture.js'
 
@@ -24,6 +26,16 @@ const people = (count: number): readonly ReturnType<typeof putOf>[] =>
   Array.from({ length: count }, (_, n) => putOf({ resourceType: 'Patient', id: `p${n}`, gender: 'female', birthDate: '1980-01-01' }))
 const DEFINITIONS = [library(TEXT), valueSet(['a']), ...MEASURES].map(putOf)
 const visit = { kind: 'visit', id: 'e1', status: 'finished', code: 'a', year: '2020' } as const
+const cohortOf = (expression: string): Json => ({
+  resourceType: 'Measure',
+  id: 'whole',
+  status: 'active',
+  library: ['http://x/Library/Ward'],
+  scoring: { coding: [{ code: 'cohort' }] },
+  group: [
+    { population: [{ code: { coding: [{ code: 'initial-population' }] }, criteria: { language: 'text/cql-identifier', expression } }] },
+  ],
+})
 
 describe('a population that is kept', () => {
   it('counts what a new evaluation does, after whatever was written, over memory', { timeout: 300_000 }, async () => {
@@ -100,23 +112,9 @@ describe('a population that is kept', () => {
 
   it('has resources as a whole where a result is made of them', async () => {
     const text = `${TEXT}define Whole: [Encounter] E return Tuple { visit: E }`
-    const whole = {
-      resourceType: 'Measure',
-      id: 'whole',
-      status: 'active',
-      library: ['http://x/Library/Ward'],
-      scoring: { coding: [{ code: 'cohort' }] },
-      group: [
-        {
-          population: [
-            { code: { coding: [{ code: 'initial-population' }] }, criteria: { language: 'text/cql-identifier', expression: 'Whole' } },
-          ],
-        },
-      ],
-    } as const
     const ctx = contextOver(memoryStorage())
     const visited = { ...visit, patient: 'p1' }
-    await ctx.storage.write([library(text), whole, valueSet(['a'])].map(putOf))
+    await ctx.storage.write([library(text), cohortOf('Whole'), valueSet(['a'])].map(putOf))
     await ctx.storage.write([...people(2), entryOf(visited)])
     const input = { measure: 'Measure/whole', ...PERIOD, reportType: 'subject-list' } as const
     const membersOf = async (languages: Awaited<ReturnType<typeof languagesOf>>): Promise<unknown> =>
@@ -125,6 +123,43 @@ describe('a population that is kept', () => {
     const fresh = await membersOf(await languagesOf(0))
     expect(JSON.stringify(fresh)).toContain('AMB')
     expect([await membersOf(keeping), await membersOf(keeping)]).toEqual([fresh, fresh])
+  })
+
+  it('is whole for who waits for what is read while another one takes its memory', async () => {
+    const [one, other] = [memoryStorage(), memoryStorage()]
+    for (const storage of [one, other]) await storage.write([...DEFINITIONS, ...people(40)])
+    const languages = await languagesOf(20_000)
+    const input = { measure: 'Measure/proportion', ...PERIOD }
+    const countOver = async (storage: typeof one): Promise<number | undefined> =>
+      (await evaluateMeasure(contextOver(storage), input, { languages })).groups[0]?.populations[0]?.count
+    await countOver(one)
+    await one.write([entryOf({ ...visit, patient: 'p1' })])
+    const interrupted: typeof one = one
+    const scan = one.scan?.bind(one)
+    Object.assign(interrupted, {
+      scan: async (query: Parameters<NonNullable<typeof scan>>[0]) => {
+        await countOver(other)
+        return await scan?.(query)
+      },
+    })
+    expect(await countOver(interrupted)).toBe(40)
+  })
+
+  it('has of each element what a name means where it stands', async () => {
+    const condition = "exists (E.type Q where Q.coding.code contains 'a') and E.status = 'finished'"
+    const elm = JSON.stringify(await translatedLibrary(`${TEXT}define Named: [Encounter] E where ${condition}`))
+    const data = /"data":"([^"]*)"/.exec(elm)?.[1] ?? ''
+    const ctx = contextOver(memoryStorage())
+    await ctx.storage.write(
+      [JSON.parse(elm.replace(data, btoa(atob(data).replaceAll('"Q"', '"E"')))), cohortOf('Named'), valueSet(['a'])].map(putOf),
+    )
+    await ctx.storage.write([...people(2), entryOf({ ...visit, patient: 'p1' }), entryOf({ ...visit, id: 'e2', code: 'b', patient: 'p1' })])
+    const languages = await languagesOf(1_000_000)
+    for (const year of ['2020', '2021']) {
+      const input = { measure: 'Measure/whole', periodStart: year, periodEnd: year, reportType: 'subject-list' } as const
+      const { groups } = await evaluateMeasure(ctx, input, { languages })
+      expect(groups[0]?.populations[0]?.members).toEqual(['Encounter/e1'])
+    }
   })
 
   it('is shown only to who may search it', async () => {

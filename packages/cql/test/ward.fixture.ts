@@ -54,6 +54,13 @@ define Visited: exists Visits
 define Gender: Patient.gender
 define function Length(visit FHIR.Encounter): duration in minutes of visit.period
 define Fails: singleton from ([Encounter] E where E.status = 'cancelled') is not null
+define Begins: [Encounter: "Kinds"] E
+  return Tuple { begin: start of E.period, kinds: (E.type T where T.text is null return T.coding.code) }
+define Seen: exists (Begins B where B.begin during "Measurement Period" and exists B.kinds)
+define Minutes: Sum(([Encounter] E where E.period during "Measurement Period") E return all Length(E))
+define Any: ([Encounter] union [Patient]) R
+define Ids: (Any R where R.id > 'e2') R return all R.id
+define Adult: Patient.birthDate before Date(1990) and exists Ids
 define Today: exists ([Encounter] E where E.period starts before Now())
 `
 /** A resource. */
@@ -115,6 +122,16 @@ export const MEASURES: readonly Json[] = [
   }),
   measure('visits', { ...cohort, group: [{ ...basis('Encounter'), population: [populationOf('initial-population', 'Visits')] }] }),
   measure('visited', { ...cohort, group: [{ ...basis('boolean'), population: [populationOf('initial-population', 'Visited')] }] }),
+  measure('seen', {
+    ...cohort,
+    group: [
+      {
+        ...basis('boolean'),
+        population: [populationOf('initial-population', 'Seen')],
+        stratifier: ['Minutes', 'Ids', 'Adult'].map((name) => ({ code: { text: name }, ...criteria(name) })),
+      },
+    ],
+  }),
   measure('fails', { ...cohort, group: [{ ...basis('boolean'), population: [populationOf('initial-population', 'Fails')] }] }),
   measure('today', { ...cohort, group: [{ ...basis('boolean'), population: [populationOf('initial-population', 'Today')] }] }),
 ]

@@ -2,6 +2,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { ElmNode } from '../elm/node.js'
 import type { UnitConversion } from '../values/units.js'
 import type { Temporal } from '../values/temporal.js'
+import type { Column } from './remembered.js'
 import type { Code, FhirElement, Value, Vocabulary } from '../values/value.js'
 
 /** The state of one evaluation, created for each subject, except for `slots`. */
@@ -10,6 +11,8 @@ export interface Evaluation {
   readonly slots: Value[]
   /** Values of definitions that were already evaluated for this subject, by their slot. */
   readonly memo: (Value | undefined)[]
+  /** What is known of elements that are kept, by the place that the compiler gave to a node; none where nothing is kept. */
+  readonly columns: readonly Column[]
   /** The subject of the context; null in the context Unfiltered. */
   readonly subject: FhirElement | null
   /** When the evaluation began, at its offset: `Now()`. Results that it was read for hold at that time only. */

@@ -1,4 +1,5 @@
 import type { FhirElement } from '../values/value.js'
+import type { KeptColumns } from './kept-columns.js'
 
 /** One subject with what was read of it. It is never changed. */
 export interface KeptSubject {
@@ -14,4 +15,5 @@ export interface KeptPopulation {
   readonly subjects: readonly KeptSubject[]
   /** Where in `resources` a type is. */
   readonly places: ReadonlyMap<string, number>
+  readonly columns: KeptColumns
 }
