@@ -215,7 +215,7 @@ const SHAPE: InputShape = inputShape<NewSession>({
   scopes: listOf(TEXT),
   userAgent: TEXT,
   remoteHost: TEXT,
-  ttl: { words: 'a number of seconds above 0', is: (ttl) => Number(ttl) > 0 },
+  ttl: { words: 'a number of seconds above 0', is: (ttl) => typeof ttl === 'number' && ttl > 0 },
   project: TEXT,
   client: TEXT,
   patient: { words: 'the id of a Patient', is: (id) => typeof id === 'string' && isResourceId(id) },

@@ -332,6 +332,11 @@ describe('what plain JavaScript leaves out or gives in another type', () => {
     ],
     ['scopes as text', (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: 'ann', scopes: 'openid' }]), 'scopes'],
     [
+      'a life time as text',
+      (): unknown => Reflect.apply(world().sessions.create, undefined, [{ user: 'ann', ttl: '60' }]),
+      'ttl must be a number',
+    ],
+    [
       'a misspelt option',
       (): unknown => Reflect.apply(createSessions, undefined, [{ store: memorySessionStore(), onAduit: () => {} }]),
       "'onAduit'",
