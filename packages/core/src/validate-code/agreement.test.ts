@@ -12,40 +12,48 @@ const EXPANSION_PARAMETER = 'http://hl7.org/fhir/StructureDefinition/valueset-ex
 
 const some = fc.subarray(CODES)
 const version = fc.constantFrom(...VERSIONS)
+/** Of excludes, which may state none. An include without takes a code of any version that is stated with it, and is listed in the newest. */
+const versionOrNone = fc.constantFrom(...VERSIONS, undefined)
 
 /** The codes of each version, and those that are inactive there. */
 const systems = fc.tuple(...VERSIONS.map((number) => fc.record({ number: fc.constant(number), codes: some, inactive: some })))
 
+const imported = fc.constantFrom('inner', 'other')
+
 /** Of the system in one version: all codes, or those of a list. Or an imported value set. */
-const part = fc.oneof(
-  fc.record({ version, list: fc.option(some) }),
-  fc.record({ imported: fc.constantFrom('inner', 'other') }),
-  fc.record({ version, list: fc.option(some), imported: fc.constantFrom('inner', 'other') }),
-)
-const parts = (minLength: number): fc.Arbitrary<readonly Part[]> => fc.array(part, { minLength, maxLength: 3 })
+function parts(minLength: number, stated: fc.Arbitrary<string | undefined>): fc.Arbitrary<readonly Part[]> {
+  const part = fc.oneof(
+    fc.record({ version: stated, list: fc.option(some) }),
+    fc.record({ imported }),
+    fc.record({ version: stated, list: fc.option(some), imported }),
+  )
+  return fc.array(part, { minLength, maxLength: 3 })
+}
 const plain = fc.array(fc.record({ version, list: fc.option(some) }), { minLength: 1, maxLength: 3 })
 const definition = fc.record({
   systems,
   inner: plain,
   other: plain,
-  innerExclude: fc.array(fc.record({ version, list: fc.option(some) }), { maxLength: 1 }),
-  include: parts(1),
-  exclude: parts(0),
+  innerExclude: fc.array(fc.record({ version: versionOrNone, list: fc.option(some) }), { maxLength: 1 }),
+  include: parts(1, version),
+  exclude: parts(0, versionOrNone),
   keepsVersions: fc.boolean(),
   activeOnly: fc.boolean(),
 })
 
 interface Part {
-  readonly version?: string
+  readonly version?: string | undefined
   readonly list?: readonly string[] | null
   readonly imported?: string
 }
 
-function element({ version: number, list, imported }: Part): JsonObject {
+function element(part: Part): JsonObject {
+  const { version: number, list } = part
   return {
-    ...(number !== undefined && { system: cs('v'), version: number }),
+    ...('version' in part && { system: cs('v') }),
+    ...(number !== undefined && { version: number }),
     ...(list !== undefined && list !== null && { concept: list.map((code) => ({ code })) }),
-    ...(imported !== undefined && { valueSet: [vs(imported)] }),
+    ...(part.imported !== undefined && { valueSet: [vs(part.imported)] }),
   }
 }
 

@@ -290,8 +290,12 @@ function includesFor(asking: Asking, { includes }: ValueSetPlan): readonly Conce
   return isNamed ? includes.filter((part) => !isOther(part)) : includes
 }
 
-/** The version that an include comes to, when it is of the code's system. */
-function choiceFor({ scope, code }: Asking, { family, definition }: ConceptSetPlan): SystemChoice | undefined {
+/**
+ * The version that an include or exclude comes to, when it is of the code's system. Where versions are told apart, the version in the code chooses
+ * that of includes alone: an exclude without one is of the newest, as in the expansion.
+ */
+function choiceFor({ scope, code, only, excluding }: Asking, { family, definition }: ConceptSetPlan): SystemChoice | undefined {
   if (family?.url !== code.system) return undefined
-  return chooseVersion(family, { include: definition.version, value: code.version, rules: scope.rules })
+  const value = excluding === true && only !== undefined ? undefined : code.version
+  return chooseVersion(family, { include: definition.version, value, rules: scope.rules })
 }
