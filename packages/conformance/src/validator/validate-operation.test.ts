@@ -289,6 +289,14 @@ describe('$validate', () => {
     ])
   })
 
+  test('takes the url of a definition for its name, where examples are refused', async () => {
+    const include = [{ system: 'http://example.org/cs' }]
+    const resource = { resourceType: 'ValueSet', status: 'active', url: 'http://example.org/ValueSet/a', compose: { include } }
+    const { findings } = await validate(ctx, { resource, refuse: ['examples'] })
+    const refused = findings.filter(({ kind }) => kind === 'uri-example')
+    expect(refused.map(({ expression }) => expression)).toEqual(['ValueSet.compose.include[0].system'])
+  })
+
   test('takes a profile that is not for Bundles as one for the first entry', async () => {
     const entry = [{ fullUrl: 'http://a.org/fhir/Patient/a', resource: { ...VALID, id: 'a' } }]
     const bundle = { resourceType: 'Bundle', type: 'collection', entry }

@@ -34,6 +34,16 @@ describe('a search parameter', () => {
       ['error search-parameter-expression SearchParameter.expression'],
     ],
     ['can be read', parameter({ expression: 'Patient.name.where(' }), ['error search-parameter-expression SearchParameter.expression']],
+    [
+      'uses variables that there are',
+      parameter({ expression: "Patient.name.where(use = %context.gender or family = %ucum or given = %`vs-x`).defineVariable('n').select(%n)" }),
+      [],
+    ],
+    [
+      'uses no other variables',
+      parameter({ expression: 'Patient.name.where(family = %other)' }),
+      ['error search-parameter-expression SearchParameter.expression'],
+    ],
     ['that is composite has components', parameter({ type: 'composite' }), ['error search-parameter SearchParameter']],
     [
       'has the type of what it derives from',

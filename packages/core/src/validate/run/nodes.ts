@@ -24,6 +24,15 @@ export function textOf({ value }: FhirNode, name: string): string | undefined {
   return isObject(value) ? stringAt(value, name) : undefined
 }
 
+/** True for a resource with a url and a status, for which R5 has a name: CanonicalResource. */
+export function isCanonicalResource({ type }: FhirNode): boolean {
+  return (
+    type.kind === 'resource' &&
+    type.elements.has('status') &&
+    (type.name === 'NamingSystem' || type.elements.get('url')?.[0]?.type === 'uri')
+  )
+}
+
 /** The node at a place below another, or the nearest above that place when it has members that the types do not know, with the steps that are left. */
 export function nodeAlong({ model }: Run, from: FhirNode, path: JsonPath): { readonly node: FhirNode; readonly rest: JsonPath } {
   let node = from

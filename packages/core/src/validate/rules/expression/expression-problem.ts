@@ -1,6 +1,7 @@
 import { OperationError, quoted } from '../../../errors/index.js'
 import {
   callProblem,
+  constantOf,
   isSubtype,
   parseFhirPath,
   type Ast,
@@ -37,7 +38,8 @@ export interface ExpressionProblem {
 export function expressionProblem(expression: string, place: ExpressionPlace): ExpressionProblem | undefined {
   try {
     const problems: ExpressionProblem[] = []
-    typesOf(parseFhirPath(expression), { ...place, problems, isStart: true }, place.focus.length === 0 ? undefined : place.focus)
+    const check = { ...place, problems, isStart: true, definesVariables: expression.includes('defineVariable') }
+    typesOf(parseFhirPath(expression), check, place.focus.length === 0 ? undefined : place.focus)
     return problems.find(({ isError }) => isError) ?? problems[0]
   } catch (error) {
     if (error instanceof OperationError && error.code !== 'too-costly') return { text: error.message, isError: true }
@@ -49,6 +51,8 @@ interface Check extends ExpressionPlace {
   readonly problems: ExpressionProblem[]
   /** True outside the arguments of functions, where an expression may begin with the name of a type. */
   readonly isStart: boolean
+  /** True where variables may be those of the expression itself. */
+  readonly definesVariables: boolean
 }
 
 function typesOf(ast: Ast, check: Check, focus: Types): Types {
@@ -56,7 +60,8 @@ function typesOf(ast: Ast, check: Check, focus: Types): Types {
     case 'this':
       return focus
     case 'variable':
-      return ast.name === 'resource' || ast.name === 'rootResource' ? only(ast.name === 'resource' ? check.resource : undefined) : undefined
+      checkVariable(ast.name, check)
+      return ast.name === 'resource' ? only(check.resource) : undefined
     case 'member':
       return memberTypes(ast, check, focus)
     case 'call':
@@ -75,6 +80,14 @@ function typesOf(ast: Ast, check: Check, focus: Types): Types {
     default:
       return undefined
   }
+}
+
+/** What FHIR gives to expressions; `extension` to those about the context of one. */
+const VARIABLES: ReadonlySet<string> = new Set(['resource', 'rootResource', 'context', 'extension', 'terminologies', 'factory', 'server'])
+
+function checkVariable(name: string, { problems, definesVariables }: Check): void {
+  if (definesVariables || VARIABLES.has(name) || constantOf(name) !== undefined) return
+  problems.push({ text: `In the expression, there is no variable ${quoted(`%${name}`)}.`, isError: true })
 }
 
 function only(type: TypeDefinition | undefined): Types {

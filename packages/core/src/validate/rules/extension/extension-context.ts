@@ -6,6 +6,7 @@ import { isObject, stringAt } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import type { ExtensionContext, ExtensionRule, Profile } from '../../run/element-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { isCanonicalResource } from '../../run/nodes.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { expressionContext } from '../constraint/expression-context.js'
 import { isInProfile, isProfileUnknown, profileContext } from './profile-context.js'
@@ -167,19 +168,10 @@ function isElement(run: Run, parent: FhirNode, expression: string): boolean {
   const context = profileContext(expression)
   if (context !== undefined) return isInProfile(run, parent, { context, names: namesAround(run, parent) })
   const path = expression.replace(/\[x\]/g, '')
-  if (path === 'CanonicalResource' || path === 'MetadataResource') return isCanonical(parent)
+  if (path === 'CanonicalResource' || path === 'MetadataResource') return isCanonicalResource(parent)
   if (path === 'Element' || typeNames(run, parent.type.name).includes(path)) return true
   // A path from a type around is the rarer way, and takes longer.
   return path.includes('.') && namesAround(run, parent).includes(path)
-}
-
-/** R5 has names for resources with a url and a status, and extensions for R4 use them. */
-function isCanonical({ type }: FhirNode): boolean {
-  return (
-    type.kind === 'resource' &&
-    type.elements.has('status') &&
-    (type.name === 'NamingSystem' || type.elements.get('url')?.[0]?.type === 'uri')
-  )
 }
 
 /** The names by which contexts can mean an element: its type, what that derives from, and its path from each type around it. */

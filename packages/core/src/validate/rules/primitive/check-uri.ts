@@ -1,6 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode } from '../../../fhirpath/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { isCanonicalResource } from '../../run/nodes.js'
 import { resourceOf, type Run, type NodeRule } from '../../run/run.js'
 import { anchorsOf } from '../narrative/check-narrative.js'
 import { containerOf } from '../reference/resolve-locally.js'
@@ -78,9 +79,10 @@ export const exampleUrlRule: NodeRule = {
   check: checkExampleUrl,
 }
 
-/** Refuses URLs of the hosts that are meant for examples, where examples are refused. */
+/** Refuses URLs of the hosts that are meant for examples, where examples are refused. The url of a definition need not lead anywhere else. */
 function checkExampleUrl(run: Run, node: FhirNode): void {
-  const { value } = node
+  const { value, parent, slot } = node
   if (!run.policy.refuses.has('examples') || typeof value !== 'string' || !EXAMPLE.test(value)) return
+  if (slot?.name === 'url' && parent !== undefined && isCanonicalResource(parent)) return
   run.findings.report(URI_EXAMPLE, node, { text: `Example URLs are not allowed here (${quoted(value)}).` })
 }

@@ -7,7 +7,7 @@ import type { Run } from '../../run/run.js'
 import { equals } from '../value/compare-json.js'
 import { baseElement } from './base-element.js'
 import { checkNumbers, inSnapshot, slicedBy } from './slice-numbers.js'
-import { DEFINITION_SLICING, idOf, type DifferentialCheck, type ElementCheck } from './element-place.js'
+import { DEFINITION_SLICING, idOf, typeSlice, type DifferentialCheck, type ElementCheck } from './element-place.js'
 
 /**
  * Checks that slices are set up before they are used, that each has a name of its own, that none sets up the slicing again, and that their numbers fit
@@ -17,14 +17,16 @@ export async function checkSlices(check: DifferentialCheck, elements: readonly E
   const { run, definition } = check
   const base = textOf(definition, 'baseDefinition') ?? ''
   const seen = new Set<string>()
-  const sliced = slicedIds(elements)
+  const sliced = new Set<string>()
   const wholes = new Set(elements.map(idOf))
-  const indexes = snapshotIndexes(run, { base, elements }, (id, path) => isSetUp({ run, sliced, path, id, base }))
+  const indexes = snapshotIndexes(run, { base, elements }, { sliced: new Set(elements.flatMap(slicedNames)), base })
   for (const element of elements) {
     const { node, path } = element
     const index = indexes.get(element)
     await run.scheduler.turn()
     const [name, id] = [textOf(node, 'sliceName'), idOf(element)]
+    const isKnown = isSetUp(element, { sliced, base })
+    for (const own of slicedNames(element)) sliced.add(own)
     if (name === undefined) {
       if (isNameless(id, path) && wholes.has(slicedBy(id)))
         run.findings.report(DEFINITION_SLICING, definition, { text: `The slice ${quoted(id)} has no name.`, code: 'business-rule' })
@@ -36,7 +38,7 @@ export async function checkSlices(check: DifferentialCheck, elements: readonly E
         code: 'value',
         ...(index !== undefined && { expression: inSnapshot(index) }),
       })
-    if (seen.has(id)) {
+    if (seen.has(id) && id !== path) {
       run.findings.report(DEFINITION_SLICING, definition, {
         text: `The id ${quoted(id)} is that of several elements.`,
         code: 'business-rule',
@@ -44,7 +46,7 @@ export async function checkSlices(check: DifferentialCheck, elements: readonly E
       say(`The slice name ${quoted(name)} is used twice.`)
     }
     seen.add(id)
-    if (isSetUp({ run, sliced, path, id, base })) continue
+    if (isKnown) continue
     say(`${quoted(id)} is a slice, but the slicing of ${quoted(path)} is not set up before it.`)
   }
   await checkNumbers(check, elements)
@@ -57,42 +59,44 @@ function isNameless(id: string, path: string): boolean {
   return name !== undefined && !last.endsWith('[x]') && last === path.slice(path.lastIndexOf('.') + 1)
 }
 
-/** Ids of the elements that the differential slices. */
-function slicedIds(elements: readonly ElementCheck[]): ReadonlySet<string> {
-  return new Set(
-    elements.flatMap(({ node }) => (isObject(node.value) && node.value['slicing'] !== undefined ? (textOf(node, 'id') ?? []) : [])),
-  )
+/** By what slices of an element can name it, where the differential slices it. */
+function slicedNames(element: ElementCheck): readonly string[] {
+  const { node, path } = element
+  if (!isObject(node.value) || node.value['slicing'] === undefined) return []
+  const id = idOf(element)
+  return id.includes(':') ? [id] : [id, path]
 }
 
-interface SetUp {
-  readonly run: DifferentialCheck['run']
+interface Slicings {
+  /** Ids of the elements that are sliced, and their paths. */
   readonly sliced: ReadonlySet<string>
-  readonly path: string
-  readonly id: string
   readonly base: string
 }
 
-/** Types of a choice, and extensions, are slices without being set up. */
-function isSetUp({ run, sliced, path, id, base }: SetUp): boolean {
-  if (path.endsWith('[x]') || path.endsWith('xtension') || path.split('.').length === 1) return true
+/** Extensions, and choices by type, are sliced without being set up. */
+function isSetUp(element: ElementCheck, { sliced, base }: Slicings): boolean {
+  const { run, path } = element
+  if (path.endsWith('xtension') || !path.includes('.') || isForType(element)) return true
+  const id = idOf(element)
   const whole = slicedBy(id)
-  // A slice for a type may have the path of that type: `Observation.valueQuantity`.
-  if (whole.endsWith('[x]')) return true
-  if (sliced.has(whole) || whole.slice(whole.lastIndexOf('.') + 1).includes('/')) return true
+  if (sliced.has(id.includes(':') ? whole : path) || whole.slice(whole.lastIndexOf('.') + 1).includes('/')) return true
   const found = baseElement(run, base, { id: whole, path })
   return found === PENDING || found === undefined || objectAt(found, 'slicing') !== undefined || found['sliceName'] !== undefined
+}
+
+function isForType(element: ElementCheck): boolean {
+  const { node, path } = element
+  return typeSlice(element) !== undefined || (path.endsWith('[x]') && isObject(node.value) && node.value['type'] !== undefined)
 }
 
 /**
  * Where the elements of a differential are in the snapshot that they give: at the place of the base's element, behind what earlier ones added. Slices add
  * themselves, and elements inside a data type all that the type has. Empty when the base has no snapshot.
- *
- * @param isSliced Whether the element of an id is sliced before.
  */
 function snapshotIndexes(
   run: Run,
   { base, elements }: { readonly base: string; readonly elements: readonly ElementCheck[] },
-  isSliced: (id: string, path: string) => boolean,
+  slicings: Slicings,
 ): ReadonlyMap<ElementCheck, number> {
   const found = run.definitions.definition('StructureDefinition', base)
   const paths =
@@ -106,7 +110,7 @@ function snapshotIndexes(
     const place = places.get(path)
     const id = textOf(node, 'id') ?? path
     if (textOf(node, 'sliceName') !== undefined) {
-      if (open.has(path) || isSliced(id, path)) added++
+      if (open.has(path) || isSetUp(element, slicings)) added++
       open.add(path)
     } else if (place === undefined) {
       const parent = id.slice(0, Math.max(0, id.lastIndexOf('.')))

@@ -77,11 +77,18 @@ const VALUE = /^(?:fixed|pattern)([A-Z]\w*)$/
 /** Checks that what an element says about its value makes sense for its types. */
 export function checkCharacteristics({ run, node, place }: ElementCheck, definition: FhirNode): void {
   const stated = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
-  const types = stated.length > 0 ? stated : (place?.slots.map(({ type }) => type) ?? [])
+  const types = stated.length > 0 ? stated : typesAt(place)
   if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return
   const members = membersOf(node.value)
-  for (const text of problemsOf(members, types)) run.findings.report(DEFINITION_BINDING, node, { text })
+  const values = types.filter((type) => run.model.type(type)?.kind !== 'resource')
+  for (const text of problemsOf(members, { types, values })) run.findings.report(DEFINITION_BINDING, node, { text })
   for (const text of strayValues(members, types)) run.findings.report(DEFINITION_BINDING, definition, { text, code: 'conflict' })
+}
+
+/** The types of an element by its definition; at the root that which is defined. */
+function typesAt(place: ElementCheck['place']): readonly string[] {
+  const { slots = [], types = [] } = place ?? {}
+  return slots.length > 0 ? slots.map(({ type }) => type) : types.map(({ name }) => name)
 }
 
 /** Names of members, also those that extensions and types of the element add. */
@@ -93,9 +100,13 @@ function membersOf(element: JsonObject): readonly string[] {
   return [...Object.keys(element), ...extensions, ...(hasTargets ? ['targetProfile'] : [])]
 }
 
-function problemsOf(members: readonly string[], types: readonly string[]): readonly string[] {
+/** @param values Those of the types that are values, as resources are not. */
+function problemsOf(
+  members: readonly string[],
+  { types, values }: { readonly types: readonly string[]; readonly values: readonly string[] },
+): readonly string[] {
   const names = types.join(', ')
-  const beyond = CHARACTERISTICS.filter(([member, , isFor]) => !types.some(isFor) && members.some((one) => member.test(one)))
+  const beyond = CHARACTERISTICS.filter(([member, , isFor]) => !values.some(isFor) && members.some((one) => member.test(one)))
   return beyond.map(([, name]) => `The element has ${name}, but its type ${names} cannot have one.`)
 }
 

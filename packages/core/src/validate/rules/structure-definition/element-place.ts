@@ -32,6 +32,30 @@ export function idOf({ node, path }: Pick<ElementCheck, 'node' | 'path'>): strin
   return textOf(node, 'id') ?? path
 }
 
+/** A slice of a choice for one of its types. */
+export interface TypeSlice {
+  /** `valueQuantity`. */
+  readonly name: string
+  /** Id of the element that is sliced. */
+  readonly choice: string
+}
+
+/** The slice for a type of a choice, by its name or by the short path `Observation.valueQuantity`. */
+export function typeSlice(element: ElementCheck): TypeSlice | undefined {
+  const { run, node, path, place } = element
+  const [id, slot] = [idOf(element), place?.slots[0]]
+  if (slot?.isChoice === true && path.endsWith(`.${slot.jsonName}`))
+    return { name: slot.jsonName, choice: `${id.slice(0, id.lastIndexOf('.'))}.${slot.name}[x]` }
+  const name = textOf(node, 'sliceName')
+  const stem = path.endsWith('[x]') ? path.slice(path.lastIndexOf('.') + 1, -3) : undefined
+  if (name === undefined || stem === undefined || !name.startsWith(stem)) return undefined
+  const rest = name.slice(stem.length)
+  const isType = [rest, rest.charAt(0).toLowerCase() + rest.slice(1)].some(
+    (type) => /^[A-Z]/.test(rest) && run.model.type(type) !== undefined,
+  )
+  return isType ? { name, choice: id.replace(/:[^:.]*$/, '') } : undefined
+}
+
 /** Types of which nothing is itself, but only what derives from them. */
 export const ABSTRACT_TYPES: ReadonlySet<string> = new Set(['Resource', 'DomainResource', 'Element', 'BackboneElement'])
 

@@ -10,7 +10,7 @@ import type { Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { baseElement } from './base-element.js'
 import { placeOf } from '../../profile/element-at-path.js'
-import { ABSTRACT_TYPES, idOf, isSingle, type ElementCheck } from './element-place.js'
+import { ABSTRACT_TYPES, idOf, isSingle, typeSlice, type ElementCheck } from './element-place.js'
 
 /** A differential, and what it is applied to. */
 export interface Application {
@@ -24,6 +24,8 @@ export interface Application {
 /** The first reason why a differential cannot be applied to its base at all; `undefined` when there is none, or when another rule reports it. */
 export async function snapshotProblem({ base, elements, built }: Application): Promise<string | undefined> {
   const slices = slicesByPath(elements)
+  const repeated = repeatedPath(elements, slices)
+  if (repeated !== undefined) return `There are several elements for the path ${quoted(repeated)}, which are not its slices.`
   const groups = Map.groupBy(elements, (element) => unslicedId(idOf(element)))
   const choices = Map.groupBy(elements.filter(mayOccur), (element) => typeSlice(element)?.choice)
   for (const element of elements) {
@@ -36,6 +38,23 @@ export async function snapshotProblem({ base, elements, built }: Application): P
     if (problem !== undefined) return problem
   }
   return built?.problems.find(({ kind }) => REPORTED.has(kind))?.text
+}
+
+/** A path that two elements have, where nothing on it has slices. */
+function repeatedPath(elements: readonly ElementCheck[], slices: ReadonlyMap<string, unknown>): string | undefined {
+  const seen = new Set<string>()
+  for (const element of elements) {
+    const { path } = element
+    if (idOf(element).includes(':') || isInSlice(path, slices)) continue
+    if (seen.has(path)) return path
+    seen.add(path)
+  }
+  return undefined
+}
+
+function isInSlice(path: string, slices: ReadonlyMap<string, unknown>): boolean {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) if (slices.has(path.slice(0, end))) return true
+  return false
 }
 
 /** `Patient.name` for `Patient.name:official`. */
@@ -135,11 +154,7 @@ function narrowedProblem({ run, path, place }: Applied, base: JsonObject): strin
 /** Slices of a choice by type are by type alone, in no order, and named after the type. */
 function typeSlicingProblem({ node, path, slices }: Applied): string | undefined {
   const slicing = isObject(node.value) && path.endsWith('[x]') ? objectAt(node.value, 'slicing') : undefined
-  if (
-    slicing === undefined ||
-    slices.length === 0 ||
-    !slices.every(({ node: { value } }) => isObject(value) && objectsAt(value, 'type').length === 1)
-  )
+  if (slicing === undefined || !slices.every(({ node: { value } }) => isObject(value) && objectsAt(value, 'type').length === 1))
     return undefined
   return discriminatorsProblem(slicing, path) ?? slices.map((slice) => nameProblem(slice, path)).find((text) => text !== undefined)
 }
@@ -173,29 +188,6 @@ function choiceProblem(applied: Applied): string | undefined {
   }
   if (!isObject(node.value) || node.value['min'] !== 1 || applied.beside < 2) return undefined
   return `There is more than one slice by type at ${quoted(path)}, but ${quoted(typeSlice(applied)?.name ?? '')} has min = 1, so the other slices cannot exist.`
-}
-
-interface TypeSlice {
-  /** `valueQuantity`. */
-  readonly name: string
-  /** Id of the element that is sliced. */
-  readonly choice: string
-}
-
-/** The slice for a type of a choice, by its name or by the short path `Observation.valueQuantity`. */
-function typeSlice(element: ElementCheck): TypeSlice | undefined {
-  const { run, node, path, place } = element
-  const [id, slot] = [idOf(element), place?.slots[0]]
-  if (slot?.isChoice === true && path.endsWith(`.${slot.jsonName}`))
-    return { name: slot.jsonName, choice: `${id.slice(0, id.lastIndexOf('.'))}.${slot.name}[x]` }
-  const name = textOf(node, 'sliceName')
-  const stem = path.endsWith('[x]') ? path.slice(path.lastIndexOf('.') + 1, -3) : undefined
-  if (name === undefined || stem === undefined || !name.startsWith(stem)) return undefined
-  const rest = name.slice(stem.length)
-  const isType = [rest, rest.charAt(0).toLowerCase() + rest.slice(1)].some(
-    (type) => /^[A-Z]/.test(rest) && run.model.type(type) !== undefined,
-  )
-  return isType ? { name, choice: id.replace(/:[^:.]*$/, '') } : undefined
 }
 
 function mayOccur({ node }: ElementCheck): boolean {

@@ -1,0 +1,66 @@
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { messageTests } from './message-tests.js'
+import { profileOn } from './profile-on.js'
+
+const add = messageTests('a differential', /^definition-(?:binding|slicing|snapshot)$/)
+
+const element = (path: string, members: JsonObject = {}): JsonObject => ({ id: path, path, ...members })
+const onPatient = (...elements: readonly JsonObject[]): JsonObject => profileOn('Patient', 'http://a.org/p', elements)
+const onObservation = (...elements: readonly JsonObject[]): JsonObject => profileOn('Observation', 'http://a.org/p', elements)
+const by = (type: string, path: string): JsonObject => ({ slicing: { discriminator: [{ type, path }], rules: 'open' } })
+
+const CONFLICT = ['error|conflict definition-binding StructureDefinition']
+const NO_VALUE = ['error|business-rule definition-binding StructureDefinition.differential.element[0]']
+const FAILS = ['error|exception definition-snapshot StructureDefinition']
+const NOT_SET_UP = ['error|value definition-slicing StructureDefinition.snapshot.element[12]']
+
+add('with a fixed value of a resource', CONFLICT, onPatient(element('Patient', { fixedString: 'a' })))
+add('with a pattern of a resource', CONFLICT, onPatient(element('Patient', { patternCode: 'a' })))
+add('with a limit of a resource: SD_ILLEGAL_CHARACTERISTICS', NO_VALUE, onPatient(element('Patient', { minValueInteger: 1 })))
+add('with a length of a resource: SD_ILLEGAL_CHARACTERISTICS', NO_VALUE, onPatient(element('Patient', { maxLength: 1 })))
+add(
+  'with a binding of a resource: SD_ILLEGAL_CHARACTERISTICS',
+  NO_VALUE,
+  onPatient(element('Patient', { binding: { strength: 'example' } })),
+)
+add('with a pattern of a data type', [], {
+  ...profileOn('Quantity', 'http://a.org/p', [element('Quantity', { patternQuantity: { unit: 'a' }, minValueQuantity: { value: 1 } })]),
+  kind: 'complex-type',
+})
+
+const SLICE = element('Patient.name', { id: 'Patient.name:a', sliceName: 'a' })
+add('with slicing before its slices', [], onPatient(element('Patient.name', by('value', 'use')), SLICE))
+add('with slicing behind its slices', NOT_SET_UP, onPatient(SLICE, element('Patient.name', by('value', 'use'))))
+add('with an element twice by other ids', FAILS, onPatient(element('Patient.name'), element('Patient.name', { id: 'other' })))
+add(
+  'with elements of slices, with ids of another form',
+  [],
+  onPatient(
+    element('Patient.name', { ...by('value', 'use'), id: '1' }),
+    element('Patient.name', { sliceName: 'a', id: '1.a' }),
+    element('Patient.name.use', { fixedCode: 'usual', id: '2' }),
+    element('Patient.name', { sliceName: 'b', id: '1.b' }),
+    element('Patient.name.use', { fixedCode: 'official', id: '3' }),
+  ),
+)
+
+add(
+  'with slices, without ids',
+  [],
+  onPatient(
+    { path: 'Patient.name', ...by('value', 'use') },
+    { path: 'Patient.name', sliceName: 'a' },
+    { path: 'Patient.name', sliceName: 'b' },
+  ),
+)
+
+const CHOICE = 'Observation.value[x]'
+add('with a choice that is sliced by its value', FAILS, onObservation(element(CHOICE, by('value', '$this'))))
+add('with a choice that is sliced by its type', [], onObservation(element(CHOICE, by('type', '$this'))))
+add(
+  'with a slice of a choice for no type',
+  ['error|value definition-slicing StructureDefinition.snapshot.element[21]'],
+  onObservation(element(CHOICE, { id: `${CHOICE}:a`, sliceName: 'a' })),
+)
+add('with a slice of a choice for a type', [], onObservation(element(CHOICE, { id: `${CHOICE}:valueString`, sliceName: 'valueString' })))
+add('with a slice of a choice by a short path', [], onObservation(element('Observation.valueQuantity', { sliceName: 'valueQuantity' })))
