@@ -14,7 +14,7 @@ const XML = 'https://www.w3.org/TR/xml'
 /** Every probe with another verdict is in one of these; ours is right by what they cite. */
 export const DECIDED: readonly ProbeDecision[] = [
   {
-    probes: /sd\/fixBasePatternMore$/,
+    probes: /(sd\/fixBasePatternMore$|rule\/patterns: )/,
     why: `[pattern\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_): a profile may add to the pattern of its base.`,
   },
   {
@@ -26,27 +26,28 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[maxLength](${R4}/elementdefinition-definitions.html#ElementDefinition.maxLength) counts the characters of texts.`,
   },
   {
-    probes: /vs\/f\/(exBad|myfOp|exprBoth|exprCql|exprBad)$/,
+    probes: /(vs\/f\/(exBad|myfOp|exprBoth|exprCql|exprBad)$|rule\/filters: )/,
     why: `[filter](${R4}/valueset-definitions.html#ValueSet.compose.include.filter): a property, an operator and a value that the code system defines; \`exists\` takes true or false, and an expression is one of FHIRPath that can be read.`,
   },
   {
-    probes: /(vs\/sys\/dispDesig|att\/mime|att\/lang|sig\/targetBad|misc\/sub)$/,
+    probes: /(vs\/sys\/dispDesig|att\/mime|att\/lang|sig\/targetBad|misc\/sub|cap\/formatBad)$/,
     why: `[A required binding](${R4}/terminologies.html#required) holds for languages and media types, too; theirs needs a server for them.`,
   },
   {
-    probes: /vs\/(contained|inParameters)$/,
+    probes: /(vs\/(contained|inParameters)$|rule\/codes of value sets: )/,
     why: `[include.concept](${R4}/valueset-definitions.html#ValueSet.compose.include.concept) lists codes of the system; theirs needs a server for them.`,
   },
   {
-    probes: /(cs\/all\/notVs|q\/vsCs|gd\/profBad|ad\/libBad|pd\/defBad|can\/vs\/sd)$/,
+    probes:
+      /((cs\/all\/notVs|q\/vsCs|gd\/profBad|ad\/libBad|pd\/defBad|can\/vs\/sd|derSd|docSp|(ig|inst|sp|op|base|lib)Sd|profVs|tgtVs|bindCs|baseVs)$|rule\/canonicals: )/,
     why: `[A canonical](${R4}/references.html#canonical) leads to a resource of the type that the element names.`,
   },
   {
-    probes: /urn:oid:1\.2(\.3)?"?$|cs\/urnUrl$/,
+    probes: /urn:oid:1\.2(\.3)?"?$|cs\/urnUrl$|rule\/oids: /,
     why: `[oid](${R4}/datatypes.html#oid): two arcs are enough; theirs wants four.`,
   },
   {
-    probes: /ig\/(otherPkg|pipeDiff|verBad)$/,
+    probes: /(ig\/(otherPkg|pipeDiff|verBad)$|rule\/guides: )/,
     why: `[dependsOn](${R4}/implementationguide-definitions.html#ImplementationGuide.dependsOn) names one guide, by its package and its version.`,
   },
   {
@@ -54,11 +55,11 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: '[RFC 7515](https://www.rfc-editor.org/rfc/rfc7515#section-5.2): a JWS is verified over the payload that it has, which is base64url.',
   },
   {
-    probes: /od\/circ$/,
+    probes: /(od\/circ$|rule\/circular operations: )/,
     why: `[base](${R4}/operationdefinition-definitions.html#OperationDefinition.base) is another operation.`,
   },
   {
-    probes: /od\/ok$/,
+    probes: /(od\/ok$|rule\/operations: )/,
     why: `[inputProfile](${R4}/operationdefinition-definitions.html#OperationDefinition.inputProfile) adds to the parameters, and need not repeat that one with a type has no resource.`,
   },
   {
@@ -70,15 +71,15 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[enableWhen](${R4}/questionnaire-definitions.html#Questionnaire.item.enableWhen): conditions are joined by "or", and none is met.`,
   },
   {
-    probes: /qr\/opt\/(text|choiceRef)$/,
+    probes: /(qr\/opt\/(text|choiceRef)$|rule\/options: )/,
     why: `[answerOption](${R4}/questionnaire-definitions.html#Questionnaire.item.answerOption): an answer is one of the options, which may be references.`,
   },
   {
-    probes: /qr\/lim\/(maxLengthUrl|maxLengthOc|minLenText|refRes|maxSize|occGroup)$/,
+    probes: /(qr\/lim\/(maxLengthUrl|maxLengthOc|minLenText|refRes|maxSize|occGroup)$|rule\/targets of answers: )/,
     why: `[maxLength](${R4}/questionnaire-definitions.html#Questionnaire.item.maxLength) and the extensions beside it hold for every type of item that they are for.`,
   },
   {
-    probes: /q\/initType$/,
+    probes: /(q\/initType$|q3\/\w+\/initial$|rule\/initial values: )/,
     why: `[initial.value\\[x\\]](${R4}/questionnaire-definitions.html#Questionnaire.item.initial.value_x_) has the type of the item.`,
   },
   {
@@ -86,7 +87,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[Extension.url](${R4}/extensibility.html#Extension) is the url of the definition, which fixes it.`,
   },
   {
-    probes: /att\/b64ws$/,
+    probes: /(att\/b64ws$|rule\/base64: .*YWJj)/,
     why: `[base64Binary](${R4}/datatypes.html#base64Binary) may have white space.`,
   },
   {
@@ -94,7 +95,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[openAtEnd](${R4}/profiling.html#slicing): what is in no slice comes last.`,
   },
   {
-    probes: /(reslice\/|complexExt\/)/,
+    probes: /(reslice\/|complexExt\/|rule\/reslicing: )/,
     why: 'Theirs makes no snapshot of a profile that slices a slice again, and does not find the url of an extension with parts of its own.',
     isLimit: true,
   },
@@ -103,7 +104,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[Slices](${R4}/profiling.html#slicing) of the extensions of a primitive element hold like others, also where a profile has its elements in another order than the base.`,
   },
   {
-    probes: /x\/(pi|attrNoQ|attrDup|two|decl|doctype|trail|prefix|prefixDiv|styleUrl)$|xh\/(imgJs|expr)$/,
+    probes: /x\/(pi|attrNoQ|attrDup|two|decl|doctype|trail|prefix|prefixDiv|styleUrl)$|xh\/(imgJs|expr)$|rule\/instructions: /,
     why: `[A narrative](${R4}/narrative.html#xhtml) is one well-formed div without document type and processing instructions that loads no styles and runs no scripts.`,
   },
   {
@@ -111,7 +112,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[The narrative](${R4}/narrative.html#rules) has the attributes of chapters 7 to 11 and 15 of HTML 4, of which bgcolor is one.`,
   },
   {
-    probes: /(x\/onlyImg|xh\/imgHash)$/,
+    probes: /((x\/onlyImg|xh\/imgHash)$|rule\/images: )/,
     why: `[An image](${R4}/narrative.html#id) that is not in the resource is a warning, as R4's own examples have such.`,
   },
   {
@@ -123,19 +124,20 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[time](${R4}/datatypes.html#time) may have fractions of seconds.`,
   },
   {
-    probes: /p\/(string\/"a\\u0000b"|base64Binary\/"====")$/,
+    probes:
+      /(p\/(string\/"a\\u0000b"|base64Binary\/"====")|json2\/surr(Hi|Lo))$|rule\/base64: data elsewhere|rule\/base64: .*cannot be decoded/,
     why: `[string](${R4}/datatypes.html#string) has no U+0000, and base64 begins with what it encodes.`,
   },
   {
-    probes: /j\/(dupResType|rawNl|bomIn)$/,
+    probes: /(j\/(dupResType|rawNl|bomIn)|json2\/(endC|rtTwo|raw\w+|esc[BF]))$/,
     why: '[JSON](https://www.rfc-editor.org/rfc/rfc8259#section-7): names are unique and written as they are, and line breaks in strings are escaped.',
   },
   {
-    probes: /j\/(resTypeAbs|resTypeDt)$/,
+    probes: /(j\/(resTypeAbs|resTypeDt)|json2\/unsNeg)$/,
     why: `[resourceType](${R4}/json.html#resources) is a concrete resource type.`,
   },
   {
-    probes: /j\/idExt$/,
+    probes: /(j\/idExt|json2\/underId)$/,
     why: `[Resource.id](${R4}/resource.html#id) has no extensions.`,
   },
   {
@@ -143,40 +145,40 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[subjectResults](${R4}/measurereport-definitions.html#MeasureReport.group.population.subjectResults) lists the subjects that are counted.`,
   },
   {
-    probes: /mr\/scN?\/cohort$/,
+    probes: /(mr\/scN?\/cohort$|rule\/scores: )/,
     why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore): a cohort has none.`,
   },
   {
-    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj)$/,
+    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj|refs\/grp)$/,
     why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed. Theirs looks at it only with \`assumeValidRestReferences\`.`,
   },
   {
-    probes: /dlim\/minD\/(y20|m6)$/,
+    probes: /(dlim\/minD\/(y20|m6)|limDateTime\/v1)$/,
     why: `[date](${R4}/datatypes.html#date): a year or a month may be any of its days, of which some are allowed.`,
   },
   {
-    probes: /(dlim\/maxD\/(m7|d16|y21)|ilim\/maxValueInstant\/b)$/,
+    probes: /(dlim\/maxD\/(m7|d16|y21)|ilim\/maxValueInstant\/b|limDateTime\/v[67])$/,
     why: `[maxValue\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.maxValue_x_) holds for dates and instants, too.`,
   },
   {
-    probes: /(bind\/\w+\/\w+\/aDe|vsf\/(dispVs\/cust|desVs\/eig(De)?)|csc\/example\/bad)$/,
+    probes: /(bind\/\w+\/\w+\/aDe|vsf\/(dispVs\/cust|desVs\/eig(De)?)|csc\/example\/bad)$|rule\/displays of value sets: /,
     why: `[display](${R4}/datatypes-definitions.html#Coding.display) is one that the code system or the value set has, in any language where the resource states none.`,
   },
   {
     probes:
-      /(bind\/required\/\w+\/(unkAnd|sno|snoVer2?|snoBad|loinc)|bqty\/kg|vsf\/(imp|filterUnk|supp)\/\w+|c\/(required|ext)\/noSysZ|nosys\/coding\/required\/whole\d\/a)$/,
+      /(bind\/required\/\w+\/(unkAnd|sno|snoVer2?|snoBad|loinc)|bqty\/kg|vsf\/(imp|filterUnk|supp)\/\w+|c\/(required|ext)\/noSysZ|nosys\/coding\/required\/whole\d\/a)$|rule\/what is not known: /,
     why: `[A required binding](${R4}/terminologies.html#required) wants one code of the value set, for units too: what it lacks is an error without a server, and what is not known is none.`,
   },
   {
-    probes: /(bind\/extensible\/some\/(html|hl7no|thoNo|v2old|v3old)|q\/hl7unk)$/,
+    probes: /((bind\/extensible\/some\/(html|hl7no|thoNo|v2old|v3old)|q\/hl7unk)$|rule\/unknown: )/,
     why: `[A uri](${R4}/datatypes.html#uri) need not resolve: a code system that is not known is a warning, or noted where nothing binds the code.`,
   },
   {
-    probes: /(bind\/extensible\/some\/rel|vsf\/verNo\/zz)$/,
+    probes: /((bind\/extensible\/some\/rel|vsf\/verNo\/zz)$|rule\/systems: )/,
     why: `[system](${R4}/datatypes-definitions.html#Coding.system) is an absolute URI, and defines the code, whatever version a value set names.`,
   },
   {
-    probes: /max\/pref\/(i|unk)$/,
+    probes: /(max\/pref\/(i|unk)$|rule\/maximum: )/,
     why: 'Theirs looks at the maximum value set of extensible bindings only.',
     isLimit: true,
   },
@@ -185,15 +187,15 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[compose](${R4}/valueset-definitions.html#ValueSet.compose) defines the codes; a stored expansion may have a part of them.`,
   },
   {
-    probes: /(snap\/sliceFix|slice\/child(Min|Fix|Pat|Ms))$/,
+    probes: /((snap\/sliceFix|slice\/child(Min|Fix|Pat|Ms))$|rule\/derived profiles: )/,
     why: `[Slices](${R4}/profiling.html#slicing) of the base keep what it says of them, in profiles on it, too.`,
   },
   {
-    probes: /con\/(bad|unk|unkF)$/,
+    probes: /(con\/(bad|unk|unkF)$|rule\/constraints: )/,
     why: `[expression](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.expression) is FHIRPath that can be read. Theirs looks at those of the root in snapshots only.`,
   },
   {
-    probes: /type\/Patient\.id>/,
+    probes: /(type\/Patient\.id>|sd6\/id\/typeStr$)/,
     why: 'Theirs allows no type to be stated for the id of a resource, not even its own.',
     isLimit: true,
   },
@@ -202,7 +204,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[max](${R4}/elementdefinition-definitions.html#ElementDefinition.max): what may not occur is no other type of the choice.`,
   },
   {
-    probes: /q\/(no|tho|case|dose|range|sampled)$/,
+    probes: /(q\/(no|tho|case|dose|range|sampled)$|rule\/units: )/,
     why: `[code](${R4}/datatypes-definitions.html#Quantity.code) of a Quantity is bound to nothing: one that its system lacks is a warning, as R4's own examples have such units.`,
   },
   {
@@ -215,7 +217,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /(f\/cc\/id|f\/fbool\/ext)$/,
+    probes: /((f\/cc\/id|f\/fbool\/ext|z\/fixed\w+\/id|z\/(fixed|pattern)\w+\/onlyExt)$|rule\/fixed values: )/,
     why: `[fixed\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.fixed_x_) is the whole value: what it lacks must be missing, and what it has must be there.`,
   },
   {
@@ -223,7 +225,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[pattern\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_): a list has at least the items of the pattern.`,
   },
   {
-    probes: /src\/(warning|information)\/(none|mix|txt)$/,
+    probes: /(src\/(warning|information)\/(none|mix|txt)$|rule\/sources: )/,
     why: 'Theirs takes every level of the extension `narrative-source-control` for an error.',
     isLimit: true,
   },
@@ -233,12 +235,12 @@ export const DECIDED: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /(choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep))$/,
+    probes: /((choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep)|choice\/shortIn)$|rule\/choices: )/,
     why: 'Theirs makes no snapshot, or a wrong one, of a profile that adds a slice to a choice or inside a slice of its base, or goes into a content reference.',
     isLimit: true,
   },
   {
-    probes: /vital\/(noCat|catText)$|codes of vital signs: /,
+    probes: /vital\/(noCat|catText)$|codes of vital signs: |rule\/vital signs: /,
     why: `[category](${R4}/observation-definitions.html#Observation.category) says what is a vital sign; the option \`vitalSigns\` demands the profiles of all Observations with such codes, as theirs does.`,
   },
 ]

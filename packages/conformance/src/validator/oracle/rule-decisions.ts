@@ -1,0 +1,140 @@
+import type { ProbeDecision } from './probe-decisions.js'
+
+const R4 = 'https://hl7.org/fhir/R4'
+const HTML = 'https://www.w3.org/TR/html401'
+
+/** Decisions on probes of definitions, and of rules that have a test of their own, whose probes begin with `rule/` and the subject. */
+export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
+  {
+    probes: /(sd6\/(active|name|contact|dec|org|ext|id|gender)\/(minVal|maxLen|bind\w+)$|rule\/demands: )/,
+    why: `[eld-11](${R4}/elementdefinition.html#invs) and its like hold for elements whose type is stated by the base, too.`,
+  },
+  {
+    probes: /(\/slicingBadD$|rule\/discriminators: )/,
+    why: `[discriminator.path](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator.path) leads to an element of what is sliced.`,
+  },
+  {
+    probes: /(slice\/extNested$|rule\/slicing of extensions: )/,
+    why: 'Theirs lets profiles slice the extensions of resources by other discriminators, but not those of data types.',
+    isLimit: true,
+  },
+  {
+    probes: /rule\/compliance: /,
+    why: 'Theirs does not compare targets, limits and what is below slices, where a profile says that it complies with another.',
+    isLimit: true,
+  },
+  { probes: /rule\/bindings: /, why: 'Theirs ends with an exception when a value set is not known and there is no server.', isLimit: true },
+  {
+    probes: /rule\/keys: /,
+    why: `[constraint.key](${R4}/elementdefinition-definitions.html#ElementDefinition.constraint.key) identifies a constraint where it is; definitions of other types may use the same.`,
+  },
+  {
+    probes: /rule\/signatures: /,
+    why: 'The certificates of these tests have a key and nothing else, which theirs cannot read.',
+    isLimit: true,
+  },
+  { probes: /rule\/server: /, why: 'Theirs needs a server to know these codes.', isLimit: true },
+  {
+    probes: /rule\/circles: /,
+    why: `[include.valueSet](${R4}/valueset-definitions.html#ValueSet.compose.include.valueSet): a value set that imports itself has no codes that can be told.`,
+  },
+  {
+    probes: /rule\/parameters of value sets: /,
+    why: "Theirs needs HL7's tools package to know the extension, and reads no names in back ticks.",
+    isLimit: true,
+  },
+  {
+    probes: /(me\/(cql|stratCql|suppCql|lib\/\w+\/.*|lib\/verNo)$|rule\/criteria: )/,
+    why: `[library](${R4}/measure-definitions.html#Measure.library): a measure need not have one, as an example of R4 shows; one that is not known is no error. ELM may be JSON, and names may be quoted.`,
+  },
+  {
+    probes: /rule\/memberOf: /,
+    why: `[memberOf](${R4}/fhirpath.html#functions) cannot be evaluated for a value set that is not known, so the constraint is not broken.`,
+  },
+  { probes: /rule\/elementDefinition: /, why: `[elementDefinition()](${R4}/fhirpath.html#functions) is a function of FHIR.` },
+  {
+    probes: /rule\/schemes: /,
+    why: '[A URI is absolute](https://www.rfc-editor.org/rfc/rfc3986#section-4.3) by its scheme; theirs knows some schemes.',
+  },
+  {
+    probes: /rule\/global profiles: /,
+    why: `[global](${R4}/implementationguide-definitions.html#ImplementationGuide.global) profiles hold for all resources of the type; theirs reads those of packages only.`,
+  },
+  {
+    probes: /rule\/discriminating values: /,
+    why: 'Theirs cannot tell slices apart by fixed dates.',
+    isLimit: true,
+  },
+  {
+    probes: /rule\/fragments: /,
+    why: `[A canonical](${R4}/references.html#canonical) that leads to nothing contained is a warning where one of R4's own examples has such.`,
+  },
+  {
+    probes: /rule\/sizes and units: /,
+    why: 'Theirs does not look at the size of attachments, nor at the units that a profile allows.',
+    isLimit: true,
+  },
+  {
+    probes: /rule\/sections: /,
+    why: `[lang](${HTML}/struct/dirlang.html#adef-lang) says the language of a section; theirs reads \`xml:lang\` only.`,
+  },
+  { probes: /rule\/lists: /, why: `[dd](${HTML}/struct/lists.html#edef-DD) may have blocks.` },
+  { probes: /rule\/imposed profiles: /, why: 'Theirs does not apply what an imposed profile imposes.', isLimit: true },
+  {
+    probes: /rule\/properties: /,
+    why: `[deprecated](${R4}/codesystem.html#defined-props) is a property that FHIR defines.`,
+  },
+  {
+    probes: /rule\/counts: /,
+    why: `[count](${R4}/codesystem-definitions.html#CodeSystem.count): that of a supplement is about the code system.`,
+  },
+  {
+    probes: /rule\/displays: /,
+    why: `[display](${R4}/datatypes-definitions.html#Coding.display): where the code system has none it cannot be wrong, and one that is outdated is a warning in HL7's tests of terminology.`,
+  },
+  {
+    probes: /rule\/expressions: /,
+    why: 'Theirs does not know the item in conditions of items, and takes one with unknown variables for false.',
+    isLimit: true,
+  },
+  { probes: /rule\/ids: /, why: `[Element.id](${R4}/element.html#id) has no white space.` },
+  {
+    probes: /rule\/contexts: /,
+    why: 'Theirs does not know MetadataResource, elements below the root of a profile, and that a release is no earlier than itself.',
+    isLimit: true,
+  },
+  {
+    probes: /rule\/content references: /,
+    why: `[contentReference](${R4}/elementdefinition-definitions.html#ElementDefinition.contentReference) leads to an element of the definition that it names, with what that says.`,
+  },
+  {
+    probes: /rule\/unusable profiles: /,
+    why: `[differential](${R4}/structuredefinition-definitions.html#StructureDefinition.differential): a profile on elements that there are not cannot be applied, which is no reason to call a resource valid.`,
+  },
+  {
+    probes: /sp\/ex\/base\/resourceP$/,
+    why: '[Paths](https://hl7.org/fhirpath/N1/#path-selection) may begin with a type; one for all resources may be about some.',
+  },
+  {
+    probes: /cap\/restSp$/,
+    why: `[searchParam.type](${R4}/capabilitystatement-definitions.html#CapabilityStatement.rest.searchParam) is that of the definition, for parameters of all types of resources, too.`,
+  },
+  {
+    probes: /json2\/underDiv$/,
+    why: `[xhtml](${R4}/narrative.html#xhtml) may have an id.`,
+  },
+  {
+    probes: /json2\/choiceTwoU$/,
+    why: `[A choice](${R4}/formats.html#choice) has one type, also where one of two has extensions only.`,
+  },
+  {
+    probes: /z\/typeSlClosed\/b$/,
+    why: `[closed](${R4}/valueset-resource-slicing-rules.html#expansion) allows what is in the slices only.`,
+  },
+  {
+    probes: /z\/(bundle|bundleRes|max0)\//,
+    why: 'Theirs applies a part of a profile whose elements are out of order, or leave out the element around.',
+    isLimit: true,
+  },
+  { probes: /z\/dar\//, why: 'Theirs does not find the value of a primitive element that a profile speaks of.', isLimit: true },
+]
