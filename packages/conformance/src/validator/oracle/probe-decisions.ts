@@ -87,7 +87,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[Extension.url](${R4}/extensibility.html#Extension) is the url of the definition, which fixes it.`,
   },
   {
-    probes: /(att\/b64ws$|rule\/base64: .*YWJj)/,
+    probes: /(att\/b64ws$|rule\/base64: attachments\/the data)/,
     why: `[base64Binary](${R4}/datatypes.html#base64Binary) may have white space.`,
   },
   {
@@ -124,8 +124,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[time](${R4}/datatypes.html#time) may have fractions of seconds.`,
   },
   {
-    probes:
-      /(p\/(string\/"a\\u0000b"|base64Binary\/"====")|json2\/surr(Hi|Lo))$|rule\/base64: data elsewhere|rule\/base64: .*cannot be decoded/,
+    probes: /(p\/(string\/"a\\u0000b"|base64Binary\/"====")|json2\/surr(Hi|Lo))$|rule\/base64: attachments\/data elsewhere/,
     why: `[string](${R4}/datatypes.html#string) has no U+0000, and base64 begins with what it encodes.`,
   },
   {

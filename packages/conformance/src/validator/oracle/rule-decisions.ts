@@ -44,7 +44,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /(me\/(cql|stratCql|suppCql|lib\/\w+\/.*|lib\/verNo)$|rule\/criteria: )/,
+    probes: /(me\/(cql|stratCql|suppCql|lib\/verNo)$|me\/lib\/(elmXml|elmJson|both)\/|rule\/criteria: )/,
     why: `[library](${R4}/measure-definitions.html#Measure.library): a measure need not have one, as an example of R4 shows; one that is not known is no error. ELM may be JSON, and names may be quoted.`,
   },
   {

@@ -36,7 +36,9 @@ describe('a search parameter', () => {
     ['can be read', parameter({ expression: 'Patient.name.where(' }), ['error search-parameter-expression SearchParameter.expression']],
     [
       'uses variables that there are',
-      parameter({ expression: "Patient.name.where(use = %context.gender or family = %ucum or given = %`vs-x`).defineVariable('n').select(%n)" }),
+      parameter({
+        expression: "Patient.name.where(use = %context.gender or family = %ucum or given = %`vs-x`).defineVariable('n').select(%n)",
+      }),
       [],
     ],
     [
