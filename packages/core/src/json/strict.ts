@@ -67,17 +67,20 @@ function* parsed(text: string, name: string, places: boolean): Work<unknown> {
   try {
     return yield* parseInPieces(text)
   } catch (cause) {
-    throw new OperationError('body-invalid', `${name} is not well-formed JSON${yield* reasonOf(text, places)}.`, { cause })
+    throw new OperationError('body-invalid', `${name} is not well-formed JSON${otherContent(text) ?? (yield* faultPlace(text, places))}.`, {
+      cause,
+    })
   }
 }
 
-/** What can be said of a mistake without a piece of the text. */
-function* reasonOf(text: string, places: boolean): Work<string> {
+/** What a text is that is none of JSON at all. */
+function otherContent(text: string): string | undefined {
   const start = text.trimStart()[0]
   if (start === undefined) return ': it is empty'
-  return start === '<' ? ': it is XML or HTML' : yield* faultPlace(text, places)
+  return start === '<' ? ': it is XML or HTML' : undefined
 }
 
+/** Where the mistake is, without a piece of the text. */
 function* faultPlace(text: string, places: boolean): Work<string> {
   const problem = places && text.length <= SEARCHED_TEXT ? yield* firstProblem(text) : undefined
   if (problem === undefined) return ''

@@ -144,17 +144,14 @@ function* metaMembers(meta: string | undefined): Work<string> {
 }
 
 function* parsed(text: string): Work<JsonObject> {
-  const value = yield* jsonIn(text)
-  if (!isObject(value)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
-  return value
-}
-
-function* jsonIn(text: string): Work<unknown> {
+  let value: unknown
   try {
-    return yield* parseInPieces(text)
+    value = yield* parseInPieces(text)
   } catch (cause) {
     throw cause instanceof SyntaxError ? new OperationError('body-invalid', 'The resource is not JSON.', { cause }) : cause
   }
+  if (!isObject(value)) throw new OperationError('resource-invalid', 'A resource must be a JSON object.')
+  return value
 }
 
 /** The members of an object that is well-formed JSON, by name. */

@@ -65,7 +65,7 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
   const url = stringAt(map, 'url')
   const version = stringAt(map, 'version')
   const groups: GroupIndex[] = []
-  for (const group of objectsAt(map, 'group')) groups.push(yield* groupIndex(group))
+  for (const group of objectsAt(map, 'group')) groups.push(groupIndex(group, yield* elementsBySource(group)))
   return {
     url,
     version,
@@ -76,11 +76,10 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
   }
 }
 
-function* groupIndex(group: JsonObject): Work<GroupIndex> {
+function groupIndex(group: JsonObject, bySource: Elements): GroupIndex {
   const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) =>
     stringAt(group, name),
   )
-  const bySource = yield* elementsBySource(group)
   const byTarget = sharedWork(() => mappingsByTarget(bySource))
   return {
     elements: bySource.size,
