@@ -18,9 +18,9 @@ const versionOrNone = fc.constantFrom(...VERSIONS, undefined)
 /** The codes of each version, and those that are inactive there. */
 const systems = fc.tuple(...VERSIONS.map((number) => fc.record({ number: fc.constant(number), codes: some, inactive: some })))
 
-const imported = fc.constantFrom('inner', 'other')
+const imported = fc.subarray(['inner', 'other'], { minLength: 1 })
 
-/** Of the system in one version: all codes, or those of a list. Or an imported value set. */
+/** Of the system in one version: all codes, or those of a list. Or what is in all of some imported value sets. */
 function parts(minLength: number, stated: fc.Arbitrary<string | undefined>): fc.Arbitrary<readonly Part[]> {
   const part = fc.oneof(
     fc.record({ version: stated, list: fc.option(some) }),
@@ -39,12 +39,13 @@ const definition = fc.record({
   exclude: parts(0, versionOrNone),
   keepsVersions: fc.boolean(),
   activeOnly: fc.boolean(),
+  asksForActive: fc.boolean(),
 })
 
 interface Part {
   readonly version?: string | undefined
   readonly list?: readonly string[] | null
-  readonly imported?: string
+  readonly imported?: readonly string[]
 }
 
 function element(part: Part): JsonObject {
@@ -53,7 +54,7 @@ function element(part: Part): JsonObject {
     ...('version' in part && { system: cs('v') }),
     ...(number !== undefined && { version: number }),
     ...(list !== undefined && list !== null && { concept: list.map((code) => ({ code })) }),
-    ...(part.imported !== undefined && { valueSet: [vs(part.imported)] }),
+    ...(part.imported !== undefined && { valueSet: part.imported.map(vs) }),
   }
 }
 
@@ -92,9 +93,9 @@ it('a code is in a value set exactly when the expansion lists it', async () => {
       )
       const isIn = async (code: string, number?: string): Promise<boolean> => {
         const coding = { system: cs('v'), code, ...(number !== undefined && { version: number }) }
-        return (await validateCode(ctx, { url: vs('outer'), coding })).result
+        return (await validateCode(ctx, { url: vs('outer'), coding, activeOnly: drawn.asksForActive })).result
       }
-      const { contains } = await expand(ctx, { url: vs('outer') })
+      const { contains } = await expand(ctx, { url: vs('outer'), activeOnly: drawn.asksForActive })
       for (const code of CODES) {
         const listed = contains.filter((entry) => entry.code === code)
         expect([code, await isIn(code)]).toEqual([code, listed.length > 0])

@@ -105,8 +105,9 @@ function asked(asking: Asking, plan: ValueSetPlan): Membership {
   return result
 }
 
-function answersOf({ done, only, excluding }: Asking): Map<ValueSetPlan, Membership> {
-  const way = `${excluding === true} ${only === undefined ? '' : `|${only.version ?? ''}`}`
+function answersOf({ done, only, excluding, options }: Asking): Map<ValueSetPlan, Membership> {
+  const bars = `${options.activeOnly === true} ${options.abstract === false}`
+  const way = `${excluding === true} ${bars} ${only === undefined ? '' : `|${only.version ?? ''}`}`
   const known = done.get(way) ?? new Map<ValueSetPlan, Membership>()
   done.set(way, known)
   return known
@@ -170,9 +171,11 @@ function inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): 
   const [first, ...others] = part.imports
   const own = part.family === undefined && first !== undefined ? barredFrom(asked(asking, first), bars) : inSystem(asking, part, bars)
   if (own.state !== 'in' || first === undefined) return own
+  // Whether a code is inactive or abstract is for the version that decides.
+  const unbarred = { ...asking, options: { trustLists: asking.options.trustLists } }
   const more: Membership[] = []
   for (const imported of part.family === undefined ? others : part.imports) {
-    more.push(inSomeVersion(asking, imported))
+    more.push(inSomeVersion(unbarred, imported))
   }
   const missed = more.find(({ state }) => state !== 'in')
   return missed === undefined ? own : { ...missed, choices: choicesOf([own, ...more]) }
