@@ -31,15 +31,18 @@ export interface CrewSize {
   readonly usual: number
   /** Others start while some are held by what they run, and end when they are not. */
   readonly most: number
+  /** A thread that has had no run for so long ends. Default: a minute. */
+  readonly idleMs?: number
 }
 
 /** A thread that is longer than this at one run is given no more, and what it has not begun is for the others. */
 const LATE_MS = 5
-/** How often threads that are too many are looked for. */
+/** How often threads that are too many, or have nothing to do, are looked for. */
 const REST_MS = 5_000
+const IDLE_MS = 60_000
 
 /** Makes the crew of a runtime. Its threads start when there is something to run. */
-export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOwner): Crew {
+export function createCrew({ usual, most, idleMs = IDLE_MS }: CrewSize, { onRoom, onLeft }: CrewOwner): Crew {
   const threads = new Set<PooledWorker>()
   const start = (): PooledWorker => {
     const onGone = (thread: PooledWorker, unbegun: readonly BotRun[]): void => {
@@ -50,7 +53,6 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
     threads.add(thread)
     return thread
   }
-  const inTime = (): readonly PooledWorker[] => [...threads].filter(isInTime)
   const leastLoaded = (): PooledWorker | undefined => leastOf(threads, usual)
   const withRoom = (): PooledWorker | undefined => {
     const least = leastLoaded()
@@ -58,17 +60,7 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
     if (threads.size < most && threads.size - heldIn(threads) < usual) return start()
     return least !== undefined && least.load() < MOST_RUNS ? least : undefined
   }
-  let isDismissing = false
-  /** Ends, a while later, what was started instead of threads that are in time again: each has an engine of its own. */
-  const dismissLater = (): void => {
-    if (isDismissing || threads.size <= usual) return
-    isDismissing = true
-    setTimeout(() => {
-      isDismissing = false
-      for (const spare of inTime().slice(usual)) if (spare.load() === 0) void spare.close()
-      dismissLater()
-    }, REST_MS).unref()
-  }
+  const dismissLater = dismissal(threads, { usual, idleMs })
   return {
     give(run) {
       const thread = withRoom()
@@ -96,6 +88,23 @@ export function createCrew({ usual, most }: CrewSize, { onRoom, onLeft }: CrewOw
       await Promise.all([...threads].filter((thread) => thread.load() === 0).map((thread) => thread.close()))
     },
   }
+}
+
+/** Ends, a while later, what was started instead of threads that are in time again, and what has had nothing to do for long: each has an engine of its own. */
+function dismissal(threads: ReadonlySet<PooledWorker>, { usual, idleMs }: Required<Omit<CrewSize, 'most'>>): () => void {
+  let isWaiting = false
+  const look = (): void => {
+    isWaiting = false
+    const spare = [...threads].filter(isInTime).slice(usual)
+    for (const thread of threads) if (thread.idleMs() >= idleMs || (thread.load() === 0 && spare.includes(thread))) void thread.close()
+    later()
+  }
+  const later = (): void => {
+    if (isWaiting || threads.size === 0) return
+    isWaiting = true
+    setTimeout(look, Math.min(REST_MS, idleMs)).unref()
+  }
+  return later
 }
 
 function isInTime(thread: PooledWorker): boolean {

@@ -9,10 +9,20 @@ export interface Given extends Ticket {
   readonly asked: BotRun
 }
 
+/** How busy a thread is. */
+export interface Workload {
+  /** How many runs it has been given and has not ended. */
+  load(): number
+  /** How long it has been at its first run, in milliseconds; 0 without one, and before it has started. */
+  busyMs(): number
+  /** How long it has had no run, in milliseconds; 0 with one. */
+  idleMs(): number
+}
+
 /** The runs that a thread has been given and has not ended, in the order in which it does them. */
 export interface GivenRuns {
   all(): readonly Given[]
-  count(): number
+  readonly workload: Workload
   /** The same as they were asked for. */
   asked(): readonly BotRun[]
   find(is: (run: Given) => boolean): Given | undefined
@@ -24,8 +34,6 @@ export interface GivenRuns {
   /** The thread has started. */
   start(): void
   isStarted(): boolean
-  /** How long the thread has been at the first of them, in milliseconds; 0 without one, and before it has started. */
-  busyMs(): number
   /** The first of them, when the thread has been at it for longer than its time limit and that many milliseconds. */
   overdue(graceMs: number): Given | undefined
 }
@@ -36,7 +44,7 @@ const MOST_NUMBER = 2 ** 31 - 1
 export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
   let runs: readonly Given[] = []
   let numbered = 0
-  let begunAt = 0
+  let begunAt = performance.now()
   let isStarted = false
   const beginNow = (): void => void (begunAt = performance.now())
   const busyMs = (): number => (isStarted && runs.length > 0 ? performance.now() - begunAt : 0)
@@ -50,7 +58,7 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
   }
   return {
     all: () => runs,
-    count: () => runs.length,
+    workload: { load: () => runs.length, busyMs, idleMs: () => (runs.length === 0 ? performance.now() - begunAt : 0) },
     asked: () => runs.map(({ asked }) => asked),
     find: (is) => runs.find(is),
     add(asked) {
@@ -76,7 +84,6 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
       beginNow()
     },
     isStarted: () => isStarted,
-    busyMs,
     overdue(graceMs) {
       const [first] = runs
       return first !== undefined && busyMs() > first.asked.task.limits.timeoutMs + graceMs ? first : undefined

@@ -3,17 +3,13 @@ import { isObject } from 'fhir-ops/internal/json'
 import type { BotCapabilities, BotTask } from 'fhir-ops/internal/execute'
 import { aborted, type BotRun } from './bot-run.js'
 import { computedMs, sharedClaims, takeRunBack } from './claims.js'
-import { givenRuns, MOST_RUNS, type Given } from './given-runs.js'
+import { givenRuns, MOST_RUNS, type Given, type Workload } from './given-runs.js'
 import type { CallMessage, Failure, FromWorker, ReplyMessage } from './protocol.js'
 import { timedOut } from './run-state.js'
 import { startThread, type Thread } from './thread.js'
 
 /** A thread that runs one bot after the other. */
-export interface PooledWorker {
-  /** How many runs it has been given and has not ended. */
-  load(): number
-  /** How long it has been at its first run, in milliseconds; 0 without one. */
-  busyMs(): number
+export interface PooledWorker extends Workload {
   /** True when its first run loops, waits for what it has called, or blocks the engine. Not when the thread only gets no processor: others would get none either. */
   isHeld(): boolean
   /** Gives it a run, to be done after those that it has. */
@@ -82,9 +78,8 @@ export function startWorker({ onEnd, onGone }: WorkerOwner): PooledWorker {
   const thread = startThread(claims, { onMessage, onExit })
   const calls = answeredCalls(thread)
   const self: PooledWorker = {
-    load: () => runs.count(),
-    busyMs: () => runs.busyMs(),
-    isHeld: () => runs.busyMs() >= (calls.areOpen() || computedMs(claims) >= HELD_MS ? HELD_MS : BLOCKED_MS),
+    ...runs.workload,
+    isHeld: () => runs.workload.busyMs() >= (calls.areOpen() || computedMs(claims) >= HELD_MS ? HELD_MS : BLOCKED_MS),
     give(asked) {
       thread.ref()
       const { run, slot } = runs.add(asked)

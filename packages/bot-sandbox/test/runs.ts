@@ -20,7 +20,7 @@ export interface RunOptions {
 }
 
 /** Runs code on an input of `{a: 1}`, by default without a time limit that a busy machine could reach; what it gives, or rejects with, is the test's matter. */
-export function runCode(sandbox: BotRuntime, code: string, options: RunOptions = {}): Promise<unknown> {
+export function runCode(sandbox: Pick<BotRuntime, 'run'>, code: string, options: RunOptions = {}): Promise<unknown> {
   const { event, limits, capabilities = {}, signal, log = [] } = options
   return sandbox.run({
     code,

@@ -1,7 +1,10 @@
+import { once } from 'node:events'
 import { setTimeout as after } from 'node:timers/promises'
+import type { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { rounds } from '../../../test/effort.js'
+import { createPool } from '../src/pool.js'
 import { createRunState } from '../src/run-state.js'
 import { LIMITS, runCode } from './runs.js'
 
@@ -39,6 +42,21 @@ describe('when a thread is killed', () => {
     expect(await runCode(sandbox, 'export const handler = (event) => event.input.a')).toBe(1)
     await sandbox.close()
   })
+})
+
+test('a thread without runs ends after a while, and the next run starts another', async () => {
+  const started: Worker[] = []
+  const note = (worker: Worker): void => void started.push(worker)
+  process.on('worker', note)
+  const pool = createPool({ usual: 1, most: 1, idleMs: 50 })
+  for (let turn = 1; turn <= 3; turn++) {
+    expect(await runCode(pool, QUICK)).toMatchObject({ outcome: { value: '1' } })
+    expect(started).toHaveLength(turn)
+    const [last] = started.slice(-1)
+    if (last !== undefined) await once(last, 'exit')
+  }
+  process.off('worker', note)
+  await pool.close()
 })
 
 test('more bots than threads wait for each other', async () => {
