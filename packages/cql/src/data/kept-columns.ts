@@ -8,10 +8,22 @@ import { isList, type Value } from '../values/value.js'
 export interface KeptColumns {
   /** The columns of nodes that are compiled for a conversion of units. */
   of(nodes: readonly ElmNode[], convert: UnitConversion): readonly Column[]
+  /** When resources were, by what element: `Encounter`, `period`. */
+  readonly spans: KeptSpans
   /** How much memory they take, by an estimate. */
   bytes(): number
   /** How much they may take; who has more from now on keeps what it has. */
   limit(bytes: number): void
+}
+
+/** The spans of resources of a type by an element. */
+export type KeptSpans = (type: string, path: string) => Spans
+
+/** First and last moment, in milliseconds since 1970, by the number of the resource; `NaN` and `undefined` where they are not known yet. */
+export interface Spans {
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+  set(at: number, start: number, end: number): void
 }
 
 const WORD = 8
@@ -21,10 +33,12 @@ const MOST_COLUMNS = 2_000
 /** @param conversion What the columns hold for: units are compared in some. */
 export function createKeptColumns(): KeptColumns {
   let columns = new Map<ElmNode, Column>()
+  let spans = new Map<string, Spans>()
   let conversion: UnitConversion | undefined
   const room = { used: 0, most: 0 }
   const clear = (): void => {
     columns = new Map()
+    spans = new Map()
     room.used = 0
   }
   return {
@@ -36,6 +50,12 @@ export function createKeptColumns(): KeptColumns {
         columns.set(node, column)
         return column
       })
+    },
+    spans: (type, path) => {
+      const key = `${type}.${path}`
+      const known = spans.get(key) ?? createSpans(room)
+      spans.set(key, known)
+      return known
     },
     bytes: () => room.used,
     limit: (bytes) => {
@@ -63,6 +83,25 @@ function createColumn(room: Room): Column {
       room.used += bytes
       while (values.length <= at) values.push(undefined)
       values[at] = value
+    },
+  }
+}
+
+function createSpans(room: Room): Spans {
+  const [starts, ends]: [number[], number[]] = [[], []]
+  return {
+    starts,
+    ends,
+    set: (at, start, end) => {
+      const bytes = at < ends.length ? 0 : 2 * WORD * (at + 1 - ends.length)
+      if (room.used + bytes > room.most) return
+      room.used += bytes
+      while (ends.length <= at) {
+        starts.push(Number.NaN)
+        ends.push(Number.NaN)
+      }
+      starts[at] = start
+      ends[at] = end
     },
   }
 }
