@@ -140,7 +140,7 @@ function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResour
   return since !== undefined && secondOf(lastUpdated) <= Date.parse(since)
 }
 
-/** Whether it was written after the date of `If-Unmodified-Since`; not for a text that is no date, which means nothing (RFC 9110, 13.1.4). */
+/** Whether it was written after the date of `If-Unmodified-Since`; not for a text that is not a date, which means nothing (RFC 9110, 13.1.4). */
 export function isModifiedSince(date: string, { lastUpdated }: Pick<StoredResource, 'lastUpdated'>): boolean {
   return secondOf(lastUpdated) > Date.parse(date)
 }
