@@ -2,7 +2,6 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { ElmNode } from '../elm/node.js'
 import type { UnitConversion } from '../values/units.js'
 import type { Temporal } from '../values/temporal.js'
-import type { Column } from './remembered.js'
 import type { Code, FhirElement, Value, Vocabulary } from '../values/value.js'
 
 /** The state of one evaluation, created for each subject, except for `slots`. */
@@ -25,6 +24,18 @@ export interface Evaluation {
   readonly onMessage: (message: EvaluationMessage) => void
   /** Counts work; throws when the limit is reached. */
   readonly spend: (steps: number) => void
+}
+
+/** Values of one node for the elements of a type that are kept, by their numbers. */
+export interface Column {
+  /** The value for an element; `undefined` where it is not known yet. */
+  get(element: NumberedElement): Value | undefined
+  set(element: NumberedElement, value: Value): void
+}
+
+/** An element that is kept, with its number among those of its type. */
+export interface NumberedElement extends FhirElement {
+  readonly at: number
 }
 
 /** What a retrieve asks for. */

@@ -1,20 +1,8 @@
 import type { ElmNode } from '../elm/node.js'
-import type { FhirElement, Value } from '../values/value.js'
+import type { Value } from '../values/value.js'
 import { isFhir } from '../values/value.js'
-import type { Compute, Evaluation, Scope } from './compiler.js'
+import type { Compute, Evaluation, NumberedElement, Scope } from './compiler.js'
 import { aliasNamed, operandNamed, SUBJECT, type Free } from './settled.js'
-
-/** Values of one node for the elements of a type that are kept, by their numbers. */
-export interface Column {
-  /** The value for an element; `undefined` where it is not known yet. */
-  get(element: NumberedElement): Value | undefined
-  set(element: NumberedElement, value: Value): void
-}
-
-/** An element that is kept, with its number among those of its type. */
-export interface NumberedElement extends FhirElement {
-  readonly at: number
-}
 
 /** Remembers what follows from one element alone, for as long as that element is kept: other periods ask for the same. */
 export interface Remembering {

@@ -1,5 +1,5 @@
 import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
-import type { Column } from '../compile/remembered.js'
+import type { Column } from '../compile/compiler.js'
 import type { ElmNode } from '../elm/node.js'
 import type { UnitConversion } from '../values/units.js'
 import { isList, type Value } from '../values/value.js'
