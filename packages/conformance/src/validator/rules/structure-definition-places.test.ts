@@ -64,3 +64,42 @@ add(
 )
 add('with a slice of a choice for a type', [], onObservation(element(CHOICE, { id: `${CHOICE}:valueString`, sliceName: 'valueString' })))
 add('with a slice of a choice by a short path', [], onObservation(element('Observation.valueQuantity', { sliceName: 'valueQuantity' })))
+
+const addSnapshot = messageTests('a snapshot', /^definition-(?:binding|snapshot|expression)$/)
+
+/** A profile that says nothing, with a snapshot of two elements that is not what comes of it. */
+const withSnapshot = (members: JsonObject): JsonObject => {
+  const described = { short: 'x', definition: 'x', min: 0 }
+  const root = element('Patient', { ...described, max: '*', base: { path: 'Patient', min: 0, max: '*' } })
+  const active = { ...described, max: '1', base: { path: 'Patient.active', min: 0, max: '1' }, type: [{ code: 'boolean' }], ...members }
+  return { ...onPatient(element('Patient')), snapshot: { element: [root, element('Patient.active', active)] } }
+}
+const AT = 'StructureDefinition.snapshot.element[1]'
+const constraint = (expression: string): JsonObject => ({ key: 'a-1', severity: 'error', human: 'x', expression })
+
+addSnapshot('of what the type has', [], withSnapshot({ constraint: [constraint('true')] }))
+addSnapshot(
+  'with another type: SD_ED_TYPE_PROFILE_WRONG_TYPE',
+  [`error|exception definition-snapshot ${AT}.type[0]`],
+  withSnapshot({ type: [{ code: 'code' }] }),
+)
+addSnapshot(
+  'with a limit that the type cannot have: SD_ILLEGAL_CHARACTERISTICS',
+  [`error|business-rule definition-binding ${AT}`],
+  withSnapshot({ maxLength: 1 }),
+)
+addSnapshot(
+  'with slices of what does not repeat',
+  [`error|exception definition-snapshot ${AT}.slicing`],
+  withSnapshot(by('value', '$this')),
+)
+addSnapshot(
+  'with a default of another type: SD_VALUE_TYPE_IILEGAL',
+  [`error|exception definition-snapshot ${AT}`],
+  withSnapshot({ defaultValueString: 'x' }),
+)
+addSnapshot(
+  'with two constraints of one key: ED_INVARIANT_EXPRESSION_CONFLICT',
+  [`error|invalid definition-expression ${AT}.constraint[1]`],
+  withSnapshot({ constraint: [constraint('true'), constraint('1 = 1')] }),
+)

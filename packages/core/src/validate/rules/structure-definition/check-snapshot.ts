@@ -4,19 +4,64 @@ import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/in
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
+import { placeOf } from '../../profile/element-at-path.js'
 import { isMarked } from './check-changes.js'
 import { checkSnapshotExpressions } from './check-elements.js'
+import { DEFINITION_EXPRESSION } from './check-restrictions.js'
+import { characteristicProblems, DEFINITION_BINDING } from './check-types.js'
+import { isSingle } from './element-place.js'
+import { isAllowed } from './snapshot-problem.js'
 
 /** Checks the elements of a snapshot as far as they are wrong by themselves: values of other types, or of what repeats; members at the root. */
 export function checkSnapshot(run: Run, definition: FhirNode): void {
   checkSnapshotExpressions(run, definition)
   const isConstraint = textOf(definition, 'derivation') === 'constraint'
+  const keys = new Map<string, string>()
   for (const element of childrenOf(run, definition, 'snapshot').flatMap((snapshot) => childrenOf(run, snapshot, 'element'))) {
     run.scheduler.step()
     if (!isObject(element.value)) continue
     checkMembers(run, element, isConstraint)
     if ((textOf(element, 'path') ?? '').includes('.')) checkValues(run, element, element.value)
     checkSupport(run, element, element.value)
+    if (isConstraint) checkTypes(run, element)
+    checkKeys(run, element, keys)
+  }
+}
+
+/** A profile gives an element the types that it has, and says of it what these can have. */
+function checkTypes(run: Run, element: FhirNode): void {
+  const path = textOf(element, 'path') ?? ''
+  const types = childrenOf(run, element, 'type')
+  for (const text of characteristicProblems(run, element)) run.findings.report(DEFINITION_BINDING, element, { text })
+  const place = placeOf(run.model, path)
+  if (isSingle({ path, place }))
+    for (const slicing of childrenOf(run, element, 'slicing'))
+      run.findings.report(DEFINITION_SNAPSHOT, slicing, {
+        text: `${quoted(path)} does not repeat and has one type, so it cannot be sliced.`,
+      })
+  for (const { type } of childrenOf(run, element, 'defaultValue'))
+    if (!types.some((one) => textOf(one, 'code') === type.name))
+      run.findings.report(DEFINITION_SNAPSHOT, element, {
+        text: `The default value is of type ${type.name}, which the element cannot have.`,
+      })
+  const allowed = place?.slots.map(({ type }) => type) ?? []
+  if (allowed.length === 0 || allowed.some((type) => type.includes('.'))) return
+  for (const type of types) {
+    const code = textOf(type, 'code')
+    if (code === undefined || allowed.some((one) => isAllowed(run, code, one))) continue
+    run.findings.report(DEFINITION_SNAPSHOT, type, { text: `${quoted(path)} cannot be of type ${quoted(code)}.` })
+  }
+}
+
+/** A key identifies the same constraint wherever it stands. */
+function checkKeys(run: Run, element: FhirNode, keys: Map<string, string>): void {
+  for (const constraint of childrenOf(run, element, 'constraint')) {
+    const [key, expression] = [textOf(constraint, 'key'), textOf(constraint, 'expression')]
+    if (key === undefined || expression === undefined || key === 'ele-1') continue
+    const known = keys.get(key) ?? expression
+    keys.set(key, known)
+    if (known === expression) continue
+    run.findings.report(DEFINITION_EXPRESSION, constraint, { text: `The key ${quoted(key)} is already used for another constraint.` })
   }
 }
 

@@ -85,6 +85,13 @@ export function checkCharacteristics({ run, node, place }: ElementCheck, definit
   for (const text of strayValues(members, types)) run.findings.report(DEFINITION_BINDING, definition, { text, code: 'conflict' })
 }
 
+/** What an element says that none of the types can have which it states. */
+export function characteristicProblems(run: Run, node: FhirNode): readonly string[] {
+  const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+  if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return []
+  return problemsOf(membersOf(node.value), { types, values: types })
+}
+
 /** The types of an element by its definition; at the root that which is defined. */
 function typesAt(place: ElementCheck['place']): readonly string[] {
   const { slots = [], types = [] } = place ?? {}

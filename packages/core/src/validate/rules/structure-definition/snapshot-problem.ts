@@ -212,7 +212,7 @@ function typeProblem({ run, node, path }: Applied, base: JsonObject): string | u
 }
 
 /** A type that derives from another one stands for that where nothing is of the other one itself. */
-function isAllowed({ model }: Run, code: string, allowed: string): boolean {
+export function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
   if (allowed === code || allowed === 'Any' || allowed === '*') return true
   // Types of logical models have names that are URLs.
