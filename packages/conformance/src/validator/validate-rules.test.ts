@@ -17,6 +17,32 @@ async function findingsOf(resource: string | object): Promise<readonly string[]>
 const patient = (members: string): string => `{"resourceType":"Patient",${members}}`
 const observation = (members: string): string => `{"resourceType":"Observation","status":"final","code":{"text":"x"},${members}}`
 
+describe('what an object of a program has and JSON has not', () => {
+  test.each<[string, object, string]>([
+    ['a number that is none', { valueQuantity: { value: NaN } }, 'primitive-type Observation.value.ofType(Quantity).value'],
+    ['infinity', { valueQuantity: { value: -Infinity } }, 'primitive-type Observation.value.ofType(Quantity).value'],
+    ['undefined in a list of objects', { category: [{ text: 'x' }, undefined] }, 'null-not-allowed Observation.category[1]'],
+    ['a hole in a list', { category: Array.from({ length: 2 }) }, 'null-not-allowed Observation.category[0]'],
+    [
+      'undefined in a list of primitives',
+      { meta: { profile: ['http://hl7.org/fhir/StructureDefinition/Observation', undefined] } },
+      'null-not-allowed Observation.meta.profile',
+    ],
+  ])('%s is what it becomes as JSON', async (_, members, expected) => {
+    const resource = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, ...members }
+    for (const checks of ['all', 'structure'] as const) {
+      const { findings } = await validate(ctx, { resource, checks })
+      expect(findings.map(({ kind, expression }) => `${kind} ${expression}`)).toContain(expected)
+    }
+  })
+
+  test('undefined as a member is no member, and a number that is too large for a program is one', async () => {
+    const resource = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, valueQuantity: { value: 1, unit: undefined } }
+    expect((await validate(ctx, { resource })).valid).toBe(true)
+    expect((await validate(ctx, { resource: JSON.stringify(resource).replace('"value":1', '"value":1e999') })).valid).toBe(true)
+  })
+})
+
 describe('validate', () => {
   test.each([
     // Structure

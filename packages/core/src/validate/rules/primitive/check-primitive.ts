@@ -71,12 +71,16 @@ function onText(check: TextCheck): PrimitiveCheck {
   }
 }
 
+/** JSON has no number for what a program may have as one: NaN and infinity become null. A number that was written and is too large for a program is one. */
 function onNumber(check: NumberCheck): PrimitiveCheck {
-  return (value, source) => (typeof value === 'number' ? check(source) : wrongType(value, 'a number'))
+  return (value, source) => {
+    const isWritten = typeof value === 'number' && (Number.isFinite(value) || /^-?\d/.test(source))
+    return isWritten ? check(source) : wrongType(value, 'a number')
+  }
 }
 
 function wrongType(value: unknown, expected: string): PrimitiveProblem {
-  const found = isObject(value) ? 'an object' : `a ${typeof value}`
+  const found = isObject(value) ? 'an object' : typeof value === 'number' && !Number.isFinite(value) ? String(value) : `a ${typeof value}`
   return { finding: PRIMITIVE_TYPE, text: `The value must be ${expected}, not ${found}.` }
 }
 

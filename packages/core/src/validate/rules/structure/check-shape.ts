@@ -111,14 +111,14 @@ function memberReport(node: FhirNode, problem: FindingDefinition, { value, at }:
   return { text: `The property '${at}' must not be an array.`, fix: Array.isArray(value) ? unlisting(node, at, value) : undefined }
 }
 
-/** The indexes of items that are null although no extensions are beside them. */
+/** The indexes of items that are null although no extensions are beside them. `undefined`, which programs may have in lists, is null as JSON. */
 export function nullItems(run: Run, { slot, holder }: Member): readonly number[] {
   if (!run.checksTypes || !slot.isCollection) return NONE
   const values = listOf(holder, slot.jsonName)
   const extras = listOf(holder, slot.siblingName)
   const [longer, other] = values.length < extras.length ? [extras, values] : [values, extras]
-  if (!longer.includes(null)) return NONE
-  return longer.flatMap((item, index) => (item === null && (other[index] ?? null) === null ? [index] : []))
+  if (!longer.includes(null) && !longer.includes(undefined)) return NONE
+  return [...longer].flatMap((item, index) => ((item ?? other[index] ?? null) === null ? [index] : []))
 }
 
 function listOf(holder: JsonObject, name: string): readonly unknown[] {
