@@ -13,8 +13,7 @@ export type {
 } from './compile/compiler.js'
 export type { ElmNode } from './elm/node.js'
 export type { LibraryResource } from './libraries/find-library.js'
-export { compileLibrary, type CqlLibrary } from './libraries/library.js'
-export type { Definition } from './libraries/open-library.js'
+export { compileLibrary, type CqlLibrary, type Definition } from './libraries/library.js'
 export type { LibraryOptions } from './libraries/library-options.js'
 export { resourceElement } from './model/fhir-types.js'
 export {

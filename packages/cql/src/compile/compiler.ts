@@ -10,8 +10,6 @@ export interface Evaluation {
   readonly slots: Value[]
   /** Values of definitions that were already evaluated for this subject, by their slot. */
   readonly memo: (Value | undefined)[]
-  /** What is known of elements that are kept, by the place that the compiler gave to a node; none where nothing is kept. */
-  readonly columns: readonly Column[]
   /** The subject of the context; null in the context Unfiltered. */
   readonly subject: FhirElement | null
   /** When the evaluation began, at its offset: `Now()`. Results that it was read for hold at that time only. */
@@ -24,18 +22,6 @@ export interface Evaluation {
   readonly onMessage: (message: EvaluationMessage) => void
   /** Counts work; throws when the limit is reached. */
   readonly spend: (steps: number) => void
-}
-
-/** Values of one node for the elements of a type that are kept, by their numbers. */
-export interface Column {
-  /** The value for an element; `undefined` where it is not known yet. */
-  get(element: NumberedElement): Value | undefined
-  set(element: NumberedElement, value: Value): void
-}
-
-/** An element that is kept, with its number among those of its type. */
-export interface NumberedElement extends FhirElement {
-  readonly at: number
 }
 
 /** What a retrieve asks for. */

@@ -6,7 +6,6 @@ import { resourceElement } from '../model/fhir-types.js'
 import { bytesOfJson } from '../values/json-size.js'
 import type { FhirElement } from '../values/value.js'
 import { touchedSubjects } from './changed-subjects.js'
-import { createKeptColumns, type KeptColumns } from './kept-columns.js'
 import type { KeptPopulation, KeptSubject } from './kept-subject.js'
 import { partsOf, referringOf, retrievePlans, searchFor, type Population, type TypePlan } from './population.js'
 import type { RetrieverOptions } from './retrieve.js'
@@ -42,10 +41,6 @@ interface Shelf {
   /** Up to where changes were read; absent while nothing is kept. */
   mark: string | undefined
   bytes: number
-  /** What is known of the elements, which have numbers of their own while they are kept. */
-  columns: KeptColumns
-  /** How many elements of each type have got a number. */
-  numbered: Numbered
   isFilling: boolean
   /** What was asked for when it became too much. */
   tooMuch: ReadonlySet<string>
@@ -71,17 +66,13 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
   }
   const makeRoom = (shelf: Shelf, bytes: number): boolean => {
     let sum = bytes
-    for (const one of used) if (one !== shelf) sum += one.bytes + one.columns.bytes()
-    for (const drop of [forget, empty])
-      for (const one of used) {
-        if (sum <= maxBytes) break
-        if (one === shelf || one.isFilling) continue
-        sum -= one.bytes + one.columns.bytes()
-        drop(one)
-        sum += one.bytes + one.columns.bytes()
-      }
-    if (shelf.columns.bytes() > maxBytes - sum) forget(shelf)
-    shelf.columns.limit(maxBytes - sum)
+    for (const one of used) if (one !== shelf) sum += one.bytes
+    for (const one of used) {
+      if (sum <= maxBytes) break
+      if (one === shelf || one.isFilling) continue
+      sum -= one.bytes
+      empty(one)
+    }
     return sum <= maxBytes
   }
   return {
@@ -96,7 +87,7 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
       const wanted = [{ type: asked.type, params: [], searches: new Map<string, SearchQuery>(), names: asked.names }, ...own]
       const bring = shelf.turn.then(() => broughtUpToDate(ctx, shelf, { options, query, wanted, makeRoom }))
       shelf.turn = bring.catch(() => undefined)
-      if (await bring) return populationOn(shelf)
+      if (await bring) return { subjects: shelf.subjects, places: new Map(shelf.types.slice(1).map(({ type }, place) => [type, place])) }
       shelf.tooMuch = new Set([...shelf.tooMuch, keyOf(asked, plans)].slice(-MOST_KEYS))
       return undefined
     },
@@ -106,18 +97,7 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
 const MOST_KEYS = 100
 
 function emptyShelf(): Shelf {
-  const columns = createKeptColumns()
-  const turn = Promise.resolve()
-  return { types: [], subjects: [], mark: undefined, bytes: 0, columns, numbered: new Map(), isFilling: false, tooMuch: new Set(), turn }
-}
-
-function populationOn({ subjects, types, columns }: Shelf): KeptPopulation {
-  return { subjects, places: new Map(types.slice(1).map(({ type }, place) => [type, place])), columns }
-}
-
-/** What is known of elements can be found out again. */
-function forget(shelf: Shelf): void {
-  shelf.columns = createKeptColumns()
+  return { types: [], subjects: [], mark: undefined, bytes: 0, isFilling: false, tooMuch: new Set(), turn: Promise.resolve() }
 }
 
 function empty(shelf: Shelf): void {
@@ -145,18 +125,17 @@ async function broughtUpToDate(ctx: OperationContext, shelf: Shelf, bringing: Br
   const changes = await ctx.storage.changes?.(shelf.mark)
   if (changes === undefined) return false
   const { mark, changed } = changes
-  const { subjects, numbered } = shelf
+  const { subjects } = shelf
   const types = withWanted(shelf.types, bringing.wanted)
   const touched = changed === 'unknown' || types !== shelf.types ? 'all' : await touchedSubjects(ctx, shelf, changed)
   if (touched === 'all' || touched.size * MANY > subjects.length + MANY) return await filled(ctx, shelf, { ...bringing, types, mark })
   if (touched.size > 0) {
     const read = new Map<string, KeptSubject>()
-    for await (const one of readSubjects(ctx, { ...bringing, types, ids: touched, numbered })) read.set(one.id, one)
+    for await (const one of readSubjects(ctx, { ...bringing, types, ids: touched })) read.set(one.id, one)
     // Meanwhile another population may have taken its memory.
     if (shelf.subjects !== subjects) return await filled(ctx, shelf, { ...bringing, types, mark })
     shelf.subjects = replaced(subjects, touched, read)
     shelf.bytes = bytesOf(shelf.subjects)
-    renumberMany(shelf)
   }
   shelf.mark = mark
   if (bringing.makeRoom(shelf, shelf.bytes)) return true
@@ -195,7 +174,7 @@ async function filled(ctx: OperationContext, shelf: Shelf, filling: Filling): Pr
   try {
     const subjects: KeptSubject[] = []
     let bytes = 0
-    for await (const one of readSubjects(ctx, { ...filling, ids: 'all', numbered: shelf.numbered })) {
+    for await (const one of readSubjects(ctx, { ...filling, ids: 'all' })) {
       subjects.push(one)
       bytes += one.bytes
       if (!filling.makeRoom(shelf, bytes)) return false
@@ -207,11 +186,11 @@ async function filled(ctx: OperationContext, shelf: Shelf, filling: Filling): Pr
   }
 }
 
-interface Reading extends Pick<Filling, 'options' | 'query' | 'types'>, Pick<Shelf, 'numbered'> {
+interface Reading extends Pick<Filling, 'options' | 'query' | 'types'> {
   readonly ids: Population['ids']
 }
 
-async function* readSubjects(ctx: OperationContext, { options, query, types, ids, numbered }: Reading): AsyncGenerator<KeptSubject> {
+async function* readSubjects(ctx: OperationContext, { options, query, types, ids }: Reading): AsyncGenerator<KeptSubject> {
   const [own, ...others] = types
   if (own === undefined) return
   const referring = others.map(referringOf)
@@ -224,7 +203,7 @@ async function* readSubjects(ctx: OperationContext, { options, query, types, ids
       const subject = resourceElement(options.model, stored.resource)
       if (subject === undefined) continue
       const resources = trimmedByType(options, others, found)
-      yield keptSubject(stored.id, numberedIn(numbered, { subject: trimmedElement(subject, own.names), resources }))
+      yield keptSubject(stored.id, trimmedElement(subject, own.names), resources)
     }
 }
 
@@ -247,38 +226,10 @@ function trimmedByType(
 const SUBJECT_BYTES = 160
 const ELEMENT_BYTES = 48
 
-function keptSubject(id: string, { subject, resources }: KeptElements): KeptSubject {
+function keptSubject(id: string, subject: FhirElement, resources: readonly (readonly FhirElement[])[]): KeptSubject {
   let bytes = SUBJECT_BYTES + id.length + bytesOfJson(subject.json)
   for (const all of resources) for (const { json } of all) bytes += ELEMENT_BYTES + bytesOfJson(json)
   return { id, subject, resources, bytes }
-}
-
-/** How many elements of each type have a number. */
-type Numbered = Map<string, number>
-type KeptElements = Pick<KeptSubject, 'resources' | 'subject'>
-
-function numberedIn(numbered: Numbered, { subject, resources }: KeptElements): KeptElements {
-  const withNumber = ({ kind, type, json }: FhirElement): FhirElement => {
-    const at = numbered.get(type.name) ?? 0
-    numbered.set(type.name, at + 1)
-    return { kind, type, json, at }
-  }
-  return { subject: withNumber(subject), resources: resources.map((all) => all.map(withNumber)) }
-}
-
-/** Of so many numbers, one is of an element that is still kept. */
-const MANY_NUMBERS = 2
-/** So few are not worth it. */
-const FEW_NUMBERS = 10_000
-
-/** Gives elements new numbers, from the first, where most were those of elements that have been replaced. */
-function renumberMany(shelf: Shelf): void {
-  const given = shelf.numbered.values().reduce((sum, count) => sum + count, 0)
-  const elements = shelf.subjects.reduce((sum, { resources }) => resources.reduce((own, all) => own + all.length, sum + 1), 0)
-  if (given <= FEW_NUMBERS + elements * MANY_NUMBERS) return
-  shelf.numbered = new Map()
-  shelf.subjects = shelf.subjects.map((one) => ({ ...one, ...numberedIn(shelf.numbered, one) }))
-  forget(shelf)
 }
 
 /** In the order of ids, which is that of the storages that tell changes. */

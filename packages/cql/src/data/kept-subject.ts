@@ -1,5 +1,4 @@
 import type { FhirElement } from '../values/value.js'
-import type { KeptColumns } from './kept-columns.js'
 
 /** One subject with what was read of it. It is never changed. */
 export interface KeptSubject {
@@ -15,5 +14,4 @@ export interface KeptPopulation {
   readonly subjects: readonly KeptSubject[]
   /** Where in `resources` a type is. */
   readonly places: ReadonlyMap<string, number>
-  readonly columns: KeptColumns
 }

@@ -1,42 +1,19 @@
 import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
-import type { Narrowing, NarrowingDates, RetrieveRequest } from '../compile/compiler.js'
+import type { Narrowing, RetrieveRequest } from '../compile/compiler.js'
 import { memberOf } from '../model/property.js'
-import { parseDateTime, type Temporal } from '../values/temporal.js'
 import type { FhirElement } from '../values/value.js'
-import type { KeptSpans, Spans } from './kept-columns.js'
 
 /** Whether the condition of a query may let a resource pass, as far as single elements tell. It looks at JSON only, at a fraction of what the condition costs. */
 export type MayPass = (resource: FhirElement) => boolean
 
+const known = new WeakMap<readonly Narrowing[], MayPass>()
+
 /** What may pass the condition of the query over a retrieve; `undefined` where that is everything. */
-export type Narrower = (request: RetrieveRequest) => MayPass | undefined
-
-/** @param spans Where the dates of resources that are kept are remembered. */
-export function createNarrower(spans: KeptSpans): Narrower {
-  const known = new WeakMap<readonly Narrowing[], MayPass>()
-  return ({ type, narrowing = [] }) => {
-    if (narrowing.length === 0) return undefined
-    const before = known.get(narrowing)
-    if (before !== undefined) return before
-    const made = allOf(testsOf(narrowing, (path) => spans(type, path)))
-    known.set(narrowing, made)
-    return made
-  }
-}
-
-/** Dates first, which are numbers. */
-function testsOf(narrowing: readonly Narrowing[], spansAt: (path: string) => Spans): readonly MayPass[] {
-  const byPath = [...Map.groupBy(narrowing, ({ path }) => path)]
-  return [
-    ...byPath.flatMap(([path, all]) => {
-      const dates = all.flatMap((one) => one.dates ?? [])
-      return dates.length === 0 ? [] : [testOfDates(path, dates, spansAt(path))]
-    }),
-    ...byPath.flatMap(([path, all]) => {
-      const codes = all.flatMap((one) => (one.codes === undefined ? [] : [new Set<unknown>(one.codes)]))
-      return codes.length === 0 ? [] : [testOfCodes(path, codes)]
-    }),
-  ]
+export function mayPassOf({ narrowing = [] }: RetrieveRequest): MayPass | undefined {
+  if (narrowing.length === 0) return undefined
+  const made = known.get(narrowing) ?? allOf([...Map.groupBy(narrowing, ({ path }) => path)].map(([path, all]) => testOf(path, all)))
+  known.set(narrowing, made)
+  return made
 }
 
 function allOf(tests: readonly MayPass[]): MayPass {
@@ -46,57 +23,83 @@ function allOf(tests: readonly MayPass[]): MayPass {
   return (resource) => tests.every((test) => test(resource))
 }
 
-/** What is absent is not left out here: conditions on it are null. */
-function testOfCodes(path: string, codes: readonly ReadonlySet<unknown>[]): MayPass {
+/** What all that is said of one element lets pass. */
+function testOf(path: string, narrowing: readonly Narrowing[]): MayPass {
   let known: TypeDefinition | undefined
-  let member: string | undefined
+  let members: Members = { names: [], isCode: false }
+  const codes = narrowing.flatMap((one) => (one.codes === undefined ? [] : [new Set<unknown>(one.codes)]))
+  const dates = narrowing.flatMap((one) => one.dates ?? [])
+  const bounds = {
+    from: dayOf(Math.max(...dates.map(({ from = -Infinity }) => from)), -MARGIN_MS),
+    to: dayOf(Math.min(...dates.map(({ to = Infinity }) => to)), MARGIN_MS),
+  }
   return ({ type, json }) => {
     if (type !== known) {
-      member = codeMember(type, path)
+      members = membersOf(type, path)
       known = type
     }
-    const value = member === undefined ? undefined : memberOf(json, member)
-    return typeof value !== 'string' || codes.every((all) => all.has(value))
+    const value = firstMember(json, members.names)
+    // What is absent is not left out here: conditions on it are null.
+    if (value === undefined) return true
+    if (members.isCode && typeof value === 'string') return codes.every((all) => all.has(value))
+    return mayBeWithin(value, bounds)
   }
 }
 
-/** The member in JSON of an element that is a code, of which there is at most one. */
-function codeMember({ elements }: TypeDefinition, path: string): string | undefined {
-  const [slot, ...others] = elements.get(path) ?? []
-  return slot !== undefined && others.length === 0 && slot.type === 'code' && !slot.isCollection ? slot.jsonName : undefined
+interface Members {
+  /** In JSON. */
+  readonly names: readonly string[]
+  /** Whether the element is a code, of which there is at most one. */
+  readonly isCode: boolean
+}
+
+function membersOf({ elements }: TypeDefinition, path: string): Members {
+  const slots = elements.get(path) ?? []
+  return {
+    names: slots.map(({ jsonName }) => jsonName),
+    isCode: slots.length === 1 && slots.every((slot) => slot.type === 'code' && !slot.isCollection),
+  }
+}
+
+function firstMember(json: unknown, names: readonly string[]): unknown {
+  for (const name of names) {
+    const value = memberOf(json, name)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+/** Days as texts; `undefined` where there is no bound. */
+interface Bounds {
+  readonly from: string | undefined
+  readonly to: string | undefined
 }
 
 /** Offsets make up to a day, comparisons by days another one. */
 const MARGIN_MS = 3 * 86_400_000
+/** Years of four digits are ordered as texts. */
+const FIRST_DAY = Date.UTC(1000, 0, 1)
+const LAST_DAY = Date.UTC(9999, 11, 31)
 
-function testOfDates(path: string, dates: readonly NarrowingDates[], spans: Spans): MayPass {
-  const from = Math.max(...dates.map((one) => one.from ?? -Infinity)) - MARGIN_MS
-  const to = Math.min(...dates.map((one) => one.to ?? Infinity)) + MARGIN_MS
-  return (resource) => {
-    const { at } = resource
-    if (at === undefined) return true
-    const last = spans.ends[at]
-    if (last !== undefined && !Number.isNaN(last)) return last >= from && (spans.starts[at] ?? to) <= to
-    const [start, end] = spanOf(resource, path)
-    spans.set(at, start, end)
-    return end >= from && start <= to
-  }
+function dayOf(moment: number, margin: number): string | undefined {
+  const at = moment + margin
+  return at < FIRST_DAY || at > LAST_DAY ? undefined : new Date(at).toISOString().slice(0, 10)
 }
 
-/** The first and the last moment that a date, or a period, may have; without end where it has none that can be read. */
-function spanOf({ type, json }: FhirElement, path: string): readonly [start: number, end: number] {
-  for (const { jsonName } of type.elements.get(path) ?? []) {
-    const value = memberOf(json, jsonName)
-    if (value === undefined) continue
-    const isMoment = typeof value === 'string'
-    return [
-      momentOf(isMoment ? value : memberOf(value, 'start'))?.low ?? -Infinity,
-      momentOf(isMoment ? value : memberOf(value, 'end'))?.high ?? Infinity,
-    ]
-  }
-  return [-Infinity, Infinity]
+function mayBeWithin(value: unknown, { from, to }: Bounds): boolean {
+  const isMoment = typeof value === 'string'
+  if (from !== undefined && isBefore(isMoment ? value : memberOf(value, 'end'), from)) return false
+  return to === undefined || !isAfter(isMoment ? value : memberOf(value, 'start'), to)
 }
 
-function momentOf(text: unknown): Temporal | undefined {
-  return typeof text === 'string' ? parseDateTime(text, 0) : undefined
+const DATE = 10
+
+/** As far as the date is known; what is not a text is not compared. */
+function isBefore(date: unknown, bound: string): boolean {
+  return typeof date === 'string' && date < (date.length < DATE ? bound.slice(0, date.length) : bound)
+}
+
+/** What is longer than the bound and begins with it is on that day. */
+function isAfter(date: unknown, bound: string): boolean {
+  return typeof date === 'string' && date > bound && !date.startsWith(bound)
 }

@@ -131,7 +131,7 @@ async function inTime<T>({ deadline }: OperationContext, translation: Promise<T>
   }
 }
 
-/** Of which text errors are told. */
+/** The text in which errors are reported. */
 interface Checked extends Pick<Source, 'locate'> {
   /** Name of the library; absent for a text without one, and for one that is made of expressions. */
   readonly name?: string | undefined

@@ -21,8 +21,6 @@ export interface EvaluationOptions {
   readonly maxSteps?: number
   /** Called when a definition asks for the time. */
   readonly onNow?: () => void
-  /** What is known of elements that are kept. */
-  readonly columns?: Evaluation['columns'] | undefined
 }
 
 const MAX_STEPS = 10_000_000
@@ -50,7 +48,6 @@ export function createEvaluations({
   onMessage = () => undefined,
   onNow,
   maxSteps = MAX_STEPS,
-  columns = [],
 }: EvaluationsOptions): (subject: Own['subject'], retrieve: Own['retrieve']) => Evaluation {
   let steps = 0
   let ended: OperationError | undefined
@@ -58,7 +55,6 @@ export function createEvaluations({
   const evaluation: Writable<Evaluation> = {
     slots: [],
     memo: [],
-    columns,
     subject: null,
     get now() {
       onNow?.()

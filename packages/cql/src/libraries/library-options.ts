@@ -24,16 +24,6 @@ export interface LibraryOptions {
   readonly onRetrieve?: (request: RetrieveRequest, node: ElmNode) => void
   /** Looks on at every node. Without it, nothing is there that could. */
   readonly trace?: NodeTrace | undefined
-  /** What is taken of an evaluation. The same object for all compilations whose definitions one evaluation computes. */
-  readonly taken?: Taken
-}
-
-/** What compilations have taken of the evaluations in which their definitions are computed. */
-export interface Taken {
-  /** How many places of aliases and operands. */
-  slots: number
-  /** How many places of values of definitions. */
-  memo: number
-  /** The nodes that have a column, in their order. */
-  readonly remembered: ElmNode[]
+  /** How many places of an evaluation are taken: those of aliases and operands, and those of values that are kept. The same object for all compilations whose definitions one evaluation computes. */
+  readonly taken?: { slots: number; memo: number }
 }

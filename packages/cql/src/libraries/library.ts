@@ -8,31 +8,32 @@ import {
   identifierOf,
   includedAs,
   isFunction,
+  libraryIn,
   parameterNames,
   type ElmSection,
   type Include,
 } from '../elm/library.js'
 import { quoted } from 'fhir-ops/internal/errors'
-import { MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { statedType } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { declaredValue } from './declared.js'
-import { checkReference, isContextSubject, isUnfilteredContext } from './context.js'
-import { createConstants } from './constants.js'
+import { checkReference, contextOf, isContextSubject, isUnfilteredContext, statesContext } from './context.js'
+import { createConstants, type Constants } from './constants.js'
 import type { LibraryOptions } from './library-options.js'
-import {
-  contextIn,
-  expressionNamed,
-  openLibrary,
-  vocabularyIn,
-  type Definition,
-  type FunctionBody,
-  type Library,
-  type Shared,
-} from './open-library.js'
 import { bySignature, fits } from './overloads.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { Code, Value, Vocabulary } from '../values/value.js'
+
+/** A definition of a library. */
+export interface Definition {
+  readonly name: string
+  /** `Patient`, `Unfiltered` or another context. */
+  readonly context: string
+  readonly compute: Compute
+  /** Whether other libraries may use it, and results name it. */
+  readonly isPublic: boolean
+}
 
 /** A compiled library. */
 export interface CqlLibrary {
@@ -48,6 +49,39 @@ export interface CqlLibrary {
   readonly parameters: readonly string[]
 }
 
+/** What all libraries of one compilation share. */
+interface Shared {
+  readonly options: LibraryOptions
+  readonly libraries: Map<string, Library>
+  readonly taken: { slots: number; memo: number }
+  depth: number
+  /** Nodes of the definition or function that is being compiled, which were compiled so far. */
+  nodes: number
+  /** Context of the definition that is being compiled. */
+  context: string
+  /** Found where nobody looks on at nodes. */
+  readonly constants: Constants
+}
+
+interface FunctionBody {
+  readonly compute: Compute
+  /** What a call takes. */
+  readonly steps: number
+}
+
+interface Library {
+  readonly node: ElmNode
+  readonly id: string
+  readonly definitions: Map<string, Definition>
+  /** Definitions and functions that are being compiled, to notice recursion. */
+  readonly open: Set<string>
+  readonly functions: Map<ElmNode, FunctionBody>
+  readonly operands: Map<ElmNode, readonly number[]>
+  /** The code systems that it declares. */
+  readonly systems: readonly Vocabulary[]
+  readonly statesContext: boolean
+}
+
 /**
  * Compiles a library from its ELM.
  *
@@ -58,10 +92,10 @@ export interface CqlLibrary {
  *   understood, naming them.
  */
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
-  const { taken = { slots: 0, memo: 0, remembered: [] } } = options
+  const { taken = { slots: 0, memo: 0 } } = options
   const constants = createConstants(options.offset ?? 0)
   const shared: Shared = { options, libraries: new Map(), taken, depth: 0, nodes: 0, context: options.subjectType ?? 'Patient', constants }
-  const library = openLibrary(elm, shared)
+  const library = openLibrary(elm)
   const definitions = definitionsIn(library.node, 'statements').filter((def) => !isFunction(def))
   return {
     id: library.id,
@@ -76,10 +110,31 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
   }
 }
 
+function openLibrary(elm: unknown): Library {
+  const node = isNode(elm) ? libraryIn(elm) : undefined
+  const identifier = node === undefined ? undefined : identifierOf(node)
+  if (node === undefined || identifier === undefined) throw invalidElm({}, 'The ELM has no library with an identifier.')
+  const id = textAt(identifier, 'id')
+  const translationError = nodesAt(node, 'annotation').find((note) => textAt(note, 'errorSeverity') === 'error')
+  if (translationError !== undefined)
+    throw invalidElm(translationError, `The library ${id} was translated with errors: ${textAt(translationError, 'message')}`)
+  const systems = definitionsIn(node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem'))
+  return {
+    node,
+    id: id ?? '',
+    definitions: new Map(),
+    open: new Set(),
+    functions: new Map(),
+    operands: new Map(),
+    systems,
+    statesContext: statesContext(node),
+  }
+}
+
 function definitionOf(library: Library, name: string, shared: Shared): Definition | undefined {
   const known = library.definitions.get(name)
   if (known !== undefined) return known
-  const def = expressionNamed(library, name)
+  const def = definitionsNamed(library.node, 'statements', name).find((one) => !isFunction(one))
   const expression = def === undefined ? undefined : nodeAt(def, 'expression')
   if (def === undefined || expression === undefined) return undefined
   const context = contextIn(library, def, shared)
@@ -89,6 +144,10 @@ function definitionOf(library: Library, name: string, shared: Shared): Definitio
   const made = { name, context, compute, isPublic: textAt(def, 'accessLevel') !== 'Private' }
   library.definitions.set(name, made)
   return made
+}
+
+function contextIn({ statesContext: isStated }: Library, def: ElmNode, { options }: Shared): string {
+  return contextOf(def, { isStated, subjectType: options.subjectType ?? 'Patient' })
 }
 
 /** Compiles within the context of a definition. */
@@ -163,9 +222,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
       if (compile === undefined)
         throw unsupportedElm(node, `The ELM node ${type === '' ? 'without a type' : quoted(type)} is not supported.`)
       const compiled = (): Compute => nested(node, shared, () => compile(node, scope, compiler))
-      return options.trace === undefined
-        ? library.remembering.remembered(node, scope, () => shared.constants.folded(type, compiled))
-        : options.trace(compiled(), node, scope, library.id)
+      return options.trace === undefined ? shared.constants.folded(type, compiled) : options.trace(compiled(), node, scope, library.id)
     },
   }
   return compiler
@@ -226,7 +283,7 @@ function libraryOf(node: ElmNode, library: Library, shared: Shared): Library {
   if (known !== undefined) return known
   const elm = shared.options.include?.(id, version)
   if (elm === undefined) throw invalidElm(node, `The library ${id}${version === undefined ? '' : ` version ${version}`} is not available.`)
-  const opened = openLibrary(elm, shared)
+  const opened = openLibrary(elm)
   shared.libraries.set(key, opened)
   return opened
 }
@@ -269,6 +326,10 @@ function codeWith(node: ElmNode, code: string | undefined, { target, reference, 
 
 function vocabularyOf(node: ElmNode, kind: Vocabulary['kind'], target: Library): Vocabulary {
   return vocabularyIn(definedIn(target, `${kind}s`, node), kind)
+}
+
+function vocabularyIn(def: ElmNode, kind: Vocabulary['kind']): Vocabulary {
+  return { kind, id: textAt(def, 'id') ?? '', version: textAt(def, 'version') ?? null }
 }
 
 function parameterOf(node: ElmNode, target: Library, shared: Shared): Compute {

@@ -35,8 +35,6 @@ export interface TimedContribution {
 /** How subjects are evaluated. */
 export interface SubjectOptions {
   readonly maxSteps: number
-  /** What is known of elements that are kept. */
-  readonly columns?: Evaluation['columns'] | undefined
   /** References of what the evaluation of a single subject read. */
   readonly read: Set<string>
 }
@@ -45,19 +43,13 @@ export interface SubjectOptions {
 export function subjectEvaluator(
   ctx: OperationContext,
   work: MeasureWork,
-  { maxSteps, columns, read }: SubjectOptions,
+  { maxSteps, read }: SubjectOptions,
 ): (subject: SubjectRecords) => Promise<TimedContribution> | TimedContribution {
   const { scope, groups, supplements, prepared } = work
   const isIndividual = scope.individual === true
   const options = { individual: isIndividual, everything: isIndividual || scope.coverage === true }
   let usesNow = false
-  const evaluationOf = createEvaluations({
-    now: () => ctx.now(),
-    offset: prepared.offset,
-    maxSteps,
-    columns,
-    onNow: () => (usesNow = true),
-  })
+  const evaluationOf = createEvaluations({ now: () => ctx.now(), offset: prepared.offset, maxSteps, onNow: () => (usesNow = true) })
   const retrieveFrom = ({ retrieve }: Records): Records['retrieve'] => {
     if (!isIndividual) return retrieve
     return (request) => {

@@ -4,7 +4,6 @@ import type { OperationContext } from 'fhir-ops/context'
 import type { KeptAsked } from '../data/kept-population.js'
 import type { KeptPopulation } from '../data/kept-subject.js'
 import type { SubjectRecords } from '../data/population.js'
-import { createNarrower } from '../data/narrowed.js'
 import { storedRecords, type ReadResources } from '../data/records.js'
 import { namesRead, type ReadNames } from '../data/trimmed.js'
 import { loadedLibraries } from './loaded-measure.js'
@@ -43,9 +42,9 @@ function namesOf(prepared: Prepared, requests: KeptAsked['requests']): ReadNames
 export function* keptRecords(
   ctx: OperationContext,
   prepared: Prepared,
-  { subjects, places, columns }: KeptPopulation,
+  { subjects, places }: KeptPopulation,
 ): Generator<SubjectRecords, void, undefined> {
-  const recordsOf = storedRecords(ctx, { ...prepared, narrower: createNarrower(columns.spans) })
+  const recordsOf = storedRecords(ctx, { ...prepared, narrows: true })
   for (const { id, subject, resources } of subjects) {
     const own = [subject]
     const read: ReadResources = (type) => (type === subject.type.name ? own : resources[places.get(type) ?? -1])

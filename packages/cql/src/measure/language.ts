@@ -182,14 +182,7 @@ async function countsOf(
   const { scope, groups, supplements } = work
   const read = new Set<string>()
   await addKept(ctx, work, refresh)
-  const columns = kept?.columns.of(work.prepared.remembered, work.prepared.convert)
-  const failures = await addEvaluated(ctx, work, {
-    evaluate: subjectEvaluator(ctx, work, { maxSteps, columns, read }),
-    left,
-    kept,
-    refresh,
-    after,
-  })
+  const failures = await addEvaluated(ctx, work, { evaluate: subjectEvaluator(ctx, work, { maxSteps, read }), left, kept, refresh, after })
   // After the last failure that is named, the rest were not evaluated.
   if (failures.length < MAX_FAILURES) refresh?.kept.complete()
   refresh?.done()

@@ -9,7 +9,6 @@ import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import type { ElmNode } from '../elm/node.js'
 import { declaredParameters, type LoadedLibrary } from '../libraries/content.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
-import type { Taken } from '../libraries/library-options.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
 import { createTerminology, type Terminology } from '../operations/terminology.js'
 import type { CqlTranslator } from '../translator/translator.js'
@@ -56,8 +55,6 @@ export interface Prepared {
   readonly loaded: LoadedMeasure
   /** The value that the request gives to a parameter; `undefined` for one that has its default. */
   given(name: string, type: string | undefined): Value | undefined
-  /** The nodes whose values follow from one element, in the order of the columns of an evaluation. */
-  readonly remembered: readonly ElmNode[]
   /** The same compiled again, with a trace that looks on. */
   traced(trace: NodeTrace): Prepared
 }
@@ -84,13 +81,13 @@ export async function prepare(
   const links = await subjectLinks(ctx, scope.subjectType)
   const terminology = createTerminology(ctx)
   const offset = options.offset ?? 0
-  const convert: UnitConversion = ctx.convertUnit ?? SAME_UNIT
+  const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const given = parametersIn(scope, offset)
   const valueOf = (name: string, type: string | undefined): Value | undefined =>
     name === PERIOD ? periodOf(scope, offset, type) : given.get(name)
   const build = (trace?: NodeTrace): Prepared => {
     const requests = new Map<ElmNode, RetrieveRequest>()
-    const taken: Taken = { slots: 0, memo: 0, remembered: [] }
+    const taken = { slots: 0, memo: 0 }
     const compiled = ({ elm, includes }: LoadedLibrary): CqlLibrary =>
       compileLibrary(elm, {
         model,
@@ -124,7 +121,6 @@ export async function prepare(
       links,
       loaded,
       given: valueOf,
-      remembered: taken.remembered,
       traced: build,
     }
   }
@@ -132,8 +128,6 @@ export async function prepare(
   checkParameters(given, loaded)
   return prepared
 }
-
-const SAME_UNIT: UnitConversion = (from, to) => (from === to ? 1 : undefined)
 
 function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string, Value> {
   return parameters === undefined ? new Map() : readCqlParameters(parametersOf(parameters), offset)

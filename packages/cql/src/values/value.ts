@@ -90,8 +90,6 @@ export interface FhirElement {
   readonly type: TypeDefinition
   readonly json: unknown
   readonly extra?: unknown
-  /** The number of a resource that is kept, among those of its type. */
-  readonly at?: number
 }
 
 /** Whether a value is a list. */

@@ -36,7 +36,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
   { probes: /rule\/server: /, why: 'Theirs needs a server to know these codes.', isLimit: true },
   {
     probes: /rule\/circles: /,
-    why: `[include.valueSet](${R4}/valueset-definitions.html#ValueSet.compose.include.valueSet): a value set that imports itself has no codes that can be told.`,
+    why: `[include.valueSet](${R4}/valueset-definitions.html#ValueSet.compose.include.valueSet): a value set that imports itself has no codes that can be found.`,
   },
   {
     probes: /rule\/parameters of value sets: /,
@@ -45,7 +45,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
   },
   {
     probes: /(me\/(cql|stratCql|suppCql|lib\/verNo)$|me\/lib\/(elmXml|elmJson|both)\/|rule\/criteria: )/,
-    why: `[library](${R4}/measure-definitions.html#Measure.library): a measure need not have one, as an example of R4 shows; one that is not known is no error. ELM may be JSON, and names may be quoted.`,
+    why: `[library](${R4}/measure-definitions.html#Measure.library): a measure need not have one, as an example of R4 shows; an unknown one is not reported. ELM may be JSON, and names may be quoted.`,
   },
   {
     probes: /rule\/memberOf: /,
@@ -100,7 +100,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
   { probes: /rule\/ids: /, why: `[Element.id](${R4}/element.html#id) has no white space.` },
   {
     probes: /rule\/contexts: /,
-    why: 'Theirs does not know MetadataResource, elements below the root of a profile, and that a release is no earlier than itself.',
+    why: 'Theirs does not know MetadataResource, elements below the root of a profile, and takes a release for earlier than itself.',
     isLimit: true,
   },
   {

@@ -294,7 +294,7 @@ function includesFor(asking: Asking, { includes }: ValueSetPlan): readonly Conce
 }
 
 /**
- * The version that an include or exclude comes to, when it is of the code's system. Where versions are told apart, the version in the code chooses
+ * The version that an include or exclude comes to, when it is of the code's system. Where versions count, the version in the code chooses
  * that of includes alone: an exclude without one is of the newest, as in the expansion.
  */
 function choiceFor({ scope, code, only, excluding }: Asking, { family, definition }: ConceptSetPlan): SystemChoice | undefined {
