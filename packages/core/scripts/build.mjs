@@ -15,9 +15,7 @@ const LAYERS = {
   search: ['search', 'fhirpath', 'memory', 'ucum', 'tenants'],
   terminology: ['terminology'],
   codes: ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare'],
-  validate: ['validate', 'snapshot', 'cross-version'],
-  // Apart, because it alone leads from `validate` to the layer of expansions.
-  schema: ['schema'],
+  validate: ['validate', 'snapshot', 'schema', 'cross-version'],
   services: ['evaluate', 'execute', 'sessions', 'hl7v2', 'packages'],
 }
 /** Files that are in another layer than their folder. */
