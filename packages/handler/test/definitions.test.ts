@@ -14,7 +14,7 @@ beforeAll(async () => {
   const staged = await concepts.stage({ url: 'http://a.example/cs', version: '2026-01', format: 'x', concepts: 7, header: '{}' })
   await staged.publish()
   running = await startServer({ storage, context: createContext({ storage, concepts, ...release }) })
-  await put('ValueSet', 'mine', { url: 'http://a.example/vs', status: 'active' })
+  expect((await put('ValueSet', 'mine', { url: 'http://a.example/vs', status: 'active' })).status).toBe(201)
 })
 afterAll(() => running.stop())
 
@@ -109,6 +109,31 @@ describe('the definitions that engines use', () => {
   })
 })
 
+/** Definitions, and the types of which all were listed. */
+function listedDefinitions({ definitions }: Pick<ReturnType<typeof r4>, 'definitions'>): {
+  readonly listed: readonly string[]
+  readonly definitions: typeof definitions
+} {
+  const listed: string[] = []
+  const all = (layer: (typeof definitions)[number]) => async (type: string) => {
+    listed.push(type)
+    return (await layer.all?.(type)) ?? []
+  }
+  return { listed, definitions: definitions.map((layer) => ({ ...layer, all: all(layer) })) }
+}
+
+it('are not made for the deletion of what is stored', async () => {
+  const release = r4()
+  const storage = memoryStorage([{ resourceType: 'ValueSet', id: 'mine', status: 'active' }], { indexer: release.indexer })
+  const { listed, definitions } = listedDefinitions(release)
+  const other = await startServer({ storage, context: createContext({ storage, ...release, definitions }) })
+  expect((await askFhir(other, '/ValueSet/mine', { method: 'DELETE' })).status).toBe(204)
+  expect(listed).toEqual([])
+  expect((await askFhir(other, '/ValueSet/administrative-gender', { method: 'DELETE' })).status).toBe(422)
+  expect(listed).toEqual(['ValueSet'])
+  await other.stop()
+})
+
 it('what is stored beside them does not make them again, and an import does', async () => {
   const release = r4()
   const storage = memoryStorage([], { indexer: release.indexer })
@@ -116,14 +141,7 @@ it('what is stored beside them does not make them again, and an import does', as
   let writes = 0
   // As over a database file, which counts every write in it.
   const concepts = { ...store, revision: () => writes }
-  const listed: string[] = []
-  const definitions = release.definitions.map((layer) => ({
-    ...layer,
-    all: async (type: string) => {
-      listed.push(type)
-      return (await layer.all?.(type)) ?? []
-    },
-  }))
+  const { listed, definitions } = listedDefinitions(release)
   const other = await startServer({ storage, context: createContext({ storage, concepts, ...release, definitions }) })
   const count = async (path: string): Promise<unknown> => {
     writes++

@@ -4,7 +4,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { wrappedStorage, type Condition, type ReadResult, type SearchQuery } from 'fhir-ops/storage'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
-import type { Shelf } from './definition-shelf.js'
+import { DEFINITION_TYPES, type Shelf } from './definition-shelf.js'
 import type { Service } from '../service.js'
 import { narrowedStorage } from './narrowed-storage.js'
 import { narrowed } from './reach.js'
@@ -22,8 +22,10 @@ export function withDefinitions(service: Service, exchange: Exchange, type: stri
 
 /** A definition that nothing is stored in the place of can be neither patched nor deleted. @throws {OperationError} `not-supported` */
 export async function checkNoDefinition({ definitions }: Service, { storage }: OperationContext, { type, id }: Address): Promise<void> {
+  // What is stored is looked at first: the definitions of a type are made to be searched by the first question about them.
+  if (!DEFINITION_TYPES.has(type) || (await storage.read(type, id)) !== undefined) return
   const shelf = await definitions.of(type)
-  if ((await shelf?.storage.read(type, id)) === undefined || (await storage.read(type, id)) !== undefined) return
+  if ((await shelf?.storage.read(type, id)) === undefined) return
   const problem = `${type}/${id} is a definition of this server, which cannot be changed; a PUT stores another one in its place.`
   throw new OperationError('not-supported', problem)
 }
