@@ -1,5 +1,6 @@
 import { OperationError } from '../errors/index.js'
 import type { Condition, Referring, ScanQuery, SearchQuery } from './query.js'
+import { compareIds } from './sort-position.js'
 import type { ScanItem, ScanPage, Storage, StoredResource } from './storage.js'
 
 /**
@@ -73,8 +74,7 @@ function inOrder({ stored, referring }: ScanItem): ScanItem {
 }
 
 function byAddress(one: StoredResource, other: StoredResource): number {
-  if (one.type !== other.type) return one.type < other.type ? -1 : 1
-  return one.id < other.id ? -1 : 1
+  return compareIds(one.type, other.type) || compareIds(one.id, other.id)
 }
 
 async function* searched(storage: Pick<Storage, 'search'>, { referring = [], ...query }: ScanQuery): AsyncGenerator<ScanItem> {

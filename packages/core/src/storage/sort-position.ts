@@ -48,8 +48,8 @@ export function compareSortKeys(a: Pick<SortPosition, 'keys'>, b: Pick<SortPosit
   return 0
 }
 
-/** Ids are ASCII. */
-function compareIds(a: string, b: string): number {
+/** Of ids and names of types, which are ASCII. */
+export function compareIds(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
