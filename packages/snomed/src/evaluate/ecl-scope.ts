@@ -8,7 +8,7 @@ import {
   type DescriptionFilter,
   type MemberFilter,
 } from '../ecl/index.js'
-import { addBit, emptyBitmap, emptyBits, bitmapOf } from 'fhir-ops/internal/bits'
+import { addBit, emptyBits, bitmapOf } from 'fhir-ops/internal/bits'
 import { bitmapFrom, members, type Bitmap } from 'fhir-ops/terminology'
 import type { Work } from 'fhir-ops/internal/work'
 import type { SnomedIndex } from '../release/snomed-index.js'
@@ -45,7 +45,11 @@ export function* testsOf<F extends Filter, T>(
   testOf: (scope: FilterScope, filter: F) => T,
 ): Work<readonly T[]> {
   const known = new Map<Constraint, Bitmap>()
-  const selected = (constraint: Constraint): Bitmap => known.get(constraint) ?? emptyBitmap(index.size)
+  const selected = (constraint: Constraint): Bitmap => {
+    const concepts = known.get(constraint)
+    if (concepts === undefined) throw new Error('A filter asks for a constraint that is not among those of it.')
+    return concepts
+  }
   const tests: T[] = []
   for (const filter of filters) {
     yield
