@@ -74,6 +74,22 @@ describe('a lookup in a code system that is not known', () => {
   })
 })
 
+it.each([
+  ['de;q=0.1, *;q=0.9', 'german', 'Cat'],
+  ['de;q=0, *', 'german', 'Cat'],
+  ['de;q=0.1, *;q=0.9', 'living', 'Cat'],
+  ['en;q=0.1, fr;q=0.2, *', 'living', 'Katze'],
+  ['de;q=0.1, en;q=0.2, fr;q=0.3, *', 'german', 'Cat'],
+  ['de;q=0.1, *;q=0.9', 'alone', 'Katze'],
+])('%j prefers any other language to those of a smaller weight: %s', async (displayLanguage, name, display) => {
+  const german = codeSystem('german', [{ code: 'cat', display: 'Katze', designation: [{ language: 'en', value: 'Cat' }] }], {
+    language: 'de',
+  })
+  const alone = codeSystem('alone', [{ code: 'cat', display: 'Katze' }], { language: 'de' })
+  const found = await lookup(contextOf(LIVING, german, alone), { system: cs(name), code: 'cat', displayLanguage })
+  expect(found.display).toBe(display)
+})
+
 describe('the operation', () => {
   it('takes code and system, or a coding', async () => {
     const byCode = await callByGet(lookupOperation, ctx, `system=${system}&code=cat`)

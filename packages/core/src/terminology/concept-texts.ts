@@ -1,7 +1,7 @@
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { standardsStatusOf } from './code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptText } from '../code-system/index.js'
-import { languageFit, type LanguageList } from './languages.js'
+import { isLessWanted, languageFit, type LanguageList } from './languages.js'
 import type { ListedCode } from './value-set/value-set.js'
 
 const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn'])
@@ -47,16 +47,32 @@ const NONE: readonly JsonObject[] = []
 
 /**
  * The text to show. Without languages the display; else the best text in the first language that has one, and when none has, the display,
- * unless it is in another language and nothing but these is wanted. A display without language is right in every language.
+ * unless it is in another language and nothing but these is wanted, or in one to which any other is preferred and there is a text in another. A
+ * display without language is right in every language.
  */
 export function shownText(texts: readonly ConceptText[], languages: LanguageList | undefined): ConceptText | undefined {
   const main = texts.find((text) => text.main)
   if (languages === undefined) return main
-  for (const asked of languages.tags) {
+  const found = firstIn(texts, languages.tags)
+  if (found !== undefined || main?.language === undefined) return found ?? main
+  if (languages.only) return undefined
+  return isLessWanted(languages, main.language) ? (inAnother(texts, languages) ?? firstIn(texts, languages.less)) : main
+}
+
+function firstIn(texts: readonly ConceptText[], tags: readonly string[]): ConceptText | undefined {
+  for (const asked of tags) {
     const found = bestIn(texts, asked)
     if (found !== undefined) return found
   }
-  return languages.only && main?.language !== undefined ? undefined : main
+  return undefined
+}
+
+/** The best current text in a language that is not among the last. */
+function inAnother(texts: readonly ConceptText[], languages: LanguageList): ConceptText | undefined {
+  const others = texts.filter(
+    ({ language, outdated }) => outdated === undefined && language !== undefined && !isLessWanted(languages, language),
+  )
+  return others.toSorted((a, b) => useRank(a.use) - useRank(b.use))[0]
 }
 
 /** The best current text in a language: the nearest form of the language, in the order of the texts. */

@@ -11,7 +11,16 @@ describe('a list of languages', () => {
     ['fr;q=0.5,de;q=0.9,it;q=0', ['de', 'fr'], false],
     ['*', [], false],
   ])('%j asks for %j', (text, tags, only) => {
-    expect(languageList(text)).toMatchObject({ text, tags, only })
+    expect(languageList(text)).toMatchObject({ text, tags, less: [], only })
+  })
+
+  it.each([
+    ['de;q=0.1, *;q=0.9', [], ['de']],
+    ['de;q=0.1, *;q=0.5, fr, it;q=0.3', ['fr'], ['it', 'de']],
+    ['de;q=0, *', [], ['de']],
+    ['de;q=0.5, *;q=0.5', ['de'], []],
+  ])('%j prefers %j to others, and those to %j', (text, tags, less) => {
+    expect(languageList(text)).toMatchObject({ tags, less })
   })
 
   it.each(['-', '', 'de;', 'de;q=2', 'a b', 'en,,de', 'x'.repeat(9)])('%j is none', (text) => {
@@ -26,6 +35,6 @@ describe('a list of languages', () => {
     ['en', 'de', undefined],
   ])('asked for %j, %j fits by %j', (asked, language, fit) => {
     expect(languageFit(asked, language)).toBe(fit)
-    expect(isWanted({ text: asked, tags: [asked], only: false }, language)).toBe(fit !== undefined)
+    expect(isWanted({ text: asked, tags: [asked], less: [], only: false }, language)).toBe(fit !== undefined)
   })
 })

@@ -2,8 +2,10 @@
 export interface LanguageList {
   /** As it was given, for echoes. */
   readonly text: string
-  /** Language tags in lower case without wild cards and without those of weight 0. */
+  /** Language tags in lower case, without wild cards and without those of `less`. */
   readonly tags: readonly string[]
+  /** Those to which `*` prefers any other language, best first; where `*` is not in the list there are none. */
+  readonly less: readonly string[]
   /** True when the list ends in `*;q=0`: a text in another language is worse than none. */
   readonly only: boolean
 }
@@ -20,11 +22,15 @@ export function languageList(text: string): LanguageList | undefined {
   const ranges = text.split(',').map((item) => RANGE.exec(item.trim()))
   const read = ranges.flatMap((match) => (match === null ? [] : [{ tag: match[1] ?? '', weight: Number(match[2] ?? 1) }]))
   if (read.length < ranges.length) return undefined
-  const wanted = read.filter(({ tag, weight }) => tag !== '*' && weight > 0).sort((a, b) => b.weight - a.weight)
+  const others = read.find(({ tag }) => tag === '*')?.weight
+  const named = read.filter(({ tag }) => tag !== '*').sort((a, b) => b.weight - a.weight)
+  const isLess = ({ weight }: { readonly weight: number }): boolean => others !== undefined && weight < others
+  const tagsOf = (ranges: typeof named): readonly string[] => ranges.map(({ tag }) => tag.toLowerCase())
   return {
     text,
-    tags: wanted.map(({ tag }) => tag.toLowerCase()),
-    only: read.some(({ tag, weight }) => tag === '*' && weight === 0),
+    tags: tagsOf(named.filter((range) => range.weight > 0 && !isLess(range))),
+    less: tagsOf(named.filter(isLess)),
+    only: others === 0,
   }
 }
 
@@ -41,5 +47,14 @@ export function languageFit(asked: string, language: string): number | undefined
 
 /** True when the language fits any of those asked for. */
 export function isWanted(languages: LanguageList, language: string): boolean {
-  return languages.tags.some((asked) => languageFit(asked, language) !== undefined)
+  return fitsAny(languages.tags, language)
+}
+
+/** True when any other language is preferred to this one. */
+export function isLessWanted(languages: LanguageList, language: string): boolean {
+  return fitsAny(languages.less, language)
+}
+
+function fitsAny(tags: readonly string[], language: string): boolean {
+  return tags.some((tag) => languageFit(tag, language) !== undefined)
 }

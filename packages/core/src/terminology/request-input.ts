@@ -99,7 +99,7 @@ function languagesOf(text: string): LanguageList {
 /** A list of nothing but `*`, which some clients send unasked, states no language. */
 function optionalList(text: string | undefined): LanguageList | undefined {
   const list = text === undefined ? undefined : languageList(text)
-  return list === undefined || (list.tags.length === 0 && !list.only) ? undefined : list
+  return list === undefined || (list.tags.length + list.less.length === 0 && !list.only) ? undefined : list
 }
 
 /** Unknown inputs are ignored, unless the caller asked for strict handling. @throws {OperationError} `parameter-invalid`. */
