@@ -2,6 +2,7 @@ import { formatCanonical, type Definition } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { cachedWork, longKind, type CachedKind } from '../terminology/index.js'
+import { malformedPlace } from './malformed-map.js'
 import { finished, sharedWork, type Work } from '../work/index.js'
 
 /** A ConceptMap indexed for lookups by code. */
@@ -14,6 +15,8 @@ export interface MapIndex {
   readonly source: string | undefined
   readonly target: string | undefined
   readonly groups: readonly GroupIndex[]
+  /** FHIRPath of the first element that does not have the shape of R4; `translate` refuses the map then. */
+  readonly malformed: string | undefined
 }
 
 /** One group of a map: all mappings from one system to another. */
@@ -56,7 +59,7 @@ const KIND: CachedKind<MapIndex> = longKind({
 /** Measured over a map of 100,000 elements with one target and two displays each: what was parsed and both directions. */
 const BYTES_PER_ELEMENT = 500
 
-/** The index of a map, made once for each stored version. Parts of the map that do not have the shape of R4 are ignored. */
+/** The index of a map, made once for each stored version. */
 export function mapIndex(ctx: OperationContext, definition: Definition): Promise<MapIndex> {
   return cachedWork(ctx, KIND, definition)
 }
@@ -73,6 +76,7 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
     source: stringAt(map, 'sourceCanonical') ?? stringAt(map, 'sourceUri'),
     target: stringAt(map, 'targetCanonical') ?? stringAt(map, 'targetUri'),
     groups,
+    malformed: yield* malformedPlace(map),
   }
 }
 
@@ -128,12 +132,8 @@ function mappingsOf(found: JsonObject | JsonObject[] | undefined): readonly Mapp
   return isObject(found) ? mappingsIn(found) : found.flatMap(mappingsIn)
 }
 
-/** A target with neither code nor equivalence says nothing. */
 function mappingsIn(element: JsonObject): readonly Mapping[] {
-  const targets = objectsAt(element, 'target').filter(
-    (target) => (stringAt(target, 'code') ?? stringAt(target, 'equivalence')) !== undefined,
-  )
-  return targets.map((target) => ({ element, target }))
+  return objectsAt(element, 'target').map((target) => ({ element, target }))
 }
 
 function* mappingsByTarget(bySource: Elements): Work<ReadonlyMap<string, readonly Mapping[]>> {

@@ -111,7 +111,7 @@ describe('translate', () => {
     [['disjoint'], false],
     [['unmatched', 'wider'], true],
   ])('targets that say %j make the result %s', async (equivalences, result) => {
-    const target = equivalences.map((equivalence) => ({ equivalence }))
+    const target = equivalences.map((equivalence) => ({ code: 'x', equivalence }))
     const answer = await translate(context(map({ group: [{ source: ONE, element: [{ code: 'a', target }] }] })), { url: MAP, coding: a })
     expect(answer.result).toBe(result)
     expect(answer.matches.map((match) => match.equivalence)).toEqual(equivalences)

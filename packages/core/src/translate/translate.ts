@@ -4,12 +4,12 @@ import { checkInput } from '../input/index.js'
 import { isOfVersion } from '../terminology/index.js'
 import { sourceCodes, TRANSLATE_INPUT, type LooseTranslateInput, type SourceCode, type TranslateInput } from './input.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
+import { NO_TRANSLATION } from './malformed-map.js'
 import { dependenciesMet, factsOf, mappingMatch, unmappedRule, type Facts } from './mapping.js'
 import { currentMap, mapsFor } from './maps.js'
 import type { TranslateMatch, TranslateResult } from './result.js'
 import { explainGroup, explainPassedCodes, mapStep, passedGroupStep, unmappedStep, type PlacedGroup } from './translation-steps.js'
 
-const NO_TRANSLATION: ReadonlySet<string | undefined> = new Set(['unmatched', 'disjoint'])
 const MAX_LISTED = 3
 
 /**
@@ -17,7 +17,7 @@ const MAX_LISTED = 3
  *
  * @returns All matches; that nothing matches is an answer, not an error.
  * @throws {OperationError} `source-ambiguous`, `parameter-required`, `parameter-invalid`; `not-found` for an unknown map;
- *   `definition-not-found`, `definition-invalid`, `too-costly` for a map whose `unmapped` cannot be followed.
+ *   `definition-not-found`, `definition-invalid`, `too-costly` for a map whose `unmapped` cannot be followed; `definition-invalid` for a malformed map.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-translate.html
  */
 export function translate(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
@@ -102,8 +102,15 @@ interface Step {
   readonly depth: number
 }
 
+function refuseMalformed({ canonical, malformed }: MapIndex): void {
+  if (malformed === undefined) return
+  const name = canonical === undefined ? 'The given ConceptMap' : `ConceptMap ${quoted(canonical)}`
+  throw new OperationError('definition-invalid', `${name} has a malformed element.`, { expression: [malformed] })
+}
+
 async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promise<void> {
   walk.pace.check()
+  refuseMalformed(map)
   const { reverse = false, targetSystem } = walk.input
   const ofSystem = bySystem(unseen(walk, map, codes))
   for (const [place, group] of map.groups.entries()) {

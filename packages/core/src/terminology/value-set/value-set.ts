@@ -1,5 +1,6 @@
 import { formatCanonical, type Definition } from '../../content/index.js'
-import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject, isObject } from '../../json/index.js'
+import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { isElementList, isText, wrongMember, type ElementShape } from '../element-shape.js'
 import { cached, type Cache, type CacheKind } from '../../context/index.js'
 
 /** A code that an include lists, with what the value set says about it beside the code system. */
@@ -124,10 +125,8 @@ function containedEntries(parent: JsonObject | undefined): readonly JsonObject[]
   return found
 }
 
-type IsRight = (value: unknown) => boolean
-
 /** What an include or exclude holds. To ignore a version would give the codes of another one. */
-const PART_MEMBERS: readonly (readonly [string, IsRight])[] = [
+const PART_MEMBERS: ElementShape = [
   ['system', isText],
   ['version', isText],
   ['valueSet', (value) => Array.isArray(value) && value.every(isText)],
@@ -135,7 +134,7 @@ const PART_MEMBERS: readonly (readonly [string, IsRight])[] = [
   ['filter', isElementList],
 ]
 
-const COMPOSE_MEMBERS: readonly (readonly [string, IsRight])[] = [
+const COMPOSE_MEMBERS: ElementShape = [
   ['inactive', (value) => typeof value === 'boolean'],
   ['include', isElementList],
   ['exclude', isElementList],
@@ -156,18 +155,6 @@ function malformedPart(part: JsonObject, path: string): string | undefined {
   if (broken !== undefined) return `${path}.${broken}`
   const uncoded = objectsAt(part, 'concept').findIndex((concept) => stringAt(concept, 'code') === undefined)
   return uncoded < 0 ? undefined : `${path}.concept[${uncoded}].code`
-}
-
-function wrongMember(object: JsonObject, members: readonly (readonly [string, IsRight])[]): string | undefined {
-  return members.find(([name, isRight]) => object[name] !== undefined && !isRight(object[name]))?.[0]
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string'
-}
-
-function isElementList(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isObject)
 }
 
 const EXPANSION_PARAMETER = 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter'

@@ -1,0 +1,73 @@
+import { objectsAt, type JsonObject } from '../json/index.js'
+import { isElementList, isText, wrongMember, type ElementShape } from '../terminology/index.js'
+import type { Work } from '../work/index.js'
+
+const MAP: ElementShape = [['group', isElementList]]
+
+const GROUP: ElementShape = [
+  ['source', isText],
+  ['sourceVersion', isText],
+  ['target', isText],
+  ['targetVersion', isText],
+  ['element', isElementList],
+]
+
+const ELEMENT: ElementShape = [
+  ['code', isText],
+  ['target', isElementList],
+]
+
+/** @see https://hl7.org/fhir/R4/valueset-concept-map-equivalence.html */
+const EQUIVALENCES: ReadonlySet<unknown> = new Set([
+  'relatedto',
+  'equivalent',
+  'equal',
+  'wider',
+  'subsumes',
+  'narrower',
+  'specializes',
+  'inexact',
+  'unmatched',
+  'disjoint',
+])
+
+const TARGET: ElementShape = [
+  ['code', isText],
+  ['equivalence', (value) => EQUIVALENCES.has(value)],
+]
+
+/** Equivalences by which a code is translated into nothing. */
+export const NO_TRANSLATION: ReadonlySet<unknown> = new Set(['unmatched', 'disjoint'])
+
+const STEPS = 256
+
+/**
+ * FHIRPath of the first element of a map that does not have the shape of R4, by which codes would silently have no translation: a target without code
+ * is one, unless its equivalence says that there is none.
+ */
+export function* malformedPlace(map: JsonObject): Work<string | undefined> {
+  const broken = wrongMember(map, MAP)
+  if (broken !== undefined) return `ConceptMap.${broken}`
+  let step = 0
+  for (const [i, group] of objectsAt(map, 'group').entries()) {
+    const wrong = wrongMember(group, GROUP)
+    if (wrong !== undefined) return `ConceptMap.group[${i}].${wrong}`
+    for (const [j, element] of objectsAt(group, 'element').entries()) {
+      if (step++ % STEPS === 0) yield
+      const place = malformedElement(element)
+      if (place !== undefined) return `ConceptMap.group[${i}].element[${j}].${place}`
+    }
+  }
+  return undefined
+}
+
+function malformedElement(element: JsonObject): string | undefined {
+  const wrong = wrongMember(element, ELEMENT)
+  if (wrong !== undefined) return wrong
+  for (const [k, target] of objectsAt(element, 'target').entries()) {
+    const missing = target['code'] === undefined && !NO_TRANSLATION.has(target['equivalence']) ? 'code' : undefined
+    const place = wrongMember(target, TARGET) ?? missing
+    if (place !== undefined) return `target[${k}].${place}`
+  }
+  return undefined
+}
