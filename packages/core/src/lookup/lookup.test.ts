@@ -110,6 +110,16 @@ describe('the operation', () => {
     })
   })
 
+  it('takes the CodeSystem itself, in its own version', async () => {
+    const codeSystem = { ...LIVING, version: '0.1', concept: [{ code: 'cat', display: 'Tom' }] }
+    const given = { name: 'codeSystem', resource: codeSystem }
+    const answer = await call(lookupOperation, ctx, [given, { name: 'code', valueCode: 'cat' }])
+    expect(answer['parameter']).toContainEqual({ name: 'display', valueString: 'Tom' })
+    expect(await lookup(ctx, { system, code: 'cat', codeSystem })).toMatchObject({ display: 'Tom', version: '0.1' })
+    for (const other of [{ system: cs('twin') }, { system, version: '1.0.0' }])
+      await expect(lookup(ctx, { ...other, code: 'cat', codeSystem })).rejects.toMatchObject({ code: 'parameter-invalid' })
+  })
+
   it.each(['code=cat', `system=${system}`, ''])('needs both: %j', async (query) => {
     await expect(callByGet(lookupOperation, ctx, query)).rejects.toMatchObject({ code: 'parameter-required' })
   })

@@ -16,6 +16,7 @@ import {
 } from '../input/index.js'
 import { objectsAt, stringAt } from '../json/index.js'
 import {
+  agreedSystem,
   conceptTexts,
   languageStep,
   languagesFor,
@@ -45,7 +46,7 @@ export interface LookupOptions extends AskedLanguages, ExplainOption {
   readonly useSupplement?: readonly string[] | undefined
   /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
-  /** The CodeSystem itself, used instead of a stored one of the same url and version. */
+  /** The CodeSystem itself, used instead of a stored one of its url and version. */
   readonly codeSystem?: object | undefined
 }
 
@@ -63,8 +64,8 @@ const LOOKUP_INPUT = inputShape<LookupInput>({
 /**
  * Looks up what a code system and its supplements say about a code.
  *
- * @throws {OperationError} `parameter-required` without a code or its system; `source-ambiguous` for `code` beside `coding`; `not-found` for an unknown
- *   code, code system or version; `content-not-found` for an unknown supplement; `not-supported` for a property that cannot be returned.
+ * @throws {OperationError} `parameter-required` without a code or its system; `source-ambiguous` for `code` beside `coding`; `parameter-invalid` for another
+ *   system or version than that of `codeSystem`; `not-found` for an unknown code, code system or version; `content-not-found` for an unknown supplement; `not-supported` for a property that cannot be returned.
  * @see https://hl7.org/fhir/R4/codesystem-operation-lookup.html
  */
 export function lookup(ctx: OperationContext, input: LookupInput): Promise<LookupResult> {
@@ -102,10 +103,11 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
   }
 }
 
-/** @throws {OperationError} `parameter-required` without a code or its system. */
+/** @throws {OperationError} `parameter-required` without a code or its system; as `agreedSystem`. */
 function namedConcept(input: LookupInput): Pick<SystemAndCode, 'system' | 'code' | 'version'> {
   codeSource(input)
-  const { system, code, version } = input.coding ?? input
+  const { code, ...named } = input.coding ?? input
+  const { system, version } = agreedSystem(input.codeSystem, named)
   if (system !== undefined && code !== undefined) return { system, code, version }
   throw new OperationError('parameter-required', 'The concept must be named by code and system, or by coding.', { expression: ['code'] })
 }

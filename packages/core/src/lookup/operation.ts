@@ -16,6 +16,7 @@ export const lookupOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup',
   answers: 'Parameters',
+  resourceParameter: 'codeSystem',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {
@@ -31,7 +32,8 @@ function readInput(_: OperationContext, request: OperationRequest, reader: Param
   const plain = reader.text('code')
   if (coding !== undefined && plain !== undefined) throw ambiguousCode(['code', 'coding'])
   const code = plain ?? stringAt(coding, 'code')
-  const system = agreed(reader, coding, 'system')
+  const codeSystem = reader.resource('codeSystem')
+  const system = agreed(reader, coding, 'system') ?? stringAt(codeSystem, 'url')
   if (code === undefined || system === undefined) {
     throw new OperationError('parameter-required', 'The concept must be named by code and system, or by coding.', { expression: ['code'] })
   }
@@ -39,6 +41,7 @@ function readInput(_: OperationContext, request: OperationRequest, reader: Param
     system,
     code,
     version: agreed(reader, coding, 'version'),
+    codeSystem,
     properties: reader.texts('property'),
     useSupplement: reader.texts('useSupplement'),
     ...readLanguages(reader, request),

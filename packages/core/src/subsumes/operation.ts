@@ -1,3 +1,4 @@
+import { OperationError } from '../errors/index.js'
 import type { OperationContext } from '../context/index.js'
 import { stringAt } from '../json/index.js'
 import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
@@ -13,6 +14,7 @@ export const subsumesOperation: Operation = {
   methods: ['GET', 'POST'],
   definition: 'http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes',
   answers: 'Parameters',
+  resourceParameter: 'codeSystem',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
   async run(base, request) {
@@ -21,10 +23,17 @@ export const subsumesOperation: Operation = {
   },
 }
 
-/** @throws {OperationError} `parameter-invalid` for another system or version than that of the id; `not-found` for the id of no code system. */
+/** @throws {OperationError} `parameter-invalid` for another system or version than that of the id, and for a CodeSystem beside it; `not-found` for the id of no code system. */
 async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<LooseSubsumesInput> {
   const stored = (await storedInstance(ctx, request))?.resource
+  const codeSystem = reader.resource('codeSystem')
+  if (stored !== undefined && codeSystem !== undefined) {
+    throw new OperationError('parameter-invalid', 'Another code system cannot be given where the path names one.', {
+      expression: [reader.expressionOf('codeSystem')],
+    })
+  }
   return {
+    codeSystem,
     system: onlyOne('code system', [reader.text('system'), stringAt(stored, 'url')]),
     version: onlyOne('version', [reader.text('version'), stringAt(stored, 'version')]),
     codeA: reader.text('codeA'),

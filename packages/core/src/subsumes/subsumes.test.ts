@@ -148,6 +148,21 @@ describe('subsumption', () => {
     await expect(ask('codeA=animal&codeB=cat', 'never')).rejects.toMatchObject({ code: 'not-found' })
   })
 
+  it('takes the CodeSystem itself, in its own version', async () => {
+    const codeSystem = { ...LIVING, version: '0.1', concept: [{ code: 'cat', concept: [{ code: 'animal' }] }] }
+    const parameters = [
+      { name: 'codeSystem', resource: codeSystem },
+      { name: 'codeA', valueCode: 'animal' },
+      { name: 'codeB', valueCode: 'cat' },
+    ]
+    expect(await call(subsumesOperation, ctx, parameters)).toMatchObject({ parameter: [{ valueCode: 'subsumed-by' }] })
+    const codes = { system: cs('living'), codeA: 'animal', codeB: 'cat' }
+    expect(await subsumes(ctx, { ...codes, codeSystem })).toEqual({ outcome: 'subsumed-by' })
+    await expect(subsumes(ctx, { ...codes, version: '1.0.0', codeSystem })).rejects.toMatchObject({ code: 'parameter-invalid' })
+    const own = createContext({ storage: memoryStorage([{ ...LIVING, id: 'own' }]) })
+    await expect(call(subsumesOperation, own, parameters, { id: 'own' })).rejects.toMatchObject({ code: 'parameter-invalid' })
+  })
+
   it('takes codings, which must be of one system', async () => {
     const coding = (name: string, system: string, code: string): object => ({ name, valueCoding: { system: cs(system), code } })
     expect(

@@ -1,9 +1,10 @@
 import type { Coding, Parameters } from 'fhir/r4.js'
-import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { explained, forRequest, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
-import { ambiguousCode, checkInput, CODING, FLAG, inputShape, TEXT } from '../input/index.js'
+import { ambiguousCode, checkInput, CODING, FLAG, inputShape, resourceOf, TEXT } from '../input/index.js'
 import {
+  agreedSystem,
   hierarchyStep,
   neededConcept,
   neededSystem,
@@ -42,6 +43,8 @@ export type SubsumesInput = (TwoCodes | TwoCodings) & SubsumesOptions
 export interface SubsumesOptions extends ExplainOption {
   /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
+  /** The CodeSystem itself, used instead of a stored one of its url and version. */
+  readonly codeSystem?: object | undefined
 }
 
 /** `SubsumesInput` as it arrives from Parameters or plain JavaScript: also a code beside a coding. */
@@ -62,6 +65,7 @@ const SUBSUMES_INPUT = inputShape<SubsumesInput>({
   codingA: CODING,
   codingB: CODING,
   rules: VERSION_RULES,
+  codeSystem: resourceOf('CodeSystem'),
   explain: FLAG,
 })
 
@@ -93,7 +97,8 @@ export function answerSubsumes(ctx: OperationContext, input: LooseSubsumesInput)
 async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promise<SubsumesResult> {
   checkInput(ctx, input, SUBSUMES_INPUT)
   const { system, version, codeA, codeB } = pairOf(input)
-  const scope = await terminologyScope(ctx, input.rules === undefined ? {} : { rules: input.rules })
+  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
+  const scope = await terminologyScope(own, input.rules === undefined ? {} : { rules: input.rules })
   const provider = await neededSystem(scope, { system, version, reason: 'request', consequence: 'the codes cannot be compared' })
   const a = await neededConcept(ctx, provider, codeA)
   const b = await neededConcept(ctx, provider, codeB)
@@ -103,8 +108,10 @@ async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promi
 
 function pairOf({ codingA, codingB, ...input }: LooseSubsumesInput): Pick<TwoCodes, 'system' | 'version' | 'codeA' | 'codeB'> {
   const [codeA, codeB] = [oneCode('A', input.codeA, codingA), oneCode('B', input.codeB, codingB)]
-  const system = onlyOne('code system', [input.system, codingA?.system, codingB?.system])
-  const version = onlyOne('version', [input.version, codingA?.version, codingB?.version])
+  const { system, version } = agreedSystem(input.codeSystem, {
+    system: onlyOne('code system', [input.system, codingA?.system, codingB?.system]),
+    version: onlyOne('version', [input.version, codingA?.version, codingB?.version]),
+  })
   if (codeA !== undefined && codeB !== undefined && system !== undefined) return { system, version, codeA, codeB }
   throw new OperationError(
     'parameter-required',

@@ -1,12 +1,14 @@
 import { formatCanonical } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import { isObject, stringAt } from '../json/index.js'
 import type { CodeSystemProvider } from '../code-system/index.js'
 import { preparedChoice, type SystemFamily } from './code-system/system-family.js'
 import { explainUnknownCode } from './explain/unknown-code.js'
 import { versionStep } from './explain/steps.js'
 import { escaped, type MessageId, type MessageValues } from './messages.js'
 import type { TerminologyScope } from './scope.js'
+import { versionFits } from './versions.js'
 
 /** A code system without which an operation cannot go on. */
 export interface NeededSystem {
@@ -17,6 +19,30 @@ export interface NeededSystem {
   readonly reason: 'coding' | 'request'
   /** What the operation cannot do without it, for the message: `the code cannot be looked up`. */
   readonly consequence: string
+}
+
+/**
+ * What names the code system of a request: its parameters, and the CodeSystem that it brings itself.
+ *
+ * @throws {OperationError} `parameter-invalid` where a parameter names another url or version than that CodeSystem has.
+ */
+export function agreedSystem(codeSystem: object | undefined, named: SystemName): SystemName {
+  if (!isObject(codeSystem)) return named
+  const [url, version] = [stringAt(codeSystem, 'url'), stringAt(codeSystem, 'version')]
+  if (named.system !== undefined && named.system !== url) throw otherSystem('system', named.system, url)
+  if (named.version !== undefined && !versionFits(named.version, version)) throw otherSystem('version', named.version, version)
+  return { system: url, version }
+}
+
+/** A code system by url and version, as far as they are known. */
+export interface SystemName {
+  readonly system?: string | undefined
+  readonly version?: string | undefined
+}
+
+function otherSystem(name: keyof SystemName, named: string, given: string | undefined): OperationError {
+  const text = `The ${name} is ${quoted(named)}, and that of the CodeSystem that is given is ${given === undefined ? 'absent' : quoted(given)}.`
+  return new OperationError('parameter-invalid', text, { expression: [name] })
 }
 
 /** The code system in the version that is named, or that rules and status choose. @throws {OperationError} `not-found` when it is not known. */
