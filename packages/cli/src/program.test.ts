@@ -125,6 +125,8 @@ describe('wrong use', () => {
   test.each([
     ['an unknown command', ['expnd'], 2, 'expand'],
     ['codes of a closure without their system', ['closure', 'visits', 'a'], 2, '--system is missing'],
+    ['standard input beside files', ['validate', '-', 'x.json'], 2, 'cannot be read beside files'],
+    ['a watch of standard input', ['validate', '--watch', '-'], 2, '--watch needs files or folders'],
     ['an unknown option', ['expand', 'u', '--filtr', 'x'], 2, '--filter'],
     ['a missing argument', ['expand'], 2, 'url'],
     ['a port that is not a number', ['serve', '--port', 'x'], 2, 'whole number'],
@@ -404,6 +406,15 @@ describe('validate', () => {
       1,
       'stdin:1:55: error at Patient.name[0].foo: Invalid additional property "Patient.name[0].foo" [unknown-property]',
     ])
+  })
+
+  test('reads standard input by its usual name', async () => {
+    const lines = '{"resourceType":"Patient"}\n{"resourceType":"Patient","active":"yes"}\n'
+    expect(await command(['validate', '-'], lines)).toMatchObject({
+      status: 1,
+      out: expect.stringContaining('stdin:2:'),
+      err: expect.stringContaining('2 resources checked: 1 valid, 1 invalid'),
+    })
   })
 
   test('does not take a folder without resources for one without mistakes', async () => {

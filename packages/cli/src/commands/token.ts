@@ -13,6 +13,8 @@ import { repeated, wholeNumber } from './options.js'
 interface CreateOptions {
   readonly storage: string
   readonly user: string
+  readonly name?: string
+  readonly email?: string
   readonly scope?: readonly string[]
   readonly project?: string
   readonly patient?: string
@@ -45,7 +47,9 @@ function createCommand(io: Io): Command {
   return new Command('create')
     .description('Print a new token. It is shown once and cannot be read again.')
     .requiredOption('--storage <storage>', 'sqlite:FILE or postgres:URL')
-    .option('--user <sub>', 'subject identifier; a new user gets made-up claims: Demo User, <sub>@example.org', subject, 'demo')
+    .option('--user <sub>', 'subject identifier; without --name and --email, only demo has claims about the person', subject, 'demo')
+    .option('--name <name>', 'full name of the user, for the user-information endpoint', claim)
+    .option('--email <address>', 'e-mail address of the user', claim)
     .option('--scope <scope>', `scope, repeatable (default: ${FULL_SCOPES.join(' ')})`, scopes)
     .option('--project <project>', 'project that the token is bound to')
     .option('--patient <id>', 'patient that scopes of the form patient/... apply to', patientId)
@@ -57,6 +61,11 @@ function createCommand(io: Io): Command {
 
 function subject(text: string): string {
   if (!/^[!-~]{1,255}$/.test(text)) throw new InvalidArgumentError('It must be 1 to 255 visible ASCII characters.')
+  return text
+}
+
+function claim(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('It must not be blank.')
   return text
 }
 
@@ -87,7 +96,7 @@ function revokeCommand(io: Io): Command {
 async function create(engine: Engine, options: CreateOptions, io: Io): Promise<void> {
   const known = await engine.sessionStore.user(options.user)
   const issued = await createSessions({ store: engine.sessionStore }).create({
-    user: known === undefined ? { sub: options.user, ...demoClaims(options.user) } : options.user,
+    user: { sub: options.user, ...(known?.claims ?? newClaims(options.user)), ...statedClaims(options) },
     scopes: options.scope ?? FULL_SCOPES,
     userAgent: 'fhir-ops token',
     remoteHost: '127.0.0.1',
@@ -97,6 +106,15 @@ async function create(engine: Engine, options: CreateOptions, io: Io): Promise<v
   })
   if (options.json) io.out(JSON.stringify({ token: issued.token, loginId: issued.loginId, expiresAt: issued.expiresAt }))
   else io.out(issued.token)
+}
+
+/** Nothing is made up about people: only the demo user, who is nobody, has claims that nobody stated. */
+function newClaims(sub: string): Readonly<Record<string, unknown>> {
+  return sub === 'demo' ? demoClaims(sub) : {}
+}
+
+function statedClaims({ name, email }: CreateOptions): Readonly<Record<string, unknown>> {
+  return { ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
 }
 
 async function list(engine: Engine, options: ListOptions, io: Io): Promise<void> {

@@ -8,7 +8,7 @@ import type { Source } from '../load/sources.js'
 import { progressOn } from '../progress.js'
 import { checkInOrder, checkSource, type Asked } from '../validate/check-in-order.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
-import { changedFiles, inputsAt, type Inputs } from '../validate/input-files.js'
+import { changedFiles, inputsAt, isStandardInput, type Inputs } from '../validate/input-files.js'
 import {
   FINDING_LEVELS,
   formatOption,
@@ -43,7 +43,7 @@ export function validateCommand(io: Io): Command {
     .description('Validate resources. Exit status 0 when none has an error, 1 when one has or the command failed, 2 on wrong use.')
     .argument(
       '[paths...]',
-      'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; one resource or NDJSON from standard input when there is none',
+      'JSON or NDJSON files (also .gz), patterns such as "**/*.json", or folders; - or nothing for one resource or NDJSON from standard input',
     )
     .option('--profile <canonical>', 'profile to validate against, repeatable', repeated)
     .addOption(formatOption())
@@ -71,7 +71,7 @@ async function validateAll(
   { profile = [], bestPractice, level, ...options }: ValidateOptions,
   io: Io,
 ): Promise<void> {
-  if (options.watch && paths.length === 0) throw new OperationError('parameter-value', '--watch needs files or folders.')
+  if (options.watch && isStandardInput(paths)) throw new OperationError('parameter-value', '--watch needs files or folders.')
   const inputs = await inputsAt(paths, io)
   const engine = engineWhenNeeded(options, io)
   const asked = { profiles: profile, bestPractice, level }

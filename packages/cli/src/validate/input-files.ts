@@ -20,15 +20,22 @@ export interface Inputs {
 }
 
 /**
- * The resources of files, folders and patterns; without any, that of standard input.
+ * The resources of files, folders and patterns; without any, and for `-`, that of standard input.
  *
- * @throws {OperationError} `parameter-value` when a path names no file.
+ * @throws {OperationError} `parameter-value` when a path names no file, and for `-` among others.
  */
 export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs> {
-  if (paths.length === 0) return { sources: () => fromStandardInput(io), bytes: 0, shareAt: () => undefined }
+  if (isStandardInput(paths)) return { sources: () => fromStandardInput(io), bytes: 0, shareAt: () => undefined }
   const named = await Promise.all(paths.map(async (path) => ({ path, files: await filesIn([path]) })))
   const files = named.flatMap((one) => one.files)
   return { sources: () => fromFiles(named), bytes: files.reduce((sum, file) => sum + textBytes(file), 0), shareAt: shareOf(files) }
+}
+
+/** True for no path, and for `-`. @throws {OperationError} `parameter-value` for `-` among others. */
+export function isStandardInput(paths: readonly string[]): boolean {
+  if (paths.length > 1 && paths.includes('-'))
+    throw new OperationError('parameter-value', 'Standard input (-) cannot be read beside files.')
+  return paths.length === 0 || paths[0] === '-'
 }
 
 /** One resource, or NDJSON. A resource whose first line is JSON by itself has no other. */
