@@ -23,6 +23,15 @@ describe('a closure table', () => {
     expect(rows(await closure(ctx, { name: 't', concepts: concepts('cat') }))).toEqual([])
   })
 
+  it.each([
+    ['', 'parameter-value'],
+    [' ', 'parameter-value'],
+    ['t ', 'parameter-value'],
+    ['x'.repeat(257), 'parameter-too-long'],
+  ])('is not named %j', async (name, code) => {
+    await expect(closure(contextOf(LIVING), { name })).rejects.toMatchObject({ code })
+  })
+
   it('has no pairs of a hierarchy of parts, which is not one of kinds', async () => {
     const body = codeSystem('body', [{ code: 'hand', concept: [{ code: 'finger' }] }], { hierarchyMeaning: 'part-of' })
     const ctx = contextOf(body)

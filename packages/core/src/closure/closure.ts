@@ -40,6 +40,8 @@ export interface ClosureResult extends Explained {
   readonly entries: readonly ClosureEntry[]
 }
 
+const MAX_NAME = 256
+
 /** Of requests that add at the same time, one succeeds in each round. */
 const ATTEMPTS = 100
 
@@ -47,7 +49,7 @@ const ATTEMPTS = 100
  * Maintains a closure table: which of the codes that were ever added are below which others. The table is kept in the storage under its
  * name, for every caller that knows the name.
  *
- * @throws {OperationError} `not-found` for a table that does not exist, and for an unknown code or code system; `parameter-value` for a version
+ * @throws {OperationError} `parameter-value` and `parameter-too-long` for a name that cannot be one; `not-found` for a table that does not exist, and for an unknown code or code system; `parameter-value` for a version
  *   that the table never had, or had before it was last emptied; `parameter-invalid` for concepts and version together, and for concepts of
  *   different versions of one code system: the first codes of a system fix its version for the table.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-closure.html
@@ -61,6 +63,7 @@ type Change = Omit<ClosureResult, 'date' | 'explanation'>
 
 async function maintained(ctx: OperationContext, input: ClosureInput): Promise<Change> {
   checkInput(ctx, input, CLOSURE_INPUT)
+  checkName(input.name)
   const concepts = input.concepts ?? []
   if (concepts.length > 0 && input.since !== undefined) {
     throw new OperationError('parameter-invalid', 'Concepts and version cannot be given together.', { expression: ['version'] })
@@ -74,6 +77,13 @@ async function started(ctx: OperationContext, name: string): Promise<Change> {
   const version = before === undefined ? 0 : before.state.version + 1
   await writeClosure(ctx, { name, version, madeAt: version, concepts: [], entries: [] })
   return { name, version: String(version), entries: [] }
+}
+
+/** As texts come with a request: with something to read, and no blank around it that another caller would miss. */
+function checkName(name: string): void {
+  if (name.length > MAX_NAME) throw new OperationError('parameter-too-long', `The name must have at most ${MAX_NAME} characters.`)
+  if (name === '' || name.trim() !== name)
+    throw new OperationError('parameter-value', 'The name must not be empty, nor begin or end with a blank.', { expression: ['name'] })
 }
 
 async function existing(ctx: OperationContext, name: string): Promise<KeptState> {

@@ -7,8 +7,6 @@ import { readTerminologyCall } from '../terminology/index.js'
 import { closure, toConceptMap, type ClosureInput } from './closure.js'
 import type { ClosureConcept } from './closure-state.js'
 
-const MAX_NAME = 256
-
 /** `$closure` as the handler mounts it. */
 export const closureOperation: Operation = {
   name: '$closure',
@@ -24,11 +22,10 @@ export const closureOperation: Operation = {
   },
 }
 
-/** @throws {OperationError} `parameter-required` without name; `parameter-too-long`; `parameter-value` for a concept without system or code. */
+/** @throws {OperationError} `parameter-required` without name; `parameter-value` for a concept without system or code. */
 function readInput(_: OperationContext, __: OperationRequest, reader: ParameterReader): ClosureInput {
   const name = reader.text('name')
   if (name === undefined) throw new OperationError('parameter-required', 'Parameter name is missing: it names the closure table.')
-  if (name.length > MAX_NAME) throw new OperationError('parameter-too-long', `The name must have at most ${MAX_NAME} characters.`)
   return { name, concepts: reader.all('concept').map(readConcept), since: reader.text('version'), explain: reader.boolean('_explain') }
 }
 
