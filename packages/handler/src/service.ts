@@ -82,7 +82,7 @@ export function createService(options: HandlerOptions): Service {
   const indexer = options.indexer ?? indexerOf(context, baseUrl)
   const startedAt = context.now().toISOString()
   return {
-    ctx: context,
+    ctx: withBase(context, `${baseUrl}${FHIR_PATH}`),
     sessions,
     baseUrl,
     mount: segmentsOf(options.mountPath ?? new URL(baseUrl).pathname),
@@ -140,6 +140,12 @@ function loggerOf({ log }: HandlerOptions): Service['log'] {
       // There is no other place to report it.
     }
   }
+}
+
+/** What content says in the server's own addresses is read as such, unless the host states another base. */
+function withBase(context: OperationContext, base: string): OperationContext {
+  const { search } = context
+  return search === undefined || search.base !== undefined ? context : { ...context, search: { ...search, base } }
 }
 
 function indexerOf({ search }: OperationContext, baseUrl: string): Indexer {

@@ -49,7 +49,7 @@ function groupOf(measure: JsonObject): string | undefined {
  */
 async function namedSubject(ctx: OperationContext, given: string, measure: JsonObject): Promise<Subject> {
   const subjectType = subjectTypeOf(measure)
-  const { type, id } = referenceIn(given, subjectType)
+  const { type, id } = referenceIn(ctx, given, subjectType)
   const isOne = type === subjectType
   const hasPatients = subjectType === 'Patient' && PATIENTS_OF.has(type)
   if (!isResourceId(id) || (!isOne && !hasPatients && type !== 'Group'))
@@ -111,7 +111,7 @@ function checkedMembers(group: JsonObject, { id, subjectType }: { readonly id: s
 function memberTypeOf(member: JsonObject, { group, index }: { readonly group: string; readonly index: number }): string {
   if (member['inactive'] === true) throw unlisted(group, `Group.member[${index}] is inactive`)
   if (member['period'] !== undefined) throw unlisted(group, `Group.member[${index}] has a period`)
-  const { type, id } = referenceIn(stringAt(objectAt(member, 'entity'), 'reference') ?? '', '')
+  const { type, id } = localReference(stringAt(objectAt(member, 'entity'), 'reference') ?? '', '')
   if (isResourceType(type) && isResourceId(id)) return type
   throw unlisted(group, `Group.member[${index}] does not refer to a resource as <type>/<id>`)
 }
@@ -140,7 +140,7 @@ export async function practitionerIdOf(ctx: OperationContext, given: string, mea
         expression: ['practitioner'],
       },
     )
-  const { type, id } = referenceIn(given, 'Practitioner')
+  const { type, id } = referenceIn(ctx, given, 'Practitioner')
   if (type !== 'Practitioner' || !isResourceId(id)) {
     throw new OperationError('parameter-invalid', `${quoted(given)} is not a reference to a Practitioner.`, {
       expression: ['practitioner'],
@@ -155,8 +155,14 @@ interface LocalReference {
   readonly id: string
 }
 
+/** The same for what may be an address below the server's own base. */
+function referenceIn({ search }: OperationContext, given: string, defaultType: string): LocalReference {
+  const own = `${search?.base}/`
+  return localReference(given.startsWith(own) ? given.slice(own.length) : given, defaultType)
+}
+
 /** The type and id of `<type>/<id>`; an id alone has the default type. Of a longer reference the id is not valid. */
-function referenceIn(given: string, defaultType: string): LocalReference {
+function localReference(given: string, defaultType: string): LocalReference {
   const slash = given.indexOf('/')
   return slash < 0 ? { type: defaultType, id: given } : { type: given.slice(0, slash), id: given.slice(slash + 1) }
 }
