@@ -9,7 +9,9 @@ export function wrongMember(element: JsonObject, shape: ElementShape): string | 
 }
 
 /** True for the value of a primitive that is written as text. */
-export const isText = isString
+export function isText(value: unknown): boolean {
+  return isString(value)
+}
 
 /** True for an element that repeats. */
 export function isElementList(value: unknown): boolean {
