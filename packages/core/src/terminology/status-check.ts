@@ -25,13 +25,12 @@ export interface Stated {
  * experiment experiments.
  */
 export function statusNotes(plan: ValueSetPlan, providers: readonly CodeSystemProvider[]): readonly StatusNote[] {
-  const notes = withImports(plan).flatMap(({ valueSet, includes, excludes }) => {
-    const parts = [...includes, ...excludes]
-    const systems = providers.filter(({ header }) => parts.some(({ family }) => family?.url === header.url))
-    const imported = parts.flatMap((part) => part.imports)
+  const notes = withImports(plan).flatMap(({ valueSet, includes, excludes, imported }) => {
+    const urls = new Set([...includes, ...excludes].flatMap(({ family }) => family?.url ?? []))
+    const systems = providers.filter(({ header }) => urls.has(header.url))
     return [
       ...systems.flatMap(({ header }) => systemNote(header, valueSet)),
-      ...imported.flatMap((other) => valueSetNote(other.valueSet, valueSet)),
+      ...[...imported].flatMap((other) => valueSetNote(other.valueSet, valueSet)),
     ]
   })
   const all = [...valueSetNote(plan.valueSet, plan.valueSet), ...notes]

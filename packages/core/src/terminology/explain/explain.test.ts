@@ -266,7 +266,7 @@ describe('how an answer came about', () => {
   })
 
   it('a value set of many parts is explained in the time that its parts take', async () => {
-    const include = Array.from({ length: 5_000 }, (_, i) => ({ system: cs('living'), version: `${i}`, concept: [{ code: 'cat' }] }))
+    const include = Array.from({ length: 5_000 }, (_, i) => ({ system: cs('living'), version: `${i % 100}`, concept: [{ code: 'cat' }] }))
     const value = coding('cat', { version: '7' })
     const { explanation } = await validateCode(ctx, { valueSet: valueSet('many', { include }), coding: value, explain: true })
     expect(explanation?.omitted).toBeGreaterThan(3_900)

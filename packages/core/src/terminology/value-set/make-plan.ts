@@ -15,12 +15,12 @@ import {
   type ValueSetDefinition,
 } from './value-set.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
-import { namedSystems, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
+import { completePlan, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
 
 /**
  * Looks up everything that a value set refers to. A value set that is imported on several ways is looked up once.
  *
- * @throws {OperationError} `unprocessable` for a circle of imports; `too-costly` when imports go deeper than `maxImportDepth`;
+ * @throws {OperationError} `unprocessable` for a circle of imports; `too-costly` when imports go deeper than `maxImportDepth`, and for too many versions of a code system;
  *   `definition-invalid` for a value set that defines nothing, a malformed element or a filter without value.
  */
 export function makePlan(scope: TerminologyScope, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
@@ -54,17 +54,17 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   scope.pace.check()
   const inner = { scope, made, path: [...path, { key, valueSet }], owner: nameOf(valueSet) }
   const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
-  const includes = inVersionOrder(await eachPlan(inner, valueSet.includes, 'include'))
-  await scope.pace.step()
+  const includes = await eachPlan(inner, valueSet.includes, 'include')
   const match = expansionParameterText(valueSet.resource, 'versionsMatch')
-  const plan = {
+  const stated = {
     valueSet,
     contained: key.includes('#'),
     includes,
     excludes,
-    systems: namedSystems([...includes, ...excludes]),
     ...(match !== undefined && { versionsMatch: match === 'true' }),
   }
+  const complete = await scope.pace.run(completePlan(stated))
+  const plan = { ...complete, includes: inVersionOrder(includes) }
   made.set(key, plan)
   return plan
 }
@@ -75,11 +75,15 @@ function inVersionOrder(plans: readonly ConceptSetPlan[]): readonly ConceptSetPl
   if (bySystem.size === plans.length) return plans
   const sorted = new Map(
     Array.from(bySystem, ([system, group]) => {
-      if (system !== undefined) group.sort((a, b) => compareVersions(b.definition.version, a.definition.version))
-      return [system, group.values()]
+      return [system, (system === undefined ? group : newestFirst(group)).values()]
     }),
   )
   return plans.flatMap(({ definition }) => sorted.get(definition.system)?.next().value ?? [])
+}
+
+function newestFirst(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
+  const byVersion = Map.groupBy(plans, ({ definition }) => definition.version)
+  return [...byVersion.entries()].sort(([a], [b]) => compareVersions(b, a)).flatMap(([, group]) => group)
 }
 
 async function eachPlan(

@@ -32,14 +32,15 @@ export interface Members {
  *   `not-supported` for a filter that is not understood or a code system whose codes cannot be listed.
  */
 export function* membersOf(scope: TerminologyScope, plan: ValueSetPlan): Work<Members> {
-  const systems: SystemChoice[] = []
+  const systems = new Map<string, SystemChoice>()
   const outcome = yield* evaluated({ scope, systems, done: new Map() }, plan)
-  return { ...outcome, systems: onceEach(systems) }
+  return { ...outcome, systems: [...systems.values()] }
 }
 
 interface Evaluation {
   readonly scope: TerminologyScope
-  readonly systems: SystemChoice[]
+  /** By origin and canonical, in the order of their use. */
+  readonly systems: Map<string, SystemChoice>
   readonly done: Map<ValueSetPlan, Outcome>
 }
 
@@ -155,10 +156,15 @@ function* partSegments(evaluation: Evaluation, part: ConceptSetPlan, others: Ite
   }
   const choice = chooseVersion(part.family, { include: part.definition.version, rules: evaluation.scope.rules })
   const provider = usableProvider(choice)
-  evaluation.systems.push(choice)
+  noteUse(evaluation, choice, provider)
   const { url } = part.family
   const versions = [...others].filter((other) => other.header.url === url && !sameSystem(other, provider))
   return yield* inEach(yield* mapped([provider, ...versions], (version) => systemSegment(version, part)), imported)
+}
+
+function noteUse({ systems }: Evaluation, choice: SystemChoice, { header }: CodeSystemProvider): void {
+  const name = `${choice.origin} ${formatCanonical(header.url, header.version)}`
+  if (!systems.has(name)) systems.set(name, choice)
 }
 
 /** The codes of segments that each of the others has too. */
@@ -228,12 +234,4 @@ function* inAll(codes: Segment['codes'], sets: readonly ConceptSet[]): Work<Segm
 function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
   const concept = provider.find(entry.code)
   return concept === undefined ? [] : [[concept, entry]]
-}
-
-function onceEach(systems: readonly SystemChoice[]): readonly SystemChoice[] {
-  return systems.filter((choice, i) => systems.findIndex((other) => isSame(other, choice)) === i)
-}
-
-function isSame(a: SystemChoice, b: SystemChoice): boolean {
-  return a.provider !== undefined && b.provider !== undefined && a.origin === b.origin && sameSystem(a.provider, b.provider)
 }

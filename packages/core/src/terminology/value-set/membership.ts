@@ -1,12 +1,22 @@
-import { compareVersions } from '../../content/index.js'
 import type { CodeSystemProvider, ConceptStatus } from '../../code-system/index.js'
-import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
+import type { SystemChoice } from '../code-system/system-family.js'
 import { conceptTexts } from '../concept-texts.js'
 import { explainMember, explainPart, explainPassedOver } from '../explain/membership-steps.js'
 import type { TerminologyScope } from '../scope.js'
 import { isOfVersion } from '../versions.js'
+import {
+  choiceFor,
+  excludedVersions,
+  includesFor,
+  isVersioned,
+  lookedVersions,
+  versionOf,
+  versionsIn,
+  type VersionAsked,
+  type VersionOnly,
+} from './asked-versions.js'
 import type { CodeInQuestion, ConceptSetPlan, Membership, ValueSetPlan } from './plan.js'
-import { keepsVersions, listedConcept, namesCodesOfAnyVersion, selects, type FilterTest } from './selection.js'
+import { listedConcept, namesCodesOfAnyVersion, selects, type FilterTest } from './selection.js'
 
 /** Which members do not count. */
 export interface MembershipOptions {
@@ -33,26 +43,13 @@ export interface MembershipQuestion {
  * @throws {OperationError} `not-supported` for a filter that is not understood.
  */
 export function membershipIn(question: MembershipQuestion, plan: ValueSetPlan): Membership {
-  const asking = { ...question, done: new Map() }
+  const asking = { ...question, done: new Map(), looked: lookedVersions() }
   return question.code.version === undefined ? inSomeVersion(asking, plan) : asked(asking, plan)
 }
 
-interface Asking extends MembershipQuestion {
+interface Asking extends MembershipQuestion, VersionAsked {
   /** Answers by value set, apart for each way of asking. */
   readonly done: Map<string, Map<ValueSetPlan, Membership>>
-  /** When set, the code counts in this version of its system alone. */
-  readonly only?: VersionOnly | undefined
-  /** True for excludes, which take inactive and abstract codes whatever the request says. */
-  readonly excluding?: boolean
-}
-
-interface VersionOnly {
-  /** `undefined` of a code system that has none. */
-  readonly version: string | undefined
-}
-
-function isVersioned({ code }: MembershipQuestion, { systems }: ValueSetPlan): boolean {
-  return (systems.get(code.system)?.versions.size ?? 0) > 1
 }
 
 /** The code is looked for in one version after the other, the newest first. One in which it has its display is preferred. */
@@ -65,19 +62,6 @@ function inSomeVersion(asking: Asking, plan: ValueSetPlan): Membership {
     if (answer.state === 'in' && hasDisplay(answer, asking.code)) break
   }
   return answers.find((one) => one.state === 'in' && hasDisplay(one, asking.code)) ?? decisiveOf(answers) ?? OUT
-}
-
-/** The versions of the code's system that includes and excludes come to, the newest first; one that is not known as it is stated. */
-function versionsIn({ scope, code }: Asking, { systems }: ValueSetPlan): readonly VersionOnly[] {
-  const { family, versions = [] } = systems.get(code.system) ?? {}
-  if (family === undefined) return []
-  const found = new Set(Array.from(versions, (include) => versionOf(chooseVersion(family, { include, rules: scope.rules }))))
-  return Array.from(found, (version) => ({ version })).toSorted((a, b) => compareVersions(b.version, a.version))
-}
-
-/** The version that an include came to, or that it states when that is not known. */
-function versionOf({ provider, wished }: SystemChoice): string | undefined {
-  return provider === undefined ? wished : provider.header.version
 }
 
 function hasDisplay({ provider, concept, listed }: Membership, { display }: CodeInQuestion): boolean {
@@ -259,7 +243,7 @@ interface Exclusion {
 function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): Membership['state'] {
   const options = { trustLists: asking.options.trustLists }
   const answers: Membership[] = []
-  for (const only of excludedVersions(asking, plan, { part, included })) {
+  for (const only of versionsToExclude(asking, plan, { part, included })) {
     const own = only !== undefined && namesCodesOfAnyVersion(plan, part) ? inVersion(part, only) : part
     answers.push(inPart({ ...asking, options, excluding: true, only }, own, options))
   }
@@ -270,35 +254,11 @@ function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclu
   return answer.state
 }
 
+function versionsToExclude(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): readonly (VersionOnly | undefined)[] {
+  if (!isVersioned(asking, plan) || included.provider === undefined) return [undefined]
+  return excludedVersions(asking, plan, { part, included: { version: included.provider.header.version } })
+}
+
 function inVersion(part: ConceptSetPlan, { version }: VersionOnly): ConceptSetPlan {
   return version === undefined ? part : { ...part, definition: { ...part.definition, version } }
-}
-
-/** The versions of which an exclude takes the code from what is included; `undefined` where there is but one. */
-function excludedVersions(asking: Asking, plan: ValueSetPlan, { part, included }: Exclusion): readonly (VersionOnly | undefined)[] {
-  if (!isVersioned(asking, plan) || included.provider === undefined) return [undefined]
-  return keepsVersions(plan, part) ? [{ version: included.provider.header.version }] : versionsIn(asking, plan)
-}
-
-/** The includes to ask: not those of other versions of the code's system, where one comes to the version that is asked for. */
-function includesFor(asking: Asking, { includes }: ValueSetPlan): readonly ConceptSetPlan[] {
-  const wanted = asking.only ?? (asking.code.version === undefined ? undefined : { version: asking.code.version })
-  if (wanted === undefined) return includes
-  const choices = new Map(includes.map((part) => [part, choiceFor(asking, part)]))
-  const isOther = (part: ConceptSetPlan): boolean => {
-    const choice = choices.get(part)
-    return choice !== undefined && !isOfVersion(wanted.version, versionOf(choice))
-  }
-  const isNamed = asking.only !== undefined || includes.some((part) => choices.get(part) !== undefined && !isOther(part))
-  return isNamed ? includes.filter((part) => !isOther(part)) : includes
-}
-
-/**
- * The version that an include or exclude comes to, when it is of the code's system. Where versions count, the version in the code chooses
- * that of includes alone: an exclude without one is of the newest, as in the expansion.
- */
-function choiceFor({ scope, code, only, excluding }: Asking, { family, definition }: ConceptSetPlan): SystemChoice | undefined {
-  if (family?.url !== code.system) return undefined
-  const value = excluding === true && only !== undefined ? undefined : code.version
-  return chooseVersion(family, { include: definition.version, value, rules: scope.rules })
 }

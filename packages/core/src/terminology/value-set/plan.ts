@@ -1,6 +1,8 @@
+import { OperationError, quoted } from '../../errors/index.js'
+import type { Work } from '../../work/index.js'
 import type { SystemChoice, SystemFamily } from '../code-system/system-family.js'
 import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
-import type { ConceptSetDefinition, ListedCode, ValueSetDefinition } from './value-set.js'
+import { nameOf, type ConceptSetDefinition, type ListedCode, type ValueSetDefinition } from './value-set.js'
 
 /** A value set with everything that it refers to looked up. */
 export interface ValueSetPlan {
@@ -11,8 +13,12 @@ export interface ValueSetPlan {
   readonly excludes: readonly ConceptSetPlan[]
   /** Whether equal codes of different versions are one code; each side has its own default when absent. */
   readonly versionsMatch?: boolean
+  /** The value sets that its includes and excludes import, each once. */
+  readonly imported: ReadonlySet<ValueSetPlan>
   /** The code systems that it takes or excludes codes of, imports included, by url. */
   readonly systems: ReadonlyMap<string, NamedSystem>
+  /** Its own includes and excludes with filters, by url of their code system. */
+  readonly filtered: ReadonlyMap<string, readonly ConceptSetPlan[]>
 }
 
 /** A code system as a value set names it. */
@@ -20,8 +26,6 @@ export interface NamedSystem {
   readonly family: SystemFamily
   /** The versions that includes and excludes state; `undefined` is among them when one states none. */
   readonly versions: ReadonlySet<string | undefined>
-  /** The includes and excludes with filters, imports included. */
-  readonly filtered: ReadonlySet<ConceptSetPlan>
 }
 
 /** One include or exclude, looked up. */
@@ -39,38 +43,65 @@ export interface ConceptSetPlan {
   readonly missing: readonly string[]
 }
 
-/** The code systems that these includes and excludes name, and those of their imports. */
-export function namedSystems(parts: readonly ConceptSetPlan[]): ReadonlyMap<string, NamedSystem> {
-  const found = new Map<
-    string,
-    { readonly family: SystemFamily; readonly versions: Set<string | undefined>; readonly filtered: Set<ConceptSetPlan> }
-  >()
-  const add = (family: SystemFamily, versions: Iterable<string | undefined>, filtered: Iterable<ConceptSetPlan>): void => {
-    const known = found.get(family.url) ?? { family, versions: new Set(), filtered: new Set() }
-    found.set(family.url, known)
+/** A value set whose includes and excludes are looked up. */
+export type LookedUpValueSet = Omit<ValueSetPlan, 'imported' | 'systems' | 'filtered'>
+
+/** Most versions of one code system that a value set may name: whether a code is in it is asked of one after the other. */
+const MOST_VERSIONS = 100
+
+/**
+ * The plan of a value set whose includes and excludes are looked up.
+ *
+ * @throws {OperationError} `too-costly` for one that names too many versions of a code system.
+ */
+export function* completePlan(valueSet: LookedUpValueSet): Work<ValueSetPlan> {
+  const parts = everyPart(valueSet)
+  const systems = new Map<string, MutableNamedSystem>()
+  const add = (family: SystemFamily, versions: Iterable<string | undefined>): void => {
+    const known = systems.get(family.url) ?? { family, versions: new Set() }
+    systems.set(family.url, known)
     for (const version of versions) known.versions.add(version)
-    for (const part of filtered) known.filtered.add(part)
+    if (known.versions.size > MOST_VERSIONS) throw tooManyVersions(valueSet, family)
   }
-  for (const part of parts) {
-    const { family, definition, imports, filters } = part
-    if (family !== undefined) add(family, [definition.version], filters.length > 0 ? [part] : [])
-    for (const { systems } of imports) for (const named of systems.values()) add(named.family, named.versions, named.filtered)
+  for (const { family, definition } of parts) {
+    yield
+    if (family !== undefined) add(family, [definition.version])
   }
-  return found
+  const imported = new Set(parts.flatMap(({ imports }) => imports))
+  for (const one of imported) {
+    for (const { family, versions } of one.systems.values()) {
+      yield
+      add(family, versions)
+    }
+  }
+  const withFilters = parts.filter(({ filters }) => filters.length > 0)
+  return { ...valueSet, imported, systems, filtered: Map.groupBy(withFilters, ({ family }) => family?.url ?? '') }
+}
+
+interface MutableNamedSystem extends NamedSystem {
+  readonly versions: Set<string | undefined>
+}
+
+function tooManyVersions({ valueSet }: LookedUpValueSet, { url }: SystemFamily): OperationError {
+  const text = `The value set ${quoted(nameOf(valueSet))} names more than ${MOST_VERSIONS} versions of the code system ${quoted(url)}.`
+  return new OperationError('too-costly', text)
+}
+
+/** The includes and excludes of a value set. */
+export function everyPart({ includes, excludes }: Pick<ValueSetPlan, 'includes' | 'excludes'>): readonly ConceptSetPlan[] {
+  return [...includes, ...excludes]
 }
 
 /** The plan and all plans that it imports, each once, importers first. */
 export function withImports(plan: ValueSetPlan): readonly ValueSetPlan[] {
   const found = new Set([plan])
-  for (const one of found) {
-    for (const part of [...one.includes, ...one.excludes]) for (const imported of part.imports) found.add(imported)
-  }
+  for (const one of found) for (const imported of one.imported) found.add(imported)
   return [...found]
 }
 
 /** Imports that are not known, of the plan and of all that it imports. */
 export function missingImports(plan: ValueSetPlan): readonly string[] {
-  return withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ missing }) => missing))
+  return withImports(plan).flatMap((one) => everyPart(one).flatMap(({ missing }) => missing))
 }
 
 /** A code that may be in a value set. */

@@ -8,7 +8,7 @@ import { sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
 import type { Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
-import { missingImports, withImports, type ValueSetPlan, namedSystems, type ConceptSetPlan } from './plan.js'
+import { missingImports, withImports, type ValueSetPlan, completePlan, type ConceptSetPlan } from './plan.js'
 import { decidingInclude, type DecidingInclude } from './selection.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { standInNotes, statusNotes, type StatusNote } from '../status-check.js'
@@ -53,7 +53,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
   const plan = await makePlan(scope, valueSet)
   if (missingImports(plan).length === 0) scope.demandUse(new Set(plan.systems.keys()))
-  const made = keptPlan(scope, withoutSystems(scope, plan, question.excludeSystems ?? []))
+  const made = keptPlan(scope, await withoutSystems(scope, plan, question.excludeSystems ?? []))
   if (supplements.length === 0) kept?.set(name, PLANS.mark(made))
   return planned(scope, made)
 }
@@ -85,8 +85,7 @@ function usable(kept: object | undefined): KeptPlan | undefined {
 const PLANS: Marks<KeptPlan> = createMarks()
 
 function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
-  const parts = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])
-  const families = [...new Set(parts.flatMap(({ family }) => family ?? []))]
+  const families = [...plan.systems.values()].map(({ family }) => family)
   let members: (() => Work<Members>) | undefined
   let used: UsedDefinitions | undefined
   const deciding = new Map<string, DecidingInclude | undefined>()
@@ -120,7 +119,7 @@ function planned(scope: TerminologyScope, kept: KeptPlan): PlannedValueSet {
  *
  * @param excluded Canonicals of the code systems; one without version means every version.
  */
-function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): ValueSetPlan {
+async function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: readonly string[]): Promise<ValueSetPlan> {
   if (excluded.length === 0) return plan
   const named = versionsNamed(excluded)
   const made = new Map<ValueSetPlan, ValueSetPlan>()
@@ -130,11 +129,18 @@ function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, excluded: r
     const { provider } = chooseVersion(family, { include: definition.version, rules: scope.rules })
     return !versions.has(undefined) && !versions.has(provider?.header.version)
   }
-  const reduced = (one: ValueSetPlan): ValueSetPlan => {
+  const reduced = async (one: ValueSetPlan): Promise<ValueSetPlan> => {
     const known = made.get(one)
     if (known !== undefined) return known
-    const includes = one.includes.filter(isLeft).map((part) => ({ ...part, imports: part.imports.map(reduced) }))
-    const result = { ...one, includes, systems: namedSystems([...includes, ...one.excludes]) }
+    const includes: ConceptSetPlan[] = []
+    for (const part of one.includes) {
+      await scope.pace.step()
+      if (!isLeft(part)) continue
+      const imports: ValueSetPlan[] = []
+      for (const other of part.imports) imports.push(await reduced(other))
+      includes.push({ ...part, imports })
+    }
+    const result = await scope.pace.run(completePlan({ ...one, includes }))
     made.set(one, result)
     return result
   }

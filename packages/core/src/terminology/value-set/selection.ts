@@ -3,7 +3,7 @@ import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
 import { finished, type Work } from '../../work/index.js'
 import type { TerminologyScope } from '../scope.js'
-import { type CodeInQuestion, type ConceptSetPlan, type ValueSetPlan, withImports, missingImports } from './plan.js'
+import { type CodeInQuestion, type ConceptSetPlan, type ValueSetPlan, withImports, missingImports, everyPart } from './plan.js'
 import type { ListedCode } from './value-set.js'
 import { isAboutContent, OperationError } from '../../errors/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
@@ -44,11 +44,11 @@ export const holdsAtOnce: FilterTest = (provider, filter, { owner }, concept) =>
  */
 export async function filterAnswers(
   { ctx, pace, rules }: TerminologyScope,
-  { systems }: ValueSetPlan,
+  plan: ValueSetPlan,
   { system, version, code }: CodeInQuestion,
 ): Promise<FilterTest> {
   const answers = new Map<Filter, () => boolean>()
-  for (const { family, definition, filters, owner } of systems.get(system)?.filtered ?? []) {
+  for (const { family, definition, filters, owner } of withImports(plan).flatMap(({ filtered }) => filtered.get(system) ?? [])) {
     await pace.step()
     const provider = family && chooseVersion(family, { include: definition.version, value: version, rules }).provider
     const concept = provider?.find(code)
@@ -111,7 +111,7 @@ export function namesCodesOfAnyVersion(plan: ValueSetPlan, part: ConceptSetPlan)
  */
 export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: VersionRules): Promise<OperationError | undefined> {
   let problem: OperationError | undefined
-  for (const part of withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes])) {
+  for (const part of withImports(plan).flatMap(everyPart)) {
     await pace.step()
     const { family, definition, filters, owner } = part
     const provider = family === undefined ? undefined : chooseVersion(family, { include: definition.version, rules }).provider

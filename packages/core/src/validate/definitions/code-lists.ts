@@ -154,7 +154,7 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
   const inSystem = (system: string, code: GivenCode): Verdict => verdictOf(scope, plan, { ...code, system })
   const find = (code: GivenCode): Verdict =>
     code.system === undefined ? best([...systems].map((system) => inSystem(system, code))) : inSystem(code.system, code)
-  const families = withImports(plan).flatMap(({ includes, excludes }) => [...includes, ...excludes].flatMap(({ family }) => family ?? []))
+  const families = [...plan.systems.values()].map(({ family }) => family)
   const codeSystems = [...families.map(({ url }) => url), ...supplements.map((canonical) => canonicalOf(canonical).url)]
   const isMarked = hasOutdated(plan)
   const verdicts = keptByCode((code, system) => find({ code, system }))
@@ -266,7 +266,8 @@ function versionsMissing(plan: ValueSetPlan): ReadonlyMap<string, readonly strin
       ? []
       : [{ url: family.url, version }],
   )
-  return new Map(lacking.map(({ url }) => [url, lacking.flatMap((one) => (one.url === url ? one.version : []))]))
+  const byUrl = Map.groupBy(lacking, ({ url }) => url)
+  return new Map(Array.from(byUrl, ([url, group]) => [url, group.map(({ version }) => version)]))
 }
 
 function listedDisplays(concept: JsonObject | undefined): readonly string[] {

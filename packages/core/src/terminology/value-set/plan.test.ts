@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { codeSystem, contextOf, cs, valueSet, vs } from '../../../test/terminology-content.js'
+import { createPace } from '../../context/index.js'
+import { expand } from '../../expand/index.js'
+import type { JsonObject } from '../../json/index.js'
+import { validateCode } from '../../validate-code/index.js'
+import { terminologyScope } from '../scope.js'
+import { NO_RULES } from '../versions.js'
+import { makePlan } from './make-plan.js'
+import { readValueSet } from './value-set.js'
+
+const PARTS = 400
+const inEachSystem = Array.from({ length: PARTS }, (_, i) => ({ system: cs(`s${i}`), filter: [{ property: 'code', op: '=', value: 'x' }] }))
+const ctx = contextOf(
+  codeSystem('living', [{ code: 'cat' }], { version: '7' }),
+  valueSet('imported', { include: inEachSystem }),
+  valueSet('versions', { include: versionsOf(60) }),
+)
+
+function versionsOf(count: number, from = 0): readonly JsonObject[] {
+  return Array.from({ length: count }, (_, i) => ({ system: cs('living'), version: `${from + i}` }))
+}
+
+it('a value set that many includes name is looked at once, and others run in between', async () => {
+  const scope = await terminologyScope(ctx)
+  let steps = 0
+  const pace = createPace(ctx)
+  const step = (): undefined => void steps++
+  const run: typeof pace.run = async (work) => {
+    for (;;) {
+      const next = work.next()
+      if (next.done === true) return next.value
+      steps++
+    }
+  }
+  const include = Array.from({ length: 300 }, () => ({ valueSet: [vs('imported')] }))
+  const plan = await makePlan({ ...scope, pace: { ...pace, step, run } }, readValueSet(valueSet('outer', { include })))
+  expect(plan.systems.size).toBe(PARTS)
+  expect(steps).toBeGreaterThan(2 * PARTS)
+  expect(steps).toBeLessThan(2_500)
+})
+
+describe('very many versions of one code system', () => {
+  it.each([
+    ['that a value set names', versionsOf(101)],
+    ['together with those of an import', [{ valueSet: [vs('versions')] }, ...versionsOf(60, 50)]],
+  ])('are refused: %s', async (_, include) => {
+    const given = valueSet('many', { include })
+    const refusal = {
+      code: 'too-costly',
+      message: `The value set '${vs('many')}' names more than 100 versions of the code system '${cs('living')}'.`,
+    }
+    await expect(expand(ctx, { valueSet: given })).rejects.toMatchObject(refusal)
+    await expect(validateCode(ctx, { valueSet: given, coding: { system: cs('living'), code: 'cat' } })).rejects.toMatchObject(refusal)
+  })
+
+  const isDog = { property: 'code', op: '=', value: 'dog' }
+
+  /** Counts how often a version is chosen: each choice asks for a forced one. */
+  class Counted extends Map<string, string> {
+    count = 0
+    override get(url: string): string | undefined {
+      this.count++
+      return super.get(url)
+    }
+  }
+
+  it.each([
+    ['includes', (parts: readonly JsonObject[]) => ({ include: parts.map((part) => ({ ...part, filter: [isDog] })) })],
+    [
+      'excludes',
+      (parts: readonly JsonObject[]) => ({ include: versionsOf(1, 7), exclude: parts.map((part) => ({ ...part, filter: [isDog] })) }),
+    ],
+  ])('a code is asked about in the time that the %s take, however many versions they name', async (_, compose) => {
+    const parts = Array.from({ length: 20 }, () => versionsOf(100)).flat()
+    const asked = async (of: readonly JsonObject[]): Promise<number> => {
+      const force = new Counted()
+      const coding = { system: cs('living'), code: 'cat' }
+      await validateCode(ctx, { valueSet: valueSet('many', compose(of)), coding, rules: { ...NO_RULES, force } })
+      return force.count
+    }
+    expect(await asked(parts)).toBeLessThan(10 * parts.length)
+  })
+})
