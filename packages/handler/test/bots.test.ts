@@ -313,6 +313,16 @@ describe('the storage of a bot', () => {
     ])
     expect(refused.map(({ status }) => status).every((status) => status === 403 || status === 422)).toBe(true)
   })
+  it('has no Binary of a resource that its caller may not read', async () => {
+    const binary = { resourceType: 'Binary', id: 'secret', contentType: 'text/plain', data: 'c2VjcmV0' }
+    await run('/Bot/writes/$execute', json({ ...binary, securityContext: { reference: 'Patient/hidden' } }))
+    const token = await tokenFor(undefined, ['user/Bot.r', 'user/Binary.cruds'])
+    const read = { type: 'Binary', id: 'secret' }
+    expect((await run('/Bot/reads/$execute', { ...json(read), token })).status).toBe(204)
+    expect((await run('/Bot/searches/$execute', { ...json({ query: 'Binary?_id=secret' }), token })).json).toEqual([])
+    expect((await run('/Bot/writes/$execute', { ...json({ ...binary, data: 'eA==' }), token })).status).toBe(422)
+    expect(at((await run('/Bot/reads/$execute', json(read))).json, 'data')).toBe('c2VjcmV0')
+  })
   it.each([...made.keys()])('stores no more than a request could: not %s', async (what) => {
     const reply = await run('/Bot/makes/$execute', json({ what }))
     expect(reply.text).toMatch(/^(body|parameter)-/)

@@ -16,6 +16,7 @@ import { parseQuery } from '../http/target.js'
 import { strictWithin, type HandlerLimits } from '../limits.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
+import { checkReach, isReached, isShown } from './reach.js'
 import { searchOptions } from './search/search-request.js'
 
 /**
@@ -47,7 +48,8 @@ export function botStorage(service: Service, exchange: Exchange): BotStorage {
     async read(type, id) {
       checkType(type)
       authorize(exchange.caller, { action: 'read', type, id })
-      return (await storage.read(type, id))?.resource
+      const stored = await storage.read(type, id)
+      return stored !== undefined && (await isReached(exchange, stored)) ? stored.resource : undefined
     },
     search: (query) => search(service, exchange, query),
     write: (resource) => write(service, exchange, resource),
@@ -65,10 +67,13 @@ async function search(service: Service, { ctx, caller }: Exchange, query: string
     authorize(caller, { action: 'search', type: searched })
   }
   const { items } = await ctx.storage.search({ ...parsed, limit: Math.min(parsed.limit ?? MAX_FOUND, MAX_FOUND) })
-  return items.filter(({ type: found, id }) => caller.decide('search', found, id) === 'allow').map(({ resource }) => resource)
+  const shown: JsonObject[] = []
+  for (const item of items) if (await isShown({ ctx, caller }, item)) shown.push(item.resource)
+  return shown
 }
 
-async function write(service: Service, { ctx, caller }: Exchange, given: JsonObject): Promise<JsonObject> {
+async function write(service: Service, exchange: Exchange, given: JsonObject): Promise<JsonObject> {
+  const { ctx, caller } = exchange
   const pace = createPace(ctx)
   const resource = await pace.run(heldLikeBody(given, service.limits))
   const type = stringAt(resource, 'resourceType') ?? ''
@@ -76,6 +81,7 @@ async function write(service: Service, { ctx, caller }: Exchange, given: JsonObj
   const named = stringAt(resource, 'id')
   const id = named ?? ctx.newId()
   authorize(caller, named === undefined ? { action: 'create', type } : { action: 'update', type, id })
+  await checkReach(exchange, type, id)
   await checkValid(service, ctx, { type, resource })
   const put = { type, id, source: resource, ifVersion: named === undefined ? null : undefined }
   const entry = await pace.run(puttingResource(put, service.indexer))

@@ -4,7 +4,7 @@ import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { containerOfPlace, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
 import type { Awaitable } from 'fhir-ops/internal/work'
 import { isResourceId, isResourceType, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
-import type { Caller } from '../auth/caller.js'
+import { notFound, type Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 
 /** Who asks for a resource, and where what it belongs to is looked up: the storage as that caller sees it. */
@@ -49,6 +49,13 @@ export function addressIn(reference: string): { readonly type: string; readonly 
 /** As `isReached`. A deletion does not name the project. */
 export function isVersionReached(asking: Asking, { type, stored }: Pick<ResourceVersion, 'type' | 'stored'>): Awaitable<boolean> {
   return isReached(asking, stored ?? { type, resource: {} })
+}
+
+/** @throws {OperationError} `not-found`: what is out of the caller's reach cannot be replaced or deleted, and looks as if it did not exist. */
+export async function checkReach(asking: Asking, type: string, id: string): Promise<void> {
+  if (type !== 'Bot' && type !== 'Binary') return
+  const current = await asking.ctx.storage.read(type, id)
+  if (current !== undefined && !(await isReached(asking, current))) throw notFound(type, id)
 }
 
 /** Callers with a project find the bots of that project only. */

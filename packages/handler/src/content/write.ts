@@ -11,7 +11,7 @@ import { checkBot } from './bots.js'
 import { checkValid } from './check-valid.js'
 import { criteriaText, matchesOf, onlyMatch, type Criteria } from './criteria.js'
 import { checkNoDefinition } from './definitions.js'
-import { isReached } from './reach.js'
+import { checkReach } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
 import { isModifiedSince, namesVersion } from './read.js'
 import type { WritePlan } from './write-plan.js'
@@ -154,13 +154,6 @@ interface PlacedText extends Place {
 /** The criteria in the URL of a conditional write. */
 export function criteriaOf(exchange: Exchange): Criteria {
   return { type: param(exchange, 'type'), pairs: exchange.target.query.filter(([name]) => !PROTOCOL.has(name)) }
-}
-
-/** What is out of the caller's reach cannot be replaced or deleted, and looks as if it did not exist. */
-async function checkReach(exchange: Exchange, type: string, id: string): Promise<void> {
-  if (type !== 'Bot' && type !== 'Binary') return
-  const current = await exchange.ctx.storage.read(type, id)
-  if (current !== undefined && !(await isReached(exchange, current))) throw notFound(type, id)
 }
 
 /** Callers with rights to a part of a type give no ids to new resources: an id that is taken beyond their reach would show. */
