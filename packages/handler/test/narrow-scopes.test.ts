@@ -1,5 +1,6 @@
-import { createContext } from 'fhir-ops/context'
+import { createContext, type OperationContext } from 'fhir-ops/context'
 import { createBots, type BotContext, type BotEvent } from 'fhir-ops/execute'
+import { searchCodes } from 'fhir-ops/expand'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { putResource } from 'fhir-ops/storage'
@@ -78,9 +79,14 @@ beforeAll(async () => {
   ]
   await storage.write([putResource({ type: 'Observation', id: 'gone-theirs', source: observation('', 'other') }, release.indexer)])
   await storage.write([{ op: 'delete', type: 'Observation', id: 'gone-theirs' }])
+  const context: OperationContext = createContext({
+    storage,
+    ...release,
+    search: { ...release.search, codesOf: searchCodes(() => context) },
+  })
   server = await startServer({
     storage,
-    context: createContext({ storage, ...release }),
+    context,
     bots: createBots({ hostBots: [{ id: 'spy', run: spy }] }),
     grantBotStorage: true,
   })
@@ -274,6 +280,29 @@ describe('scopes with a query', () => {
       ask(token, 'Observation/mine', { method: 'PUT', body: observation('mine', 'me', 'social-history') }),
     ])
     expect(stored.map(({ status }) => status)).toEqual([201, 403, 403, 404])
+  })
+})
+
+describe('codes of value sets', () => {
+  it.each([
+    [
+      ['user/Patient.rs', 'user/ValueSet.r'],
+      [200, 404],
+    ],
+    [
+      ['user/Patient.rs', 'user/CodeSystem.r'],
+      [200, 404],
+    ],
+    [['user/Patient.rs'], [403, 403]],
+    [
+      ['user/Patient.rs', 'user/ValueSet.r?status=active'],
+      [403, 403],
+    ],
+    [['user/Observation.rs'], [403, 403]],
+  ])('in a search by :in need the rights that an expansion needs: %j', async (scopes, expected) => {
+    const token = await tokenFor(scopes)
+    const replies = await Promise.all(['v', 'absent'].map((id) => ask(token, `Patient?gender:in=http://x/${id}`)))
+    expect(replies.map(({ status }) => status)).toEqual(expected)
   })
 })
 

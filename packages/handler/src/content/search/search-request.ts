@@ -1,7 +1,7 @@
 import { hierarchyOf, searchTypesOf, type ParsedSeveral, type SearchPair } from 'fhir-ops/internal/search'
 import type { SearchOptions } from 'fhir-ops/search'
 import { OperationError } from 'fhir-ops/errors'
-import { authorize } from '../../auth/caller.js'
+import { authorize, authorizeAny, type Wish } from '../../auth/caller.js'
 import { parseForm } from '../../http/target.js'
 import type { Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
@@ -24,12 +24,22 @@ export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], 
   return prefersHandling(request, 'lenient') ? pairs.filter(([name]) => isKnown(name)) : pairs
 }
 
+/** What it takes to be told the codes of value sets, by whichever way: the rights of `$expand`. */
+const CODE_WISHES: readonly Wish[] = ['ValueSet', 'CodeSystem'].map((type) => ({ action: 'read', type, whole: true }))
+
 /** How searches of a caller are read. @throws {OperationError} `search-unsupported` on a server without search. */
 export function searchOptions({ baseUrl }: Service, { ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>): SearchOptions {
   if (ctx.search === undefined) throw new OperationError('search-unsupported', 'This server has no search.')
+  const { codesOf } = ctx.search
   return {
     base: `${baseUrl}${FHIR_PATH}`,
     ...ctx.search,
+    codesOf:
+      codesOf &&
+      (async (question) => {
+        authorizeAny(caller, CODE_WISHES)
+        return codesOf(question)
+      }),
     hierarchyOf: async (question) => {
       authorize(caller, { action: 'search', type: question.type })
       return hierarchyOf(ctx.storage, question)
