@@ -1,6 +1,7 @@
 import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
 import { authorize } from './auth/caller.js'
 import { narrowedStorage } from './content/narrowed-storage.js'
+import { checkLookedThrough } from './content/reach.js'
 import type { Exchange } from './exchange.js'
 import type { HttpRequest } from './http/http-request.js'
 import type { Service } from './service.js'
@@ -22,7 +23,10 @@ export function requestContext(
   const ctx = forRequest(service.ctx, {
     signal,
     ...(timeoutMs === undefined ? limits && { limits } : { limits: { ...limits, operationTimeoutMs: timeoutMs } }),
-    authorize: (action, type, id) => authorize(caller, { action, type, id }),
+    authorize: (action, type, id) => {
+      authorize(caller, { action, type, id })
+      if (action === 'search') checkLookedThrough(caller, type)
+    },
     ...(onProgress !== undefined && { onProgress }),
   })
   return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, service.indexer) } : ctx

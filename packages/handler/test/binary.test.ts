@@ -162,15 +162,29 @@ describe('a Binary', () => {
       '/Binary?_id=secret&_summary=count',
       '/Binary/secret/_history',
       '/?_type=Binary',
+      '/Binary/secret/$validate',
     ]
     const replies = await Promise.all(paths.map((path) => ask(path, {}, token)))
     expect(replies.map(({ text }) => text.includes('secret","meta"') || text.includes('c2VjcmV0') || text === 'secret')).toEqual(
       paths.map(() => false),
     )
-    expect([replies[0]?.status, replies[1]?.status, at(replies[3]?.json, 'total')]).toEqual([404, 404, 0])
+    expect([replies[0]?.status, replies[1]?.status, at(replies[3]?.json, 'total'), replies[6]?.status]).toEqual([404, 404, 0, 404])
     expect((await ask('/Binary/secret', { method: 'PUT', type: 'text/plain', body: 'x' }, token)).status).toBe(404)
     const both = await running.sessions.create({ user: USER, scopes: ['system/Binary.cruds', 'system/Patient.r'] })
     expect((await ask('/Binary/secret', {}, both.token)).text).toBe('secret')
+  })
+
+  it('is counted by a Measure only for those who may read whatever it may belong to', async () => {
+    const code = { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-population', code: 'initial-population' }] }
+    const population = [{ code, criteria: { language: 'application/x-fhir-query', expression: 'Binary' } }]
+    const measure = { resourceType: 'Measure', id: 'binaries', status: 'active', group: [{ population }] }
+    await ask('/Measure/binaries', { method: 'PUT', body: JSON.stringify(measure) })
+    const evaluated = async (scopes: readonly string[]): Promise<number> => {
+      const { token } = await running.sessions.create({ user: USER, scopes })
+      return (await ask('/Measure/binaries/$evaluate-measure?periodStart=2026&periodEnd=2026', {}, token)).status
+    }
+    expect(await evaluated(['system/Measure.r', 'system/Binary.rs'])).toBe(403)
+    expect(await evaluated(['system/*.rs'])).toBe(200)
   })
 
   it('is only for those whose part of the type has what it belongs to', async () => {

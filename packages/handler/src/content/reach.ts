@@ -1,4 +1,5 @@
 import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { containerOfPlace, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
@@ -31,11 +32,27 @@ export function isReached(asking: Asking, stored: { readonly type: string; reado
 async function isContextRead({ ctx, caller }: Asking, binary: JsonObject): Promise<boolean> {
   if (binary['securityContext'] === undefined) return true
   const address = addressIn(stringAt(objectAt(binary, 'securityContext'), 'reference') ?? '')
-  if (address === undefined)
-    return fhirTypes().every((type) => caller.decide('read', type) === 'allow' && caller.within('read', type) === undefined)
+  if (address === undefined) return readsEverything(caller)
   const { type, id } = address
   if (caller.decide('read', type, id) !== 'allow') return false
   return caller.within('read', type) === undefined || (await ctx.storage.read(type, id)) !== undefined
+}
+
+function readsEverything(caller: Caller): boolean {
+  return fhirTypes().every((type) => caller.decide('read', type) === 'allow' && caller.within('read', type) === undefined)
+}
+
+/**
+ * What engines ask before they look through the resources of a type: they see all of them, also Binaries that belong to what the caller may not read.
+ *
+ * @throws {OperationError} `forbidden`
+ */
+export function checkLookedThrough(caller: Caller, type: string): void {
+  if (type === 'Binary' && !readsEverything(caller))
+    throw new OperationError(
+      'forbidden',
+      'The access token does not allow looking through Binaries: they may belong to what it does not allow to read.',
+    )
 }
 
 /** The resource that a reference leads to, of whatever server and version; `undefined` where it names none. */
@@ -51,11 +68,14 @@ export function isVersionReached(asking: Asking, { type, stored }: Pick<Resource
   return isReached(asking, stored ?? { type, resource: {} })
 }
 
-/** @throws {OperationError} `not-found`: what is out of the caller's reach cannot be replaced or deleted, and looks as if it did not exist. */
-export async function checkReach(asking: Asking, type: string, id: string): Promise<void> {
-  if (type !== 'Bot' && type !== 'Binary') return
-  const current = await asking.ctx.storage.read(type, id)
-  if (current !== undefined && !(await isReached(asking, current))) throw notFound(type, id)
+/** @throws {OperationError} `not-found`: what is out of the caller's reach looks as if it did not exist, and cannot be replaced or deleted. */
+export function checkReach(asking: Asking, type: string, id: string): Awaitable<void> {
+  return type === 'Bot' || type === 'Binary' ? checkStored(asking, type, id) : undefined
+}
+
+async function checkStored(asking: Asking, type: string, id: string): Promise<void> {
+  const stored = await asking.ctx.storage.read(type, id)
+  if (stored !== undefined && !(await isReached(asking, stored))) throw notFound(type, id)
 }
 
 /** Callers with a project find the bots of that project only. */
