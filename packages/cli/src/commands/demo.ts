@@ -3,14 +3,12 @@ import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { demoClaims, FULL_SCOPES } from '../demo-user.js'
-import { interrupted } from '../exit.js'
+import { demoClaims, FULL_SCOPES } from '../serve/demo-user.js'
 import { makeFolder } from '../files.js'
 import type { Io } from '../io.js'
 import { SAMPLE_FOLDER } from '../own-files.js'
-import { serve, type RunningServer } from '../serve.js'
+import { serve, untilInterrupted, type RunningServer } from '../serve/serve.js'
 import { portNumber } from './options.js'
-import { stop } from './serve.js'
 
 const DAY_SECONDS = 86_400
 /** How this program was started, for commands to paste. */
@@ -33,14 +31,12 @@ interface DemoOptions {
 
 async function demo(options: DemoOptions, io: Io): Promise<void> {
   const server = await serveSamples(options, io)
-  // Heard before anything is said: who starts a server may end it as soon as it says that it listens.
-  const end = interrupted()
-  const [{ token }, other] = [await demoSession(server), await demoSession(server)]
-  const tokenCommand = `${COMMAND} token create --storage sqlite:${options.file}`
-  io.out(`\n${demoGuide({ url: server.url, token, otherLoginId: other.loginId, tokenCommand })}\n`)
-  io.out(`listening on ${server.url}`)
-  await end
-  await stop(server, io)
+  await untilInterrupted(server, io, async () => {
+    const [{ token }, other] = [await demoSession(server), await demoSession(server)]
+    const tokenCommand = `${COMMAND} token create --storage sqlite:${options.file}`
+    io.out(`\n${demoGuide({ url: server.url, token, otherLoginId: other.loginId, tokenCommand })}\n`)
+    io.out(`listening on ${server.url}`)
+  })
 }
 
 /** Serves the file, with the samples when it is new. Until they are in it a file beside it says so, for the next start after a kill. */

@@ -6,12 +6,10 @@ import { createBots } from 'fhir-ops/execute'
 import { OperationError } from 'fhir-ops/errors'
 import { createSessions } from 'fhir-ops/sessions'
 import { openEngine } from '../engine.js'
-import { interrupted } from '../exit.js'
 import type { Io } from '../io.js'
-import { MCP_PATH } from '../mcp-listener.js'
-import { serve } from '../serve.js'
+import { MCP_PATH } from '../serve/mcp-listener.js'
+import { serve, untilInterrupted } from '../serve/serve.js'
 import { loadOption, portNumber, storageOption, tokenOption } from './options.js'
-import { stop } from './serve.js'
 import { SAMPLE_PATH } from '../own-files.js'
 
 interface McpOptions {
@@ -71,9 +69,5 @@ async function serveStdio(options: McpOptions, io: Io): Promise<void> {
 
 async function serveHttp({ port, ...options }: McpOptions & { readonly port: number }, io: Io): Promise<void> {
   const server = await serve({ ...options, host: '127.0.0.1', port, mcp: true }, io)
-  // Heard before anything is said: who starts a server may end it as soon as it says that it listens.
-  const end = interrupted()
-  io.out(`listening on ${server.url}${MCP_PATH}`)
-  await end
-  await stop(server, io)
+  await untilInterrupted(server, io, () => io.out(`listening on ${server.url}${MCP_PATH}`))
 }

@@ -1,12 +1,9 @@
 import { isIP } from 'node:net'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { isOrigin, type WriteChecks } from '@fhir-ops/handler'
+import { isOrigin } from '@fhir-ops/handler'
 import type { Io } from '../io.js'
-import type { DelegationOptions } from '../delegation.js'
-import type { IdentityOptions } from '../identity.js'
-import { interrupted } from '../exit.js'
-import { keepHeapModest } from '../modest-heap.js'
-import { serve, type RunningServer } from '../serve.js'
+import { keepHeapModest } from '../serve/modest-heap.js'
+import { serve, untilInterrupted, type ServeOptions } from '../serve/serve.js'
 import {
   addressOption,
   loadOption,
@@ -20,25 +17,9 @@ import {
 } from './options.js'
 import { SAMPLE_PATH } from '../own-files.js'
 
-interface ServeCommandOptions extends Omit<IdentityOptions, 'clientSecret'>, DelegationOptions {
-  readonly host: string
-  readonly port: number
-  readonly baseUrl?: string
-  readonly storage: string
-  readonly load: readonly string[]
-  readonly suppress?: string
-  readonly devToken?: string
+/** As `ServeOptions`, but for what is written `--no-auth` and what no command line has. */
+interface ServeCommandOptions extends Omit<ServeOptions, 'open' | 'clientSecret'> {
   readonly auth: boolean
-  readonly ui?: true
-  readonly mcp?: true
-  readonly cors?: readonly string[]
-  readonly corsCredentials?: true
-  readonly trustProxy?: readonly string[]
-  readonly validateWrites?: WriteChecks
-  readonly botTimeout?: number
-  readonly maxExpansion?: number
-  readonly log: 'failures' | 'all'
-  readonly audit?: true
 }
 
 /** `fhir-ops serve`. */
@@ -79,11 +60,7 @@ export function serveCommand(io: Io): Command {
     .action(async ({ auth, ...options }: ServeCommandOptions) => {
       keepHeapModest()
       const server = await serve({ ...options, open: !auth, clientSecret: process.env['FHIR_OPS_CLIENT_SECRET'] }, io)
-      // Heard from now on: who starts a server may end it as soon as it says that it listens.
-      const end = interrupted()
-      io.out(`listening on ${server.url}`)
-      await end
-      await stop(server, io)
+      await untilInterrupted(server, io, () => io.out(`listening on ${server.url}`))
     })
 }
 
@@ -105,12 +82,6 @@ function withOtherServers(command: Command): Command {
     .addOption(addressOption('--delegate-to', 'base URL of the other server'))
     .option('--remote <canonical>', 'code system or canonical that always goes to the other server; repeatable', repeated)
     .option('--forward-token', "send the caller's token to the other server and to that of --storage http:URL")
-}
-
-/** Stops in order; says so, because it may take some seconds. */
-export async function stop(server: RunningServer, io: Io): Promise<void> {
-  io.err('stopping')
-  await server.close()
 }
 
 /** `--cors`, repeatable. */

@@ -7,7 +7,7 @@ import { counted, table } from '../text.js'
 import { withEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../storage.js'
-import { demoClaims, FULL_SCOPES } from '../demo-user.js'
+import { demoClaims, FULL_SCOPES } from '../serve/demo-user.js'
 import { repeated, wholeNumber } from './options.js'
 
 interface CreateOptions {

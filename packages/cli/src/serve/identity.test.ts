@@ -1,6 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AUDIENCE, CLIENT, testProvider, type TestProvider } from '../../handler/test/test-provider.js'
+import { AUDIENCE, CLIENT, testProvider, type TestProvider } from '../../../handler/test/test-provider.js'
 import { identityOf } from './identity.js'
 import { serve, type RunningServer, type ServeOptions } from './serve.js'
 

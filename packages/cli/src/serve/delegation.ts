@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { OPERATIONS, type HandlerOptions } from '@fhir-ops/handler'
+import { OPERATIONS } from '@fhir-ops/handler'
 import type { NodeListener } from '@fhir-ops/handler/node'
 import { delegated } from '@fhir-ops/http'
 import { OperationError } from 'fhir-ops/errors'
-import { wrongUse } from './exit.js'
+import type { Operation } from 'fhir-ops/operation'
+import { wrongUse } from '../exit.js'
 
 /** What `fhir-ops serve` hands to another FHIR server. */
 export interface DelegationOptions {
@@ -19,7 +20,7 @@ export interface DelegationOptions {
 }
 
 /**
- * The operations to mount.
+ * The operations to mount; what is delegated asks the other server.
  *
  * @param callerToken Gives the token of the caller whose request is being served, where it is to be passed on.
  * @throws {OperationError} `parameter-value` for options that do nothing, and for what cannot be delegated.
@@ -27,13 +28,13 @@ export interface DelegationOptions {
 export function operationsOf(
   { delegate = [], delegateTo, remote = [] }: DelegationOptions,
   callerToken?: () => string | undefined,
-): Pick<HandlerOptions, 'operations'> {
+): readonly Operation[] {
   if ((delegateTo === undefined) !== (delegate.length === 0) || (remote.length > 0 && delegateTo === undefined)) {
     throw new OperationError('parameter-value', '--delegate and --delegate-to must be given together; --remote needs both.')
   }
-  if (delegateTo === undefined) return {}
+  if (delegateTo === undefined) return OPERATIONS
   try {
-    return { operations: delegated(OPERATIONS, { baseUrl: delegateTo, delegate, remote, callerToken }) }
+    return delegated(OPERATIONS, { baseUrl: delegateTo, delegate, remote, callerToken })
   } catch (cause) {
     throw wrongUse(cause)
   }

@@ -7,8 +7,8 @@ import {
   type SmartConfiguration,
 } from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
-import type { Io } from './io.js'
-import { wrongUse } from './exit.js'
+import type { Io } from '../io.js'
+import { wrongUse } from '../exit.js'
 
 /** Whose tokens `fhir-ops serve` takes beside its own. */
 export interface IdentityOptions {

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serve, type RunningServer, type ServeOptions } from './serve.js'
 
-const SAMPLE = fileURLToPath(new URL('../sample', import.meta.url))
+const SAMPLE = fileURLToPath(new URL('../../sample', import.meta.url))
 const QUIET = { out: () => {}, err: () => {}, stdin: async () => '' }
 const OPTIONS: ServeOptions = { host: '127.0.0.1', port: 0, storage: 'memory', load: [], devToken: 'shared' }
 const EXPANSION = '/fhir/R4/ValueSet/$expand?url=http://example.org/fhir/ValueSet/visit-priority'

@@ -1,0 +1,103 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getSystemErrorMessage } from 'node:util'
+import { configureServer, startingListener } from '@fhir-ops/handler/node'
+import { OperationError } from 'fhir-ops/errors'
+import type { Engine } from '../engine.js'
+import { interrupted } from '../exit.js'
+import type { Io } from '../io.js'
+import { openService, type Service, type ServiceOptions } from './service.js'
+
+/** What `fhir-ops serve` is started with. */
+export interface ServeOptions extends ServiceOptions {
+  readonly host: string
+  /** 0 takes a free port. */
+  readonly port: number
+}
+
+/** A server that listens. */
+export interface RunningServer {
+  readonly url: string
+  readonly engine: Engine
+  /** Refuses new requests, finishes or cancels those under way, closes the storage. */
+  readonly close: () => Promise<void>
+}
+
+/** How often Node looks for clients that are late; by itself every 30 seconds. */
+const CHECK_MS = 1_000
+/** How long a stopping server lets answers out that are ready. */
+const LINGER_MS = 500
+const LOOPBACK = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/**
+ * Listens, opens the storage and loads content; until that is done, requests are answered with 503.
+ *
+ * @throws {OperationError} `parameter-value` for an open door on another interface than loopback; `unavailable` when the port is taken.
+ */
+export async function serve(options: ServeOptions, io: Io): Promise<RunningServer> {
+  checkDoors(options)
+  // Not imported: then Node loads HTTP/2 and its HTTP client with it, which takes ten times as long as the server alone.
+  const { createServer } = process.getBuiltinModule('node:http')
+  const server = configureServer(createServer({ connectionsCheckingInterval: CHECK_MS }))
+  server.on('request', startingListener())
+  const url = await listening(server, options)
+  try {
+    const service = await openService(options, url, io)
+    server.removeAllListeners('request')
+    server.on('request', service.listener)
+    return { url, engine: service.engine, close: () => stopped(server, service) }
+  } catch (error) {
+    server.close()
+    throw error
+  }
+}
+
+function checkDoors({ host, open = false, devToken, cors = [], corsCredentials = false }: ServeOptions): void {
+  if (corsCredentials && (cors.length === 0 || cors.includes('*')))
+    throw new OperationError('parameter-value', '--cors-credentials needs --cors with origins by name, not *.')
+  if ((open || devToken !== undefined) && !LOOPBACK.has(host))
+    throw new OperationError('parameter-value', `--no-auth and --dev-token are allowed on loopback interfaces only, not on ${host}.`)
+}
+
+async function listening(server: Server, { host, port }: ServeOptions): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: Error) =>
+      reject(new OperationError('unavailable', `${host}:${port} cannot be opened: ${reasonOf(cause)}.`, { cause })),
+    )
+    server.listen(port, host, resolve)
+  })
+  const address = server.address()
+  return `http://${host.includes(':') ? `[${host}]` : host}:${isAddress(address) ? address.port : port}`
+}
+
+function isAddress(address: AddressInfo | string | null): address is AddressInfo {
+  return typeof address === 'object' && address !== null
+}
+
+function reasonOf(error: Error): string {
+  if (!('code' in error && 'errno' in error && typeof error.errno === 'number')) return error.message
+  if (error.code === 'EADDRINUSE') return 'the port is in use (--port selects another one, 0 a free one)'
+  if (error.code === 'EACCES') return 'this user may not open the port (--port selects another one, from 1024 up)'
+  return error.code === 'ENOTFOUND' ? 'there is no such host' : getSystemErrorMessage(error.errno)
+}
+
+/** Lets requests under way end, then closes what they worked with. */
+async function stopped(server: Server, service: Service): Promise<void> {
+  const ended = new Promise<unknown>((resolve) => server.close(resolve))
+  await service.finish()
+  const linger = setTimeout(() => server.closeAllConnections(), LINGER_MS)
+  await ended
+  clearTimeout(linger)
+  await service.close()
+}
+
+/** Runs a server until the first SIGINT or SIGTERM, and stops it in order. @param announce Says that it listens. */
+export async function untilInterrupted(server: RunningServer, io: Io, announce: () => Promise<void> | void): Promise<void> {
+  // Heard before anything is said: who starts a server may end it as soon as it says that it listens.
+  const end = interrupted()
+  await announce()
+  await end
+  // Said, because it may take some seconds.
+  io.err('stopping')
+  await server.close()
+}

@@ -1,0 +1,177 @@
+import { cqlChecker, cqlLanguage, cqlOperations } from '@fhir-ops/cql'
+import { openWorkerTranslator } from '@fhir-ops/cql/node'
+import type { CqlTranslator } from '@fhir-ops/cql/translator'
+import { createHandler, type HandlerOptions, type TokenVerifier, type WriteChecks } from '@fhir-ops/handler'
+import { toNodeListener, type NodeListener } from '@fhir-ops/handler/node'
+import { openBotSandbox } from '@fhir-ops/bot-sandbox'
+import { createPlayground } from '@fhir-ops/playground'
+import { measureOperations } from 'fhir-ops/evaluate'
+import type { Operation } from 'fhir-ops/operation'
+import { createBots } from 'fhir-ops/execute'
+import { openAuditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
+import { callerTokens, operationsOf, type DelegationOptions } from './delegation.js'
+import { devTokenVerifier } from './demo-user.js'
+import { openEngine, type Engine, type EngineOptions } from '../engine.js'
+import { identityOf, type IdentityOptions } from './identity.js'
+import type { Io } from '../io.js'
+import { mcpListener } from './mcp-listener.js'
+
+/** What is served, and to whom. */
+export interface ServiceOptions extends IdentityOptions, DelegationOptions {
+  /** Address that clients know, where it is another one than that listened on, such as that of a proxy. */
+  readonly baseUrl?: string
+  readonly storage: string
+  readonly load: readonly string[]
+  /** Index the words of resources, and search by them. */
+  readonly words?: boolean
+  /** File with findings of validation that are accepted. */
+  readonly suppress?: string
+  /** What is checked of resources before they are stored. */
+  readonly validateWrites?: WriteChecks
+  /** Text that is accepted as a token with every scope. */
+  readonly devToken?: string
+  /** Opens the FHIR part to everybody. */
+  readonly open?: boolean
+  /** Serves the playground at the base address. */
+  readonly ui?: boolean
+  /** Serves the Model Context Protocol at `/mcp`. */
+  readonly mcp?: boolean
+  /** Origins whose pages may call the service; `*` for all. */
+  readonly cors?: readonly string[]
+  /** Lets these origins, given by name, send credentials of the browser. */
+  readonly corsCredentials?: boolean
+  /** Networks of proxies whose `X-Forwarded-For` names the caller's address; default none. */
+  readonly trustProxy?: readonly string[]
+  readonly botTimeout?: number
+  readonly maxExpansion?: number
+  /** What is written to `io.err` as JSON lines: failures (default), or also every request and every audit event. */
+  readonly log?: 'failures' | 'all'
+  /** Stores audit events as AuditEvents. */
+  readonly audit?: boolean
+}
+
+/** What answers the requests that a server hears. */
+export interface Service {
+  readonly listener: NodeListener
+  readonly engine: Engine
+  /** Refuses new requests, finishes or cancels those under way. */
+  readonly finish: () => Promise<void>
+  /** Closes the storage and all that requests worked with, once they are finished. */
+  readonly close: () => Promise<void>
+}
+
+const DAY_MS = 86_400_000
+
+/** Opens the storage, loads content, and makes the handler with all that is served beside it. @param url Address that the server listens on. */
+export async function openService(options: ServiceOptions, url: string, io: Io): Promise<Service> {
+  const { baseUrl = url, forwardToken = false } = options
+  const callers = forwardToken ? callerTokens() : undefined
+  const operations = operationsOf(options, callers?.current)
+  const identity = await identityOf(options, io)
+  const engine = await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io)
+  const translator = openWorkerTranslator({ model: engine.ctx.types })
+  const runtime = openBotSandbox()
+  const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
+  const audit = auditing(options, engine, io)
+  const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
+  const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
+  const botLimits = options.botTimeout === undefined ? {} : { limits: { timeoutMs: options.botTimeout } }
+  const handler = createHandler({
+    ...identity.options,
+    ...handlerOptions(options, io),
+    context: { ...engine.ctx, checkLibrary: cqlChecker({ translator }) },
+    indexer: engine.indexer,
+    baseUrl,
+    sessions,
+    operations: withCql(operations, translator),
+    bots: createBots({ runtime, schemas: botSchemas(), ...botLimits, onLog: (entry) => io.err(JSON.stringify(entry)) }),
+    verifiers: [...devTokens(options), ...(identity.options.verifiers ?? [])],
+    readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
+  })
+  const fhir = callers?.within(toNodeListener(handler)) ?? toNodeListener(handler)
+  const mcp = options.mcp === true ? await mcpListener({ handler, context: engine.ctx, baseUrl, auth: authOf(options) }) : undefined
+  const page = options.ui === true ? createPlayground({ path: new URL(`${baseUrl.replace(/\/$/, '')}/`).pathname }) : undefined
+  return {
+    engine,
+    listener: (message, response) => {
+      if (page?.(message, response) !== true && mcp?.(message, response) !== true) fhir(message, response)
+    },
+    async finish() {
+      clearInterval(purging)
+      await handler.close()
+    },
+    async close() {
+      try {
+        await sessions.close()
+      } finally {
+        await audit.close()
+        await runtime.close()
+        await translator.close()
+        await engine.close()
+      }
+    },
+  }
+}
+
+function engineOptions({ storage, load, words, suppress, maxExpansion }: ServiceOptions, baseUrl: string): EngineOptions {
+  return {
+    storage,
+    create: true,
+    load,
+    words,
+    base: `${baseUrl.replace(/\/$/, '')}/fhir/R4`,
+    ...(maxExpansion !== undefined && { limits: { maxExpansion } }),
+    ...(suppress !== undefined && { suppress }),
+  }
+}
+
+/** The operations with CQL: those of CQL itself, and measures whose criteria are in it. */
+function withCql(operations: readonly Operation[], translator: CqlTranslator): readonly Operation[] {
+  const measures = measureOperations({ languages: [cqlLanguage({ translator })] })
+  const others = operations.filter((operation) => !measures.some(({ name }) => name === operation.name))
+  return [...others, ...measures, ...cqlOperations({ translator })]
+}
+
+/** What the command's options say to the handler. */
+function handlerOptions(
+  options: ServiceOptions,
+  io: Io,
+): Pick<HandlerOptions, 'auth' | 'defaultPolicy' | 'cors' | 'trustProxy' | 'validateWrites' | 'log'> {
+  const { cors, corsCredentials = false, trustProxy, validateWrites, log } = options
+  return {
+    auth: authOf(options),
+    defaultPolicy: 'deny',
+    ...(cors !== undefined && { cors: { origins: cors, ...(corsCredentials && { credentials: true }) } }),
+    ...(trustProxy !== undefined && { trustProxy }),
+    ...(validateWrites !== undefined && { validateWrites }),
+    log: (entry) => {
+      if (log === 'all' || entry.level === 'error') io.err(JSON.stringify(entry))
+    },
+  }
+}
+
+function authOf({ open = false }: ServiceOptions): 'required' | 'off' {
+  return open ? 'off' : 'required'
+}
+
+function devTokens({ devToken }: ServiceOptions): readonly TokenVerifier[] {
+  return devToken === undefined ? [] : [devTokenVerifier(devToken)]
+}
+
+/** Where audit events go: to the log, to the storage, to both or nowhere. */
+function auditing({ log, audit }: ServiceOptions, { ctx, indexer }: Engine, io: Io): AuditStore {
+  const onFailure = (_error: unknown, lost: number): void => io.err(JSON.stringify({ level: 'error', lostAuditEvents: lost }))
+  const store = audit === true ? openAuditStore({ storage: ctx.storage, indexer, onFailure }) : undefined
+  return {
+    onAudit(event) {
+      if (log === 'all') io.err(JSON.stringify({ audit: event }))
+      return store?.onAudit(event)
+    },
+    close: async () => store?.close(),
+  }
+}
+
+/** Forgets old sessions. A failure is reported, and the next day tries again. */
+async function purge(sessions: Sessions, io: Io): Promise<void> {
+  await sessions.purge().catch((error: unknown) => io.err(`old sessions could not be deleted: ${String(error)}`))
+}
