@@ -166,12 +166,12 @@ function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: C
     unfiltered: compiler.isUnfiltered(),
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),
+    listedCodes: listedCodesOf(node, compiler),
     narrowing: filter === undefined ? [] : narrowingOf(filter, compiler.references),
   }
   compiler.onRetrieve(
     {
       ...request,
-      listedCodes: listedCodesOf(node, compiler),
       listedRange: listedRangeOf(node, compiler),
       codes: undefined,
       dateRange: null,

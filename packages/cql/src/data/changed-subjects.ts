@@ -3,10 +3,11 @@ import { addReferences } from 'fhir-ops/internal/evaluate'
 import { createPace } from 'fhir-ops/internal/context'
 import type { ChangedAddress } from 'fhir-ops/internal/storage'
 import { memberOf } from '../model/property.js'
-import type { KeptPopulation, KeptSubject } from './kept-subject.js'
+import type { KeptSubject } from './kept-subject.js'
 
 /** What is kept, with the types that it is of: that of the subjects first. */
-interface Kept extends Pick<KeptPopulation, 'subjects'> {
+interface Kept {
+  readonly subjects: readonly KeptSubject[]
   readonly types: readonly { readonly type: string }[]
 }
 

@@ -6,7 +6,8 @@ import { resourceElement } from '../model/fhir-types.js'
 import { bytesOfJson } from '../values/json-size.js'
 import type { FhirElement } from '../values/value.js'
 import { touchedSubjects } from './changed-subjects.js'
-import type { KeptPopulation, KeptSubject } from './kept-subject.js'
+import type { KeptSubject } from './kept-subject.js'
+import { createKeptViews, type KeptViews } from './kept-views.js'
 import { partsOf, referringOf, retrievePlans, searchFor, type Population, type TypePlan } from './population.js'
 import type { RetrieverOptions } from './retrieve.js'
 import { bothNames, includesNames, trimmedElement, type ReadNames } from './trimmed.js'
@@ -15,6 +16,14 @@ import { bothNames, includesNames, trimmedElement, type ReadNames } from './trim
 export interface KeptAsked extends Pick<Population, 'requests' | 'type'> {
   /** What of the resources may be read. */
   readonly names: ReadNames
+}
+
+/** All subjects of a population, in the order of the storage. */
+export interface KeptPopulation {
+  readonly subjects: readonly KeptSubject[]
+  /** Where in `resources` a type is. */
+  readonly places: ReadonlyMap<string, number>
+  readonly views: KeptViews
 }
 
 /** Keeps populations of storages from one evaluation to the next. */
@@ -41,6 +50,8 @@ interface Shelf {
   /** Up to where changes were read; absent while nothing is kept. */
   mark: string | undefined
   bytes: number
+  /** What retrieves find of the subjects. */
+  views: KeptViews
   isFilling: boolean
   /** What was asked for when it became too much. */
   tooMuch: ReadonlySet<string>
@@ -66,13 +77,17 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
   }
   const makeRoom = (shelf: Shelf, bytes: number): boolean => {
     let sum = bytes
-    for (const one of used) if (one !== shelf) sum += one.bytes
-    for (const one of used) {
-      if (sum <= maxBytes) break
-      if (one === shelf || one.isFilling) continue
-      sum -= one.bytes
-      empty(one)
-    }
+    for (const one of used) if (one !== shelf) sum += one.bytes + one.views.bytes()
+    for (const drop of [forgetViews, empty])
+      for (const one of used) {
+        if (sum <= maxBytes) break
+        if (one === shelf || one.isFilling) continue
+        sum -= one.bytes + one.views.bytes()
+        drop(one)
+        sum += one.bytes + one.views.bytes()
+      }
+    if (shelf.views.bytes() > maxBytes - sum) forgetViews(shelf)
+    shelf.views.limit(maxBytes - sum)
     return sum <= maxBytes
   }
   return {
@@ -87,7 +102,7 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
       const wanted = [{ type: asked.type, params: [], searches: new Map<string, SearchQuery>(), names: asked.names }, ...own]
       const bring = shelf.turn.then(() => broughtUpToDate(ctx, shelf, { options, query, wanted, makeRoom }))
       shelf.turn = bring.catch(() => undefined)
-      if (await bring) return { subjects: shelf.subjects, places: new Map(shelf.types.slice(1).map(({ type }, place) => [type, place])) }
+      if (await bring) return populationOn(shelf)
       shelf.tooMuch = new Set([...shelf.tooMuch, keyOf(asked, plans)].slice(-MOST_KEYS))
       return undefined
     },
@@ -97,7 +112,18 @@ export function createKeptPopulations(maxBytes: number): KeptPopulations {
 const MOST_KEYS = 100
 
 function emptyShelf(): Shelf {
-  return { types: [], subjects: [], mark: undefined, bytes: 0, isFilling: false, tooMuch: new Set(), turn: Promise.resolve() }
+  const views = createKeptViews()
+  return { types: [], subjects: [], mark: undefined, bytes: 0, views, isFilling: false, tooMuch: new Set(), turn: Promise.resolve() }
+}
+
+function populationOn({ subjects, types, views }: Shelf): KeptPopulation {
+  return { subjects, places: new Map(types.slice(1).map(({ type }, place) => [type, place])), views }
+}
+
+/** What retrieves find can be found again. */
+function forgetViews(shelf: Shelf): void {
+  for (const { views } of shelf.subjects) views.length = 0
+  shelf.views = createKeptViews()
 }
 
 function empty(shelf: Shelf): void {
@@ -229,7 +255,7 @@ const ELEMENT_BYTES = 48
 function keptSubject(id: string, subject: FhirElement, resources: readonly (readonly FhirElement[])[]): KeptSubject {
   let bytes = SUBJECT_BYTES + id.length + bytesOfJson(subject.json)
   for (const all of resources) for (const { json } of all) bytes += ELEMENT_BYTES + bytesOfJson(json)
-  return { id, subject, resources, bytes }
+  return { id, subject, resources, bytes, views: [] }
 }
 
 /** In the order of ids, which is that of the storages that tell changes. */

@@ -8,9 +8,9 @@ import { scanPages, type Referring, type ScanItem } from 'fhir-ops/internal/stor
 import type { RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
 import type { FhirElement } from '../values/value.js'
-import { storedRecords, type ReadResources, type Records } from './records.js'
+import { storedRecords, type FindRead, type Records } from './records.js'
 import { conditionsOf } from './retrieve-search.js'
-import type { RetrieverOptions } from './retrieve.js'
+import { selected, type RetrieverOptions } from './retrieve.js'
 
 /** Who a population consists of, and what is retrieved of everybody. */
 export interface Population {
@@ -49,8 +49,7 @@ export async function* populationRecords(
   const recordsIn = function* (items: readonly ScanItem[]): Generator<SubjectRecords, void, undefined> {
     for (const { stored, referring: found } of items) {
       const subject = resourceElement(options.model, stored.resource)
-      if (subject !== undefined)
-        yield { id: stored.id, subject, records: recordsOf(subject, readResources({ subject, found, types }, options)) }
+      if (subject !== undefined) yield { id: stored.id, subject, records: recordsOf(subject, findIn({ subject, found, types }, options)) }
     }
   }
   for (const part of partsOf(query, ids)) for await (const items of scanPages(ctx.storage, { ...part, referring })) yield recordsIn(items)
@@ -181,17 +180,19 @@ interface Read {
 }
 
 /** Texts become elements when a retrieve asks for their type. */
-function readResources({ subject, found, types }: Read, { model }: RetrieverOptions): ReadResources {
+function findIn({ subject, found, types }: Read, options: RetrieverOptions): FindRead {
   const known = new Map<string, readonly FhirElement[]>([[subject.type.name, [subject]]])
-  return (type) => {
+  return (request) => {
+    const { type } = request
     const before = known.get(type)
-    if (before !== undefined || !types.has(type)) return before
+    if (before !== undefined) return selected(before, request, options)
+    if (!types.has(type)) return undefined
     const elements: FhirElement[] = []
     for (const one of found) {
-      const element = one.type === type ? resourceElement(model, one.resource) : undefined
+      const element = one.type === type ? resourceElement(options.model, one.resource) : undefined
       if (element !== undefined) elements.push(element)
     }
     known.set(type, elements)
-    return elements
+    return selected(elements, request, options)
   }
 }

@@ -48,23 +48,22 @@ type Known = Map<string, readonly FhirElement[]>
 
 const PAGE = 500
 
-/** Resources of a subject that were read already: all that a retrieve can find of a type; `undefined` for types that were not read. */
-export type ReadResources = (type: string) => readonly FhirElement[] | undefined
+/** What a retrieve finds among the resources of a subject that were read already; `undefined` where those of its type were not. */
+export type FindRead = (request: RetrieveRequest) => readonly FhirElement[] | undefined
 
 /** Begins the records of one subject after the other. Resources that belong to no subject are read once. */
 export function storedRecords(
   ctx: OperationContext,
   options: RetrieverOptions,
-): (subject: FhirElement | undefined, read?: ReadResources) => Records {
+): (subject: FhirElement | undefined, findRead?: FindRead) => Records {
   const common: Known = new Map()
-  return (subject, read) => {
+  return (subject, findRead) => {
     let further: FurtherRecords | undefined
     const others = (): FurtherRecords => (further ??= furtherRecords(ctx, options, { subject, common }))
     return {
       retrieve: (request) => {
-        const { type, context, unfiltered } = request
-        const ready = context === undefined && !unfiltered ? read?.(type) : undefined
-        return selected(ready ?? others().find(request), request, options)
+        const found = request.context === undefined && !request.unfiltered ? findRead?.(request) : undefined
+        return found ?? selected(others().find(request), request, options)
       },
       evaluate: (evaluation) => {
         try {

@@ -1,7 +1,6 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { SubjectLinks } from 'fhir-ops/internal/evaluate'
 import type { CodeTest, RetrieveRequest } from '../compile/compiler.js'
-import { mayPassOf } from './narrowed.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { memberOf, propertyOf, systemValueOf } from '../model/property.js'
 import { includes, pointIn, pointOrder } from '../values/interval.js'
@@ -16,18 +15,14 @@ export interface RetrieverOptions {
   readonly offset: number
   /** How resources belong to the subject of the evaluation. */
   readonly links: SubjectLinks
-  /** Whether retrieves leave out what the condition of their query does not let pass. Default false. */
-  readonly narrows?: boolean
 }
 
 /** What a retrieve finds among resources of its type: those with its codes, in its date range. */
 export function selected(resources: readonly FhirElement[], request: RetrieveRequest, options: RetrieverOptions): readonly FhirElement[] {
   const { codePath, codes, datePath, dateRange } = request
-  const mayPass = options.narrows === true ? mayPassOf(request) : undefined
-  if (codes === undefined && dateRange === null && mayPass === undefined) return resources
+  if (codes === undefined && dateRange === null) return resources
   return resources.filter(
     (resource) =>
-      (mayPass === undefined || mayPass(resource)) &&
       (codes === undefined || hasCode(resource, codePath ?? 'code', codes)) &&
       (dateRange === null || isDuring(resource, datePath, dateRange, options)),
   )

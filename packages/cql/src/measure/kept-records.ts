@@ -1,12 +1,15 @@
 import type { Scope } from 'fhir-ops/evaluate'
 import type { GroupPlan } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
-import type { KeptAsked } from '../data/kept-population.js'
-import type { KeptPopulation } from '../data/kept-subject.js'
+import type { KeptAsked, KeptPopulation } from '../data/kept-population.js'
+import type { RetrieveRequest } from '../compile/compiler.js'
+import type { KeptSubject } from '../data/kept-subject.js'
 import type { SubjectRecords } from '../data/population.js'
-import { storedRecords, type ReadResources } from '../data/records.js'
+import { storedRecords, type FindRead } from '../data/records.js'
+import { selected, type RetrieverOptions } from '../data/retrieve.js'
 import { namesRead, type ReadNames } from '../data/trimmed.js'
 import { loadedLibraries } from './loaded-measure.js'
+import type { FhirElement } from '../values/value.js'
 import type { Prepared } from './prepare.js'
 import { FHIRPATH_LANGUAGE } from './languages.js'
 
@@ -42,12 +45,28 @@ function namesOf(prepared: Prepared, requests: KeptAsked['requests']): ReadNames
 export function* keptRecords(
   ctx: OperationContext,
   prepared: Prepared,
-  { subjects, places }: KeptPopulation,
+  { subjects, places, views }: KeptPopulation,
 ): Generator<SubjectRecords, void, undefined> {
-  const recordsOf = storedRecords(ctx, { ...prepared, narrows: true })
-  for (const { id, subject, resources } of subjects) {
-    const own = [subject]
-    const read: ReadResources = (type) => (type === subject.type.name ? own : resources[places.get(type) ?? -1])
-    yield { id, subject, records: recordsOf(subject, read) }
+  const recordsOf = storedRecords(ctx, prepared)
+  const known = new WeakMap<RetrieveRequest, FindKept>()
+  const findFor = (request: RetrieveRequest): FindKept => {
+    const find = known.get(request) ?? keptFinder(request, prepared, { places, views })
+    known.set(request, find)
+    return find
   }
+  for (const kept of subjects) {
+    const { id, subject } = kept
+    const find: FindRead = (request) =>
+      request.type === subject.type.name ? selected([subject], request, prepared) : findFor(request)(kept)
+    yield { id, subject, records: recordsOf(subject, find) }
+  }
+}
+
+type FindKept = (subject: KeptSubject) => readonly FhirElement[] | undefined
+
+function keptFinder(request: RetrieveRequest, options: RetrieverOptions, { places, views }: Omit<KeptPopulation, 'subjects'>): FindKept {
+  const place = places.get(request.type)
+  if (place === undefined) return () => undefined
+  const find = views.retrieve(request, options) ?? ((_, resources) => selected(resources, request, options))
+  return (subject) => find(subject, subject.resources[place] ?? [])
 }
