@@ -1,16 +1,15 @@
 import { quoted } from 'fhir-ops/internal/errors'
-import { nodeAt, nodesAt, textAt, typeOf, localName, type ElmNode } from '../elm/node.js'
+import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { failedEvaluation, unsupportedElm } from '../problem.js'
 import { periodsBetween, unitAt } from './temporal.js'
-import { propertyReader, systemValueOf } from '../model/property.js'
+import { propertyReader } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
-import { isCode, isConcept, isFhir, isList, isTemporal, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
+import { isList, isTemporal, type Code, type Value, type Vocabulary } from '../values/value.js'
 import { sizeOf } from '../values/size.js'
 import { literalText } from '../values/text.js'
-import { codesBySystem } from '../values/codes-by-system.js'
-import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, RetrieveRequest, Scope } from './compiler.js'
-import { narrowingOf } from './narrowing.js'
+import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
+import { codesOf, compileRetrieve } from './retrieve.js'
 
 /** References, properties, retrieves, clinical operators and messages (CQL reference, section 13 and after). */
 export const CLINICAL: NodeCompilers = {
@@ -143,137 +142,8 @@ function isMember(value: Value, test: CodeTest): boolean {
   return codesOf(value).some(({ code, system }) => code !== null && test(system ?? undefined, code))
 }
 
-function codesOf(value: Value): readonly Code[] {
-  if (isConcept(value)) return value.codes
-  return isCode(value) ? [value] : []
-}
-
 function ageAt(born: Value, at: Value, node: ElmNode): Value {
   return isTemporal(born) && isTemporal(at) ? periodsBetween(born, at, unitAt(node), 'duration') : null
-}
-
-function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: Compiler): Compute {
-  if (nodesAt(node, 'include').length > 0) throw unsupportedElm(node, 'Retrieves with includes are not supported.')
-  const type = localName(textAt(node, 'dataType') ?? '')
-  if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${quoted(type)} is not known.`)
-  const codes = codesFor(node, scope, compiler)
-  const range = optionalAt(node, 'dateRange', scope, compiler)
-  const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)
-  const template = textAt(node, 'templateId')
-  const request = {
-    type,
-    profile: template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template,
-    unfiltered: compiler.isUnfiltered(),
-    codePath: textAt(node, 'codeProperty'),
-    datePath: textAt(node, 'dateProperty'),
-    listedCodes: listedCodesOf(node, compiler),
-    narrowing: filter === undefined ? [] : narrowingOf(filter, compiler.references),
-  }
-  compiler.onRetrieve(
-    {
-      ...request,
-      listedRange: listedRangeOf(node, compiler),
-      codes: undefined,
-      dateRange: null,
-      ...(context !== undefined && { context: null }),
-    },
-    node,
-  )
-  // Mostly the same is asked for of every subject.
-  let last: RetrieveRequest = { ...request, codes: undefined, dateRange: null }
-  const requestFor = (evaluation: Evaluation): RetrieveRequest => {
-    const [test, dateRange] = [codes?.(evaluation), range(evaluation)]
-    if (context === undefined && test === last.codes && dateRange === last.dateRange) return last
-    last = { ...request, ...(context !== undefined && { context: contextOf(context(evaluation), node) }), codes: test, dateRange }
-    return last
-  }
-  return (evaluation) => {
-    const found = evaluation.retrieve(requestFor(evaluation))
-    evaluation.spend(found.length)
-    return found
-  }
-}
-
-/** The resource in whose context a retrieve is: a practitioner, a patient. */
-function contextOf(value: Value, node: ElmNode): FhirElement | null {
-  if (value === null || (isFhir(value) && value.type.kind === 'resource')) return value
-  throw failedEvaluation('The context of a retrieve must be one resource.', node)
-}
-
-const VOCABULARIES: ReadonlyMap<string, Vocabulary['kind']> = new Map([
-  ['ValueSetRef', 'valueSet'],
-  ['CodeSystemRef', 'codeSystem'],
-])
-
-/** The codes of a retrieve: a value set, a code system, or an expression that gives codes. */
-function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation: Parameters<Compute>[0]) => CodeTest) | undefined {
-  const stated = nodeAt(node, 'codes')
-  if (stated === undefined) return undefined
-  const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
-  const kind = VOCABULARIES.get(typeOf(set))
-  if (kind !== undefined) {
-    const { references } = compiler
-    const test = references.terminology(node).membership(references.vocabulary(set, kind))
-    return () => test
-  }
-  const expression = compiler.compile(stated, scope)
-  const declared = listedCodesOf(node, compiler)?.()
-  if (declared === undefined) return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
-  const test = listedCodes(declared, compiler.offset)
-  return (evaluation) => {
-    // For those who look on at what is evaluated.
-    expression(evaluation)
-    return test
-  }
-}
-
-/** The codes of a retrieve by value set, or by codes that the library declares; `undefined` for those of any other expression. */
-function listedCodesOf(node: ElmNode, { references }: Compiler): (() => readonly Code[]) | undefined {
-  const stated = nodeAt(node, 'codes')
-  if (stated === undefined) return undefined
-  const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
-  switch (typeOf(set)) {
-    case 'ValueSetRef':
-      return references.terminology(node).expansion(references.vocabulary(set, 'valueSet'))
-    case 'CodeRef': {
-      const code = references.code(set)
-      return () => codesOf(code)
-    }
-    case 'Code': {
-      const code = references.inlineCode(set)
-      return () => [code]
-    }
-    case 'Property': {
-      const source = nodeAt(set, 'source')
-      if (source === undefined || typeOf(source) !== 'ConceptRef' || textAt(set, 'path') !== 'codes') return undefined
-      const concept = references.concept(source)
-      return () => codesOf(concept)
-    }
-    default:
-      return undefined
-  }
-}
-
-function listedRangeOf(node: ElmNode, { references }: Compiler): Value | undefined {
-  const stated = nodeAt(node, 'dateRange')
-  return stated !== undefined && typeOf(stated) === 'ParameterRef' ? references.given(stated) : undefined
-}
-
-function listedCodes(value: Value, offset: number): CodeTest {
-  const wanted = codesBySystem(itemsOf(value).flatMap((item) => codesIn(item, offset)))
-  return (system, code) => wanted.get(system ?? '')?.has(code) === true
-}
-
-/** The codes that are listed one by one come as a list in a list. */
-function itemsOf(value: Value): readonly Value[] {
-  return isList(value) ? value.flatMap(itemsOf) : [value]
-}
-
-/** A code alone is of no system. */
-function codesIn(value: Value, offset: number): readonly { readonly system: string; readonly code: string }[] {
-  const plain = value !== null && isFhir(value) ? systemValueOf(value, offset) : value
-  if (typeof plain === 'string') return [{ system: '', code: plain }]
-  return codesOf(plain ?? null).map(({ code, system }) => ({ system: system ?? '', code: code ?? '' }))
 }
 
 function compileMessage(node: ElmNode, scope: Scope, compiler: Compiler): Compute {

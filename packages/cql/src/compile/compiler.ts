@@ -18,11 +18,19 @@ export interface Evaluation {
   readonly offset: number
   /** The resources that a retrieve finds. */
   readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
+  /**
+   * Of what a retrieve finds, what meets the condition of the query over it, which is asked where that is not known of a resource; `undefined` where nothing is
+   * known. Absent where no retrieve is known.
+   */
+  readonly sift?: ((request: RetrieveRequest, meets: Meets) => readonly FhirElement[] | undefined) | undefined
   /** Receives what `Message` says. */
   readonly onMessage: (message: EvaluationMessage) => void
   /** Counts work; throws when the limit is reached. */
   readonly spend: (steps: number) => void
 }
+
+/** Whether a resource meets a condition. */
+export type Meets = (resource: FhirElement) => boolean
 
 /** What a retrieve asks for. */
 export interface RetrieveRequest {
@@ -42,6 +50,8 @@ export interface RetrieveRequest {
   readonly listedRange?: Value | undefined
   /** What the condition of the query over it says of single elements: of what does not meet all of it, nothing comes. */
   readonly narrowing?: readonly Narrowing[] | undefined
+  /** Whether that is the whole condition, and every part of it says when it is known to hold. */
+  readonly isNarrowedWhole?: boolean | undefined
   /** Tests a coded element; undefined when no codes are asked for. */
   readonly codes: CodeTest | undefined
   readonly datePath: string | undefined
@@ -53,12 +63,26 @@ export interface Narrowing {
   readonly path: string
   readonly codes?: readonly string[]
   readonly dates?: NarrowingDates
+  /** When what it was made of is known to hold; absent where that is not known. */
+  readonly holds?: Holding | undefined
 }
 
 /** Milliseconds since 1970: some part of the date or period must be at `from` or later, some part at `to` or earlier. */
 export interface NarrowingDates {
   readonly from?: number
   readonly to?: number
+}
+
+/**
+ * A condition holds for an element of one of these FHIR types that has one of the codes, or whose start and end are within these moments (milliseconds since 1970) by
+ * some days, as different offsets and precisions may shift them.
+ */
+export interface Holding {
+  readonly types: readonly string[]
+  readonly startFrom?: number
+  readonly startTo?: number
+  readonly endFrom?: number
+  readonly endTo?: number
 }
 
 /** The condition of a query, and the alias whose items it is asked of. */
@@ -132,6 +156,8 @@ export interface References {
   /** The value that the evaluation gives to a parameter; `undefined` for one that has its default. */
   given(node: ElmNode): Value | undefined
   invoke(node: ElmNode, operands: readonly Compute[]): Compute
+  /** Whether a call is one of FHIRHelpers. */
+  isHelper(node: ElmNode): boolean
   code(node: ElmNode): Value
   /** A code that is written where it is used, with a reference to its system. */
   inlineCode(node: ElmNode): Code

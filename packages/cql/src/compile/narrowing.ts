@@ -2,16 +2,28 @@ import { MONTH, YEAR, type Temporal } from '../values/temporal.js'
 import { isInterval, isTemporal, type Value } from '../values/value.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { precisionAt } from './operators.js'
-import type { Filter, Narrowing, NarrowingDates, References } from './compiler.js'
+import type { Filter, Holding, Narrowing, NarrowingDates, References } from './compiler.js'
+import { dateForm, isTextForm, type DateForm } from './read-forms.js'
+
+/** What a condition says of single elements. */
+export interface Narrowed {
+  readonly conditions: readonly Narrowing[]
+  /** Whether that is all that it says, and each part says when it is known to hold; then dates are those of one element. */
+  readonly isWhole: boolean
+}
 
 /** What must hold of single elements of every item that passes: comparisons with texts and with dates of the request, joined by `and`. */
-export function narrowingOf({ where, alias }: Filter, references: References): readonly Narrowing[] {
-  return conjunctsOf(where).flatMap((node) => {
+export function narrowingOf({ where, alias }: Filter, references: References): Narrowed {
+  const conjuncts = conjunctsOf(where)
+  const conditions = conjuncts.flatMap((node) => {
     const operands = nodesAt(node, 'operand')
     const [left, right] = operands
     if (left === undefined || right === undefined || operands.length !== 2) return []
-    return codesAt(node, { left, right, alias }) ?? datesAt(node, { left, right, alias }, references) ?? []
+    return codesAt(node, { left, right, alias, references }) ?? datesAt(node, { left, right, alias, references }) ?? []
   })
+  const dated = new Set(conditions.flatMap(({ path, dates }) => (dates === undefined ? [] : [path])))
+  const isWhole = conditions.length === conjuncts.length && conditions.every(({ holds }) => holds !== undefined) && dated.size < 2
+  return { conditions, isWhole }
 }
 
 /** The condition that a query asks of what its source finds, where that is a retrieve. */
@@ -24,6 +36,7 @@ interface Operands {
   readonly left: ElmNode
   readonly right: ElmNode
   readonly alias: string
+  readonly references: References
 }
 
 /** The conditions that are joined by `and`. */
@@ -32,11 +45,15 @@ export function conjunctsOf(node: ElmNode): readonly ElmNode[] {
 }
 
 /** `E.status = 'finished'`, `E.status in { 'final', 'amended' }`. */
-function codesAt(node: ElmNode, { left, right, alias }: Operands): Narrowing | undefined {
+function codesAt(node: ElmNode, { left, right, alias, references }: Operands): Narrowing | undefined {
+  const among = (read: ElmNode, literals: readonly ElmNode[]): Narrowing | undefined => {
+    const found = codesOf(elementOf(read, alias), literals)
+    return found !== undefined && isTextForm(read, { alias, references }) ? { ...found, holds: { types: ['code'] } } : found
+  }
   const type = typeOf(node)
-  if (type === 'In') return typeOf(right) === 'List' ? codesOf(elementOf(left, alias), nodesAt(right, 'element')) : undefined
+  if (type === 'In') return typeOf(right) === 'List' ? among(left, nodesAt(right, 'element')) : undefined
   if (type !== 'Equal') return undefined
-  return codesOf(elementOf(left, alias), [right]) ?? codesOf(elementOf(right, alias), [left])
+  return among(left, [right]) ?? among(right, [left])
 }
 
 function codesOf(path: string | undefined, literals: readonly ElmNode[]): Narrowing | undefined {
@@ -73,15 +90,34 @@ const SIDES: ReadonlyMap<string, Sides> = new Map([
 ])
 
 /** `E.period during "Measurement Period"`, `start of E.period >= start of "Measurement Period"`, and the like. */
-function datesAt(node: ElmNode, { left, right, alias }: Operands, references: References): Narrowing | undefined {
+function datesAt(node: ElmNode, { left, right, alias, references }: Operands): Narrowing | undefined {
   // By month or year, a date of the same month that is outside of the range would do.
   const precision = precisionAt(node)
   const sides = precision === YEAR || precision === MONTH ? undefined : SIDES.get(typeOf(node))
   if (sides === undefined) return undefined
-  return (
-    datesOf(elementOf(left, alias), boundsOf(right, references), sides.left) ??
-    datesOf(elementOf(right, alias), boundsOf(left, references), sides.right)
-  )
+  const within = (read: ElmNode, bounds: Bounds | undefined, ends: Sides['left']): Narrowing | undefined => {
+    const found = datesOf(elementOf(read, alias), bounds, ends)
+    const form = found === undefined ? undefined : dateForm(read, { alias, references })
+    const holds = bounds === undefined || form === undefined ? undefined : holdingOf(typeOf(node), form, bounds, ends)
+    return found !== undefined && holds !== undefined ? { ...found, holds } : found
+  }
+  return within(left, boundsOf(right, references), sides.left) ?? within(right, boundsOf(left, references), sides.right)
+}
+
+/** Comparisons of points, which are null for intervals. */
+const OF_POINTS: ReadonlySet<string> = new Set(['Greater', 'GreaterOrEqual', 'Less', 'LessOrEqual', 'In'])
+/** What the second operand must be an interval for. */
+const OF_WHOLES: ReadonlySet<string> = new Set(['In', 'IncludedIn'])
+
+/** When a comparison is known to hold for the element that a form reads. */
+function holdingOf(type: string, { isInterval: isWide, types }: DateForm, { low, high }: Bounds, ends: Sides['left']): Holding | undefined {
+  const isPoint = low === high
+  if (low === undefined || high === undefined || low.kind === 'time' || high.kind === 'time') return undefined
+  if (OF_WHOLES.has(type) ? isPoint : OF_POINTS.has(type) && !isPoint) return undefined
+  if (OF_POINTS.has(type) && isWide) return undefined
+  if (type === 'Overlaps') return { types, startTo: high.low, endFrom: low.high }
+  if (ends.length === 2) return { types, startFrom: low.high, endTo: high.low }
+  return ends.includes('from') ? { types, startFrom: high.high } : { types, endTo: low.low }
 }
 
 function datesOf(path: string | undefined, bounds: Bounds | undefined, ends: readonly ('from' | 'to')[]): Narrowing | undefined {

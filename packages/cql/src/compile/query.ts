@@ -6,6 +6,7 @@ import type { Compiler, Compute, Evaluation, NodeCompilers, Scope } from './comp
 import { distinctValues } from './list.js'
 import { filterOf } from './narrowing.js'
 import { forEachItem, optionalAt, partsAt, requiredAt } from './operators.js'
+import { sifterOf } from './retrieve.js'
 import { compileSort, sorted } from './sort.js'
 
 /** Queries: sources, let, with and without, where, return, aggregate, sort (CQL author's guide, Queries). */
@@ -89,19 +90,52 @@ function compileQuery(node: ElmNode, outer: Scope, compiler: Compiler): Compute 
   )
   const isDistinct = returned !== undefined && (flagAt(returned, 'distinct') ?? true)
   const order = compileSort(nodesAt(nodeAt(node, 'sort') ?? {}, 'by'), outer, compiler)
-  return (evaluation) => {
-    const [first] = sources
-    const only = first?.compute(evaluation) ?? null
-    const isSingle = sources.length === 1 && !isList(only)
-    if (isSingle && only === null) return null
+  const evaluated = (of: Rows, value: Value, evaluation: Evaluation): Value => {
+    const isSingle = sources.length === 1 && !isList(value)
+    if (isSingle && value === null) return null
     const rows: Value[] = []
-    eachRow(tested, only, evaluation, () => {
+    eachRow(of, value, evaluation, () => {
       evaluation.spend(ofRow - 1)
       rows.push(row(evaluation))
     })
     if (isSingle) return rows[0] ?? null
     const kept = isDistinct ? distinctValues(rows, compiler.convert, evaluation.spend) : rows
     return order === undefined ? kept : sorted(kept, order, evaluation)
+  }
+  const first = sources[0]?.compute ?? (() => null)
+  const sifting = where === undefined ? undefined : siftingOf(tested)
+  if (sifting === undefined) return (evaluation) => evaluated(tested, first(evaluation), evaluation)
+  const asksNoMore = returned === undefined && order === undefined && steps.length === 1
+  return (evaluation) => {
+    const sifted = sifting.sift(evaluation)
+    if (sifted === undefined) return evaluated(tested, first(evaluation), evaluation)
+    return asksNoMore ? sifted : evaluated(sifting.rows, sifted, evaluation)
+  }
+}
+
+/** What a query does where the records know of most resources whether they meet its condition. */
+interface Sifting {
+  /** What meets it; `undefined` where the records do not know. */
+  readonly sift: (evaluation: Evaluation) => readonly Value[] | undefined
+  /** What is left to do. */
+  readonly rows: Rows
+}
+
+/** The condition is the last step; over a single retrieve, that may be the first. */
+function siftingOf({ sources, steps, cost }: Rows): Sifting | undefined {
+  const [only, ...others] = sources
+  const sifter = only === undefined || others.length > 0 ? undefined : sifterOf(only.compute)
+  const condition = steps.at(-1)
+  if (sifter === undefined || condition === undefined || only === undefined) return undefined
+  const left = steps.slice(0, -1)
+  return {
+    rows: { sources, steps: left, passes: allOf(left), cost },
+    sift: (evaluation) =>
+      sifter(evaluation, (resource) => {
+        evaluation.slots[only.slot] = resource
+        evaluation.spend(cost)
+        return condition(evaluation)
+      }),
   }
 }
 

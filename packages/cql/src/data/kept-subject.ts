@@ -3,7 +3,7 @@ import type { FhirElement } from '../values/value.js'
 /** What one retrieve finds of a subject whatever the period is, with the first and last moment of each resource in milliseconds since 1970. */
 export interface KeptView {
   readonly found: readonly FhirElement[]
-  /** In the order of `found`, infinite where it is not known; none where no dates are asked for. */
+  /** In the order of `found`, not a number where it is not known; none where no dates are asked for. */
   readonly starts: readonly number[]
   readonly ends: readonly number[]
 }

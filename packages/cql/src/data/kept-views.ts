@@ -1,12 +1,12 @@
-import type { Narrowing, NarrowingDates, RetrieveRequest } from '../compile/compiler.js'
+import type { Holding, Meets, Narrowing, RetrieveRequest } from '../compile/compiler.js'
 import { memberOf } from '../model/property.js'
-import { parseDateTime } from '../values/temporal.js'
+import { DAY, parseDateTime, type Temporal } from '../values/temporal.js'
 import type { FhirElement } from '../values/value.js'
 import type { KeptSubject, KeptView } from './kept-subject.js'
 import { selected, type RetrieverOptions } from './retrieve.js'
 
-/** What a retrieve finds among the resources of its type that are kept of a subject. */
-export type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElement[]) => readonly FhirElement[]
+/** What a retrieve finds among the resources of its type that are kept of a subject; with the condition of the query over it, what meets that. */
+export type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElement[], meets?: Meets) => readonly FhirElement[]
 
 /** Looks once at each resource of a kept population for what retrieves ask of codes and dates, so that evaluations of other periods compare numbers. */
 export interface KeptViews {
@@ -48,14 +48,12 @@ export function createKeptViews(): KeptViews {
       const settled = settledPart(request)
       if (settled === undefined) return undefined
       const place = placeOf(JSON.stringify([options.offset, settled.key]))
-      const { path, tests } = settled
-      const { from, to } = boundsOf(request.narrowing ?? [], path)
+      const bounds = boundsOf(request.narrowing ?? [], settled.path)
       const all = { ...request, dateRange: null }
-      const isRanged = request.dateRange !== null
-      return (subject, resources) => {
-        const view = subject.views[place] ?? keep(subject, place, viewOf(selected(resources, all, options), { path, tests, options }))
-        const found = within(view, from, to)
-        return isRanged ? selected(found, { ...request, codes: undefined }, options) : found
+      return (subject, resources, meets) => {
+        const view = subject.views[place] ?? keep(subject, place, viewOf(selected(resources, all, options), settled, options))
+        const found = within(view, bounds, meets)
+        return request.dateRange === null ? found : selected(found, { ...request, codes: undefined }, options)
       }
     },
   }
@@ -67,71 +65,130 @@ interface Settled {
   readonly key: unknown
   /** The element whose dates are compared. */
   readonly path: string | undefined
+  /** The types of that element for which conditions are known to hold; absent where the whole condition is not known. */
+  readonly types: readonly string[] | undefined
   readonly tests: readonly Narrowing[]
 }
 
-function settledPart({ type, codePath, codes, listedCodes, narrowing = [] }: RetrieveRequest): Settled | undefined {
+function settledPart({ type, codePath, codes, listedCodes, narrowing = [], isNarrowedWhole }: RetrieveRequest): Settled | undefined {
   const listed = codes === undefined ? [] : listedCodes?.()
   if (listed === undefined) return undefined
   const tests = narrowing.filter((one) => one.codes !== undefined)
-  const path = narrowing.find(({ dates }) => dates !== undefined)?.path
+  const dated = narrowing.filter(({ dates }) => dates !== undefined)
+  const path = dated[0]?.path
+  const [first, ...others] = dated.map(({ holds }) => holds?.types ?? [])
+  const common = (first ?? []).filter((name) => others.every((types) => types.includes(name)))
+  const types = isNarrowedWhole === true ? common : undefined
   const asked = codes === undefined ? [] : [codePath, listed.map(({ system, code }) => [system, code])]
-  return { key: [type, asked, path, tests.map((test) => [test.path, test.codes])], path, tests }
+  return { key: [type, asked, path, types, tests.map((test) => [test.path, test.codes])], path, types, tests }
 }
 
-interface Viewing extends Pick<Settled, 'path' | 'tests'> {
-  readonly options: RetrieverOptions
-}
-
-function viewOf(resources: readonly FhirElement[], { path, tests, options }: Viewing): KeptView {
-  const found = tests.length === 0 ? resources : resources.filter((resource) => tests.every((test) => mayBe(resource, test)))
-  if (path === undefined) return { found, starts: [], ends: [] }
-  const spans = found.map((resource) => spanOf(firstMember(resource, path), options.offset))
+function viewOf(resources: readonly FhirElement[], { path, types, tests }: Settled, { offset }: RetrieverOptions): KeptView {
+  const answers = resources.map((resource) => tests.map((test) => answerOf(resource, test)))
+  const found = resources.filter((_, at) => answers[at]?.includes('no') !== true)
+  if (path === undefined && types === undefined) return { found, starts: [], ends: [] }
+  const spans = resources.flatMap((resource, at) => {
+    const own = answers[at] ?? []
+    if (own.includes('no')) return []
+    const isKnown = types === undefined || !own.includes('unknown')
+    return [!isKnown ? UNKNOWN : path === undefined ? ALWAYS : spanOf(resource, { path, types, offset })]
+  })
   return { found, starts: spans.map(([start]) => start), ends: spans.map(([, end]) => end) }
 }
 
-/** What is absent is not left out here: conditions on it are null. */
-function mayBe(resource: FhirElement, { path, codes = [] }: Narrowing): boolean {
+/** Whether a resource has one of the codes; of what is absent it is not known here, as conditions on it are null. */
+function answerOf(resource: FhirElement, { path, codes = [] }: Narrowing): 'no' | 'unknown' | 'yes' {
   const [slot, ...others] = resource.type.elements.get(path) ?? []
   const isCode = slot?.type === 'code' && !slot.isCollection && others.length === 0
   const value = isCode ? memberOf(resource.json, slot.jsonName) : undefined
-  return typeof value !== 'string' || codes.includes(value)
+  if (typeof value !== 'string') return 'unknown'
+  return codes.includes(value) ? 'yes' : 'no'
 }
 
-function firstMember({ type, json }: FhirElement, path: string): unknown {
-  for (const { jsonName } of type.elements.get(path) ?? []) {
-    const value = memberOf(json, jsonName)
-    if (value !== undefined) return value
-  }
-  return undefined
+type Span = readonly [start: number, end: number]
+
+const UNKNOWN: Span = [Number.NaN, Number.NaN]
+/** Of resources that are not asked for dates. */
+const ALWAYS: Span = [0, 0]
+
+interface Dated {
+  readonly path: string
+  readonly types: readonly string[] | undefined
+  readonly offset: number
 }
 
-/** The first and last moment of a date or period, as far as they are known. */
-function spanOf(value: unknown, offset: number): readonly [start: number, end: number] {
+/** The first and last moment of a date or period, as far as they are known; where conditions are to be known to hold, to the day at least. */
+function spanOf({ type, json }: FhirElement, { path, types, offset }: Dated): Span {
+  const slots = type.elements.get(path) ?? []
+  const slot = slots.find(({ jsonName }) => memberOf(json, jsonName) !== undefined)
+  const isOdd =
+    types !== undefined && (!types.includes(slot?.type ?? '') || slots.some(({ siblingName }) => memberOf(json, siblingName) !== undefined))
+  const value = slot === undefined || isOdd ? undefined : memberOf(json, slot.jsonName)
   const [start, end] = typeof value === 'string' ? [value, value] : [memberOf(value, 'start'), memberOf(value, 'end')]
   const [first, last] = [start, end].map((text) => (typeof text === 'string' ? parseDateTime(text, offset) : undefined))
-  return [first?.low ?? -Infinity, last?.high ?? Infinity]
+  const isKnown = (moment: Temporal | undefined): moment is Temporal =>
+    moment !== undefined && (types === undefined || moment.precision >= DAY)
+  // Of a period that ends before it begins, some comparisons look at the one end and some at the other.
+  if (first !== undefined && last !== undefined && first.low > last.high) return UNKNOWN
+  return [isKnown(first) ? first.low : Number.NaN, isKnown(last) ? last.high : Number.NaN]
 }
 
 /** Offsets make up to a day, comparisons by days another one. */
 const MARGIN_MS = 3 * 86_400_000
 
-/** What all that is said of the dates of an element lets pass. */
-function boundsOf(narrowing: readonly Narrowing[], path: string | undefined): Required<NarrowingDates> {
-  const dates = narrowing.flatMap((one) => (one.path === path ? (one.dates ?? []) : []))
+/** What the dates of an element must be at least and at most to meet a condition, and what is enough for it. */
+interface Bounds {
+  readonly from: number
+  readonly to: number
+  readonly enough: Required<Omit<Holding, 'types'>>
+}
+
+function boundsOf(narrowing: readonly Narrowing[], path: string | undefined): Bounds {
+  const own = narrowing.filter(({ path: other, dates }) => dates !== undefined && other === path)
+  const latest = (moments: readonly (number | undefined)[], margin: number): number =>
+    Math.max(...moments.map((at = -Infinity) => at)) + margin
+  const earliest = (moments: readonly (number | undefined)[], margin: number): number =>
+    Math.min(...moments.map((at = Infinity) => at)) + margin
   return {
-    from: Math.max(...dates.map(({ from = -Infinity }) => from)) - MARGIN_MS,
-    to: Math.min(...dates.map(({ to = Infinity }) => to)) + MARGIN_MS,
+    from: latest(
+      own.map(({ dates }) => dates?.from),
+      -MARGIN_MS,
+    ),
+    to: earliest(
+      own.map(({ dates }) => dates?.to),
+      MARGIN_MS,
+    ),
+    enough: {
+      startFrom: latest(
+        own.map(({ holds }) => holds?.startFrom),
+        MARGIN_MS,
+      ),
+      startTo: earliest(
+        own.map(({ holds }) => holds?.startTo),
+        -MARGIN_MS,
+      ),
+      endFrom: latest(
+        own.map(({ holds }) => holds?.endFrom),
+        MARGIN_MS,
+      ),
+      endTo: earliest(
+        own.map(({ holds }) => holds?.endTo),
+        -MARGIN_MS,
+      ),
+    },
   }
 }
 
-function within({ found, starts, ends }: KeptView, from: number, to: number): readonly FhirElement[] {
+/** What is not out of the bounds; with a condition, what meets it, which is asked where the dates are not enough to know. What is not known is not a number, and no comparison with it is true. */
+function within({ found, starts, ends }: KeptView, { from, to, enough }: Bounds, meets: Meets | undefined): readonly FhirElement[] {
   if (starts.length === 0) return found
+  const { startFrom, startTo, endFrom, endTo } = enough
   const inside: FhirElement[] = []
-  let at = 0
-  for (const resource of found) {
-    if ((ends[at] ?? Infinity) >= from && (starts[at] ?? -Infinity) <= to) inside.push(resource)
-    at++
+  for (let at = 0; at < found.length; at++) {
+    const [resource, start = Number.NaN, end = Number.NaN] = [found[at], starts[at], ends[at]]
+    if (resource === undefined || end < from || start > to) continue
+    const isEnough = start >= startFrom && start <= startTo && end >= endFrom && end <= endTo
+    if (meets === undefined || isEnough || meets(resource)) inside.push(resource)
   }
   return inside
 }

@@ -5,7 +5,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { addReferences, subjectLinks } from 'fhir-ops/internal/evaluate'
 import { parseSearch } from 'fhir-ops/search'
 import { allMatches } from 'fhir-ops/storage'
-import type { RetrieveRequest } from '../compile/compiler.js'
+import type { Evaluation, RetrieveRequest } from '../compile/compiler.js'
 import { resourceElement } from '../model/fhir-types.js'
 import { memberOf } from '../model/property.js'
 import type { FhirElement } from '../values/value.js'
@@ -21,6 +21,8 @@ export interface SubjectReference {
 export interface Records {
   /** What a retrieve finds. @throws {MissingRecords} when its resources were not read yet. */
   readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
+  /** As in an evaluation; absent where nothing is known of resources beforehand. */
+  readonly sift?: Evaluation['sift']
   /**
    * Evaluates. What is needed is read when a retrieve asks for it, so an evaluation that needs no more ends early; definitions that were
    * already evaluated are not evaluated again.

@@ -24,6 +24,13 @@ import {
   type Value,
 } from '../values/value.js'
 
+/** The type that a parameter declares, of an interval that of its points: `Date`. */
+export function parameterType(def: ElmNode): string | undefined {
+  const type = statedType(def, 'parameter')
+  const point = type?.kind === 'interval' ? type.point : type
+  return point?.kind === 'named' ? point.name : undefined
+}
+
 /**
  * A value that was read from FHIR as the type that a parameter declares: FHIR has one type for several of CQL, and nothing that tells a list of one from its
  * item.

@@ -36,7 +36,7 @@ export interface EvaluationsOptions extends Omit<EvaluationOptions, 'now' | 'ret
   readonly now: () => Date
 }
 
-type Own = Pick<EvaluationOptions, 'retrieve' | 'subject'>
+type Own = Pick<EvaluationOptions, 'retrieve' | 'subject'> & Pick<Evaluation, 'sift'>
 
 /**
  * Begins the evaluation of one subject after the other. It is one object, which forgets the subject before: nobody may hold on to it. What is made for each subject
@@ -48,7 +48,7 @@ export function createEvaluations({
   onMessage = () => undefined,
   onNow,
   maxSteps = MAX_STEPS,
-}: EvaluationsOptions): (subject: Own['subject'], retrieve: Own['retrieve']) => Evaluation {
+}: EvaluationsOptions): (subject: Own['subject'], retrieve: Own['retrieve'], sift?: Own['sift']) => Evaluation {
   let steps = 0
   let ended: OperationError | undefined
   let moment: Temporal | undefined
@@ -62,13 +62,14 @@ export function createEvaluations({
     },
     offset,
     retrieve: nothing,
+    sift: undefined,
     onMessage,
     spend: (count) => {
       steps += count
       if (steps > maxSteps) throw (ended ??= failedEvaluation(`The evaluation of one subject took more than ${maxSteps} steps.`))
     },
   }
-  return (subject, retrieve) => {
+  return (subject, retrieve, sift) => {
     steps = 0
     ended = undefined
     moment = undefined
@@ -76,6 +77,7 @@ export function createEvaluations({
     evaluation.memo.fill(undefined)
     evaluation.subject = subject ?? null
     evaluation.retrieve = retrieve ?? nothing
+    evaluation.sift = sift
     return evaluation
   }
 }

@@ -15,9 +15,8 @@ import {
 } from '../elm/library.js'
 import { quoted } from 'fhir-ops/internal/errors'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { statedType } from '../elm/type-specifier.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
-import { declaredValue } from './declared.js'
+import { declaredValue, parameterType } from './declared.js'
 import { checkReference, contextOf, isContextSubject, isUnfilteredContext, statesContext } from './context.js'
 import { createConstants, type Constants } from './constants.js'
 import type { LibraryOptions } from './library-options.js'
@@ -254,6 +253,7 @@ function referencesOf(library: Library, shared: Shared): References {
     parameter: (node) => parameterOf(node, at(node), shared),
     given: (node) => givenValue(definedIn(at(node), 'parameters', node), shared),
     invoke: (node, operands) => invocationOf(node, operands, library, shared),
+    isHelper: (node) => isHelper(node, library),
     code: (node) => codeOf(node, at(node), shared),
     inlineCode: (node) => codeWith(node, textAt(node, 'code'), { target: library, reference: nodeAt(node, 'system'), shared }),
     concept: (node) => {
@@ -345,17 +345,9 @@ function givenValue(def: ElmNode, { options }: Shared): Value | undefined {
   return value === undefined ? undefined : declaredValue(value, def, options.model)
 }
 
-/** The type that a parameter declares, of an interval that of its points: `Date`. */
-export function parameterType(def: ElmNode): string | undefined {
-  const type = statedType(def, 'parameter')
-  const point = type?.kind === 'interval' ? type.point : type
-  return point?.kind === 'named' ? point.name : undefined
-}
-
 function invocationOf(node: ElmNode, operands: readonly Compute[], library: Library, shared: Shared): Compute {
   const name = textAt(node, 'name') ?? ''
-  const alias = textAt(node, 'libraryName')
-  if (alias !== undefined && included(alias, library, node).id === FHIR_HELPERS_LIBRARY) {
+  if (isHelper(node, library)) {
     const helper = Object.hasOwn(FHIR_HELPERS, name) ? FHIR_HELPERS[name] : undefined
     const [operand] = operands
     if (helper === undefined || operand === undefined)
@@ -373,6 +365,11 @@ function invocationOf(node: ElmNode, operands: readonly Compute[], library: Libr
   if (candidates.length === 0)
     throw invalidElm(node, `There is no function ${quoted(name)} with ${operands.length} operands in library ${target.id}.`)
   return callOf(target, candidates, operands, shared)
+}
+
+function isHelper(node: ElmNode, library: Library): boolean {
+  const alias = textAt(node, 'libraryName')
+  return alias !== undefined && included(alias, library, node).id === FHIR_HELPERS_LIBRARY
 }
 
 function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {

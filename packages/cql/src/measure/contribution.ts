@@ -60,7 +60,7 @@ export function subjectEvaluator(
   }
   return ({ subject, records }) => {
     usesNow = false
-    const evaluation = evaluationOf(subject, retrieveFrom(records))
+    const evaluation = evaluationOf(subject, retrieveFrom(records), isIndividual ? undefined : records.sift)
     const evaluated = records.evaluate(() => groups.map(({ compiled }) => subjectResult(compiled, evaluation, options)))
     if (!(evaluated instanceof Promise) && supplements.length === 0)
       return { contribution: { results: evaluated, supplements: NO_SUPPLEMENTS }, usesNow }

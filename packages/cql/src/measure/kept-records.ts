@@ -2,10 +2,10 @@ import type { Scope } from 'fhir-ops/evaluate'
 import type { GroupPlan } from 'fhir-ops/internal/evaluate'
 import type { OperationContext } from 'fhir-ops/context'
 import type { KeptAsked, KeptPopulation } from '../data/kept-population.js'
-import type { RetrieveRequest } from '../compile/compiler.js'
+import type { Meets, RetrieveRequest } from '../compile/compiler.js'
 import type { KeptSubject } from '../data/kept-subject.js'
 import type { SubjectRecords } from '../data/population.js'
-import { storedRecords, type FindRead } from '../data/records.js'
+import { storedRecords, type FindRead, type Records } from '../data/records.js'
 import { selected, type RetrieverOptions } from '../data/retrieve.js'
 import { namesRead, type ReadNames } from '../data/trimmed.js'
 import { loadedLibraries } from './loaded-measure.js'
@@ -41,7 +41,7 @@ function namesOf(prepared: Prepared, requests: KeptAsked['requests']): ReadNames
   return names === 'all' ? names : new Set([...names, ...paths.flatMap((path) => path.split('.'))])
 }
 
-/** The subjects of a population that is kept, with their records. */
+/** The subjects of a population that is kept, with their records: those of one subject until the next is asked for. */
 export function* keptRecords(
   ctx: OperationContext,
   prepared: Prepared,
@@ -49,24 +49,38 @@ export function* keptRecords(
 ): Generator<SubjectRecords, void, undefined> {
   const recordsOf = storedRecords(ctx, prepared)
   const known = new WeakMap<RetrieveRequest, FindKept>()
-  const findFor = (request: RetrieveRequest): FindKept => {
+  const finderFor = (request: RetrieveRequest): FindKept => {
     const find = known.get(request) ?? keptFinder(request, prepared, { places, views })
     known.set(request, find)
     return find
   }
+  let [current] = subjects
+  const found: FindRead = (request) => (current === undefined ? undefined : finderFor(request).all(current))
+  const sift: Records['sift'] = (request, meets) => (current === undefined ? undefined : finderFor(request).sift?.(current, meets))
   for (const kept of subjects) {
+    current = kept
     const { id, subject } = kept
-    const find: FindRead = (request) =>
-      request.type === subject.type.name ? selected([subject], request, prepared) : findFor(request)(kept)
-    yield { id, subject, records: recordsOf(subject, find) }
+    const { retrieve, evaluate } = recordsOf(subject, found)
+    yield { id, subject, records: { retrieve, evaluate, sift } }
   }
 }
 
-type FindKept = (subject: KeptSubject) => readonly FhirElement[] | undefined
+/** How what a retrieve asks for is found in what is kept of a subject. */
+interface FindKept {
+  readonly all: (subject: KeptSubject) => readonly FhirElement[] | undefined
+  /** Absent where nothing is known of resources beforehand. */
+  readonly sift?: (subject: KeptSubject, meets: Meets) => readonly FhirElement[]
+}
 
 function keptFinder(request: RetrieveRequest, options: RetrieverOptions, { places, views }: Omit<KeptPopulation, 'subjects'>): FindKept {
+  if (request.type === options.links.subjectType) return { all: ({ subject }) => selected([subject], request, options) }
   const place = places.get(request.type)
-  if (place === undefined) return () => undefined
-  const find = views.retrieve(request, options) ?? ((_, resources) => selected(resources, request, options))
-  return (subject) => find(subject, subject.resources[place] ?? [])
+  if (place === undefined) return { all: () => undefined }
+  const resourcesOf = ({ resources }: KeptSubject): readonly FhirElement[] => resources[place] ?? []
+  const find = views.retrieve(request, options)
+  if (find === undefined) return { all: (subject) => selected(resourcesOf(subject), request, options) }
+  return {
+    all: (subject) => find(subject, resourcesOf(subject)),
+    sift: (subject, meets) => find(subject, resourcesOf(subject), meets),
+  }
 }

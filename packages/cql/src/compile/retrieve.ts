@@ -1,0 +1,159 @@
+import { quoted } from 'fhir-ops/internal/errors'
+import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
+import { systemValueOf } from '../model/property.js'
+import { failedEvaluation, unsupportedElm } from '../problem.js'
+import { codesBySystem } from '../values/codes-by-system.js'
+import { isCode, isConcept, isFhir, isList, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
+import type { CodeTest, Compiler, Compute, Evaluation, Meets, RetrieveRequest, Scope } from './compiler.js'
+import { narrowingOf } from './narrowing.js'
+import { operandOf, optionalAt } from './operators.js'
+
+/** Finds of what a retrieve finds that which meets the condition of the query over it; `undefined` where only asking for each tells. */
+export type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined
+
+const sifters = new WeakMap<Compute, Sifter>()
+
+/** The sifter of a retrieve whose query asks nothing but what may be known of a resource beforehand, and where nobody looks on. */
+export function sifterOf(retrieve: Compute): Sifter | undefined {
+  return sifters.get(retrieve)
+}
+
+/** Compiles a retrieve (ELM, Retrieve). */
+export function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, compiler: Compiler): Compute {
+  if (nodesAt(node, 'include').length > 0) throw unsupportedElm(node, 'Retrieves with includes are not supported.')
+  const type = localName(textAt(node, 'dataType') ?? '')
+  if (compiler.model.type(type) === undefined) throw unsupportedElm(node, `The type ${quoted(type)} is not known.`)
+  const codes = codesFor(node, scope, compiler)
+  const range = optionalAt(node, 'dateRange', scope, compiler)
+  const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)
+  const template = textAt(node, 'templateId')
+  const narrowing = filter === undefined ? { conditions: [], isWhole: false } : narrowingOf(filter, compiler.references)
+  const request = {
+    type,
+    profile: template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template,
+    unfiltered: compiler.isUnfiltered(),
+    codePath: textAt(node, 'codeProperty'),
+    datePath: textAt(node, 'dateProperty'),
+    listedCodes: listedCodesOf(node, compiler),
+    narrowing: narrowing.conditions,
+    isNarrowedWhole: narrowing.isWhole,
+  }
+  compiler.onRetrieve(
+    {
+      ...request,
+      listedRange: listedRangeOf(node, compiler),
+      codes: undefined,
+      dateRange: null,
+      ...(context !== undefined && { context: null }),
+    },
+    node,
+  )
+  // Mostly the same is asked for of every subject.
+  let last: RetrieveRequest = { ...request, codes: undefined, dateRange: null }
+  const requestFor = (evaluation: Evaluation): RetrieveRequest => {
+    const [test, dateRange] = [codes?.(evaluation), range(evaluation)]
+    if (context === undefined && test === last.codes && dateRange === last.dateRange) return last
+    last = { ...request, ...(context !== undefined && { context: contextOf(context(evaluation), node) }), codes: test, dateRange }
+    return last
+  }
+  const retrieve: Compute = (evaluation) => {
+    const found = evaluation.retrieve(requestFor(evaluation))
+    evaluation.spend(found.length)
+    return found
+  }
+  if (narrowing.isWhole && context === undefined)
+    sifters.set(retrieve, (evaluation, meets) => {
+      const found = evaluation.sift?.(requestFor(evaluation), meets)
+      evaluation.spend(found?.length ?? 0)
+      return found
+    })
+  return retrieve
+}
+
+/** The resource in whose context a retrieve is: a practitioner, a patient. */
+function contextOf(value: Value, node: ElmNode): FhirElement | null {
+  if (value === null || (isFhir(value) && value.type.kind === 'resource')) return value
+  throw failedEvaluation('The context of a retrieve must be one resource.', node)
+}
+
+const VOCABULARIES: ReadonlyMap<string, Vocabulary['kind']> = new Map([
+  ['ValueSetRef', 'valueSet'],
+  ['CodeSystemRef', 'codeSystem'],
+])
+
+/** The codes of a retrieve: a value set, a code system, or an expression that gives codes. */
+function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation: Parameters<Compute>[0]) => CodeTest) | undefined {
+  const stated = nodeAt(node, 'codes')
+  if (stated === undefined) return undefined
+  const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
+  const kind = VOCABULARIES.get(typeOf(set))
+  if (kind !== undefined) {
+    const { references } = compiler
+    const test = references.terminology(node).membership(references.vocabulary(set, kind))
+    return () => test
+  }
+  const expression = compiler.compile(stated, scope)
+  const declared = listedCodesOf(node, compiler)?.()
+  if (declared === undefined) return (evaluation) => listedCodes(expression(evaluation), compiler.offset)
+  const test = listedCodes(declared, compiler.offset)
+  return (evaluation) => {
+    // For those who look on at what is evaluated.
+    expression(evaluation)
+    return test
+  }
+}
+
+/** The codes of a retrieve by value set, or by codes that the library declares; `undefined` for those of any other expression. */
+function listedCodesOf(node: ElmNode, { references }: Compiler): (() => readonly Code[]) | undefined {
+  const stated = nodeAt(node, 'codes')
+  if (stated === undefined) return undefined
+  const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
+  switch (typeOf(set)) {
+    case 'ValueSetRef':
+      return references.terminology(node).expansion(references.vocabulary(set, 'valueSet'))
+    case 'CodeRef': {
+      const code = references.code(set)
+      return () => codesOf(code)
+    }
+    case 'Code': {
+      const code = references.inlineCode(set)
+      return () => [code]
+    }
+    case 'Property': {
+      const source = nodeAt(set, 'source')
+      if (source === undefined || typeOf(source) !== 'ConceptRef' || textAt(set, 'path') !== 'codes') return undefined
+      const concept = references.concept(source)
+      return () => codesOf(concept)
+    }
+    default:
+      return undefined
+  }
+}
+
+function listedRangeOf(node: ElmNode, { references }: Compiler): Value | undefined {
+  const stated = nodeAt(node, 'dateRange')
+  return stated !== undefined && typeOf(stated) === 'ParameterRef' ? references.given(stated) : undefined
+}
+
+function listedCodes(value: Value, offset: number): CodeTest {
+  const wanted = codesBySystem(itemsOf(value).flatMap((item) => codesIn(item, offset)))
+  return (system, code) => wanted.get(system ?? '')?.has(code) === true
+}
+
+/** The codes that are listed one by one come as a list in a list. */
+function itemsOf(value: Value): readonly Value[] {
+  return isList(value) ? value.flatMap(itemsOf) : [value]
+}
+
+/** A code alone is of no system. */
+function codesIn(value: Value, offset: number): readonly { readonly system: string; readonly code: string }[] {
+  const plain = value !== null && isFhir(value) ? systemValueOf(value, offset) : value
+  if (typeof plain === 'string') return [{ system: '', code: plain }]
+  return codesOf(plain ?? null).map(({ code, system }) => ({ system: system ?? '', code: code ?? '' }))
+}
+
+/** The codes of a code or concept; none of any other value. */
+export function codesOf(value: Value): readonly Code[] {
+  if (isConcept(value)) return value.codes
+  return isCode(value) ? [value] : []
+}
