@@ -8,6 +8,7 @@ import { sharedWork, type Work } from '../../work/index.js'
 import { makePlan } from './make-plan.js'
 import type { Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
+import { planOfExpansion, withContainedSystems } from './own-systems.js'
 import { missingImports, withImports, type ValueSetPlan, completePlan, type ConceptSetPlan } from './plan.js'
 import { decidingInclude, type DecidingInclude } from './selection.js'
 import { chooseVersion } from '../code-system/system-family.js'
@@ -50,11 +51,15 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), decidingInclude: known.decidingInclude }
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
-  const scope = await terminologyScope(ctx, { supplements, rules: question.rules, kept })
-  const plan = await makePlan(scope, valueSet)
+  const own = withContainedSystems(ctx, valueSet)
+  const options = { supplements, rules: question.rules }
+  const first = await terminologyScope(own ?? ctx, own === undefined ? { ...options, kept } : options)
+  const firstPlan = await makePlan(first, valueSet)
+  const carried = await planOfExpansion({ scope: first, plan: firstPlan }, options)
+  const { scope, plan } = carried ?? { scope: first, plan: firstPlan }
   if (missingImports(plan).length === 0) scope.demandUse(new Set(plan.systems.keys()))
   const made = keptPlan(scope, await withoutSystems(scope, plan, question.excludeSystems ?? []))
-  if (supplements.length === 0) kept?.set(name, PLANS.mark(made))
+  if (supplements.length === 0 && own === undefined && carried === undefined) kept?.set(name, PLANS.mark(made))
   return planned(scope, made)
 }
 

@@ -114,8 +114,8 @@ function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[
   })
 }
 
-/** Every entry, before those that it contains; however deep they are. */
-function containedEntries(parent: JsonObject | undefined): readonly JsonObject[] {
+/** Every entry of an expansion, before those that it contains; however deep they are. */
+export function containedEntries(parent: JsonObject | undefined): readonly JsonObject[] {
   const found: JsonObject[] = []
   const open = objectsAt(parent, 'contains').toReversed()
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {

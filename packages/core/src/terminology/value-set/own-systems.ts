@@ -1,0 +1,90 @@
+import { forRequest, type OperationContext } from '../../context/index.js'
+import { objectAt, objectsAt, type JsonObject } from '../../json/index.js'
+import { terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
+import { makePlan } from './make-plan.js'
+import { missingImports, withImports, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
+import { containedEntries, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
+
+/**
+ * The context for a value set that contains code systems, in which they take the place of all others with their urls; `undefined` where it contains none.
+ * An include names one by its url: a system of the form `#id` is no absolute address, which R4 demands, and would be the system of every code.
+ */
+export function withContainedSystems(ctx: OperationContext, { resource }: ValueSetDefinition): OperationContext | undefined {
+  const contained = objectsAt(resource, 'contained').filter((item) => item['resourceType'] === 'CodeSystem')
+  if (contained.length === 0) return undefined
+  const own = forRequest(ctx, { resources: contained })
+  const isContained = new Set<unknown>(contained)
+  const urls = new Set(contained.map(({ url }) => url))
+  const content: OperationContext['content'] = {
+    ...own.content,
+    async find(type, by, value) {
+      const found = await own.content.find(type, by, value)
+      const hides = type === 'CodeSystem' && by === 'url' && urls.has(value)
+      return hides ? found.filter(({ resource: definition }) => isContained.has(definition)) : found
+    },
+  }
+  return { ...own, content }
+}
+
+/** A plan, and the scope that it was made in. */
+export interface PlanInScope {
+  readonly scope: TerminologyScope
+  readonly plan: ValueSetPlan
+}
+
+/**
+ * The plan of the expansion that a value set carries, where the value set cannot be worked out, as code systems or value sets that it needs are not known: what the
+ * expansion says about codes of unknown systems stands for these. `undefined` where nothing is missing, or where there is no expansion with all codes.
+ */
+export async function planOfExpansion({ scope, plan }: PlanInScope, options: ScopeOptions): Promise<PlanInScope | undefined> {
+  const { resource } = plan.valueSet
+  if (!isLacking(plan) || !isWhole(objectAt(resource, 'expansion'))) return undefined
+  const { compose: _, ...carrying } = resource
+  const valueSet = readValueSet(carrying)
+  const { includes } = await makePlan(scope, valueSet)
+  const ctx = forRequest(scope.ctx, { resources: includes.filter(lacksSystem).map(({ definition }) => systemOf(definition)) })
+  const own = await terminologyScope(ctx, options)
+  return { scope: own, plan: await makePlan(own, valueSet) }
+}
+
+function isLacking(plan: ValueSetPlan): boolean {
+  if (missingImports(plan).length > 0) return true
+  return withImports(plan).some(({ includes, excludes }) => [...includes, ...excludes].some(lacksSystem))
+}
+
+function lacksSystem({ family, definition: { version } }: ConceptSetPlan): boolean {
+  return family !== undefined && (version === undefined ? family.unknown : !family.has(version))
+}
+
+/** Said of expansions that do not have all codes. */
+const OPEN: ReadonlySet<unknown> = new Set(
+  ['valueset-unclosed', 'valueset-toocostly'].map((name) => `http://hl7.org/fhir/StructureDefinition/${name}`),
+)
+
+/** False for one page of several. */
+function isWhole(expansion: JsonObject | undefined): boolean {
+  if (expansion === undefined || objectsAt(expansion, 'extension').some(({ url }) => OPEN.has(url))) return false
+  const { total = 0, offset = 0 } = expansion
+  return offset === 0 && typeof total === 'number' && total <= containedEntries(expansion).length
+}
+
+/** What an expansion says about codes of a system, which need not be all that it has. */
+function systemOf({ system, version, concepts = [] }: ConceptSetDefinition): JsonObject {
+  const concept = concepts.map(({ concept: { code, display, designation, inactive, abstract } }) => ({
+    code,
+    ...(display !== undefined && { display }),
+    ...(designation !== undefined && { designation }),
+    property: [
+      { code: 'inactive', valueBoolean: inactive === true },
+      { code: 'notSelectable', valueBoolean: abstract === true },
+    ],
+  }))
+  return {
+    resourceType: 'CodeSystem',
+    url: system,
+    status: 'active',
+    content: 'fragment',
+    concept,
+    ...(version !== undefined && { version }),
+  }
+}
