@@ -5,6 +5,8 @@ import type { Revised } from './kept.js'
 /** A conformance or terminology resource that engines look up by canonical. */
 export interface Definition {
   readonly type: string
+  /** The id of the resource, where it is known before that is parsed. */
+  readonly id?: string
   readonly url: string
   readonly version?: string
   /** `draft`, `active`, `retired` or `unknown`. */

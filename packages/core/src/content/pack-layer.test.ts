@@ -4,7 +4,7 @@ import type { DefinitionKey } from './layer.js'
 import { packLayer, packOf } from './pack-layer.js'
 
 const DEFINITIONS: readonly JsonObject[] = [
-  { resourceType: 'ValueSet', url: 'u', version: '2', status: 'active', name: 'é second' },
+  { resourceType: 'ValueSet', id: 'second', url: 'u', version: '2', status: 'active', name: 'é second' },
   { resourceType: 'CodeSystem', url: 'c', status: 'draft', identifier: [{ value: 'urn:oid:1.2' }, { value: 'other' }], name: 'c' },
   { resourceType: 'ValueSet', url: 'v', name: 'v' },
   { resourceType: 'ValueSet', url: 'u', version: '1', status: 'retired', name: 'first' },
@@ -42,8 +42,17 @@ describe('a pack', () => {
 
   test('has the definitions as they are, and says what they are without reading them', async () => {
     const [second, first] = await packLayer(PACK, 'p').find('ValueSet', 'url', 'u')
-    expect(second).toMatchObject({ type: 'ValueSet', url: 'u', version: '2', status: 'active', key: 'p:u|2', resource: DEFINITIONS[0] })
+    expect(second).toMatchObject({
+      type: 'ValueSet',
+      id: 'second',
+      url: 'u',
+      version: '2',
+      status: 'active',
+      key: 'p:u|2',
+      resource: DEFINITIONS[0],
+    })
     expect(first).toMatchObject({ version: '1', status: 'retired' })
+    expect(first).not.toHaveProperty('id')
     expect((await packLayer(PACK, 'p').find('ValueSet', 'url', 'v'))[0]).not.toHaveProperty('version')
   })
 

@@ -26,7 +26,7 @@ interface PackedType {
  *
  * A pack is UTF-8: the line `fhir-ops-pack 2 <n>`, a table of n bytes, then what it lists. The table is a JSON array with one object per resource type: its
  * name in `type`, the length of its index in `index` and that of its resources in `resources`. Of each type there are first the index, then the resources as
- * compact JSON one after the other. An index is a JSON object with a list for each member that the resources are found by, their `url`, `version`, `status`
+ * compact JSON one after the other. An index is a JSON object with a list for each member that the resources are found by, their `id`, `url`, `version`, `status`
  * and key members, and one of their lengths in `bytes`; the lists have the order of the resources, and null where a resource lacks the member. By columns an
  * index is parsed in a quarter of the time that objects take, and that of a type which nobody asks for is not read.
  *
@@ -170,9 +170,11 @@ function definitionIn(
   const version = stringAt(head, 'version') ?? ''
   const described = definitionOf(head, `${name}:${url}|${version}`)
   if (described === undefined) return []
+  const id = stringAt(head, 'id')
   let parsed: JsonObject | undefined
   const definition = {
     ...described,
+    ...(id !== undefined && { id }),
     ...(isRelease === true && { isOfRelease: true as const }),
     get resource(): JsonObject {
       parsed ??= objectIn(text(read(type.starts[place] ?? 0, type.starts[place + 1] ?? 0)))
@@ -192,8 +194,8 @@ function objectIn(json: string): JsonObject {
   return value
 }
 
-/** Texts by which definitions are found without parsing them; so are guides by what they say of all resources of a type (`global`), and code systems by their OIDs. */
-const HEAD = ['resourceType', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
+/** Texts by which definitions are found and read without parsing the others; so are guides by what they say of all resources of a type (`global`), and code systems by their OIDs. */
+const HEAD = ['resourceType', 'id', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
 
 /** The bytes of a pack, as `packLayer` reads it, of definitions, given as JSON texts, in their order. */
 export function packOf(definitions: readonly string[]): Uint8Array {

@@ -1,9 +1,8 @@
-import { createPace } from 'fhir-ops/internal/context'
+import type { Definition } from 'fhir-ops/content'
 import type { OperationContext } from 'fhir-ops/context'
-import { puttingResource } from 'fhir-ops/internal/storage'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { memoryStorage } from 'fhir-ops/memory'
 import { isResourceId, type Indexer, type Storage, type StoredSystem } from 'fhir-ops/storage'
+import { shelfStorage, type ShelvedDefinition } from './shelf-storage.js'
 
 /** Types of which there are definitions beside the stored ones. */
 export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
@@ -46,7 +45,7 @@ interface Making {
   readonly startedAt: string
 }
 
-/** Makes the shelf of a service. What it holds is made at the first question about a type, and again when the definitions of that type have changed. */
+/** Makes the shelf of a service. What it holds is listed at the first question about a type, and again when the definitions of that type have changed. */
 export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): DefinitionShelf {
   const made = new Map<string, { readonly revision: string; readonly shelf: Promise<Shelf | undefined> }>()
   const layers = ctx.definitions ?? []
@@ -59,7 +58,7 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
     const revision = await revisionOf(type)
     const known = made.get(type)
     if (known?.revision === revision) return known.shelf
-    const shelf = filled({ ctx, indexer, startedAt }, type)
+    const shelf = shelfOf({ ctx, indexer, startedAt }, type)
     made.set(type, { revision, shelf })
     // What failed is tried again.
     shelf.catch(() => made.delete(type))
@@ -83,29 +82,26 @@ function importedSystems({ concepts }: OperationContext): () => Promise<readonly
   }
 }
 
-/** Puts the definitions of a type where they can be searched. No request waits for the others: the work has no time limit, but lets others run. */
-async function filled({ ctx, indexer, startedAt }: Making, type: string): Promise<Shelf | undefined> {
-  const pace = createPace({ scheduler: ctx.scheduler })
-  const storage = memoryStorage([], { now: () => new Date(startedAt), history: false })
+async function shelfOf({ ctx, indexer, startedAt }: Making, type: string): Promise<Shelf | undefined> {
   const ids = new Set<string>()
+  const shelved: ShelvedDefinition[] = []
   for (const definition of await definitionsOf(ctx, type)) {
-    await pace.step()
-    const { resource } = definition
-    const id = freeId(stringAt(resource, 'id'), ids)
+    const id = freeId(definition.id ?? stringAt(definition.resource, 'id'), ids)
     ids.add(id)
-    await storage.write([await pace.run(puttingResource({ type, id, source: resource }, indexer))])
+    shelved.push({ id, url: definition.url, source: definition })
   }
-  return ids.size === 0 ? undefined : { type, storage, ids: [...ids] }
+  if (ids.size === 0) return undefined
+  return { type, storage: shelfStorage(shelved, { type, scheduler: ctx.scheduler, indexer, startedAt }), ids: [...ids] }
 }
 
 /** Their resources are parsed when they are asked for. */
 async function definitionsOf(
   { definitions = [], concepts }: OperationContext,
   type: string,
-): Promise<readonly { readonly resource: JsonObject }[]> {
+): Promise<readonly Pick<Definition, 'id' | 'url' | 'resource'>[]> {
   const listed = await Promise.all(definitions.map(async (layer) => (await layer.all?.(type)) ?? []))
   const imported = type === 'CodeSystem' ? ((await concepts?.systems()) ?? []) : []
-  return [...listed.flat(), ...imported.map((system) => ({ resource: importedSystem(system) }))]
+  return [...listed.flat(), ...imported.map((system) => ({ url: system.url, resource: importedSystem(system) }))]
 }
 
 /** An imported code system without its concepts. */

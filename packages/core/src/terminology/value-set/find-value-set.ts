@@ -36,7 +36,7 @@ export async function findValueSet(ctx: OperationContext, canonical: string, ver
 function containedIn(container: Definition | undefined, id: string): Definition | undefined {
   const contained = container && containedValueSet(container.resource, id)
   if (container === undefined || contained === undefined) return undefined
-  const { url, key, ...others } = container
+  const { url, key, id: _ofContainer, ...others } = container
   const resource = { ...contained, contained: container.resource['contained'] }
   return { ...others, url: `${url}#${id}`, resource, ...(key !== undefined && { key: `${key}#${id}` }), parsing: undefined }
 }

@@ -1,0 +1,101 @@
+import type { JsonObject } from 'fhir-ops/internal/json'
+import { memoryStorage } from 'fhir-ops/memory'
+import type { Condition, Indexer } from 'fhir-ops/storage'
+import { createScheduler } from 'fhir-ops/internal/context'
+import { describe, expect, it } from 'vitest'
+import { shelfStorage } from './shelf-storage.js'
+
+const TYPE = 'ValueSet'
+const RESOURCES = Array.from({ length: 20 }, (_, i) => ({
+  resourceType: TYPE,
+  id: `v${i}`,
+  // Two versions of each.
+  url: `http://example.org/${i >> 1}`,
+  name: i % 5 === 0 ? 'Fifth' : 'Other',
+  status: 'active',
+}))
+const indexer: Indexer = ({ url, name, id }: JsonObject) => [
+  { param: 'url', value: String(url) },
+  { param: 'name', value: String(name) },
+  { param: 'replaces', system: TYPE, value: id === 'v0' ? 'v9' : 'none' },
+]
+
+const is = (param: string, operand: string): Condition => ({ kind: 'entry', param, all: [{ field: 'value', op: 'eq', operand }] })
+const url = (i: number): Condition => is('url', `http://example.org/${i}`)
+const ids = (...given: readonly string[]): Condition => ({ kind: 'id', ids: given })
+const and = (...conditions: readonly Condition[]): Condition => ({ kind: 'and', conditions })
+const or = (...conditions: readonly Condition[]): Condition => ({ kind: 'or', conditions })
+const not = (condition: Condition): Condition => ({ kind: 'not', condition })
+const replaces = (where: Condition): Condition => ({ kind: 'refersTo', param: 'replaces', query: { type: TYPE, where } })
+const listed: Condition = {
+  kind: 'entry',
+  param: 'url',
+  all: [{ field: 'value', op: 'in', operands: ['http://example.org/1', 'http://example.org/2'] }],
+}
+const below: Condition = { kind: 'entry', param: 'url', all: [{ field: 'value', op: 'prefix', operand: 'http://example.org/' }] }
+
+function shelf(): { readonly storage: ReturnType<typeof shelfStorage>; readonly read: readonly string[] } {
+  const read: string[] = []
+  const definitions = RESOURCES.map((resource) => ({
+    id: resource.id,
+    url: resource.url,
+    source: {
+      get resource() {
+        read.push(resource.id)
+        return { ...resource }
+      },
+    },
+  }))
+  const options = { type: TYPE, scheduler: createScheduler(), indexer, startedAt: '2026-01-01T00:00:00Z' }
+  return { storage: shelfStorage(definitions, options), read }
+}
+
+const ALL = RESOURCES.length
+const QUESTIONS: readonly (readonly [string, Condition, number])[] = [
+  ['a url', url(3), 2],
+  ['a url that there is not', url(99), 0],
+  ['a url and a name', and(is('name', 'Fifth'), url(5)), 2],
+  ['one of two urls', or(url(1), url(2)), 4],
+  ['one of listed urls', listed, 4],
+  ['an id', ids('v3'), 1],
+  ['an id or a url', or(ids('v3'), url(5)), 3],
+  ['a url without what stored resources hide', and(url(3), not(ids('v6'))), 2],
+  ['a name', is('name', 'Fifth'), ALL],
+  ['a url or a name', or(url(3), is('name', 'Fifth')), ALL],
+  ['another url', not(url(3)), ALL],
+  ['the beginning of a url', below, ALL],
+  ['a url of what refers to another one', and(url(0), replaces(is('name', 'Other'))), ALL],
+  ['nothing', and(), ALL],
+]
+
+describe('definitions that are asked for', () => {
+  it.each(QUESTIONS)('by %s are those that there are, and only what may be one is read', async (_, where, most) => {
+    const whole = memoryStorage(RESOURCES, { indexer })
+    const { storage, read } = shelf()
+    const idsOf = async (of: typeof storage): Promise<readonly string[]> =>
+      (await of.search({ type: TYPE, where })).items.map(({ id }) => id)
+    expect(await idsOf(storage)).toEqual(await idsOf(whole))
+    expect(await storage.count({ type: TYPE, where })).toBe(await whole.count({ type: TYPE, where }))
+    expect(read).toHaveLength(most)
+  })
+
+  it('are read once, in whatever order and at the same time questions come, and have one version', async () => {
+    const { storage, read } = shelf()
+    const everything = { type: TYPE, where: and() }
+    await Promise.all([
+      storage.read(TYPE, 'v7'),
+      storage.search({ type: TYPE, where: url(3) }),
+      storage.search(everything),
+      storage.search(everything),
+    ])
+    const { items } = await storage.search(everything)
+    expect(items.map(({ id }) => id)).toEqual(RESOURCES.map(({ id }) => id).toSorted())
+    expect(new Set(items.map(({ versionId }) => versionId))).toEqual(new Set(['1']))
+    expect(read.toSorted()).toEqual(items.map(({ id }) => id))
+  })
+
+  it('are not there under an id that none has', async () => {
+    const { storage, read } = shelf()
+    expect([await storage.read(TYPE, 'v99'), read.length]).toEqual([undefined, 0])
+  })
+})
