@@ -1,7 +1,18 @@
 import type { CodeableConcept, Coding } from 'fhir/r4.js'
 import type { ExplainOption } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { CODE_INPUT, codeSource, FLAG, inputShape, listOf, OBJECT, TEXT, type CodeInput, type InputShape } from '../input/index.js'
+import {
+  CODE_INPUT,
+  codeSource,
+  type CodeSource,
+  FLAG,
+  inputShape,
+  listOf,
+  OBJECT,
+  TEXT,
+  type CodeInput,
+  type InputShape,
+} from '../input/index.js'
 
 /**
  * What `translate` takes: a code by `system` and `code`, `coding` or `codeableConcept`; at least one of `mapId`, `url`, `source`, `conceptMap` and
@@ -43,15 +54,6 @@ export interface TranslateDependency {
   readonly concept: CodeableConcept
 }
 
-/** `TranslateInput` as it arrives from Parameters or plain JavaScript. */
-export interface LooseTranslateInput extends TranslateOptions {
-  readonly system?: string | undefined
-  readonly code?: string | undefined
-  readonly version?: string | undefined
-  readonly coding?: Coding | undefined
-  readonly codeableConcept?: CodeableConcept | undefined
-}
-
 /** What `translate` checks its input by. */
 export const TRANSLATE_INPUT: InputShape = inputShape<TranslateInput>({
   ...CODE_INPUT,
@@ -80,17 +82,19 @@ export interface SourceCode {
  *
  * @throws {OperationError} as `codeSource`; `parameter-required` when nothing with system and code is given.
  */
-export function sourceCodes(input: LooseTranslateInput): readonly SourceCode[] {
+export function sourceCodes(input: CodeInput): readonly SourceCode[] {
   const source = codeSource(input)
   const codes = source === 'codeableConcept' ? (input.codeableConcept?.coding ?? []).flatMap(usable) : usable(input.coding ?? input)
-  if (codes.length === 0) {
-    const expression = [source === undefined ? 'code' : source]
-    throw new OperationError('parameter-required', 'A code to translate is required, together with its system.', { expression })
-  }
+  if (codes.length === 0) throw codeRequired(source)
   return codes.length === 1 ? codes : onceEach(codes)
 }
 
-function usable({ system, code, version }: Coding | LooseTranslateInput): readonly SourceCode[] {
+/** The error for an input without a code that can be translated. @param source How the input gives it. */
+export function codeRequired(source: CodeSource = 'code'): OperationError {
+  return new OperationError('parameter-required', 'A code to translate is required, together with its system.', { expression: [source] })
+}
+
+function usable({ system, code, version }: Coding): readonly SourceCode[] {
   if (!system || !code) return []
   return [{ system, code, ...(version !== undefined && { version }) }]
 }

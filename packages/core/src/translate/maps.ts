@@ -4,7 +4,7 @@ import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
 import { createMarks, implicitDefinition, refuseUnopened, type Marks } from '../terminology/index.js'
 import { mapIndex, type MapIndex } from './map-index.js'
-import type { LooseTranslateInput } from './input.js'
+import type { TranslateOptions } from './input.js'
 
 /**
  * The maps that the input identifies, in the order of their canonicals.
@@ -14,7 +14,7 @@ import type { LooseTranslateInput } from './input.js'
  * @throws {OperationError} `parameter-required` when nothing identifies a map; `not-found`; `parameter-invalid` when two
  *   identifications contradict each other.
  */
-export async function mapsFor(ctx: OperationContext, input: LooseTranslateInput): Promise<readonly MapIndex[]> {
+export async function mapsFor(ctx: OperationContext, input: TranslateOptions): Promise<readonly MapIndex[]> {
   const named = namedMap(ctx, input)
   if (named === undefined) return searchedMaps(ctx, input)
   const index = await named
@@ -38,7 +38,7 @@ export async function currentMap(ctx: OperationContext, canonical: string, mapVe
   return version === undefined && definition?.status === 'retired' ? undefined : definition
 }
 
-function namedMap(ctx: OperationContext, input: LooseTranslateInput): Promise<MapIndex> | undefined {
+function namedMap(ctx: OperationContext, input: TranslateOptions): Promise<MapIndex> | undefined {
   if (input.mapId !== undefined) return storedMap(ctx, input.mapId).then((definition) => mapIndex(ctx, definition))
   if (input.conceptMap !== undefined) return mapIndex(ctx, inlineMap(input.conceptMap))
   return input.url === undefined ? undefined : canonicalMap(ctx, input.url, input.mapVersion)
@@ -87,7 +87,7 @@ function inlineMap(conceptMap: object): Definition {
   return { type: 'ConceptMap', url: '', status: 'unknown', resource: conceptMap }
 }
 
-async function searchedMaps(ctx: OperationContext, input: LooseTranslateInput): Promise<readonly MapIndex[]> {
+async function searchedMaps(ctx: OperationContext, input: TranslateOptions): Promise<readonly MapIndex[]> {
   const definitions =
     input.source === undefined ? requestMaps((input.resources ?? []).filter(isObject)) : await mapsFrom(ctx, input, input.source)
   const current = await indexesOf(ctx, currentVersions(definitions, input.mapVersion))
@@ -111,7 +111,7 @@ async function indexesOf(ctx: OperationContext, definitions: readonly Definition
   return indexes
 }
 
-function mapsFrom(ctx: OperationContext, { reverse }: LooseTranslateInput, source: string): Promise<readonly Definition[]> {
+function mapsFrom(ctx: OperationContext, { reverse }: TranslateOptions, source: string): Promise<readonly Definition[]> {
   return ctx.content.find('ConceptMap', reverse === true ? 'target' : 'source', canonicalOf(source).url)
 }
 
@@ -131,7 +131,7 @@ function currentVersions(definitions: readonly Definition[], version: string | u
 }
 
 /** The name of the first input that says something else than the map. */
-function contradiction(map: MapIndex, input: LooseTranslateInput): string | undefined {
+function contradiction(map: MapIndex, input: TranslateOptions): string | undefined {
   const [source, target] = input.reverse === true ? [map.target, map.source] : [map.source, map.target]
   if (!agree(input.url, map.canonical)) return 'url'
   if (input.mapVersion !== undefined && input.mapVersion !== map.version) return 'conceptMapVersion'
@@ -141,7 +141,7 @@ function contradiction(map: MapIndex, input: LooseTranslateInput): string | unde
 }
 
 /** An id in the path and an inline map together must be versions of one map. */
-function sameMap({ mapId, conceptMap }: LooseTranslateInput, map: MapIndex): boolean {
+function sameMap({ mapId, conceptMap }: TranslateOptions, map: MapIndex): boolean {
   return mapId === undefined || !isObject(conceptMap) || stringAt(conceptMap, 'url') === map.url
 }
 
@@ -153,7 +153,7 @@ function agree(requested: string | undefined, stated: string | undefined): boole
   return a.url === b.url && a.fragment === b.fragment && (a.version === undefined || b.version === undefined || a.version === b.version)
 }
 
-function noMapText({ source, target, mapVersion }: LooseTranslateInput): string {
+function noMapText({ source, target, mapVersion }: TranslateOptions): string {
   const parts = [
     source !== undefined && ` from value set ${quoted(source)}`,
     target !== undefined && ` to value set ${quoted(target)}`,

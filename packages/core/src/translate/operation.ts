@@ -1,12 +1,12 @@
 import type { CodeableConcept, Coding } from 'fhir/r4.js'
 import { OperationError, quoted } from '../errors/index.js'
-import { ambiguousCode } from '../input/index.js'
+import { ambiguousCode, type CodeInput } from '../input/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { Operation, OperationRequest } from '../operation/index.js'
 import { parameterReader, type Parameter, type ParameterReader } from '../parameters/index.js'
 import { toParameters } from './result.js'
-import type { LooseTranslateInput, TranslateDependency } from './input.js'
-import { answerTranslate } from './translate.js'
+import { codeRequired, type TranslateDependency, type TranslateInput, type TranslateOptions } from './input.js'
+import { translate } from './translate.js'
 
 /** `ConceptMap/$translate` and `ConceptMap/<id>/$translate`. */
 export const translateOperation: Operation = {
@@ -21,7 +21,7 @@ export const translateOperation: Operation = {
   cacheable: true,
   run: async (ctx, request) => {
     const { input, names } = readTranslate(request)
-    return { status: 200, resource: { ...toParameters(await answerTranslate(ctx, input), { names, reverse: input.reverse }) } }
+    return { status: 200, resource: { ...toParameters(await translate(ctx, input), { names, reverse: input.reverse }) } }
   },
 }
 
@@ -37,7 +37,7 @@ const SOURCES = [
 ]
 
 interface TranslateCall {
-  readonly input: LooseTranslateInput
+  readonly input: TranslateInput
   /** The release whose names the answer uses. */
   readonly names: 'R4' | 'R5'
 }
@@ -49,7 +49,7 @@ interface TranslateCall {
  */
 function readTranslate(request: OperationRequest): TranslateCall {
   const reader = parameterReader(request.parameters)
-  const input: LooseTranslateInput = {
+  const input: TranslateInput = {
     mapId: request.id,
     url: reader.text('url'),
     mapVersion: reader.text('conceptMapVersion'),
@@ -65,7 +65,7 @@ function readTranslate(request: OperationRequest): TranslateCall {
   return { input, names: reader.all(...R5_NAMES, ...TARGETS).length > 0 ? 'R5' : 'R4' }
 }
 
-type ConceptInput = Pick<LooseTranslateInput, 'coding' | 'codeableConcept' | 'targetSystem' | 'reverse'>
+type ConceptInput = CodeInput & Pick<TranslateOptions, 'targetSystem' | 'reverse'>
 
 function conceptOf(reader: ParameterReader): ConceptInput {
   const sources = SOURCES.filter((names) => reader.all(...names).length > 0)
@@ -78,9 +78,9 @@ function conceptOf(reader: ParameterReader): ConceptInput {
   const version = reader.text('version')
   if (code !== undefined) return { coding: codeOf(code, system, version), targetSystem, reverse }
   refuseWithoutCode({ system, version })
-  const coding = optional(reader.object('Coding', 'coding', 'sourceCoding'), readCoding)
-  const codeableConcept = optional(reader.object('CodeableConcept', 'codeableConcept', 'sourceCodeableConcept'), readConcept)
-  return { coding, codeableConcept, targetSystem, reverse }
+  const coding = reader.object('Coding', 'coding', 'sourceCoding')
+  const codeableConcept = reader.object('CodeableConcept', 'codeableConcept', 'sourceCodeableConcept')
+  return { ...codeInput(coding, codeableConcept), targetSystem, reverse }
 }
 
 /** In reverse by R5's names: a concept of the target, and optionally a `sourceSystem` to translate into. */
@@ -88,12 +88,16 @@ function fromTarget(reader: ParameterReader): ConceptInput {
   const system = reader.text('targetsystem', 'targetSystem')
   const code = reader.text('targetCode')
   if (code !== undefined && system === undefined) throw required("A 'targetCode' needs its 'targetSystem'.", 'targetSystem')
-  return {
-    coding: code === undefined ? optional(reader.object('Coding', 'targetCoding'), readCoding) : { system, code },
-    codeableConcept: optional(reader.object('CodeableConcept', 'targetCodeableConcept'), readConcept),
-    targetSystem: reader.text('system', 'sourceSystem'),
-    reverse: true,
-  }
+  const coding = code === undefined ? reader.object('Coding', 'targetCoding') : { system, code }
+  const codeableConcept = reader.object('CodeableConcept', 'targetCodeableConcept')
+  return { ...codeInput(coding, codeableConcept), targetSystem: reader.text('system', 'sourceSystem'), reverse: true }
+}
+
+/** @throws {OperationError} `parameter-required` for neither. */
+function codeInput(coding: JsonObject | undefined, codeableConcept: JsonObject | undefined): CodeInput {
+  if (coding !== undefined) return { coding: readCoding(coding) }
+  if (codeableConcept !== undefined) return { codeableConcept: readConcept(codeableConcept) }
+  throw codeRequired()
 }
 
 function codeOf(code: string, system: string | undefined, version: string | undefined): Coding {

@@ -3,8 +3,7 @@ import { createContext, type OperationContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { translate } from './index.js'
-import type { LooseTranslateInput } from './input.js'
-import { answerTranslate } from './translate.js'
+import type { TranslateInput } from './input.js'
 
 const ONE = 'http://example.org/one'
 const TWO = 'http://example.org/two'
@@ -34,8 +33,8 @@ function context(...resources: readonly object[]): OperationContext {
   return createContext({ storage: memoryStorage(resources) })
 }
 
-async function codes(ctx: OperationContext, input: LooseTranslateInput): Promise<readonly (string | undefined)[]> {
-  const { matches } = await answerTranslate(ctx, input)
+async function codes(ctx: OperationContext, input: TranslateInput): Promise<readonly (string | undefined)[]> {
+  const { matches } = await translate(ctx, input)
   return matches.map((match) => match.concept?.code)
 }
 
@@ -62,25 +61,21 @@ describe('translate', () => {
     })
   })
 
-  test.each<[string, LooseTranslateInput, readonly string[]]>([
-    ['one target system', { targetSystem: THREE }, ['t']],
-    ['no such target system', { targetSystem: 'http://example.org/none' }, []],
+  test.each<[string, TranslateInput, readonly string[]]>([
+    ['one target system', { coding: a, targetSystem: THREE }, ['t']],
+    ['no such target system', { coding: a, targetSystem: 'http://example.org/none' }, []],
     [
       'every coding of a CodeableConcept, group by group',
-      { coding: undefined, codeableConcept: { coding: [{ system: ONE, code: 'b' }, a] } },
+      { codeableConcept: { coding: [{ system: ONE, code: 'b' }, a] } },
       ['z', 'x', 'y', 't'],
     ],
-    [
-      'codings without system or code are passed over',
-      { coding: undefined, codeableConcept: { coding: [{ code: 'a' }, {}, a, a] } },
-      ['x', 'y', 't'],
-    ],
+    ['codings without system or code are passed over', { codeableConcept: { coding: [{ code: 'a' }, {}, a, a] } }, ['x', 'y', 't']],
     ['a code of another system', { coding: { system: TWO, code: 'a' } }, []],
     ['codes are case-sensitive', { coding: { system: ONE, code: 'A' } }, []],
     ['reverse', { coding: { system: TWO, code: 'z' }, reverse: true }, ['b']],
     ['reverse from one system only', { coding: { system: TWO, code: 'z' }, reverse: true, targetSystem: THREE }, []],
   ])('%s', async (_name, input, expected) => {
-    expect(await codes(context(map()), { mapId: 'one-two', coding: a, ...input })).toEqual(expected)
+    expect(await codes(context(map()), { mapId: 'one-two', ...input })).toEqual(expected)
   })
 
   test('leaves out groups made for another version of the system', async () => {
@@ -150,13 +145,13 @@ describe('dependsOn', () => {
     },
   ]
   const ctx = context(map({ group: [{ source: ONE, target: TWO, element }] }))
-  const sex = (coding: object, element_ = 'http://example.org/sex'): LooseTranslateInput => ({
+  const sex = (coding: object, element_ = 'http://example.org/sex') => ({
     url: MAP,
     coding: a,
     dependencies: [{ element: element_, concept: { coding: [coding] } }],
   })
 
-  test.each<[string, LooseTranslateInput, readonly string[]]>([
+  test.each<[string, TranslateInput, readonly string[]]>([
     ['nothing is known', { url: MAP, coding: a }, ['any']],
     ['the condition is met', sex({ system: THREE, code: 'female' }), ['f', 'any']],
     ['the value is another', sex({ system: THREE, code: 'male' }), ['any']],
@@ -195,7 +190,7 @@ describe('unmapped', () => {
     expect(answer).toEqual({ result: true, matches: [{ concept, from: unknown, products: [], map: MAP }] })
   })
 
-  test.each<[string, LooseTranslateInput]>([
+  test.each<[string, TranslateInput]>([
     ['for a code that is mapped', { url: MAP, coding: a }],
     ['for a code of another system', { url: MAP, coding: { system: THREE, code: 'unknown' } }],
     ['for another target system', { url: MAP, coding: unknown, targetSystem: THREE }],

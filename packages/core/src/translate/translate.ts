@@ -2,7 +2,7 @@ import { createPace, explained, forRequest, type OperationContext, type Pace } f
 import { OperationError, quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
 import { isOfVersion } from '../terminology/index.js'
-import { sourceCodes, TRANSLATE_INPUT, type LooseTranslateInput, type SourceCode, type TranslateInput } from './input.js'
+import { sourceCodes, TRANSLATE_INPUT, type SourceCode, type TranslateInput, type TranslateOptions } from './input.js'
 import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
 import { NO_TRANSLATION } from './malformed-map.js'
 import { dependenciesMet, factsOf, mappingMatch, unmappedRule, type Facts } from './mapping.js'
@@ -21,15 +21,10 @@ const MAX_LISTED = 3
  * @see https://hl7.org/fhir/R4/conceptmap-operation-translate.html
  */
 export function translate(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
-  return answerTranslate(ctx, input)
-}
-
-/** The same for input that is not typed as strictly. @throws {OperationError} as `translate`. */
-export function answerTranslate(ctx: OperationContext, input: LooseTranslateInput): Promise<TranslateResult> {
   return explained(ctx, input, (own) => translated(own, input))
 }
 
-async function translated(ctx: OperationContext, input: LooseTranslateInput): Promise<TranslateResult> {
+async function translated(ctx: OperationContext, input: TranslateInput): Promise<TranslateResult> {
   checkInput(ctx, input, TRANSLATE_INPUT)
   ctx.authorize?.('read', 'ConceptMap', input.mapId)
   const codes = sourceCodes(input)
@@ -63,7 +58,7 @@ function listed(texts: readonly string[]): string {
 interface Walk {
   readonly ctx: OperationContext
   readonly pace: Pace
-  readonly input: LooseTranslateInput
+  readonly input: TranslateOptions
   readonly facts: Facts
   readonly matches: TranslateMatch[]
   /** Codes by map, so that a map reached on several ways, or in a cycle, answers for a code once. */
@@ -92,7 +87,7 @@ async function matchesIn(
 
 /** The codes to look up, and the request. */
 export interface CodesToMatch {
-  readonly input: LooseTranslateInput
+  readonly input: TranslateOptions
   readonly codes: readonly SourceCode[]
 }
 

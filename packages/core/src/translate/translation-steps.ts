@@ -5,7 +5,7 @@ import { nearestOf } from '../terminology/index.js'
 import type { Pace } from '../context/index.js'
 import type { Direction, MapIndex, Mapping } from './map-index.js'
 import type { UnmappedRule } from './mapping.js'
-import type { LooseTranslateInput, SourceCode } from './input.js'
+import type { TranslateOptions, SourceCode } from './input.js'
 
 /** A group of a map, by its place in it, and the direction in which it is asked. */
 export interface PlacedGroup {
@@ -22,7 +22,7 @@ export interface AskedGroup extends PlacedGroup {
 }
 
 /** Which map is used, and why. */
-export function mapStep(map: MapIndex, input: LooseTranslateInput): ExplanationStep {
+export function mapStep(map: MapIndex, input: TranslateOptions): ExplanationStep {
   const isNamed = namesVersion(input)
   const because = isNamed ? 'the request names it' : foundBy(input)
   return {
@@ -34,11 +34,11 @@ export function mapStep(map: MapIndex, input: LooseTranslateInput): ExplanationS
   }
 }
 
-function namesVersion({ url, mapId, conceptMap, mapVersion }: LooseTranslateInput): boolean {
+function namesVersion({ url, mapId, conceptMap, mapVersion }: TranslateOptions): boolean {
   return mapId !== undefined || conceptMap !== undefined || mapVersion !== undefined || url?.includes('|') === true
 }
 
-function foundBy({ url, source }: LooseTranslateInput): string {
+function foundBy({ url, source }: TranslateOptions): string {
   const newest = 'it is the newest that is not retired'
   return url === undefined && source !== undefined ? `${newest} for ${quoted(source)}` : newest
 }

@@ -9,7 +9,7 @@ import { isMarked } from './check-changes.js'
 import { checkSnapshotExpressions } from './check-elements.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { characteristicProblems, DEFINITION_BINDING } from './check-types.js'
-import { isSingle } from './element-place.js'
+import { isSingle, type ElementCheck } from './element-place.js'
 import { isAllowed } from './snapshot-problem.js'
 
 /** Checks the elements of a snapshot as far as they are wrong by themselves: values of other types, or of what repeats; members at the root. */
@@ -23,30 +23,39 @@ export function checkSnapshot(run: Run, definition: FhirNode): void {
     checkMembers(run, element, isConstraint)
     if ((textOf(element, 'path') ?? '').includes('.')) checkValues(run, element, element.value)
     checkSupport(run, element, element.value)
-    if (isConstraint) checkTypes(run, element)
+    if (isConstraint) checkProfiled(run, element)
     checkKeys(run, element, keys)
   }
 }
 
-/** A profile gives an element the types that it has, and says of it what these can have. */
-function checkTypes(run: Run, element: FhirNode): void {
-  const path = textOf(element, 'path') ?? ''
-  const types = childrenOf(run, element, 'type')
-  for (const text of characteristicProblems(run, element)) run.findings.report(DEFINITION_BINDING, element, { text })
-  const place = placeOf(run.model, path)
-  if (isSingle({ path, place }))
-    for (const slicing of childrenOf(run, element, 'slicing'))
-      run.findings.report(DEFINITION_SNAPSHOT, slicing, {
-        text: `${quoted(path)} does not repeat and has one type, so it cannot be sliced.`,
-      })
-  for (const { type } of childrenOf(run, element, 'defaultValue'))
+/** Checks what a profile says of an element beside what the definitions of FHIR do. */
+function checkProfiled(run: Run, node: FhirNode): void {
+  const path = textOf(node, 'path') ?? ''
+  const element = { run, node, path, place: placeOf(run.model, path) }
+  for (const text of characteristicProblems(run, node)) run.findings.report(DEFINITION_BINDING, node, { text })
+  checkSliced(element)
+  checkDefaultValue(element)
+  checkTypes(element)
+}
+
+function checkSliced({ run, node, path, place }: ElementCheck): void {
+  if (!isSingle({ path, place })) return
+  for (const slicing of childrenOf(run, node, 'slicing'))
+    run.findings.report(DEFINITION_SNAPSHOT, slicing, { text: `${quoted(path)} does not repeat and has one type, so it cannot be sliced.` })
+}
+
+function checkDefaultValue({ run, node }: ElementCheck): void {
+  const types = childrenOf(run, node, 'type')
+  for (const { type } of childrenOf(run, node, 'defaultValue'))
     if (!types.some((one) => textOf(one, 'code') === type.name))
-      run.findings.report(DEFINITION_SNAPSHOT, element, {
-        text: `The default value is of type ${type.name}, which the element cannot have.`,
-      })
+      run.findings.report(DEFINITION_SNAPSHOT, node, { text: `The default value is of type ${type.name}, which the element cannot have.` })
+}
+
+/** A profile can give an element only types that it has. */
+function checkTypes({ run, node, path, place }: ElementCheck): void {
   const allowed = place?.slots.map(({ type }) => type) ?? []
   if (allowed.length === 0 || allowed.some((type) => type.includes('.'))) return
-  for (const type of types) {
+  for (const type of childrenOf(run, node, 'type')) {
     const code = textOf(type, 'code')
     if (code === undefined || allowed.some((one) => isAllowed(run, code, one))) continue
     run.findings.report(DEFINITION_SNAPSHOT, type, { text: `${quoted(path)} cannot be of type ${quoted(code)}.` })
