@@ -1,6 +1,6 @@
 import type { ConceptMap, ConceptMapGroupElement } from 'fhir/r4.js'
 import { checkpoint, explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { checkResult, OperationError, quoted } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, objectWith, TEXT } from '../input/index.js'
 import {
@@ -127,7 +127,9 @@ async function addedOnce(ctx: OperationContext, name: string, concepts: readonly
 }
 
 /** The result as the ConceptMap that `$closure` answers: each code is an element, and the codes above it, which subsume it, are its targets. */
-export function toConceptMap({ name, version, date, entries, explanation }: ClosureResult): ConceptMap {
+export function toConceptMap(result: ClosureResult): ConceptMap {
+  checkResult('closure', result, 'entries')
+  const { name, version, date, entries, explanation } = result
   const group = Array.from(
     Map.groupBy(entries, ({ system }) => system),
     ([system, rows]) => ({ source: system, target: system, element: elementsOf(rows) }),

@@ -1,6 +1,6 @@
 import type { Parameters } from 'fhir/r4.js'
 import { explained, type Explained, type ExplainOption, type OperationContext, type Pace } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { checkResult, OperationError } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { checkInput, FLAG, inputShape, needed, objectWith, oneOf, resourceOf, TEXT } from '../input/index.js'
 import {
@@ -184,6 +184,7 @@ function messageOf(relationship: Decided, [a, b]: readonly [string, string]): st
 
 /** The result as the Parameters that `$compare` answers; `diagnostics` adds how it was found and the codes. Default: neither. */
 export function toParameters(result: CompareResult, { diagnostics = false }: { readonly diagnostics?: boolean } = {}): Parameters {
+  checkResult('compare', result, 'performedExpansion')
   const lists = Object.entries(result.codes ?? {}).filter(([, list]) => list.length > 0)
   const details = [
     { name: 'performed-expansion', valueBoolean: result.performedExpansion },

@@ -20,3 +20,14 @@ function notIt(name: string, given: object, lacking: PropertyKey): OperationErro
   const reason = 'then' in given ? 'is a promise that was not awaited' : `has no ${String(lacking)}`
   return new OperationError('parameter-value', `${name} ${reason}.`, { expression: [name] })
 }
+
+/**
+ * Plain JavaScript may give what writes a result something else than that result, often the promise of it.
+ *
+ * @param maker Name of the function whose result is expected.
+ * @param member One that every such result has.
+ * @throws {OperationError} as `checkHas`.
+ */
+export function checkResult(maker: string, value: unknown, member: string): void {
+  checkHas(`the result of ${maker}`, value, [member])
+}

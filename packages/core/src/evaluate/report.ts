@@ -1,3 +1,4 @@
+import { checkResult } from '../errors/index.js'
 import type {
   Extension,
   List,
@@ -25,6 +26,7 @@ import { evaluatedResources, evidenceExtension, measureInfo, supplementOf } from
  * @see https://hl7.org/fhir/R4/measurereport.html
  */
 export function toMeasureReport(result: EvaluateMeasureResult): MeasureReport {
+  checkResult('evaluateMeasure', result, 'groups')
   const { id, date, type, measure, subject, period, improvementNotation, groups, explanation, failures = [] } = result
   const contained: (List | Observation | OperationOutcome)[] = failures.length === 0 ? [] : [outcomeOfFailures(failures)]
   const group = groups.map((one) => groupOf(one, contained))

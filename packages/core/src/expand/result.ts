@@ -6,7 +6,7 @@ import type {
   ValueSetComposeIncludeConceptDesignation,
 } from 'fhir/r4.js'
 import type { Explained } from '../context/index.js'
-import { OperationError } from '../errors/index.js'
+import { checkResult, OperationError } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import type { ConceptText, ValueSetDefinition } from '../terminology/index.js'
@@ -70,6 +70,7 @@ const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefin
 
 /** The result as the ValueSet that `$expand` answers. R4 has no properties of codes, so they are extensions. */
 export function toValueSet(result: ExpandResult): ValueSet {
+  checkResult('expand', result, 'contains')
   return finished(writingValueSet(result))
 }
 

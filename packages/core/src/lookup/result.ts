@@ -1,3 +1,4 @@
+import { checkResult } from '../errors/index.js'
 import type { Parameters, ParametersParameter } from 'fhir/r4.js'
 import type { Explained } from '../context/index.js'
 import { explanationParameter } from '../explain/index.js'
@@ -39,6 +40,7 @@ export interface LookupResult extends Explained {
 
 /** The result as the Parameters that `$lookup` answers. */
 export function toParameters(result: LookupResult): Parameters {
+  checkResult('lookup', result, 'designations')
   return {
     resourceType: 'Parameters',
     parameter: [

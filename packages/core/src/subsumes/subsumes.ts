@@ -1,6 +1,6 @@
 import type { Coding, Parameters } from 'fhir/r4.js'
 import { explained, forRequest, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
+import { checkResult, OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { ambiguousCode, checkInput, CODING, FLAG, inputShape, resourceOf, TEXT } from '../input/index.js'
 import {
@@ -141,6 +141,8 @@ function outcomeOf({ header, hierarchy }: CodeSystemProvider, a: number, b: numb
 }
 
 /** The result as the Parameters that `$subsumes` answers. */
-export function toParameters({ outcome, explanation }: SubsumesResult): Parameters {
+export function toParameters(result: SubsumesResult): Parameters {
+  checkResult('subsumes', result, 'outcome')
+  const { outcome, explanation } = result
   return { resourceType: 'Parameters', parameter: [{ name: 'outcome', valueCode: outcome }, ...explanationParameter(explanation)] }
 }

@@ -1,3 +1,4 @@
+import { checkResult } from '../errors/index.js'
 import type { Coding, Parameters, ParametersParameter } from 'fhir/r4.js'
 import type { Explained } from '../context/index.js'
 import { explanationParameter } from '../explain/index.js'
@@ -41,6 +42,7 @@ export interface TranslationForm {
 
 /** The result as the Parameters that `$translate` answers. */
 export function toParameters(result: TranslateResult, { names = 'R4', reverse = false }: TranslationForm = {}): Parameters {
+  checkResult('translate', result, 'matches')
   const matchParts = names === 'R4' ? partsR4 : reverse ? reverseParts : partsR5
   return {
     resourceType: 'Parameters',

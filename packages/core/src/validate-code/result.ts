@@ -1,6 +1,6 @@
 import type { CodeableConcept, OperationOutcome, Parameters, ParametersParameter } from 'fhir/r4.js'
 import type { Explained } from '../context/index.js'
-import { writeIssue } from '../errors/index.js'
+import { checkResult, writeIssue } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { parameterOf } from '../parameters/index.js'
 import type { ConceptStatus } from '../terminology/index.js'
@@ -34,6 +34,7 @@ export interface ValidateCodeResult extends Explained {
 
 /** The result as the Parameters that `$validate-code` answers. */
 export function toParameters(result: ValidateCodeResult): Parameters {
+  checkResult('validateCode', result, 'issues')
   return {
     resourceType: 'Parameters',
     parameter: [

@@ -1,5 +1,5 @@
 import type { Extension, OperationOutcome, OperationOutcomeIssue } from 'fhir/r4.js'
-import { outcomeOk, writeIssue, type OutcomeIssue } from '../errors/index.js'
+import { checkResult, outcomeOk, writeIssue, type OutcomeIssue } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import type { Finding } from './run/finding.js'
 import type { ValidateResult } from './validate.js'
@@ -23,7 +23,9 @@ const OUTCOME_OPTIONS: InputShape = inputShape<OutcomeOptions>({ id: TEXT })
  *
  * @throws {TypeError} for an option that is unknown.
  */
-export function toOperationOutcome({ valid, findings, explanation }: ValidateResult, options: OutcomeOptions = {}): OperationOutcome {
+export function toOperationOutcome(result: ValidateResult, options: OutcomeOptions = {}): OperationOutcome {
+  checkResult('validate', result, 'findings')
+  const { valid, findings, explanation } = result
   checkOptions('toOperationOutcome', OUTCOME_OPTIONS, options)
   const reasons = explanationExtension(explanation)
   const extension = reasons.length > 0 && { extension: reasons }

@@ -1,6 +1,6 @@
 import type { MeasureReport } from 'fhir/r4.js'
 import { createPace, type OperationContext } from '../../context/index.js'
-import { OperationError } from '../../errors/index.js'
+import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, needed, TEXT } from '../../input/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { SearchPair } from '../../search/index.js'
@@ -158,6 +158,7 @@ function reportOf({ id, date, measure, subject, period, resources }: CollectData
 
 /** Collected data as the Parameters that `$collect-data` answers, which `$submit-data` takes: the report and the resources. */
 export function toParameters(result: CollectDataResult): JsonObject {
+  checkResult('collectData', result, 'resources')
   const resources = result.resources.map(({ resource }) => ({ name: 'resource', resource }))
   return { resourceType: 'Parameters', parameter: [{ name: 'measureReport', resource: reportOf(result) }, ...resources] }
 }

@@ -1,6 +1,6 @@
 import type { Library } from 'fhir/r4.js'
 import type { OperationContext } from '../../context/index.js'
-import { OperationError } from '../../errors/index.js'
+import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../../input/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
 import { compositeOf, isComposite } from '../composite/composite-plan.js'
@@ -135,7 +135,9 @@ function required(name: string, value: string | undefined): string {
  *
  * @see https://hl7.org/fhir/R4/measure-operation-data-requirements.html
  */
-export function toLibrary({ data, parameters, dependsOn }: DataRequirementsResult): ModuleDefinition {
+export function toLibrary(result: DataRequirementsResult): ModuleDefinition {
+  checkResult('dataRequirements', result, 'data')
+  const { data, parameters, dependsOn } = result
   return {
     resourceType: 'Library',
     status: 'active',
