@@ -134,6 +134,19 @@ const CASES: readonly (readonly [name: string, call: Call, behave: Behaviour, co
   ['finds another type', search, json(searchset({ entry: [{ resource: { ...PATIENT, resourceType: 'Group' } }] })), UNAVAILABLE],
   ['finds a resource without id', search, json(searchset({ entry: [{ resource: { resourceType: 'Patient' } }] })), UNAVAILABLE],
   ['finds a resource twice', search, json(searchset({ entry: [{ resource: PATIENT }, { resource: PATIENT }] })), UNAVAILABLE],
+  [
+    'reports within its results that something went wrong',
+    search,
+    json(
+      searchset({
+        entry: [
+          { resource: PATIENT },
+          { search: { mode: 'outcome' }, resource: { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code: 'timeout' }] } },
+        ],
+      }),
+    ),
+    UNAVAILABLE,
+  ],
   ['finds something that is not a list', search, json(searchset({ entry: { resource: PATIENT } })), UNAVAILABLE],
   ['finds nothing in an entry', search, json(searchset({ entry: [null] })), UNAVAILABLE],
   ['finds an id that is none', search, json(searchset({ entry: [{ resource: { ...PATIENT, id: '../b' } }] })), UNAVAILABLE],
@@ -249,6 +262,20 @@ describe('an upstream that', () => {
       expect(server.requests.length).toBeLessThanOrEqual(call === put || call === remove ? 1 : 3)
     })
   }
+
+  it('keeps no versions gives some that change with the content', async () => {
+    const versions: unknown[] = []
+    for (const gender of ['male', 'female', 'male']) {
+      const patient = { resourceType: 'Patient', id: 'a', gender }
+      server.behave = json(patient)
+      versions.push((await storage().read('Patient', 'a'))?.versionId)
+      server.behave = json(searchset({ entry: [{ resource: patient }] }))
+      versions.push((await storage().search(QUERY)).items[0]?.versionId)
+    }
+    const [male, , female] = versions
+    expect(female).not.toBe(male)
+    expect(versions).toEqual([male, male, female, female, male, male])
+  })
 
   it('links from page to page in a circle is left after maxPages', async () => {
     server.behave = (request, response) =>

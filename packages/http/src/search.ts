@@ -1,5 +1,5 @@
 import { quoted } from 'fhir-ops/internal/errors'
-import { isObject, stringAt } from 'fhir-ops/internal/json'
+import { isObject, objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { Comparison, Condition, EntryTest, SearchPage, SearchQuery, SortKey, StoredResource } from 'fhir-ops/storage'
 import { unavailable, unsupported, type Answer } from './answer.js'
 import { linkedPage, memberText, readBundlePage, readCursor, writeCursor, type ExpectedPage, type UpstreamPage } from './bundle-page.js'
@@ -90,15 +90,19 @@ export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
 }
 
 /**
- * Reads a page of a search. The matches come from the text of the bundle, so that numbers keep their digits; included resources and
- * outcomes are skipped.
+ * Reads a page of a search. The matches come from the text of the bundle, so that numbers keep their digits; included resources, and
+ * outcomes that report no error, are skipped.
  *
- * @throws {OperationError} as `readBundlePage`; `storage-unavailable` when it holds another type, or a resource twice.
+ * @throws {OperationError} as `readBundlePage`; `storage-unavailable` when it holds another type, a resource twice, or an outcome that reports an error.
  */
 function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset): Searchset {
   const { bundle, entries, next } = readBundlePage(answer, { ...expected, kind: 'searchset' })
   const total = bundle['total']
-  const items = entries.filter(isMatch).map((entry) => resourceFrom(memberText(entry, 'resource') ?? 'null', { type }))
+  const modes = entries.map(modeOf)
+  if (entries.some((entry, at) => modes[at] === 'outcome' && hasFailed(entry))) throw unavailable('reports that a search went wrong')
+  const items = entries
+    .filter((_, at) => modes[at] === 'match')
+    .map((entry) => resourceFrom(memberText(entry, 'resource') ?? 'null', { type }))
   if (new Set(items.map(({ id }) => id)).size < items.length) throw unavailable('sent a resource twice')
   return {
     items,
@@ -107,9 +111,15 @@ function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset)
   }
 }
 
-function isMatch(entry: string): boolean {
+function modeOf(entry: string): string | undefined {
   const search: unknown = JSON.parse(memberText(entry, 'search') ?? '{}')
-  return isObject(search) && (stringAt(search, 'mode') ?? 'match') === 'match'
+  return isObject(search) ? (stringAt(search, 'mode') ?? 'match') : undefined
+}
+
+/** Then there may be matches that are missing. */
+function hasFailed(entry: string): boolean {
+  const outcome: unknown = JSON.parse(memberText(entry, 'resource') ?? 'null')
+  return isObject(outcome) && objectsAt(outcome, 'issue').some((issue) => ['error', 'fatal'].includes(stringAt(issue, 'severity') ?? ''))
 }
 
 /**

@@ -1,3 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 import { unavailable } from './answer.js'
@@ -23,21 +25,29 @@ export function resourceFrom(text: string, { type, id: expectedId, headers, vers
   if (!isObject(resource) || stringAt(resource, 'resourceType') !== type) throw unavailable('sent another type of resource')
   const id = stringAt(resource, 'id')
   if (id === undefined || (expectedId !== undefined && id !== expectedId)) throw unavailable('sent another resource')
-  return storedResource({ type, id, ...stampOf(resource, headers, versionId), text: laidOut(type, id, text) })
+  const stamp = stampOf(objectAt(resource, 'meta'), headers, () => versionId ?? contentVersion(text))
+  return storedResource({ type, id, ...stamp, text: laidOut(type, id, text) })
 }
 
 function stampOf(
-  resource: JsonObject,
+  meta: JsonObject | undefined,
   headers: Headers | undefined,
-  versionId = '0',
+  otherVersion: () => string,
 ): { readonly versionId: string; readonly lastUpdated: string } {
-  const meta = objectAt(resource, 'meta')
-  const said = meta?.['versionId'] ?? versionId
+  const said = meta?.['versionId'] ?? otherVersion()
   if (typeof said !== 'string' || !isResourceId(said)) throw unavailable('sent an invalid version')
   return {
     versionId: said,
     lastUpdated: instantOf(stringAt(meta, 'lastUpdated') ?? headers?.get('last-modified') ?? undefined),
   }
+}
+
+/**
+ * The version of a text where the upstream keeps none: another text must be another version, since what is made from a definition is kept by its version,
+ * and clients ask whether it is still the same.
+ */
+function contentVersion(text: string): string {
+  return bytesToHex(sha256(utf8ToBytes(text)))
 }
 
 /** The version of the `ETag` among headers. */
