@@ -4,7 +4,7 @@ import { createIndexer, searchParameters } from 'fhir-ops/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
+import { askFhir, at, fhirHeaders, send, startServer, type Reply, type RunningServer } from './running-server.js'
 
 const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
 let running: RunningServer
@@ -244,5 +244,15 @@ describe('a read with a condition', () => {
   it('looks at tags rather than times', async () => {
     const headers = { 'if-none-match': 'W/"1"', 'if-modified-since': 'Wed, 03 Jan 2024 00:00:00 GMT' }
     expect((await ask('GET', '/Patient/one', { headers })).status).toBe(200)
+  })
+
+  it('may have changed at any time where the storage keeps no times', async () => {
+    const storage = memoryStorage([{ resourceType: 'Patient', id: 'one' }], { now: () => new Date(0) })
+    const timeless = await startServer({ storage })
+    const headers = { 'if-modified-since': 'Wed, 03 Jan 2024 00:00:00 GMT', 'if-unmodified-since': 'Wed, 03 Jan 2024 00:00:00 GMT' }
+    const read = await askFhir(timeless, '/Patient/one', { headers })
+    const written = await askFhir(timeless, '/Patient/one', { method: 'PUT', headers, body: '{"resourceType":"Patient","id":"one"}' })
+    expect([read.status, written.status]).toEqual([200, 412])
+    await timeless.stop()
   })
 })

@@ -145,9 +145,9 @@ export function isModifiedSince(date: string, { lastUpdated }: Pick<StoredResour
   return secondOf(lastUpdated) > Date.parse(date)
 }
 
-/** Dates of HTTP have whole seconds. */
+/** Dates of HTTP have whole seconds. A storage that keeps no times says the beginning of 1970: what it has may have changed at any time. */
 function secondOf(instant: string): number {
-  return Math.floor(Date.parse(instant) / 1_000) * 1_000
+  return Math.floor(Date.parse(instant) / 1_000) * 1_000 || Infinity
 }
 
 /** Whether `If-Match` or `If-None-Match` names this version, or any by `*`; weak and strong tags are alike, and clients send versions without quotes. */
