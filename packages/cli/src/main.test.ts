@@ -31,6 +31,15 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     expect([status, err]).toEqual([0, expect.not.stringContaining('EPIPE')])
   })
 
+  test('succeeds when nobody reads its messages', async () => {
+    const child = spawn(process.execPath, [MAIN, 'expand', 'http://hl7.org/fhir/ValueSet/administrative-gender'])
+    child.stderr.destroy()
+    let out = ''
+    child.stdout.on('data', (data) => (out += String(data)))
+    const status = await new Promise((resolve) => child.once('close', resolve))
+    expect([status, out.split('\n').length]).toEqual([0, 5])
+  })
+
   test.skipIf(!existsSync('/dev/full'))('says so when its output goes to a full disk', () => {
     const call = ['-c', '"$0" "$1" expand http://hl7.org/fhir/ValueSet/administrative-gender > /dev/full', process.execPath, MAIN]
     const { status, stderr } = spawnSync('sh', call, { encoding: 'utf8' })

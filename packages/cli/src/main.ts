@@ -10,6 +10,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? process.exitCode : 1)
 })
 
+// Messages that nobody reads do not make a command fail whose work is done.
+process.stderr.on('error', () => undefined)
+
 const problem = runtimeProblem(process.versions.node)
 if (problem === undefined) {
   keepCompiledCode()
