@@ -1,4 +1,4 @@
-import { joined, textAfter } from '@fhir-ops/sql'
+import { COLUMN, hasPrefix, joined, ORDER_OPERATOR } from '@fhir-ops/sql'
 import type { Comparison, Condition, EntryTest } from 'fhir-ops/storage'
 import { sql, type Sql } from '../database/sql.js'
 import { beginning, isAnsweredByIndex } from '../resources/entry-rows.js'
@@ -85,14 +85,6 @@ type NumberComparison = Extract<Comparison, { readonly operand: number }>
 type TextComparison = Extract<Comparison, { readonly operand: string } | { readonly operands: readonly string[] }>
 type TextField = TextComparison['field']
 
-const COLUMN: Readonly<Record<Comparison['field'], Sql>> = {
-  system: sql`system`,
-  value: sql`value`,
-  text: sql`text`,
-  low: sql`low`,
-  high: sql`high`,
-}
-
 /** The whole of a text. */
 export function wholeText(e: Sql, field: TextField): Sql {
   return sql`coalesce(${e}.whole_${COLUMN[field]}, ${e}.${COLUMN[field]})`
@@ -107,10 +99,8 @@ function isOfNumbers(comparison: NumberComparison | TextComparison): comparison 
   return comparison.field === 'low' || comparison.field === 'high'
 }
 
-const OPERATOR: Readonly<Record<NumberComparison['op'], Sql>> = { eq: sql`=`, lt: sql`<`, le: sql`<=`, gt: sql`>`, ge: sql`>=` }
-
 function numberSql(e: Sql, { field, op, operand }: NumberComparison): Sql {
-  return sql`${e}.${COLUMN[field]} ${OPERATOR[op]} ${operand}`
+  return sql`${e}.${COLUMN[field]} ${op === 'eq' ? sql`=` : ORDER_OPERATOR[op]} ${operand}`
 }
 
 function textSql(e: Sql, comparison: TextComparison): Sql {
@@ -139,13 +129,7 @@ function inSql(e: Sql, field: TextField, operands: readonly string[]): Sql {
   return operands.every(isAnsweredByIndex) ? found : sql`${found} AND ${wholeText(e, field)} = ANY (${operands})`
 }
 
-/** A prefix is a range: from itself to the first text after all that begin with it. */
 function prefixSql(e: Sql, field: TextField, prefix: string): Sql {
-  const found = rangeSql(sql`${e}.${COLUMN[field]}`, beginning(prefix))
-  return isAnsweredByIndex(prefix) ? found : sql`${found} AND ${rangeSql(wholeText(e, field), prefix)}`
-}
-
-function rangeSql(column: Sql, prefix: string): Sql {
-  const end = textAfter(prefix)
-  return end === undefined ? sql`${column} >= ${prefix}` : sql`${column} >= ${prefix} AND ${column} < ${end}`
+  const found = hasPrefix(sql`${e}.${COLUMN[field]}`, beginning(prefix))
+  return isAnsweredByIndex(prefix) ? found : sql`${found} AND ${hasPrefix(wholeText(e, field), prefix)}`
 }

@@ -1,4 +1,4 @@
-import { joined, orderTerms, sortColumn } from '@fhir-ops/sql'
+import { COLUMN, joined, orderTerms, sortColumn } from '@fhir-ops/sql'
 import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { literal, sql, type Sql } from '../database/sql.js'
 import { wholeText } from './condition.js'
@@ -71,18 +71,18 @@ export function sortColumns({ type, sort = [] }: SearchQuery, first?: Sql): Sql 
 function sortExpression(type: string, { param, field, descending }: SortKey): Sql {
   if (field === 'id') return sql`r.id`
   if (field === 'lastUpdated') return sql`r.updated`
-  const value = field === 'low' || field === 'high' ? sql`e0.${ENTRY[field].column}` : wholeText(sql`e0`, field)
+  const value = field === 'low' || field === 'high' ? sql`e0.${COLUMN[field]}` : wholeText(sql`e0`, field)
   const best = descending ? sql`max(${value})` : sql`min(${value})`
   // OFFSET as in `meets`: an index by parameter would lead through all its entries for every resource.
   const own = sql`SELECT * FROM fhir_entry WHERE type = ${type} AND id = r.id OFFSET 0`
   return sql`(SELECT ${best} FROM (${own}) AS e0 WHERE e0.param = ${param})`
 }
 
-const ENTRY: Readonly<Record<'low' | 'high' | 'value' | 'text', { readonly column: Sql; readonly sqlType: Sql }>> = {
-  low: { column: sql`low`, sqlType: sql`double precision` },
-  high: { column: sql`high`, sqlType: sql`double precision` },
-  value: { column: sql`value`, sqlType: sql`text` },
-  text: { column: sql`text`, sqlType: sql`text` },
+const SQL_TYPE: Readonly<Record<'low' | 'high' | 'value' | 'text', Sql>> = {
+  low: sql`double precision`,
+  high: sql`double precision`,
+  value: sql`text`,
+  text: sql`text`,
 }
 
 /** Where the current rows `r` of a type come in the order of a sort key, out of an index. */
@@ -121,7 +121,7 @@ export function rowsInOrder(type: string, { param, field, descending }: SortKey)
   const all = sql`fhir_resource r WHERE ${where}`
   if (field === 'lastUpdated') return { key: sql`r.updated`, ...order, all, from: sql`fhir_resource r`, where }
   if (field === 'id') return { key: sql`r.id`, ...order, all, from: sql`fhir_resource r`, where }
-  const { column, sqlType } = ENTRY[field]
+  const column = COLUMN[field]
   const [key, other] = [sql`e.${column}`, sql`o.${column}`]
   // OFFSET keeps the planner from looking for better entries of anybody.
   const own = sql`SELECT * FROM fhir_entry WHERE type = e.type AND id = e.id AND param = e.param OFFSET 0`
@@ -135,7 +135,7 @@ export function rowsInOrder(type: string, { param, field, descending }: SortKey)
     where: sql`${where} AND ${ofParam} AND NOT EXISTS (SELECT 1 FROM (${own}) AS o WHERE ${better})`,
     others: {
       except: sql`SELECT id FROM fhir_entry WHERE type = ${type} AND param = ${param} AND ${column} IS NOT NULL`,
-      key: sql`NULL::${sqlType}`,
+      key: sql`NULL::${SQL_TYPE[field]}`,
     },
   }
 }

@@ -1,4 +1,4 @@
-import { joined, sortColumn, textAfter } from '@fhir-ops/sql'
+import { COLUMN, hasPrefix, joined, ORDER_OPERATOR, sortColumn } from '@fhir-ops/sql'
 import type { Comparison, EntryTest, SearchQuery, SortKey } from 'fhir-ops/storage'
 import { sql, type Sql } from '../database/sql.js'
 
@@ -58,16 +58,6 @@ function comparisonsSql(all: readonly Comparison[]): Sql {
   return all.length === 0 ? sql`1` : joined(all.map(comparisonSql), ' AND ')
 }
 
-const COLUMN: Readonly<Record<Comparison['field'], Sql>> = {
-  system: sql`system`,
-  value: sql`value`,
-  text: sql`text`,
-  low: sql`low`,
-  high: sql`high`,
-}
-
-const ORDER_OPERATOR: Readonly<Record<'lt' | 'le' | 'gt' | 'ge', Sql>> = { lt: sql`<`, le: sql`<=`, gt: sql`>`, ge: sql`>=` }
-
 function comparisonSql(comparison: Comparison): Sql {
   const column = COLUMN[comparison.field]
   switch (comparison.op) {
@@ -78,7 +68,7 @@ function comparisonSql(comparison: Comparison): Sql {
     case 'in':
       return sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(comparison.operands)}))`
     case 'prefix':
-      return prefixSql(column, comparison.operand)
+      return hasPrefix(column, comparison.operand)
     case 'contains':
       return sql`instr(${column}, ${comparison.operand}) > 0`
     case 'suffix':
@@ -86,12 +76,6 @@ function comparisonSql(comparison: Comparison): Sql {
     default:
       return sql`${column} ${ORDER_OPERATOR[comparison.op]} ${comparison.operand}`
   }
-}
-
-/** A prefix is a range: from itself to the first text after all that begin with it. */
-function prefixSql(column: Sql, prefix: string): Sql {
-  const end = textAfter(prefix)
-  return end === undefined ? sql`${column} >= ${prefix}` : sql`${column} >= ${prefix} AND ${column} < ${end}`
 }
 
 function suffixSql(column: Sql, suffix: string): Sql {
@@ -114,19 +98,12 @@ export function sortColumns({ type, sort = [] }: Pick<SearchQuery, 'type' | 'sor
 function sortExpression(type: string, { param, field, descending }: SortKey): Sql {
   if (field === 'id') return sql`r.id`
   if (field === 'lastUpdated') return sql`r.updated`
-  const column = SORT_COLUMNS[field]
+  const column = COLUMN[field]
   const best = descending ? sql`max(${column})` : sql`min(${column})`
   return sql`(SELECT ${best} FROM (${entriesOf(sql`r.key`, paramKey(type, param))}))`
 }
 
 type EntryField = Exclude<SortKey['field'], 'lastUpdated' | 'id'>
-
-const SORT_COLUMNS: Readonly<Record<EntryField, Sql>> = {
-  value: sql`value`,
-  text: sql`text`,
-  low: sql`low`,
-  high: sql`high`,
-}
 
 /** Where the rows `r` of a type come in the order of a sort key, out of an index, but for those without the key. */
 export interface OrderedRows {
@@ -141,7 +118,7 @@ export function rowsInOrder(type: string, { param, field, descending }: SortKey)
   if (field === 'id') return { key: sql`r.id`, from: sql`resource AS r INDEXED BY resource_id`, where: sql`r.type = ${type}` }
   if (field === 'lastUpdated')
     return { key: sql`r.updated`, from: sql`resource AS r INDEXED BY resource_updated`, where: sql`r.type = ${type}` }
-  const column = SORT_COLUMNS[field]
+  const column = COLUMN[field]
   const key = sql`e.${column}`
   const better = sql`o.${column} ${descending ? sql`>` : sql`<`} ${key} OR (o.${column} = ${key} AND o.n < e.n)`
   return {
