@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Definition } from '../content/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { cached, createCache, createContext, createPace, type CacheKind } from './index.js'
+import { cached, createCache, createContext, createPace, forRequest, type CacheKind } from './index.js'
 
 interface Index {
   readonly of: Definition
@@ -96,5 +96,26 @@ describe('a long definition', () => {
     expect(ranMeanwhile).toBe(true)
     expect(found[0]?.[0]?.resource['concept']).toEqual(concept)
     expect(found[1]?.[0]?.resource).toBe(found[0]?.[0]?.resource)
+  })
+})
+
+describe('the context of a request', () => {
+  const ctx = createContext({ storage: memoryStorage() })
+
+  test.each([
+    [undefined, 'The input must be an object.'],
+    [{ resources: 5 }, 'resources must be a list, with an object in each place.'],
+    [{ resources: [5] }, 'resources must be a list, with an object in each place.'],
+    [{ limits: { maxExpansion: -1 } }, 'limits must be limits by their names, each a number of 0 or more.'],
+    [{ limits: { maxExpansions: 1 } }, 'limits must be limits by their names, each a number of 0 or more.'],
+    [{ signal: 5 }, 'signal must be a signal'],
+    [{ resource: {} }, 'resource'],
+  ])('%j is refused', (options, message) => {
+    expect(() => Reflect.apply(forRequest, undefined, [ctx, options])).toThrow(message)
+    expect(() => Reflect.apply(forRequest, undefined, [undefined, {}])).toThrow('The context is missing.')
+  })
+
+  test('has the limits that it sets, and those of its process', () => {
+    expect(forRequest(ctx, { limits: { maxExpansion: 7 } }).limits).toEqual({ ...ctx.limits, maxExpansion: 7 })
   })
 })

@@ -1,5 +1,6 @@
 import {
   AMOUNT,
+  checkInput,
   inputShape,
   type InputShape,
   checkOptions,
@@ -261,8 +262,25 @@ export interface RequestOptions {
   readonly onProgress?: (progress: Progress) => void
 }
 
-/** The context of one request: its signal, its time limit, its own definitions on top. */
+const REQUEST: InputShape = inputShape<RequestOptions>({
+  signal: having('a signal', ['aborted', 'addEventListener']),
+  resources: listOf(OBJECT),
+  limits: { words: 'limits by their names, each a number of 0 or more', is: areLimits },
+  authorize: FUNCTION,
+  onProgress: FUNCTION,
+})
+
+function areLimits(value: unknown): boolean {
+  return isObject(value) && Object.entries(value).every(([name, limit]) => LIMITS_SHAPE.kinds.get(name)?.is(limit) === true)
+}
+
+/**
+ * The context of one request: its signal, its time limit, its own definitions on top.
+ *
+ * @throws {OperationError} `parameter-required`, `parameter-value` or `parameter-unsupported` for an option that is unknown or of another type.
+ */
 export function forRequest(ctx: OperationContext, options: RequestOptions): OperationContext {
+  checkInput(ctx, options, REQUEST)
   const limits = options.limits === undefined ? ctx.limits : { ...ctx.limits, ...options.limits }
   const resources = options.resources?.filter(isObject)
   return {

@@ -40,3 +40,8 @@ describe('a binding', () => {
     expect((await checker.test(vs(set)))(value)).toBe(expected)
   })
 })
+
+it.each([undefined, 5])('the test of %j is refused, which names no value set', async (name) => {
+  const checker = createBindingChecker(ctx)
+  await expect(Reflect.apply(checker.test, undefined, [name])).rejects.toThrow('valueSet ')
+})

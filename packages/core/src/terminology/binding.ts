@@ -1,4 +1,5 @@
 import type { OperationContext } from '../context/index.js'
+import { checkInput, inputShape, needed, TEXT } from '../input/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { demandedSupplements } from './request-input.js'
 import { terminologyScope } from './scope.js'
@@ -28,6 +29,8 @@ export interface BindingChecker {
   memberOf(valueSet: string, value: BoundValue): Promise<boolean | undefined>
 }
 
+const QUESTION = inputShape<{ readonly valueSet: string }>({ valueSet: needed(TEXT) })
+
 /** Makes the checker of one run. */
 export function createBindingChecker(ctx: OperationContext): BindingChecker {
   const tests = new Map<string, Promise<MemberTest>>()
@@ -42,6 +45,7 @@ export function createBindingChecker(ctx: OperationContext): BindingChecker {
 const CANNOT_TELL: MemberTest = () => undefined
 
 async function memberTest(ctx: OperationContext, canonical: string): Promise<MemberTest> {
+  checkInput(ctx, { valueSet: canonical }, QUESTION)
   const found = await findValueSet(ctx, canonical)
   if (found === undefined) return CANNOT_TELL
   try {
