@@ -226,6 +226,21 @@ describe('versions', () => {
       { include: [include('1.0.0'), include('1.2.0')] },
       'a@1.2.0=A2 c@1.2.0=C2 a@1.0.0=A1 b@1.0.0=B1',
     ],
+    [
+      'several, an include without version in its place',
+      { include: [include(), include('1.0.0'), include('1.2.0')] },
+      'a@1.2.0=A2 c@1.2.0=C2 a@1.0.0=A1 b@1.0.0=B1',
+    ],
+    [
+      'one by lists that state it and lists that do not, in their order',
+      {
+        include: [
+          { ...include(), concept: [{ code: 'c' }] },
+          { ...include('1.2.0'), concept: [{ code: 'a' }] },
+        ],
+      },
+      'c@1.2.0=C2 a@1.2.0=A2',
+    ],
     ['several, merged', { include: [include('1.0.0'), include('1.2.0')], extension: [match('true')] }, 'a@1.2.0=A2 c@1.2.0=C2 b@1.0.0=B1'],
     ['an exclude takes equal codes of other versions', { include: [include('1.2.0')], exclude: [include('1.0.0')] }, 'c@1.2.0=C2'],
     [

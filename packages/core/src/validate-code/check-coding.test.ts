@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import { answerOf, coding, inSet, NOT_IN } from '../../test/code-validation.js'
-import { valueSetValidateCodeOperation } from './index.js'
+import { validateCode, valueSetValidateCodeOperation } from './index.js'
 
 describe('a coding', () => {
   it.each([
@@ -114,6 +114,13 @@ describe('a coding', () => {
       undefined,
     ])
     expect((await inSet('folded', coding({ code: 'AB', system: cs('folded') }))).parameter('normalized-code')).toBe('Ab')
+  })
+
+  it('is deprecated, which is told of the coding, as that a code is inactive', async () => {
+    const old = codeSystem('old', [{ code: 'a', property: [{ code: 'status', valueCode: 'deprecated' }] }])
+    const ctx = contextOf(old, valueSet('old', { include: [{ system: cs('old') }] }))
+    const { issues } = await validateCode(ctx, { url: vs('old'), coding: { system: cs('old'), code: 'a' } })
+    expect(issues.map(({ messageId, expression }) => [messageId, expression])).toEqual([['DEPRECATED_CONCEPT_FOUND', ['Coding']]])
   })
 
   it('is told with version and display where membership alone is asked for', async () => {

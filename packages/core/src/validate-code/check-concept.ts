@@ -82,11 +82,12 @@ function spellingIssues(coding: GivenCoding, { header }: CodeSystemProvider, cod
 }
 
 function statusIssues({ code, path }: GivenCoding, { inactive, status = 'inactive' }: ConceptStatus): readonly ValidationIssue[] {
+  const at = path === '' ? 'code' : path
   if (inactive) {
     const text = status === 'inactive' ? status : `${status} and inactive`
-    return [issueOf('INACTIVE_CONCEPT_FOUND', { code, status: text }, { at: path === '' ? 'code' : path })]
+    return [issueOf('INACTIVE_CONCEPT_FOUND', { code, status: text }, { at })]
   }
-  return status === 'deprecated' ? [issueOf('DEPRECATED_CONCEPT_FOUND', { code }, { at: placeIn(path, 'code') })] : []
+  return status === 'deprecated' ? [issueOf('DEPRECATED_CONCEPT_FOUND', { code }, { at })] : []
 }
 
 function listedIssues({ code, system = '', path }: GivenCoding, { listed, valueSet }: FoundConcept): readonly ValidationIssue[] {

@@ -69,16 +69,20 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   return plan
 }
 
-/** Among the includes of one system the newest version comes first, so that it wins over equal codes; the others stay in their places. */
+/** Among the includes that state a version of one system the newest comes first, so that it wins over equal codes; the others stay in their places. */
 function inVersionOrder(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
-  const bySystem = Map.groupBy(plans, ({ definition }) => definition.system)
+  const bySystem = Map.groupBy(plans, sortedSystem)
   if (bySystem.size === plans.length) return plans
   const sorted = new Map(
     Array.from(bySystem, ([system, group]) => {
       return [system, (system === undefined ? group : newestFirst(group)).values()]
     }),
   )
-  return plans.flatMap(({ definition }) => sorted.get(definition.system)?.next().value ?? [])
+  return plans.flatMap((plan) => sorted.get(sortedSystem(plan))?.next().value ?? [])
+}
+
+function sortedSystem({ definition }: ConceptSetPlan): string | undefined {
+  return definition.version === undefined ? undefined : definition.system
 }
 
 function newestFirst(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
