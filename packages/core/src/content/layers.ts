@@ -13,7 +13,9 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
     if (definition === undefined) continue
     for (const [key, value] of definitionKeys(resource)) {
       const place = `${definition.type} ${key} ${value}`
-      found.set(place, [...(found.get(place) ?? []), definition])
+      const others = found.get(place)
+      if (others === undefined) found.set(place, [definition])
+      else others.push(definition)
       // A code system can be found as the value set of all its codes.
       if (key === 'value-set') add('ValueSet', value)
     }

@@ -113,3 +113,14 @@ test('the length of a text is that of its encoding, also where halves of surroga
     { seed: 1 },
   )
 })
+
+test('utf8Length counts the bytes of long texts, wherever pairs of surrogates and halves of them are', () => {
+  for (const around of [500, 16_384, 2 * 16_384 - 1]) {
+    for (const end of ['', '\u{1F30D}', '\uD83C', '\uDF0D', '\uD83C\uD83C\uDF0D', 'é\u{4E2D}']) {
+      for (let length = around - 4; length < around + 4; length++) {
+        const text = `${'x'.repeat(length)}${end}${'ü'.repeat(length % 3)}`
+        expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length)
+      }
+    }
+  }
+})

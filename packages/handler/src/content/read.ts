@@ -1,3 +1,4 @@
+import { paced } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { parseSearch } from 'fhir-ops/search'
@@ -96,7 +97,7 @@ async function subsetText(exchange: Exchange, { type, text }: StoredResource, as
   const parsed = await parseSearch(type, asked, search)
   if (parsed.countOnly) throw new OperationError('search-invalid', 'A single resource is not counted.', { expression: ['_summary'] })
   const subset = await subsetFor(exchange, search, { type, parsed })
-  return subset?.(text) ?? text
+  return subset === undefined ? text : paced(exchange.ctx, subset(text))
 }
 
 /** The error for a resource that is not there now. */

@@ -37,11 +37,23 @@ export interface SearchLinks {
 /** Writes a page as a Bundle. @throws {OperationError} as `pageText`. */
 export async function searchsetAnswer(ctx: OperationContext, page: Searchset, links: SearchLinks): Promise<Answer> {
   const head = { type: 'searchset', total: page.total, link: linksOf(page, links) } as const
-  return fhirText(200, await pageText(ctx, head, entriesOf(page, links.base)))
+  return fhirText(200, await pageText(ctx, head, entriesOf(page, await textsOf(ctx, page), links.base)))
 }
 
-function* entriesOf({ items, included = [], subset, hint }: Searchset, base: string): Iterable<string> {
-  for (const item of items) yield entryText(item, subset?.(item.type)?.(item.text) ?? item.text, { base, mode: 'match' })
+/** What is given of each match. */
+async function textsOf(ctx: OperationContext, { items, subset }: Searchset): Promise<readonly string[]> {
+  const pace = createPace(ctx)
+  const texts: string[] = []
+  for (const { type, text } of items) {
+    const part = subset?.(type)
+    if (part !== undefined) await pace.step()
+    texts.push(part === undefined ? text : await pace.run(part(text)))
+  }
+  return texts
+}
+
+function* entriesOf({ items, included = [], hint }: Searchset, texts: readonly string[], base: string): Iterable<string> {
+  for (const [place, item] of items.entries()) yield entryText(item, texts[place] ?? item.text, { base, mode: 'match' })
   for (const item of included) yield entryText(item, item.text, { base, mode: 'include' })
   if (hint !== undefined) yield `{"resource":${JSON.stringify(hint)},"search":{"mode":"outcome"}}`
 }

@@ -4,18 +4,21 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import { jsonItems, jsonMembers, objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
-import { finished } from 'fhir-ops/internal/work'
+import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { Exchange } from '../../exchange.js'
 
-/** A part of a resource's text, which says that it is one. */
-export type Subset = (text: string) => string
+/** Makes a part of a resource's text, which says that it is one. */
+export type Subset = (text: string) => Work<string>
 
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['resourceType', 'id'])
 const SUBSETTED = '{"system":"http://terminology.hl7.org/CodeSystem/v3-ObservationValue","code":"SUBSETTED"}'
 
 /** The resource with these top-level members only, tagged as incomplete (R4 search 3.1.1.5.9). @param keeps Asked without `_`. */
 function topLevelSubset(keeps: (name: string) => boolean): Subset {
-  return (text) => taggedSubset(text, ({ name, value }) => (keeps(withoutUnderscore(name)) ? value : undefined))
+  return (text) =>
+    taggedSubset(text, function* ({ name, value }) {
+      return keeps(withoutUnderscore(name)) ? value : undefined
+    })
 }
 
 /** The resource with the elements of these paths (`Patient.contact.name`, `Observation.value`), tagged as incomplete. */
@@ -29,11 +32,22 @@ interface Member {
   readonly value: string
 }
 
-function taggedSubset(text: string, keep: (member: Member) => string | undefined): string {
-  const members = finished(jsonMembers(text)).flatMap(({ name, value }) => {
-    const written = name === 'meta' ? taggedMeta(value) : ALWAYS_KEPT.has(name) ? value : keep({ name, value })
-    return written === undefined ? [] : [`${JSON.stringify(name)}:${written}`]
+function taggedSubset(text: string, keep: Keep): Work<string> {
+  return membersKept(text, function* ({ name, value }) {
+    if (name === 'meta') return yield* taggedMeta(value)
+    return ALWAYS_KEPT.has(name) ? value : yield* keep({ name, value })
   })
+}
+
+/** What is kept of a member's value; `undefined` where the member is left out. */
+type Keep = (member: Member) => Work<string | undefined>
+
+function* membersKept(text: string, keep: Keep): Work<string> {
+  const members: string[] = []
+  for (const { name, value } of yield* jsonMembers(text)) {
+    const written = yield* keep({ name, value })
+    if (written !== undefined) members.push(`${JSON.stringify(name)}:${written}`)
+  }
   return `{${members.join(',')}}`
 }
 
@@ -44,32 +58,22 @@ interface PathScope {
 }
 
 /** What is kept of a member; parts of the resource itself are looked into, values of data types are kept whole. */
-function kept(scope: PathScope, type: TypeDefinition | undefined, { name, value }: Member): string | undefined {
+function* kept(scope: PathScope, type: TypeDefinition | undefined, { name, value }: Member): Work<string | undefined> {
   const slot = type?.members.get(withoutUnderscore(name))
   if (type === undefined || slot === undefined || !scope.paths.has(`${type.name}.${slot.name}`)) return undefined
   const inner = slot.type.startsWith(`${scope.root}.`) ? scope.model.type(slot.type) : undefined
   if (inner === undefined) return value
-  return value.startsWith('[')
-    ? `[${finished(jsonItems(value))
-        .map((item) => keptMembers(scope, inner, item))
-        .join(',')}]`
-    : keptMembers(scope, inner, value)
-}
-
-function keptMembers(scope: PathScope, type: TypeDefinition, text: string): string {
-  const members = finished(jsonMembers(text)).flatMap(({ name, value }) => {
-    const written = kept(scope, type, { name, value })
-    return written === undefined ? [] : [`${JSON.stringify(name)}:${written}`]
-  })
-  return `{${members.join(',')}}`
+  const keptMembers = (text: string): Work<string> => membersKept(text, (member) => kept(scope, inner, member))
+  if (!value.startsWith('[')) return yield* keptMembers(value)
+  return `[${(yield* mapped(yield* jsonItems(value), keptMembers)).join(',')}]`
 }
 
 function withoutUnderscore(name: string): string {
   return name.startsWith('_') ? name.slice(1) : name
 }
 
-function taggedMeta(meta: string): string {
-  const members = finished(jsonMembers(meta))
+function* taggedMeta(meta: string): Work<string> {
+  const members = yield* jsonMembers(meta)
   const tags = members.find(({ name }) => name === 'tag')?.value.slice(1, -1) ?? ''
   const others = members.filter(({ name }) => name !== 'tag').map(({ name, value }) => `${JSON.stringify(name)}:${value},`)
   return `{${others.join('')}"tag":[${tags === '' ? '' : `${tags},`}${SUBSETTED}]}`
