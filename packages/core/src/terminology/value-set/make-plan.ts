@@ -9,6 +9,7 @@ import { versionFits } from '../versions.js'
 import {
   definedValueSet,
   expansionParameterText,
+  isPage,
   nameOf,
   readValueSet,
   type ConceptSetDefinition,
@@ -187,10 +188,18 @@ function refuseMalformed(valueSet: ValueSetDefinition): void {
 
 function refuseEmpty(valueSet: ValueSetDefinition): void {
   const { resource, includes } = valueSet
-  if (includes.length > 0 || (objectAt(resource, 'compose') === undefined && objectAt(resource, 'expansion') !== undefined)) return
+  const expansion = objectAt(resource, 'compose') === undefined ? objectAt(resource, 'expansion') : undefined
+  if (expansion !== undefined && isPage(expansion)) throw onlyPage(valueSet)
+  if (includes.length > 0 || expansion !== undefined) return
   throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} includes nothing.`, {
     expression: ['ValueSet.compose.include'],
   })
+}
+
+/** The codes on other pages would be missed, and nobody would know. */
+function onlyPage(valueSet: ValueSetDefinition): OperationError {
+  const text = `The value set ${quoted(nameOf(valueSet))} has no compose, and of its codes only one page of an expansion.`
+  return new OperationError('definition-invalid', text, { expression: ['ValueSet.expansion'] })
 }
 
 /** @see https://hl7.org/fhir/R4/valueset.html#invs vsd-1, vsd-2 */

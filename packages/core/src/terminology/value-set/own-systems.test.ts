@@ -83,6 +83,15 @@ describe('the expansion that a value set carries', () => {
   it.each([
     { total: 4, contains },
     { offset: 1, contains },
+    { total: 'many', contains },
+  ])('is refused where it is all that there is, and one page of several: %j', async (expansion) => {
+    const resource = { ...bare, expansion }
+    await expect(call(expandOperation, ctx, [{ name: 'valueSet', resource }])).rejects.toMatchObject({ code: 'definition-invalid' })
+  })
+
+  it.each([
+    { total: 4, contains },
+    { offset: 1, contains },
     { extension: [{ url: 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed', valueBoolean: true }], contains },
   ])('is not taken for the whole where it is a part: %j', async (expansion) => {
     const resource = { ...composed, expansion }

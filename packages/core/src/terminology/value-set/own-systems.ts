@@ -3,7 +3,7 @@ import { objectAt, objectsAt, type JsonObject } from '../../json/index.js'
 import { terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
 import { makePlan } from './make-plan.js'
 import { missingImports, withImports, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
-import { containedEntries, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
+import { isPage, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
 
 /**
  * The context for a value set that contains code systems, in which they take the place of all others with their urls; `undefined` where it contains none.
@@ -61,11 +61,8 @@ const OPEN: ReadonlySet<unknown> = new Set(
   ['valueset-unclosed', 'valueset-toocostly'].map((name) => `http://hl7.org/fhir/StructureDefinition/${name}`),
 )
 
-/** False for one page of several. */
 function isWhole(expansion: JsonObject | undefined): boolean {
-  if (expansion === undefined || objectsAt(expansion, 'extension').some(({ url }) => OPEN.has(url))) return false
-  const { total = 0, offset = 0 } = expansion
-  return offset === 0 && typeof total === 'number' && total <= containedEntries(expansion).length
+  return expansion !== undefined && !isPage(expansion) && !objectsAt(expansion, 'extension').some(({ url }) => OPEN.has(url))
 }
 
 /** What an expansion says about codes of a system, which need not be all that it has. */

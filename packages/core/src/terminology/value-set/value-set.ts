@@ -115,7 +115,7 @@ function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[
 }
 
 /** Every entry of an expansion, before those that it contains; however deep they are. */
-export function containedEntries(parent: JsonObject | undefined): readonly JsonObject[] {
+function containedEntries(parent: JsonObject | undefined): readonly JsonObject[] {
   const found: JsonObject[] = []
   const open = objectsAt(parent, 'contains').toReversed()
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
@@ -123,6 +123,12 @@ export function containedEntries(parent: JsonObject | undefined): readonly JsonO
     for (const inner of objectsAt(entry, 'contains').toReversed()) open.push(inner)
   }
   return found
+}
+
+/** True for an expansion that is one page of several. */
+export function isPage(expansion: JsonObject): boolean {
+  const { total = 0, offset = 0 } = expansion
+  return offset !== 0 || typeof total !== 'number' || total > containedEntries(expansion).length
 }
 
 /** What an include or exclude holds. To ignore a version would give the codes of another one. */
