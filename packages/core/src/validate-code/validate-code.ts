@@ -61,7 +61,8 @@ async function validation(ctx: OperationContext, input: LooseValueSetInput): Pro
   const results: CodingResult[] = []
   for (const coding of value.codings) {
     await scope.pace.step()
-    results.push(await checkCoding(check, coding))
+    const found = await checkCoding(check, coding)
+    results.push({ ...found, issues: [...found.issues, ...notInSet(check, found)] })
   }
   return answer(check, results)
 }
@@ -70,7 +71,7 @@ function answer(check: CodingCheck, results: readonly CodingResult[]): ValidateC
   const { kind, concept } = check.value
   const ok = (['in', 'unknown'] as const).find((state) => results.some((one) => one.state === state)) ?? 'out'
   const issues = distinct([
-    ...results.flatMap((one) => [...one.issues, ...notInSet(check, one)]),
+    ...results.flatMap((one) => one.issues),
     ...(kind === 'codeableConcept' && ok === 'out' ? [noneInSet(check)] : []),
     ...statusIssues(check, results),
   ])
@@ -106,8 +107,8 @@ function codingText({ system = '', version, code, display }: GivenCoding, { find
 
 function statusIssues({ plan, input }: CodingCheck, results: readonly CodingResult[]): readonly ValidationIssue[] {
   if (input.membershipOnly === true) return []
-  const providers = results.flatMap(({ provider }) => provider ?? [])
-  return statusNotes(plan, providers).map(statusIssue)
+  const providers = new Set(results.flatMap(({ provider }) => provider ?? []))
+  return statusNotes(plan, [...providers]).map(statusIssue)
 }
 
 function withoutImport(value: GivenValue, valueSet: string): ValidateCodeResult {
