@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import { randomOf } from '../../fuzz/random.js'
+import { questionsOf, type Question } from './questions.js'
+import { worldOf, type World } from './world.js'
+
+/** A world with questions about it. */
+export interface Case {
+  readonly seed: number
+  readonly world: World
+  readonly questions: readonly Question[]
+}
+
+const SEEDS = 150
+
+/** All cases. */
+export function cases(): readonly Case[] {
+  return Array.from({ length: SEEDS }, (_, seed) => {
+    const random = randomOf(1, seed)
+    const world = worldOf(random)
+    return { seed, world, questions: questionsOf(random, world) }
+  })
+}
+
+/** The line by which the oracle is asked. */
+export function lineOf({ seed, world, questions }: Case): string {
+  return JSON.stringify({
+    id: seed,
+    resources: [...world.systems, ...world.valueSets, ...world.maps],
+    questions: questions.map(({ operation, parameters }) => ({
+      operation,
+      parameters: { resourceType: 'Parameters', parameter: parameters },
+    })),
+  })
+}
+
+/** Tells whether a case is still the one that the oracle was asked about. */
+export function markOf(asked: Case): string {
+  return createHash('sha256').update(lineOf(asked)).digest('hex').slice(0, 12)
+}

@@ -1,0 +1,11 @@
+import { ASPECTS, type Answer } from './answers.js'
+
+/**
+ * The first aspect in which two answers differ: what differs after it follows from it.
+ *
+ * @returns `undefined` when they say the same.
+ */
+export function differenceOf(ours: Answer, theirs: Answer): string | undefined {
+  const aspect = ASPECTS.find((name) => ours[name] !== theirs[name])
+  return aspect === undefined ? undefined : `${aspect}: ${ours[aspect] ?? 'none'} / ${theirs[aspect] ?? 'none'}`
+}
