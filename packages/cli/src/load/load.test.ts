@@ -14,7 +14,7 @@ import { load, type LoadSummary } from './loader.js'
 import { prepare } from './prepare.js'
 import { loadReports } from './report.js'
 import { readingOf } from './reading.js'
-import { entriesIn, filesIn, linesIn, sourcesIn } from './sources.js'
+import { entriesIn, filesIn, linesIn, sourcesIn, textOf } from './sources.js'
 
 let folder = ''
 const at = (name: string): string => join(folder, name)
@@ -82,6 +82,23 @@ describe('what is read of a folder', () => {
     expect(await lines(['a', 'b\nc', '\n\nd\u2028e'])).toEqual(['ab', 'c', '', 'd\u2028e'])
     expect(await lines(['\n', 'a\n'])).toEqual(['', 'a'])
     await expect(lines(['abc', 'def'])).rejects.toMatchObject({ code: 'body-invalid', message: expect.stringContaining('line of x') })
+  })
+
+  test('a file of one resource is not longer than a text can be, compressed or not', async () => {
+    for (const [name, bytes] of [
+      ['long.json', ' '.repeat(101)],
+      ['long.json.gz', gzipSync(' '.repeat(100_000))],
+    ] as const) {
+      await writeFile(at(name), bytes)
+      await expect(textOf(at(name), 100)).rejects.toMatchObject({
+        code: 'body-invalid',
+        message: expect.stringContaining('than 100 bytes'),
+      })
+      await rm(at(name))
+    }
+    await writeFile(at('short.json.gz'), gzipSync(' '.repeat(100)))
+    expect(await textOf(at('short.json.gz'), 100)).toBe(' '.repeat(100))
+    await rm(at('short.json.gz'))
   })
 
   test('a compressed file that is damaged ends the load with an error', async () => {

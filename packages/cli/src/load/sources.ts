@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer'
 import { createReadStream, openAsBlob } from 'node:fs'
 import { glob, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
@@ -173,11 +174,33 @@ async function packageAt(file: string): Promise<FhirPackage> {
   }
 }
 
-async function textOf(file: string): Promise<string> {
+/**
+ * The text of a file, unpacked.
+ *
+ * @param maxBytes A longer one is not read to its end.
+ * @throws {OperationError} `body-invalid` when it is longer, or not UTF-8.
+ */
+export async function textOf(file: string, maxBytes: number = constants.MAX_STRING_LENGTH): Promise<string> {
+  const tooLong = new OperationError(
+    'body-invalid',
+    `${file} is longer than ${maxBytes} bytes. Large content is read from NDJSON, line by line.`,
+  )
+  if ((await stat(file)).size > maxBytes) throw tooLong
   const read = await readFile(file)
-  const bytes = file.endsWith('.gz') ? await inflate(read) : read
+  const bytes = file.endsWith('.gz') ? await inflated(read, maxBytes) : read
+  if (bytes === undefined) throw tooLong
   refusePacked(bytes, file, file.endsWith('json') ? `${file}.gz` : undefined)
   return decodeUtf8(bytes, file)
+}
+
+/** `undefined` for more bytes than these. */
+async function inflated(packed: Uint8Array, maxBytes: number): Promise<Uint8Array | undefined> {
+  try {
+    return await inflate(packed, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  }
 }
 
 /** The texts of a Bundle's resources, numbers as written; `undefined` for any other resource and for what is not a JSON object. */
