@@ -146,9 +146,11 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
     return { coding, state: 'unknown', ...(await unusableSystem(scope.ctx, { ...coding, version }, family)) }
   }
   const concept = provider.find(coding.code)
+  const notes = systemNotes(provider, { status: 'active', experimental: false }).map(statusIssue)
   if (concept === undefined) {
     await explainUnknownCode(scope.ctx.explain, scope.pace, { provider, code: coding.code })
-    return { coding, state: provider.header.complete ? 'out' : 'in', issues: unknownCode(coding, provider), unknown: [], provider }
+    const issues = [...unknownCode(coding, provider), ...notes]
+    return { coding, state: provider.header.complete ? 'out' : 'in', issues, unknown: [], provider }
   }
   const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
   explainDisplay(scope.ctx.explain, coding, { provider, concept, languages })
@@ -156,7 +158,6 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
     ...(input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []),
     ...(input.activeOnly === true && findings.status.inactive ? [inactiveIssue(coding)] : []),
   ]
-  const notes = systemNotes(provider, { status: 'active', experimental: false }).map(statusIssue)
   return {
     coding,
     state: refused.length > 0 ? 'out' : 'in',

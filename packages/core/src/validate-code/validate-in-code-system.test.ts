@@ -46,10 +46,13 @@ describe('a code of a code system', () => {
     await expect(inSystem('code=cat')).rejects.toMatchObject({ code: 'parameter-required' })
   })
 
-  it('that is a draft is told to be one', async () => {
+  it.each([
+    ['a', true, ['information MSG_DRAFT']],
+    ['b', false, ['error Unknown_Code_in code', 'information MSG_DRAFT']],
+  ])('that is a draft is told to be one, whether or not it has the code: %s', async (code, result, ids) => {
     const draft = { ...codeSystem('draft', [{ code: 'a' }]), status: 'draft' }
-    const answer = answerOf(await callByGet(codeSystemValidateCodeOperation, contextOf(draft), `url=${cs('draft')}&code=a`))
-    expect([answer.result, answer.ids]).toEqual([true, ['information MSG_DRAFT']])
+    const answer = answerOf(await callByGet(codeSystemValidateCodeOperation, contextOf(draft), `url=${cs('draft')}&code=${code}`))
+    expect([answer.result, answer.ids]).toEqual([result, ids])
   })
 })
 
