@@ -5,11 +5,11 @@ import { periodsBetween, unitAt } from './temporal.js'
 import { propertyReader } from '../model/property.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { isList, isTemporal, type Code, type Value, type Vocabulary } from '../values/value.js'
-import { sizeOf } from '../values/size.js'
 import { literalText } from '../values/text.js'
+import { codesOf, codesToLookAt, compileRecorded, someCode } from './coded.js'
 import type { CodeTest, Compiler, Compute, Evaluation, NodeCompiler, NodeCompilers, Scope } from './compiler.js'
 import { operandOf, operandsOf, optionalAt, requiredAt, twoOperands } from './operators.js'
-import { codesOf, compileRetrieve } from './retrieve.js'
+import { compileRetrieve } from './retrieve.js'
 
 /** References, properties, retrieves, clinical operators and messages (CQL reference, section 13 and after). */
 export const CLINICAL: NodeCompilers = {
@@ -45,16 +45,13 @@ export const CLINICAL: NodeCompilers = {
   CalculateAge: (node, scope, compiler) => {
     const born = compiler.compile(operandOf(node), scope)
     const unit = unitAt(node)
-    return (evaluation) =>
-      ageAt(
-        born(evaluation),
-        unit === 'hour' || unit === 'minute' || unit === 'second' ? evaluation.now : (dateOf(evaluation.now) ?? null),
-        node,
-      )
+    const isOfTime = unit === 'hour' || unit === 'minute' || unit === 'second'
+    return (evaluation) => ageAt(born(evaluation), isOfTime ? evaluation.now : (dateOf(evaluation.now) ?? null), unit)
   },
   CalculateAgeAt: (node, scope, compiler) => {
     const [born, at] = twoOperands(node, scope, compiler)
-    return (evaluation) => ageAt(born(evaluation), at(evaluation), node)
+    const unit = unitAt(node)
+    return (evaluation) => ageAt(born(evaluation), at(evaluation), unit)
   },
   Retrieve: (node, scope, compiler) => compileRetrieve(node, scope, compiler),
   Message: (node, scope, compiler) => compileMessage(node, scope, compiler),
@@ -93,13 +90,14 @@ function elementReader(name: string, { model, offset }: Compiler): ElementReader
 function inVocabulary(kind: Vocabulary['kind'], code: 'code' | 'codes'): NodeCompiler {
   return (node, scope, compiler) => {
     const { references } = compiler
-    const value = compiler.compile(nodeAt(node, code) ?? operandOf(node), scope)
+    const asked = nodeAt(node, code) ?? operandOf(node)
+    const value = compileRecorded(asked, scope, compiler) ?? compiler.compile(asked, scope)
     const stated = nodeAt(node, kind.toLowerCase())
     if (stated === undefined) throw unsupportedElm(node, `${typeOf(node)} over an expression is not supported.`)
     const test = references.terminology(node).membership(references.vocabulary(stated, kind))
     return (evaluation) => {
       const given = value(evaluation)
-      evaluation.spend(sizeOf(given))
+      evaluation.spend(codesToLookAt(given))
       return isMember(given, test)
     }
   }
@@ -139,11 +137,11 @@ function isMember(value: Value, test: CodeTest): boolean {
   if (value === null) return false
   if (typeof value === 'string') return test(undefined, value)
   if (isList(value)) return value.some((item) => isMember(item, test))
-  return codesOf(value).some(({ code, system }) => code !== null && test(system ?? undefined, code))
+  return someCode(value, (code, system) => code !== null && test(system ?? undefined, code))
 }
 
-function ageAt(born: Value, at: Value, node: ElmNode): Value {
-  return isTemporal(born) && isTemporal(at) ? periodsBetween(born, at, unitAt(node), 'duration') : null
+function ageAt(born: Value, at: Value, unit: ReturnType<typeof unitAt>): Value {
+  return isTemporal(born) && isTemporal(at) ? periodsBetween(born, at, unit, 'duration') : null
 }
 
 function compileMessage(node: ElmNode, scope: Scope, compiler: Compiler): Compute {

@@ -143,6 +143,8 @@ export interface Compiler {
   readonly offset: number
   /** Whether what is compiled is in the context Unfiltered. */
   isUnfiltered(): boolean
+  /** Whether somebody looks on at nodes, so that each must be evaluated as it is written. */
+  readonly isLookedOn: boolean
   /** Learns of each retrieve that is compiled. */
   onRetrieve(request: RetrieveRequest, node: ElmNode): void
   /** Resolves a reference to what the library, or an included one, defines. */

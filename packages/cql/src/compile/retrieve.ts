@@ -3,7 +3,8 @@ import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm
 import { systemValueOf } from '../model/property.js'
 import { failedEvaluation, unsupportedElm } from '../problem.js'
 import { codesBySystem } from '../values/codes-by-system.js'
-import { isCode, isConcept, isFhir, isList, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
+import { isFhir, isList, type Code, type FhirElement, type Value, type Vocabulary } from '../values/value.js'
+import { codesOf } from './coded.js'
 import type { CodeTest, Compiler, Compute, Evaluation, Meets, RetrieveRequest, Scope } from './compiler.js'
 import { narrowingOf } from './narrowing.js'
 import { operandOf, optionalAt } from './operators.js'
@@ -150,10 +151,4 @@ function codesIn(value: Value, offset: number): readonly { readonly system: stri
   const plain = value !== null && isFhir(value) ? systemValueOf(value, offset) : value
   if (typeof plain === 'string') return [{ system: '', code: plain }]
   return codesOf(plain ?? null).map(({ code, system }) => ({ system: system ?? '', code: code ?? '' }))
-}
-
-/** The codes of a code or concept; none of any other value. */
-export function codesOf(value: Value): readonly Code[] {
-  if (isConcept(value)) return value.codes
-  return isCode(value) ? [value] : []
 }

@@ -210,6 +210,7 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     convert: options.convert,
     model: options.model,
     offset: options.offset ?? 0,
+    isLookedOn: options.trace !== undefined,
     isUnfiltered: () => isUnfilteredContext(shared.context),
     onRetrieve: (request, node) => options.onRetrieve?.(request, node),
     slot: () => shared.taken.slots++,
