@@ -45,9 +45,8 @@ export type {
   EvaluatedEvidence,
   EvaluatedSupplement,
 } from './result.js'
-export type { Stratum, StratumValue } from './stratum.js'
+export type { Stratum, StratumValue, Tally } from './tally.js'
 export type { Subject } from './subject.js'
-export type { Tally } from './tally.js'
 export { membershipsOf, type Membership } from './membership.js'
 export { singleSubject, subjectConditions } from './subject.js'
 export { subjectLinks, type SubjectLinks } from './subject-links.js'

@@ -2,11 +2,11 @@ import type { MeasureReport } from 'fhir/r4.js'
 import type { OperationContext } from '../context/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
 import { putResource, type Indexer } from '../storage/index.js'
-import { LANGUAGES } from './language-option.js'
 import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
 import { readEvaluate } from './read-request.js'
 import { toMeasureReport } from './report.js'
 import { checkOptions, FUNCTION, inputShape, type InputShape } from '../input/index.js'
+import { LANGUAGES } from './languages/index.js'
 
 /** How `$evaluate-measure` is offered. */
 export interface EvaluateMeasureOperationOptions extends EvaluateMeasureOptions {

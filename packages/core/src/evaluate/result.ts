@@ -9,9 +9,8 @@ import { canonicalOfMeasure } from './find-measure.js'
 import type { GroupCounts, Scope, SubjectFailure, SupplementValues } from './languages/index.js'
 import type { ComponentName, Criterion, GroupPlan, Population, Stratifier } from './measure-plan.js'
 import type { Period } from './period.js'
-import type { Stratum } from './stratum.js'
+import type { Stratum, Tally } from './tally.js'
 import type { Subject } from './subject.js'
-import type { Tally } from './tally.js'
 
 /** What an evaluation counted. `toMeasureReport` makes the resource of it. */
 export interface EvaluateMeasureResult extends Explained {

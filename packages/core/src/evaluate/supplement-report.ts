@@ -1,7 +1,7 @@
 import type { Extension, Observation, Reference } from 'fhir/r4.js'
 import { conceptOf, isQuantity } from './concept.js'
 import type { EvaluatedEvidence, EvaluatedSupplement, EvaluateMeasureResult } from './result.js'
-import type { StratumValue } from './stratum.js'
+import type { StratumValue } from './tally.js'
 
 const DEQM = 'http://hl7.org/fhir/us/davinci-deqm/StructureDefinition'
 const MEASURE_INFO = 'http://hl7.org/fhir/StructureDefinition/cqf-measureInfo'

@@ -1,4 +1,5 @@
 import type { Extension } from 'fhir/r4.js'
+import type { JsonObject } from '../json/index.js'
 
 /** What belongs to a population. */
 export interface Tally {
@@ -7,4 +8,24 @@ export interface Tally {
   readonly members?: readonly string[]
   /** For each supporting evidence of the population, its values as extensions `value`, in a report of one subject. */
   readonly evidence?: readonly (readonly Extension[])[]
+}
+
+/** A part of the populations of a group. */
+export interface Stratum {
+  /** What its members have in common, one for each criterion of the stratifier; absent where these satisfy a criterion. */
+  readonly values?: readonly StratumValue[]
+  /** What of each population of the group lies in it, in their order. */
+  readonly populations: readonly Tally[]
+  /** The score, where observations make it; default: that of the counts. */
+  readonly score?: number | undefined
+  /** The UCUM unit of the score; absent for a number. */
+  readonly scoreUnit?: string | undefined
+}
+
+/** A value that divides populations. */
+export interface StratumValue {
+  /** A CodeableConcept; values that are not codes are its text. */
+  readonly concept: JsonObject
+  /** The Quantity that the text describes. */
+  readonly quantity?: JsonObject
 }

@@ -8,13 +8,13 @@ import { allMatches, type StoredResource } from '../../storage/index.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import type { RequiredData } from '../languages/index.js'
 import { searchOfSubjects, searchOptions } from '../languages/x-fhir-query/criterion-query.js'
-import { LANGUAGES } from '../language-option.js'
 import { checkedPeriod, type Period } from '../period.js'
 import { reportSubject } from '../report-subject.js'
 import { measureRequirements, type DataRequirementsOptions } from '../requirements/data-requirements.js'
 import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Subject } from '../subject.js'
 import { subjectLinks, type SubjectLinks } from '../subject-links.js'
 import { requirementConditions } from './requirement-search.js'
+import { LANGUAGES } from '../languages/index.js'
 
 /** Whose data is collected, for which Measure. */
 export interface CollectDataInput {

@@ -4,7 +4,7 @@ import { xFhirQuery } from './x-fhir-query/x-fhir-query.js'
 /** The languages that come with the engine. */
 export const CRITERIA_LANGUAGES: readonly CriteriaLanguage[] = [xFhirQuery]
 
-export { MAX_FAILURES } from './language.js'
+export { LANGUAGES, MAX_FAILURES } from './language.js'
 export type {
   CriteriaLanguage,
   GroupCounts,

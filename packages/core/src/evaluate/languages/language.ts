@@ -1,14 +1,14 @@
 import type { DataRequirement, ParameterDefinition } from 'fhir/r4.js'
 import type { OperationContext } from '../../context/index.js'
 import type { Coverage } from '../../explain/index.js'
+import { having, listOf, type MemberKind } from '../../input/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { ChangeReader } from '../live/change-reader.js'
 import type { GroupPlan, Supplement } from '../measure-plan.js'
 import type { SubjectsPart } from '../parts/subjects-part.js'
 import type { Period } from '../period.js'
-import type { Stratum, StratumValue } from '../stratum.js'
+import type { Stratum, StratumValue, Tally } from '../tally.js'
 import type { Subject } from '../subject.js'
-import type { Tally } from '../tally.js'
 import type { MeasureSums } from '../totals/sums.js'
 
 /** Results of subjects that a language may keep from one evaluation of a Measure to the next, under this object. */
@@ -146,3 +146,6 @@ export interface CriteriaLanguage {
    */
   readonly libraryRequirements?: (ctx: OperationContext, library: JsonObject, definitions?: readonly string[]) => Promise<Requirements>
 }
+
+/** What the option `languages` must be. */
+export const LANGUAGES: MemberKind = listOf(having('a criteria language', ['names', 'evaluator']))

@@ -1,8 +1,7 @@
 import { OperationError } from '../../errors/index.js'
 import { isObject, isString } from '../../json/index.js'
 import type { GroupCounts, SubjectFailure, SupplementValues } from '../languages/index.js'
-import type { Stratum, StratumValue } from '../stratum.js'
-import type { Tally } from '../tally.js'
+import type { Stratum, StratumValue, Tally } from '../tally.js'
 import type { Amount, GroupSum, MeasureSums, SumOfPart, SumOfStratum, SumOfValue } from '../totals/sums.js'
 import { checkPart, type SubjectsPart } from './subjects-part.js'
 

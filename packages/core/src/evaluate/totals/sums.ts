@@ -1,4 +1,4 @@
-import type { StratumValue } from '../stratum.js'
+import type { StratumValue } from '../tally.js'
 
 /** What was observed: a number, or an amount in a UCUM unit. */
 export type Amount = number | { readonly value: number; readonly unit: string }

@@ -1,5 +1,5 @@
 import type { SupplementValues } from '../languages/index.js'
-import type { StratumValue } from '../stratum.js'
+import type { StratumValue } from '../tally.js'
 import { compareText, isBefore, type SumOfValue } from './sums.js'
 
 /** Adds up supplemental data, or a risk adjustment factor, of subjects, in whatever order they come. */
