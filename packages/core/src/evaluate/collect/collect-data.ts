@@ -6,7 +6,7 @@ import type { JsonObject } from '../../json/index.js'
 import type { SearchPair } from '../../search/index.js'
 import { allMatches, type StoredResource } from '../../storage/index.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
-import type { RequiredData } from '../languages/index.js'
+import { LANGUAGES, type RequiredData } from '../languages/index.js'
 import { searchOfSubjects, searchOptions } from '../languages/x-fhir-query/criterion-query.js'
 import { checkedPeriod, type Period } from '../period.js'
 import { reportSubject } from '../report-subject.js'
@@ -14,7 +14,6 @@ import { measureRequirements, type DataRequirementsOptions } from '../requiremen
 import { practitionerIdOf, subjectConditions, subjectOf, subjectTypeOf, type Subject } from '../subject.js'
 import { subjectLinks, type SubjectLinks } from '../subject-links.js'
 import { requirementConditions } from './requirement-search.js'
-import { LANGUAGES } from '../languages/index.js'
 
 /** Whose data is collected, for which Measure. */
 export interface CollectDataInput {

@@ -1,10 +1,9 @@
 import type { OperationContext } from '../../context/index.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from '../../input/index.js'
 import { evaluateOver, type EvaluateMeasureInput, type EvaluateMeasureOptions } from '../evaluate-measure.js'
-import type { KeptResults } from '../languages/index.js'
+import { LANGUAGES, type KeptResults } from '../languages/index.js'
 import type { EvaluateMeasureResult } from '../result.js'
 import { createChangeReader } from './change-reader.js'
-import { LANGUAGES } from '../languages/index.js'
 
 /** Options of `createLiveMeasure`. */
 export interface LiveMeasureOptions extends EvaluateMeasureOptions {

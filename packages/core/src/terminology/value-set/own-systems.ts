@@ -7,7 +7,7 @@ import { isPage, readValueSet, type ConceptSetDefinition, type ValueSetDefinitio
 
 /**
  * The context for a value set that contains code systems, in which they take the place of all others with their urls; `undefined` where it contains none.
- * An include names one by its url: a system of the form `#id` is no absolute address, which R4 demands, and would be the system of every code.
+ * An include names one by its url: a system of the form `#id` is not an absolute address, which R4 demands, and would be the system of every code.
  */
 export function withContainedSystems(ctx: OperationContext, { resource }: ValueSetDefinition): OperationContext | undefined {
   const contained = objectsAt(resource, 'contained').filter((item) => item['resourceType'] === 'CodeSystem')

@@ -24,7 +24,7 @@ export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], 
   return prefersHandling(request, 'lenient') ? pairs.filter(([name]) => isKnown(name)) : pairs
 }
 
-/** What it takes to be told the codes of value sets, by whichever way: the rights of `$expand`. */
+/** What it takes to learn the codes of value sets, in whichever way: the rights of `$expand`. */
 const CODE_WISHES: readonly Wish[] = ['ValueSet', 'CodeSystem'].map((type) => ({ action: 'read', type, whole: true }))
 
 /** How searches of a caller are read. @throws {OperationError} `search-unsupported` on a server without search. */
