@@ -34,7 +34,7 @@ export function answererOf({ systems, valueSets, maps }: World): (question: Ques
       }),
     )
     const json: unknown = await response.json()
-    if (!isObject(json)) throw new TypeError('The answer is no resource.')
+    if (!isObject(json)) throw new TypeError('The answer is not a resource.')
     return ourAnswer(operation, json)
   }
 }
