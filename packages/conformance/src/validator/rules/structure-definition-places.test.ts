@@ -65,15 +65,18 @@ add(
 add('with a slice of a choice for a type', [], onObservation(element(CHOICE, { id: `${CHOICE}:valueString`, sliceName: 'valueString' })))
 add('with a slice of a choice by a short path', [], onObservation(element('Observation.valueQuantity', { sliceName: 'valueQuantity' })))
 
-const addSnapshot = messageTests('a snapshot', /^definition-(?:binding|snapshot|expression)$/)
+const addSnapshot = messageTests('a snapshot', /^definition-(?:binding|snapshot|expression|type-profile)$/)
 
 /** A profile that says nothing, with a snapshot of two elements that is not what comes of it. */
-const withSnapshot = (members: JsonObject): JsonObject => {
+const withElement = (name: string, type: string, members: JsonObject = {}): JsonObject => {
+  const path = name.includes('[x]') ? 'Extension.value[x]' : `Patient.${name}`
+  const [root = ''] = path.split('.')
   const described = { short: 'x', definition: 'x', min: 0 }
-  const root = element('Patient', { ...described, max: '*', base: { path: 'Patient', min: 0, max: '*' } })
-  const active = { ...described, max: '1', base: { path: 'Patient.active', min: 0, max: '1' }, type: [{ code: 'boolean' }], ...members }
-  return { ...onPatient(element('Patient')), snapshot: { element: [root, element('Patient.active', active)] } }
+  const first = element(root, { ...described, max: '*', base: { path: root, min: 0, max: '*' } })
+  const second = element(path, { ...described, max: '1', base: { path, min: 0, max: '1' }, type: [{ code: type }], ...members })
+  return { ...profileOn(root, 'http://a.org/p', [element(root)]), snapshot: { element: [first, second] } }
 }
+const withSnapshot = (members: JsonObject): JsonObject => withElement('active', 'boolean', members)
 const AT = 'StructureDefinition.snapshot.element[1]'
 const constraint = (expression: string): JsonObject => ({ key: 'a-1', severity: 'error', human: 'x', expression })
 
@@ -102,4 +105,60 @@ addSnapshot(
   'with two constraints of one key: ED_INVARIANT_EXPRESSION_CONFLICT',
   [`error|invalid definition-expression ${AT}.constraint[1]`],
   withSnapshot({ constraint: [constraint('true'), constraint('1 = 1')] }),
+)
+
+const TYPE = 'http://hl7.org/fhir/StructureDefinition/'
+const BINDING = { binding: { strength: 'example', valueSet: 'http://hl7.org/fhir/ValueSet/languages' } }
+const BOUND = [`error|business-rule definition-binding ${AT}`]
+
+for (const type of ['Reference', 'Money', 'Identifier', 'Period', 'boolean'])
+  addSnapshot(`with a binding of a ${type}: SD_ED_BIND_NO_BINDABLE`, BOUND, withElement(`${type}[x]`, type, BINDING))
+for (const type of ['code', 'id', 'Coding', 'Age']) addSnapshot(`with a binding of a ${type}`, [], withElement(`${type}[x]`, type, BINDING))
+addSnapshot('with a binding of a backbone element', BOUND, withElement('contact', 'BackboneElement', BINDING))
+for (const type of ['string', 'Reference', 'Patient.contact'])
+  addSnapshot(
+    `with a backbone element of type ${type}: SD_ED_TYPE_PROFILE_WRONG_TYPE`,
+    [`error|exception definition-snapshot ${AT}.type[0]`],
+    withElement('contact', type),
+  )
+for (const type of ['Patient.contact', 'Timing'])
+  add(`with a backbone element of type ${type}`, FAILS, onPatient(element('Patient.contact', { type: [{ code: type }] })))
+addSnapshot(
+  'with a profile for another type: SD_ED_TYPE_PROFILE_WRONG',
+  [`error|exception definition-type-profile ${AT}.type[0].profile[0]`],
+  withElement('maritalStatus', 'CodeableConcept', { type: [{ code: 'CodeableConcept', profile: [`${TYPE}Quantity`] }] }),
+)
+addSnapshot(
+  'with a target that is no resource: SD_ED_TYPE_PROFILE_WRONG_TARGET',
+  [`error|exception definition-type-profile ${AT}.type[0].targetProfile[0]`],
+  withElement('managingOrganization', 'Reference', { type: [{ code: 'Reference', targetProfile: [`${TYPE}Quantity`] }] }),
+)
+addSnapshot('of a resource, with a binding', ['error|business-rule definition-binding StructureDefinition.snapshot.element[0]'], {
+  ...onPatient(element('Patient')),
+  snapshot: { element: [{ ...element('Patient', BINDING), min: 0, max: '*', base: { path: 'Patient', min: 0, max: '*' } }] },
+})
+addSnapshot('of a data type, with a pattern and a binding', [], {
+  ...profileOn('Coding', 'http://a.org/p', [element('Coding')]),
+  kind: 'complex-type',
+  snapshot: {
+    element: [
+      {
+        ...element('Coding', BINDING),
+        patternCoding: { userSelected: true },
+        min: 0,
+        max: '*',
+        base: { path: 'Coding', min: 0, max: '*' },
+      },
+    ],
+  },
+})
+addSnapshot(
+  'with another ele-1',
+  [`error|invalid definition-expression ${AT}.constraint[1]`],
+  withSnapshot({
+    constraint: [
+      { ...constraint('true'), key: 'ele-1' },
+      { ...constraint('1 = 1'), key: 'ele-1' },
+    ],
+  }),
 )

@@ -52,7 +52,7 @@ export function checkBinding(definition: FhirNode, { run, node, place }: Element
     const canonical = textOf(binding, 'valueSet')
     const whole = WHOLE.get(canonical ?? '')
     if (whole !== undefined) say(`The binding allows all codes of ${whole}, including those that make no sense as values.`, 'warning')
-    if (canonical !== undefined && !canonical.startsWith('#') && whole === undefined && canBind(bound))
+    if (canonical !== undefined && !canonical.startsWith('#') && whole === undefined && canBind(run.model, bound))
       checkValueSet(run, binding, canonical)
     for (const extension of childrenOf(run, binding, 'extension'))
       if (ADDITIONAL_BINDINGS.has(textOf(extension, 'url'))) checkAdditional(run, definition, extension)

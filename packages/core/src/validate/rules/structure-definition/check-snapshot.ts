@@ -8,9 +8,9 @@ import { placeOf } from '../../profile/element-at-path.js'
 import { isMarked } from './check-changes.js'
 import { checkSnapshotExpressions } from './check-elements.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { characteristicProblems, DEFINITION_BINDING } from './check-types.js'
+import { characteristicProblems, checkNamedProfiles, DEFINITION_BINDING } from './check-types.js'
 import { isSingle, type ElementCheck } from './element-place.js'
-import { isAllowed } from './snapshot-problem.js'
+import { isOfType } from './snapshot-problem.js'
 
 /** Checks the elements of a snapshot as far as they are wrong by themselves: values of other types, or of what repeats; members at the root. */
 export function checkSnapshot(run: Run, definition: FhirNode): void {
@@ -54,10 +54,10 @@ function checkDefaultValue({ run, node }: ElementCheck): void {
 /** A profile can give an element only types that it has. */
 function checkTypes({ run, node, path, place }: ElementCheck): void {
   const allowed = place?.slots.map(({ type }) => type) ?? []
-  if (allowed.length === 0 || allowed.some((type) => type.includes('.'))) return
   for (const type of childrenOf(run, node, 'type')) {
+    checkNamedProfiles(run, type)
     const code = textOf(type, 'code')
-    if (code === undefined || allowed.some((one) => isAllowed(run, code, one))) continue
+    if (code === undefined || allowed.length === 0 || allowed.some((one) => isOfType(run, code, one))) continue
     run.findings.report(DEFINITION_SNAPSHOT, type, { text: `${quoted(path)} cannot be of type ${quoted(code)}.` })
   }
 }
@@ -66,7 +66,7 @@ function checkTypes({ run, node, path, place }: ElementCheck): void {
 function checkKeys(run: Run, element: FhirNode, keys: Map<string, string>): void {
   for (const constraint of childrenOf(run, element, 'constraint')) {
     const [key, expression] = [textOf(constraint, 'key'), textOf(constraint, 'expression')]
-    if (key === undefined || expression === undefined || key === 'ele-1') continue
+    if (key === undefined || expression === undefined) continue
     const known = keys.get(key) ?? expression
     keys.set(key, known)
     if (known === expression) continue
@@ -76,20 +76,21 @@ function checkKeys(run: Run, element: FhirNode, keys: Map<string, string>): void
 
 const AT_ROOT = ['sliceName', 'slicing', 'requirements', 'defaultValue', 'fixed', 'pattern', 'example', 'minValue', 'maxValue']
 
-/** Of what a definition of a type says of its elements, this is done by published ones, as a profile would do it. */
-const IN_PUBLISHED: ReadonlySet<string> = new Set(['fixed', 'pattern', 'minValue', 'maxValue'])
+/** What only values have. Published definitions of types say it of elements, as a profile would do it. */
+const OF_VALUES: ReadonlySet<string> = new Set(['fixed', 'pattern', 'minValue', 'maxValue'])
 
 /** What ElementDefinitions cannot say at the root, or in the definition of a type. */
 function checkMembers(run: Run, element: FhirNode, isConstraint: boolean): void {
   const isRoot = !(textOf(element, 'path') ?? '').includes('.')
   if (isConstraint && !isRoot) return
   const rest = isConstraint ? ['meaningWhenMissing', 'maxLength'] : []
-  const prohibited = isRoot ? [...AT_ROOT, ...rest] : ['sliceName', 'fixed', 'pattern', 'minValue', 'maxValue']
+  const isValue = isConstraint && run.model.type(textOf(element, 'path') ?? '')?.kind !== 'resource'
+  const prohibited = isRoot ? [...AT_ROOT.filter((name) => !isValue || !OF_VALUES.has(name)), ...rest] : ['sliceName', ...OF_VALUES]
   const has = (name: string): boolean => childrenOf(run, element, name).length > 0
   const say = (text: string, severity?: 'warning'): void =>
     run.findings.report(DEFINITION_SNAPSHOT, element, { text, ...(severity !== undefined && { severity }) })
   for (const name of prohibited.filter(has))
-    say(`${quoted(textOf(element, 'path') ?? '')} must not have ${name}.`, !isRoot && IN_PUBLISHED.has(name) ? 'warning' : undefined)
+    say(`${quoted(textOf(element, 'path') ?? '')} must not have ${name}.`, !isRoot && OF_VALUES.has(name) ? 'warning' : undefined)
   if (!isRoot)
     for (const name of ['min', 'max'].filter((one) => !has(one))) say(`${quoted(textOf(element, 'path') ?? '')} must have ${name}.`)
 }

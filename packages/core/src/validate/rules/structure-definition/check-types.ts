@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { isSubtype, PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isSubtype, PENDING, type FhirNode, type TypeModel } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, type JsonObject } from '../../../json/index.js'
 import { TYPE_URL } from '../../../text/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
@@ -26,29 +26,18 @@ export const DEFINITION_TYPE_PROFILE: FindingDefinition = defineFinding(
 const WHOLE_NUMBERS = ['integer', 'unsignedInt', 'positiveInt']
 const TIMES = ['date', 'dateTime', 'instant', 'time']
 
-/** Types that have no codes to bind. What is not listed may have. */
-const UNBOUND: ReadonlySet<string> = new Set([
-  ...WHOLE_NUMBERS,
-  ...TIMES,
-  'boolean',
-  'decimal',
-  'base64Binary',
-  'Period',
-  'Range',
-  'Ratio',
-  'Attachment',
-  'HumanName',
-  'Address',
-  'ContactPoint',
-  'Timing',
-  'Annotation',
-  'SampledData',
-  'Signature',
-])
+/** Types that a binding can be for, as eld-11 lists them; so it can for what derives from these, such as id and Age. */
+const BINDABLE: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'Coding', 'CodeableConcept', 'Quantity', 'CodeableReference'])
 
-/** Whether any of some types has codes to bind. */
-export function canBind(types: readonly string[]): boolean {
-  return types.length === 0 || types.some((type) => !UNBOUND.has(type))
+/** Whether any of some types has codes to bind; one that is not known may have. */
+export function canBind(model: TypeModel, types: readonly string[]): boolean {
+  return types.length === 0 || types.some((name) => isBindable(model, name))
+}
+
+function isBindable(model: TypeModel, name: string): boolean {
+  for (let current = model.type(name); current !== undefined; current = current.base === undefined ? undefined : model.type(current.base))
+    if (BINDABLE.has(current.name)) return true
+  return model.type(name) === undefined
 }
 
 /** Types whose values have an order. */
@@ -64,8 +53,8 @@ const CONTINUOUS = ['decimal', 'dateTime', 'instant', 'time', 'Quantity', 'Age',
 const SIZED = ['base64Binary', 'Attachment']
 
 /** What only elements of some types can have: the members that say it, its name, and whether a type can have it. */
-const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string) => boolean])[] = [
-  [/^binding$/, 'a binding', (type) => !UNBOUND.has(type)],
+const CHARACTERISTICS: readonly (readonly [member: RegExp, name: string, isFor: (type: string, model: TypeModel) => boolean])[] = [
+  [/^binding$/, 'a binding', (type, model) => isBindable(model, type)],
   [/^(?:min|max)Value[A-Z]/, 'a minimum or maximum value', (type) => ORDERED.includes(type)],
   [/^(?:maxLength|extension:minLength)$/, 'a minimum or maximum length', (type) => WRITTEN.includes(type)],
   [/^extension:maxDecimalPlaces$/, 'a maximum of decimal places', (type) => CONTINUOUS.includes(type)],
@@ -81,15 +70,16 @@ export function checkCharacteristics({ run, node, place }: ElementCheck, definit
   if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return
   const members = membersOf(node.value)
   const values = types.filter((type) => run.model.type(type)?.kind !== 'resource')
-  for (const text of problemsOf(members, { types, values })) run.findings.report(DEFINITION_BINDING, node, { text })
+  for (const text of problemsOf(run.model, members, { types, values })) run.findings.report(DEFINITION_BINDING, node, { text })
   for (const text of strayValues(members, types)) run.findings.report(DEFINITION_BINDING, definition, { text, code: 'conflict' })
 }
 
-/** What an element says that none of the types can have which it states. */
+/** What an element of a snapshot says that none of its types can have; the root is of the type that is defined. */
 export function characteristicProblems(run: Run, node: FhirNode): readonly string[] {
-  const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+  const path = textOf(node, 'path') ?? ''
+  const types = path.includes('.') ? childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? []) : [path]
   if (!isObject(node.value) || types.length === 0 || types.some((type) => run.model.type(type) === undefined)) return []
-  return problemsOf(membersOf(node.value), { types, values: types })
+  return problemsOf(run.model, membersOf(node.value), { types, values: types })
 }
 
 /** The types of an element by its definition; at the root that which is defined. */
@@ -109,11 +99,14 @@ function membersOf(element: JsonObject): readonly string[] {
 
 /** @param values Those of the types that are values, as resources are not. */
 function problemsOf(
+  model: TypeModel,
   members: readonly string[],
   { types, values }: { readonly types: readonly string[]; readonly values: readonly string[] },
 ): readonly string[] {
   const names = types.join(', ')
-  const beyond = CHARACTERISTICS.filter(([member, , isFor]) => !values.some(isFor) && members.some((one) => member.test(one)))
+  const beyond = CHARACTERISTICS.filter(
+    ([member, , isFor]) => !values.some((type) => isFor(type, model)) && members.some((one) => member.test(one)),
+  )
   return beyond.map(([, name]) => `The element has ${name}, but its type ${names} cannot have one.`)
 }
 
@@ -135,12 +128,24 @@ export function checkTypeProfiles({ definition, built }: DifferentialCheck, elem
         code: 'value',
         expression: inSnapshot(index),
       })
-    for (const profile of childrenOf(run, type, 'profile')) {
-      checkProfile(run, profile, textOf(type, 'code'))
-      checkModifier(run, profile, path)
-    }
-    for (const target of childrenOf(run, type, 'targetProfile')) checkTarget(run, target, { code: textOf(type, 'code'), path })
+    checkNamedProfiles(run, type)
+    for (const { value } of childrenOf(run, type, 'targetProfile').filter(({ value }) => isUnknownProfile(run, value)))
+      run.findings.report(DEFINITION_TYPE_PROFILE, node, {
+        text: `The target profile ${quoted(String(value))} of ${quoted(path)} could not be found, so it is not compared with those of the base.`,
+        code: 'business-rule',
+      })
   }
+}
+
+/** Checks the profiles and the targets that a type of an element names, each by itself. */
+export function checkNamedProfiles(run: Run, type: FhirNode): void {
+  const code = textOf(type, 'code')
+  const path = (type.parent && textOf(type.parent, 'path')) ?? ''
+  for (const profile of childrenOf(run, type, 'profile')) {
+    checkProfile(run, profile, code)
+    checkModifier(run, profile, path)
+  }
+  for (const target of childrenOf(run, type, 'targetProfile')) checkTarget(run, target, code)
 }
 
 function isUnknownProfile({ definitions }: Run, canonical: unknown): boolean {
@@ -174,36 +179,19 @@ function checkModifier(run: Run, profile: FhirNode, path: string): void {
   })
 }
 
-interface Targeted {
-  /** The type that has the target. */
-  readonly code: string | undefined
-  readonly path: string
-}
-
 /** References lead to resources, canonicals to definitions. */
-function checkTarget(run: Run, target: FhirNode, { code, path }: Targeted): void {
+function checkTarget(run: Run, target: FhirNode, code: string | undefined): void {
   if (code !== undefined && code !== 'Reference' && code !== 'canonical' && code !== 'CodeableReference') {
     run.findings.report(DEFINITION_TYPE_PROFILE, target, { text: `The type ${quoted(code)} has no target profiles.`, severity: 'error' })
     return
   }
   const found = typeof target.value === 'string' ? run.definitions.definition('StructureDefinition', target.value) : PENDING
-  if (found === undefined) {
-    checkProfile(run, target)
-    run.findings.report(DEFINITION_TYPE_PROFILE, elementOf(target), {
-      text: `The target profile ${quoted(String(target.value))} of ${quoted(path)} could not be found, so it is not compared with those of the base.`,
-      code: 'business-rule',
-    })
-  } else if (found !== PENDING && (found['kind'] !== 'resource' || (code === 'canonical' && !hasCanonical(run, found['type']))))
+  if (found === undefined) checkProfile(run, target)
+  else if (found !== PENDING && (found['kind'] !== 'resource' || (code === 'canonical' && !hasCanonical(run, found['type']))))
     run.findings.report(DEFINITION_TYPE_PROFILE, target, {
       text: `The profile ${quoted(String(target.value))} is for ${quoted(String(found['type']))}, which a ${code ?? 'Reference'} cannot refer to.`,
       severity: 'error',
     })
-}
-
-function elementOf(node: FhirNode): FhirNode {
-  let current = node
-  while (current.parent !== undefined && current.type.name !== 'ElementDefinition') current = current.parent
-  return current
 }
 
 function hasCanonical({ model }: Run, type: unknown): boolean {

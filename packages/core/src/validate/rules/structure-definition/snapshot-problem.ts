@@ -195,11 +195,14 @@ function mayOccur({ node }: ElementCheck): boolean {
 }
 
 /** Types that the base does not allow, and targets that it does not allow. */
-function typeProblem({ run, node, path }: Applied, base: JsonObject): string | undefined {
+function typeProblem({ run, node, path, place }: Applied, base: JsonObject): string | undefined {
   const allowed = objectsAt(base, 'type')
-  if (allowed.length === 0) return undefined
+  const slots = place?.slots.filter(({ type }) => type.includes('.')) ?? []
   for (const type of childrenOf(run, node, 'type')) {
     const code = textOf(type, 'code')
+    if (code !== undefined && slots.some((slot) => !isOfType(run, code, slot.type)))
+      return `${quoted(path)} cannot be of type ${quoted(code)}: it has elements of its own.`
+    if (allowed.length === 0) continue
     if (code === undefined) return `A type of ${quoted(path)} has no code.`
     const match = allowed.filter((one) => isAllowed(run, code, stringAt(one, 'code') ?? ''))
     if (match.length === 0) return `${quoted(path)} cannot be of type ${quoted(code)}: the base does not allow this type.`
@@ -211,8 +214,13 @@ function typeProblem({ run, node, path }: Applied, base: JsonObject): string | u
   return undefined
 }
 
+/** What has elements of its own, such as Patient.contact, is of the type that these extend. */
+export function isOfType(run: Run, code: string, allowed: string): boolean {
+  return allowed.includes('.') ? code === run.model.type(allowed)?.base : isAllowed(run, code, allowed)
+}
+
 /** A type that derives from another one stands for that where nothing is of the other one itself. */
-export function isAllowed({ model }: Run, code: string, allowed: string): boolean {
+function isAllowed({ model }: Run, code: string, allowed: string): boolean {
   const type = model.type(code)
   if (allowed === code || allowed === 'Any' || allowed === '*') return true
   // Types of logical models have names that are URLs.
