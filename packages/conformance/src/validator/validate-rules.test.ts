@@ -36,6 +36,22 @@ describe('what an object of a program has and JSON has not', () => {
     }
   })
 
+  test.each([
+    ['a primitive', { effectiveDateTime: () => '2020' }, 'primitive-type Observation.effective.ofType(dateTime)'],
+    ['an element', { method: () => ({ text: 'x' }) }, 'object-expected Observation.method'],
+    ['a list', { category: () => [] }, 'array-expected Observation.category'],
+    ['an item', { category: [() => ({})] }, 'object-expected Observation.category[0]'],
+    ['what is required', { status: () => 'final' }, 'primitive-type Observation.status'],
+    ['what is inside', { valueQuantity: { unit: () => 'kg' } }, 'primitive-type Observation.value.ofType(Quantity).unit'],
+    ['an id', { id: () => 'x' }, 'primitive-type Observation.id'],
+  ])('a function instead of %s is an error', async (_, members, expected) => {
+    const resource = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, ...members }
+    for (const checks of ['all', 'structure'] as const) {
+      const { findings } = await validate(ctx, { resource, checks })
+      expect(findings.map(({ kind, expression }) => `${kind} ${expression}`)).toContain(expected)
+    }
+  })
+
   test('undefined as a member is no member, and a number that is too large for a program is one', async () => {
     const resource = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, valueQuantity: { value: 1, unit: undefined } }
     expect((await validate(ctx, { resource })).valid).toBe(true)

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../../json/index.js'
 import { didYouMean, nearest, otherCase } from '../../../text/index.js'
 import type { Help, Report } from '../../run/finding-sink.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { PRIMITIVE_TYPE } from '../../run/primitive-problem.js'
 import { itemRemoval, listing, nodeRemoval, removal, renaming, unlisting } from '../../run/patch.js'
 import type { Run } from '../../run/run.js'
 
@@ -98,16 +99,23 @@ function memberProblem({ isCollection }: ElementSlot, value: unknown): FindingDe
 }
 
 function checkOne(run: Run, node: FhirNode, { slot, value, at }: { slot: ElementSlot; value: unknown; at: string }): boolean {
-  const problem = value === undefined ? undefined : memberProblem(slot, value)
+  const problem = typeof value === 'function' ? noValue(run, slot) : value === undefined ? undefined : memberProblem(slot, value)
   if (problem === undefined) return true
   run.findings.report(problem, node, { ...memberReport(node, problem, { value, at }), at: slot.jsonName })
   return false
+}
+
+/** A program may have a function where a value belongs: one that it forgot to call. JSON has none. */
+function noValue({ model }: Run, { isCollection, type }: ElementSlot): FindingDefinition {
+  if (isCollection) return ARRAY_EXPECTED
+  return model.type(type)?.kind === 'primitive' ? PRIMITIVE_TYPE : OBJECT_EXPECTED
 }
 
 function memberReport(node: FhirNode, problem: FindingDefinition, { value, at }: { value: unknown; at: string }): Omit<Report, 'at'> {
   if (problem === ARRAY_EXPECTED) return { text: `The property '${at}' must be an array.`, fix: listing(node, at) }
   if (problem === NULL_NOT_ALLOWED) return { text: `The property '${at}' must not be null.`, fix: removal(node, at) }
   if (problem === EMPTY_ARRAY) return { text: `The property '${at}' must not be an empty array.`, fix: removal(node, at) }
+  if (typeof value === 'function') return { text: `The property '${at}' must not be a function.`, fix: undefined }
   return { text: `The property '${at}' must not be an array.`, fix: Array.isArray(value) ? unlisting(node, at, value) : undefined }
 }
 
