@@ -137,4 +137,21 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     isLimit: true,
   },
   { probes: /z\/dar\//, why: 'Theirs does not find the value of a primitive element that a profile speaks of.', isLimit: true },
+  {
+    probes: /bb(TypeDiff2|Ref)\//,
+    why: `[type](${R4}/elementdefinition-definitions.html#ElementDefinition.type): an element with elements of its own, or of another one, keeps its type.`,
+  },
+  {
+    probes: /context\/BackboneElement\/(obsRange|qItem)$/,
+    why: `[contentReference](${R4}/elementdefinition-definitions.html#ElementDefinition.contentReference): the element is of the type of the one that it refers to.`,
+  },
+  {
+    probes: /context\/Patient\.deceasedBoolean\/deceased$/,
+    why: 'Theirs allows one type of a choice as a context by its name in JSON, but looks for the names of primitive types in lower case.',
+    isLimit: true,
+  },
+  {
+    probes: /(context\/(Any\/|MetadataResource\/vs$)|defContext\/element\/(Base|http:.*#value)$)/,
+    why: `[context.expression](${R4}/structuredefinition-definitions.html#StructureDefinition.context.expression) names an element or a type of R4, which has no Any and no Base; MetadataResource stands for those with a url and a status.`,
+  },
 ]

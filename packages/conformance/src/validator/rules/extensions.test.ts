@@ -184,3 +184,15 @@ test.each([
   const observation = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, valueQuantity: { value: 1, extension } }
   expect(await findingsOf(observation, [definition(expression)], /^extension-/)).toEqual(said)
 })
+
+test.each([
+  ['Timing.repeat', []],
+  ['Timing', []],
+  ['Element', []],
+  ['BackboneElement', ['error extension-context ServiceRequest.occurrence.ofType(Timing).repeat']],
+])('an extension for %s on the parts of a data type, which are no backbone elements', async (context, said) => {
+  const repeat = { frequency: 1, extension }
+  const on = context === 'Timing' ? { code: { text: 'x' }, extension } : { repeat }
+  const resource = { resourceType: 'ServiceRequest', status: 'active', intent: 'order', subject: { display: 'x' }, occurrenceTiming: on }
+  expect(await findingsOf(resource, [definition(context)], /^extension-context/)).toEqual(said)
+})

@@ -193,5 +193,5 @@ function typeNames(run: Run, name: string): readonly string[] {
   const names: string[] = []
   for (let type = run.model.type(name); type !== undefined; type = type.base === undefined ? undefined : run.model.type(type.base))
     names.push(type.name)
-  return name.includes('.') ? [...names, 'BackboneElement', 'Element'] : names
+  return names
 }
