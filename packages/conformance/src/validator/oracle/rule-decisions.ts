@@ -151,7 +151,8 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /(context\/(Any\/|MetadataResource\/vs$)|defContext\/element\/(Base|http:.*#value)$)/,
+    probes:
+      /(context\/(Any\/|MetadataResource\/vs$)|defContext\/element\/(Base|http:\/\/hl7\.org\/fhir\/StructureDefinition\/patient-birthPlace#value)$)/,
     why: `[context.expression](${R4}/structuredefinition-definitions.html#StructureDefinition.context.expression) names an element or a type of R4, which has no Any and no Base; MetadataResource stands for those with a url and a status.`,
   },
 ]
