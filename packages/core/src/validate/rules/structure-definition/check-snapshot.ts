@@ -81,18 +81,23 @@ const OF_VALUES: ReadonlySet<string> = new Set(['fixed', 'pattern', 'minValue', 
 
 /** What ElementDefinitions cannot say at the root, or in the definition of a type. */
 function checkMembers(run: Run, element: FhirNode, isConstraint: boolean): void {
-  const isRoot = !(textOf(element, 'path') ?? '').includes('.')
+  const path = textOf(element, 'path') ?? ''
+  const isRoot = !path.includes('.')
   if (isConstraint && !isRoot) return
-  const rest = isConstraint ? ['meaningWhenMissing', 'maxLength'] : []
-  const isValue = isConstraint && run.model.type(textOf(element, 'path') ?? '')?.kind !== 'resource'
-  const prohibited = isRoot ? [...AT_ROOT.filter((name) => !isValue || !OF_VALUES.has(name)), ...rest] : ['sliceName', ...OF_VALUES]
+  const prohibited = isRoot ? prohibitedAtRoot(run, path, isConstraint) : ['sliceName', ...OF_VALUES]
   const has = (name: string): boolean => childrenOf(run, element, name).length > 0
   const say = (text: string, severity?: 'warning'): void =>
     run.findings.report(DEFINITION_SNAPSHOT, element, { text, ...(severity !== undefined && { severity }) })
   for (const name of prohibited.filter(has))
-    say(`${quoted(textOf(element, 'path') ?? '')} must not have ${name}.`, !isRoot && OF_VALUES.has(name) ? 'warning' : undefined)
-  if (!isRoot)
-    for (const name of ['min', 'max'].filter((one) => !has(one))) say(`${quoted(textOf(element, 'path') ?? '')} must have ${name}.`)
+    say(`${quoted(path)} must not have ${name}.`, !isRoot && OF_VALUES.has(name) ? 'warning' : undefined)
+  if (!isRoot) for (const name of ['min', 'max'].filter((one) => !has(one))) say(`${quoted(path)} must have ${name}.`)
+}
+
+/** A profile on a data type may say what values have. */
+function prohibitedAtRoot({ model }: Run, type: string, isConstraint: boolean): readonly string[] {
+  if (!isConstraint) return AT_ROOT
+  const always = model.type(type)?.kind === 'resource' ? AT_ROOT : AT_ROOT.filter((name) => !OF_VALUES.has(name))
+  return [...always, 'meaningWhenMissing', 'maxLength']
 }
 
 function checkValues(run: Run, element: FhirNode, value: JsonObject): void {
