@@ -186,20 +186,16 @@ function refuseMalformed(valueSet: ValueSetDefinition): void {
   })
 }
 
+/** Of a value set with nothing but one page of its expansion the codes on other pages would be missed, and nobody would know. */
 function refuseEmpty(valueSet: ValueSetDefinition): void {
   const { resource, includes } = valueSet
   const expansion = objectAt(resource, 'compose') === undefined ? objectAt(resource, 'expansion') : undefined
-  if (expansion !== undefined && isPage(expansion)) throw onlyPage(valueSet)
-  if (includes.length > 0 || expansion !== undefined) return
-  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} includes nothing.`, {
-    expression: ['ValueSet.compose.include'],
+  const isPart = expansion !== undefined && isPage(expansion)
+  if (!isPart && (includes.length > 0 || expansion !== undefined)) return
+  const [problem, place] = isPart ? ['has one page of an expansion', 'expansion'] : ['includes nothing', 'compose.include']
+  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} ${problem}.`, {
+    expression: [`ValueSet.${place}`],
   })
-}
-
-/** The codes on other pages would be missed, and nobody would know. */
-function onlyPage(valueSet: ValueSetDefinition): OperationError {
-  const text = `The value set ${quoted(nameOf(valueSet))} has no compose, and of its codes only one page of an expansion.`
-  return new OperationError('definition-invalid', text, { expression: ['ValueSet.expansion'] })
 }
 
 /** @see https://hl7.org/fhir/R4/valueset.html#invs vsd-1, vsd-2 */

@@ -1,4 +1,5 @@
-import { forRequest, type OperationContext } from '../../context/index.js'
+import { definitionOf, type ContentLayer } from '../../content/index.js'
+import type { OperationContext } from '../../context/index.js'
 import { objectAt, objectsAt, type JsonObject } from '../../json/index.js'
 import { terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
 import { makePlan } from './make-plan.js'
@@ -12,18 +13,19 @@ import { isPage, readValueSet, type ConceptSetDefinition, type ValueSetDefinitio
 export function withContainedSystems(ctx: OperationContext, { resource }: ValueSetDefinition): OperationContext | undefined {
   const contained = objectsAt(resource, 'contained').filter((item) => item['resourceType'] === 'CodeSystem')
   if (contained.length === 0) return undefined
-  const own = forRequest(ctx, { resources: contained })
-  const isContained = new Set<unknown>(contained)
-  const urls = new Set(contained.map(({ url }) => url))
-  const content: OperationContext['content'] = {
-    ...own.content,
-    async find(type, by, value) {
-      const found = await own.content.find(type, by, value)
-      const hides = type === 'CodeSystem' && by === 'url' && urls.has(value)
-      return hides ? found.filter(({ resource: definition }) => isContained.has(definition)) : found
-    },
+  const layer = codeSystemsLayer(contained)
+  const content = ctx.content.with(layer)
+  const find: ContentLayer['find'] = async (...asked) => {
+    const found = await layer.find(...asked)
+    return found.length > 0 ? found : content.find(...asked)
   }
-  return { ...own, content }
+  return { ...ctx, content: { ...content, find } }
+}
+
+/** Code systems by their urls. */
+function codeSystemsLayer(resources: readonly JsonObject[]): ContentLayer {
+  const systems = resources.flatMap((resource) => definitionOf(resource) ?? [])
+  return { find: async (type, by, value) => (by === 'url' ? systems.filter((one) => one.type === type && one.url === value) : []) }
 }
 
 /** A plan, and the scope that it was made in. */
@@ -42,8 +44,8 @@ export async function planOfExpansion({ scope, plan }: PlanInScope, options: Sco
   const { compose: _, ...carrying } = resource
   const valueSet = readValueSet(carrying)
   const { includes } = await makePlan(scope, valueSet)
-  const ctx = forRequest(scope.ctx, { resources: includes.filter(lacksSystem).map(({ definition }) => systemOf(definition)) })
-  const own = await terminologyScope(ctx, options)
+  const layer = codeSystemsLayer(includes.filter(lacksSystem).map(({ definition }) => systemOf(definition)))
+  const own = await terminologyScope({ ...scope.ctx, content: scope.ctx.content.with(layer) }, options)
   return { scope: own, plan: await makePlan(own, valueSet) }
 }
 
@@ -58,7 +60,7 @@ function lacksSystem({ family, definition: { version } }: ConceptSetPlan): boole
 
 /** Said of expansions that do not have all codes. */
 const OPEN: ReadonlySet<unknown> = new Set(
-  ['valueset-unclosed', 'valueset-toocostly'].map((name) => `http://hl7.org/fhir/StructureDefinition/${name}`),
+  ['unclosed', 'toocostly'].map((name) => `http://hl7.org/fhir/StructureDefinition/valueset-${name}`),
 )
 
 function isWhole(expansion: JsonObject | undefined): boolean {
@@ -67,13 +69,11 @@ function isWhole(expansion: JsonObject | undefined): boolean {
 
 /** What an expansion says about codes of a system, which need not be all that it has. */
 function systemOf({ system, version, concepts = [] }: ConceptSetDefinition): JsonObject {
-  const concept = concepts.map(({ concept: { code, display, designation, inactive, abstract } }) => ({
-    code,
-    ...(display !== undefined && { display }),
-    ...(designation !== undefined && { designation }),
+  const concept = concepts.map(({ concept: listed }) => ({
+    ...listed,
     property: [
-      { code: 'inactive', valueBoolean: inactive === true },
-      { code: 'notSelectable', valueBoolean: abstract === true },
+      { code: 'inactive', valueBoolean: listed.inactive === true },
+      { code: 'notSelectable', valueBoolean: listed.abstract === true },
     ],
   }))
   return {

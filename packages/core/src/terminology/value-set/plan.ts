@@ -83,8 +83,10 @@ interface MutableNamedSystem extends NamedSystem {
 }
 
 function tooManyVersions({ valueSet }: LookedUpValueSet, { url }: SystemFamily): OperationError {
-  const text = `The value set ${quoted(nameOf(valueSet))} names more than ${MOST_VERSIONS} versions of the code system ${quoted(url)}.`
-  return new OperationError('too-costly', text)
+  return new OperationError(
+    'too-costly',
+    `The value set ${quoted(nameOf(valueSet))} names over ${MOST_VERSIONS} versions of ${quoted(url)}.`,
+  )
 }
 
 /** The includes and excludes of a value set. */
