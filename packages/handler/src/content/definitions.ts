@@ -1,7 +1,6 @@
-import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { wrappedStorage, type Condition, type ReadResult, type SearchQuery } from 'fhir-ops/storage'
+import { allMatches, wrappedStorage, type Condition, type ReadResult, type SearchQuery } from 'fhir-ops/storage'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
 import { DEFINITION_TYPES, type Shelf } from './definition-shelf.js'
@@ -79,6 +78,9 @@ function without(ids: readonly string[]): Condition {
   return { kind: 'not', condition: { kind: 'id', ids } }
 }
 
+/** Resources that are read at once to know their ids. */
+const PAGE = 100
+
 /** Definitions in whose place something is stored. Where the storage does not say when it changes, as in front of another server, none is looked up. */
 async function hiddenIds({ ctx, hiddenDefinitions }: Service, type: string, ids: readonly string[]): Promise<readonly string[]> {
   const revision = await ctx.storage.revision?.()
@@ -86,11 +88,7 @@ async function hiddenIds({ ctx, hiddenDefinitions }: Service, type: string, ids:
   const known = hiddenDefinitions.get(type)
   if (known?.revision === revision && known.among === ids) return known.hidden
   const found: string[] = []
-  const pace = createPace(ctx)
-  for (const id of ids) {
-    await pace.step()
-    if ((await ctx.storage.read(type, id)) !== undefined) found.push(id)
-  }
+  for await (const { id } of allMatches(ctx.storage, { type, where: { kind: 'id', ids }, limit: PAGE })) found.push(id)
   hiddenDefinitions.set(type, { revision, among: ids, hidden: found })
   return found
 }

@@ -76,12 +76,5 @@ function systemOf({ system, version, concepts = [] }: ConceptSetDefinition): Jso
       { code: 'notSelectable', valueBoolean: listed.abstract === true },
     ],
   }))
-  return {
-    resourceType: 'CodeSystem',
-    url: system,
-    status: 'active',
-    content: 'fragment',
-    concept,
-    ...(version !== undefined && { version }),
-  }
+  return { resourceType: 'CodeSystem', url: system, version, status: 'active', content: 'fragment', concept }
 }

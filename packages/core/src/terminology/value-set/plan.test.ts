@@ -48,7 +48,7 @@ describe('very many versions of one code system', () => {
     const given = valueSet('many', { include })
     const refusal = {
       code: 'too-costly',
-      message: `The value set '${vs('many')}' names over 100 versions of '${cs('living')}'.`,
+      message: `The value set '${vs('many')}' names more than 100 versions of '${cs('living')}'.`,
     }
     await expect(expand(ctx, { valueSet: given })).rejects.toMatchObject(refusal)
     await expect(validateCode(ctx, { valueSet: given, coding: { system: cs('living'), code: 'cat' } })).rejects.toMatchObject(refusal)

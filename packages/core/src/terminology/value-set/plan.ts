@@ -85,7 +85,7 @@ interface MutableNamedSystem extends NamedSystem {
 function tooManyVersions({ valueSet }: LookedUpValueSet, { url }: SystemFamily): OperationError {
   return new OperationError(
     'too-costly',
-    `The value set ${quoted(nameOf(valueSet))} names over ${MOST_VERSIONS} versions of ${quoted(url)}.`,
+    `The value set ${quoted(nameOf(valueSet))} names more than ${MOST_VERSIONS} versions of ${quoted(url)}.`,
   )
 }
 
