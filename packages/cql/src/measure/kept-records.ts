@@ -60,8 +60,7 @@ export function* keptRecords(
   for (const kept of subjects) {
     current = kept
     const { id, subject } = kept
-    const { retrieve, evaluate } = recordsOf(subject, found)
-    yield { id, subject, records: { retrieve, evaluate, sift } }
+    yield { id, subject, records: { ...recordsOf(subject, found), sift } }
   }
 }
 

@@ -14,10 +14,10 @@ const REFUSED: Answer = { refused: 'true' }
 /** What the oracle said. */
 export function theirAnswer(answer: JsonObject): Answer {
   if (answer['failure'] !== undefined || answer['error'] !== undefined) return REFUSED
-  const { expansion, translation } = answer
+  const { expansion, translation, result } = answer
   if (isObject(expansion)) return expansionAnswer(expansion)
   if (isObject(translation)) return matchesAnswer(translation, 'relationship', (stated) => stated)
-  return answer['result'] === undefined ? { outcome: outcomeOf(answer) } : { result: String(answer['result']) }
+  return typeof result === 'boolean' ? { result: String(result) } : { outcome: outcomeOf(answer) }
 }
 
 /** What this library answered over HTTP. */
