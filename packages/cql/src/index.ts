@@ -8,6 +8,7 @@ export type {
   LibraryTerminology,
   Narrowing,
   NarrowingDates,
+  NarrowingProof,
   RetrieveRequest,
   Scope,
 } from './compile/compiler.js'

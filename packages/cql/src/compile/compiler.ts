@@ -64,7 +64,7 @@ export interface Narrowing {
   readonly codes?: readonly string[]
   readonly dates?: NarrowingDates
   /** When what it was made of is known to hold; absent where that is not known. */
-  readonly holds?: Holding | undefined
+  readonly holds?: NarrowingProof | undefined
 }
 
 /** Milliseconds since 1970: some part of the date or period must be at `from` or later, some part at `to` or earlier. */
@@ -77,7 +77,7 @@ export interface NarrowingDates {
  * A condition holds for an element of one of these FHIR types that has one of the codes, or whose start and end are within these moments (milliseconds since 1970) by
  * some days, as different offsets and precisions may shift them.
  */
-export interface Holding {
+export interface NarrowingProof {
   readonly types: readonly string[]
   readonly startFrom?: number
   readonly startTo?: number

@@ -2,7 +2,7 @@ import { MONTH, YEAR, type Temporal } from '../values/temporal.js'
 import { isInterval, isTemporal, type Value } from '../values/value.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { precisionAt } from './operators.js'
-import type { Filter, Holding, Narrowing, NarrowingDates, References } from './compiler.js'
+import type { Filter, NarrowingProof, Narrowing, NarrowingDates, References } from './compiler.js'
 import { dateForm, isTextForm, type DateForm } from './read-forms.js'
 
 /** What a condition says of single elements. */
@@ -110,7 +110,12 @@ const OF_POINTS: ReadonlySet<string> = new Set(['Greater', 'GreaterOrEqual', 'Le
 const OF_WHOLES: ReadonlySet<string> = new Set(['In', 'IncludedIn'])
 
 /** When a comparison is known to hold for the element that a form reads. */
-function holdingOf(type: string, { isInterval: isWide, types }: DateForm, { low, high }: Bounds, ends: Sides['left']): Holding | undefined {
+function holdingOf(
+  type: string,
+  { isInterval: isWide, types }: DateForm,
+  { low, high }: Bounds,
+  ends: Sides['left'],
+): NarrowingProof | undefined {
   const isPoint = low === high
   if (low === undefined || high === undefined || low.kind === 'time' || high.kind === 'time') return undefined
   if (OF_WHOLES.has(type) ? isPoint : OF_POINTS.has(type) && !isPoint) return undefined

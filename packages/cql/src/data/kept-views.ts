@@ -1,4 +1,4 @@
-import type { Holding, Meets, Narrowing, RetrieveRequest } from '../compile/compiler.js'
+import type { NarrowingProof, Meets, Narrowing, RetrieveRequest } from '../compile/compiler.js'
 import { memberOf } from '../model/property.js'
 import { DAY, parseDateTime, type Temporal } from '../values/temporal.js'
 import type { FhirElement } from '../values/value.js'
@@ -140,7 +140,7 @@ const MARGIN_MS = 3 * 86_400_000
 interface Bounds {
   readonly from: number
   readonly to: number
-  readonly enough: Required<Omit<Holding, 'types'>>
+  readonly enough: Required<Omit<NarrowingProof, 'types'>>
 }
 
 function boundsOf(narrowing: readonly Narrowing[], path: string | undefined): Bounds {
