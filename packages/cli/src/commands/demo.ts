@@ -3,7 +3,7 @@ import { createSessions, type IssuedToken } from 'fhir-ops/sessions'
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { demoClaims, FULL_SCOPES } from '../serve/demo-user.js'
+import { DEMO_USER, FULL_SCOPES } from '../serve/demo-user.js'
 import { makeFolder } from '../files.js'
 import type { Io } from '../io.js'
 import { SAMPLE_FOLDER } from '../own-files.js'
@@ -54,8 +54,7 @@ export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise
 
 function demoSession({ engine }: RunningServer): Promise<IssuedToken> {
   const sessions = createSessions({ store: engine.sessionStore })
-  const user = { sub: 'demo', ...demoClaims('demo') }
-  return sessions.create({ user, scopes: FULL_SCOPES, userAgent: 'fhir-ops demo', remoteHost: '127.0.0.1', ttl: DAY_SECONDS })
+  return sessions.create({ user: DEMO_USER, scopes: FULL_SCOPES, userAgent: 'fhir-ops demo', remoteHost: '127.0.0.1', ttl: DAY_SECONDS })
 }
 
 interface DemoCall {

@@ -1,13 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { scopeProblem } from 'fhir-ops/internal/sessions'
-import { createSessions } from 'fhir-ops/sessions'
+import { createSessions, type NewSession } from 'fhir-ops/sessions'
 import { isResourceId } from 'fhir-ops/storage'
 import { counted, table } from '../text.js'
 import { withEngine, type Engine, type EngineOptions } from '../engine.js'
 import type { Io } from '../io.js'
 import { postgresUrl } from '../storage.js'
-import { demoClaims, FULL_SCOPES } from '../serve/demo-user.js'
+import { DEMO_USER, FULL_SCOPES } from '../serve/demo-user.js'
 import { repeated, wholeNumber } from './options.js'
 
 interface CreateOptions {
@@ -94,9 +94,8 @@ function revokeCommand(io: Io): Command {
 }
 
 async function create(engine: Engine, options: CreateOptions, io: Io): Promise<void> {
-  const known = await engine.sessionStore.user(options.user)
   const issued = await createSessions({ store: engine.sessionStore }).create({
-    user: { sub: options.user, ...(known?.claims ?? newClaims(options.user)), ...statedClaims(options) },
+    user: await userOf(engine, options),
     scopes: options.scope ?? FULL_SCOPES,
     userAgent: 'fhir-ops token',
     remoteHost: '127.0.0.1',
@@ -109,12 +108,11 @@ async function create(engine: Engine, options: CreateOptions, io: Io): Promise<v
 }
 
 /** Nothing is made up about people: only the demo user, who is nobody, has claims that nobody stated. */
-function newClaims(sub: string): Readonly<Record<string, unknown>> {
-  return sub === 'demo' ? demoClaims(sub) : {}
-}
-
-function statedClaims({ name, email }: CreateOptions): Readonly<Record<string, unknown>> {
-  return { ...(name !== undefined && { name }), ...(email !== undefined && { email }) }
+async function userOf(engine: Engine, { user: sub, name, email }: CreateOptions): Promise<NewSession['user']> {
+  const known = await engine.sessionStore.user(sub)
+  if (known !== undefined && name === undefined && email === undefined) return sub
+  const claims = known?.claims ?? (sub === DEMO_USER.sub ? DEMO_USER : {})
+  return { ...claims, ...(name !== undefined && { name }), ...(email !== undefined && { email }), sub }
 }
 
 async function list(engine: Engine, options: ListOptions, io: Io): Promise<void> {

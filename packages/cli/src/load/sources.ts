@@ -181,19 +181,20 @@ async function packageAt(file: string): Promise<FhirPackage> {
  * @throws {OperationError} `body-invalid` when it is longer, or not UTF-8.
  */
 export async function textOf(file: string, maxBytes: number = constants.MAX_STRING_LENGTH): Promise<string> {
-  const tooLong = new OperationError(
-    'body-invalid',
-    `${file} is longer than ${maxBytes} bytes. Large content is read from NDJSON, line by line.`,
-  )
-  if ((await stat(file)).size > maxBytes) throw tooLong
-  const read = await readFile(file)
-  const bytes = file.endsWith('.gz') ? await inflated(read, maxBytes) : read
-  if (bytes === undefined) throw tooLong
+  const bytes = await bytesOf(file, maxBytes)
+  if (bytes === undefined)
+    throw new OperationError('body-invalid', `${file} is longer than ${maxBytes} bytes. Large content is read from NDJSON, line by line.`)
   refusePacked(bytes, file, file.endsWith('json') ? `${file}.gz` : undefined)
   return decodeUtf8(bytes, file)
 }
 
-/** `undefined` for more bytes than these. */
+/** What a file has, or was packed into it; `undefined` for more bytes than these. */
+async function bytesOf(file: string, maxBytes: number): Promise<Uint8Array | undefined> {
+  if ((await stat(file)).size > maxBytes) return undefined
+  const read = await readFile(file)
+  return file.endsWith('.gz') ? inflated(read, maxBytes) : read
+}
+
 async function inflated(packed: Uint8Array, maxBytes: number): Promise<Uint8Array | undefined> {
   try {
     return await inflate(packed, { maxOutputLength: maxBytes })

@@ -3,15 +3,14 @@ import type { TokenVerifier } from '@fhir-ops/handler'
 /** Every scope that exists: user information, all resources, and the bots, which have to be named. */
 export const FULL_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'system/*.cruds', 'system/Bot.cruds']
 
-/** All claims of the user-information endpoint for a user who is nobody in particular. */
-export function demoClaims(sub: string): Readonly<Record<string, unknown>> {
-  return {
-    name: 'Demo User',
-    given_name: 'Demo',
-    family_name: 'User',
-    preferred_username: sub,
-    email: `${sub.replaceAll(/[^\w.-]/g, '-')}@example.org`,
-  }
+/** A user who is nobody in particular, with all claims of the user-information endpoint. */
+export const DEMO_USER = {
+  sub: 'demo',
+  name: 'Demo User',
+  given_name: 'Demo',
+  family_name: 'User',
+  preferred_username: 'demo',
+  email: 'demo@example.org',
 }
 
 const DAY_MS = 86_400_000
@@ -19,14 +18,15 @@ const LIFETIME_MS = 30 * DAY_MS
 
 /** Accepts one fixed text as the token of the demo user with every scope. Each start of the server makes it a new session. */
 export function devTokenVerifier(token: string, startedAt: number = Date.now()): TokenVerifier {
+  const { sub, ...claims } = DEMO_USER
   const session = {
     issuer: 'fhir-ops serve --dev-token',
-    sub: 'demo',
+    sub,
     sessionKey: crypto.randomUUID(),
     issuedAt: startedAt,
     expiresAt: startedAt + LIFETIME_MS,
     scopes: FULL_SCOPES,
-    claims: demoClaims('demo'),
+    claims,
   }
   return { claims: (text) => text === token, verify: async () => session }
 }

@@ -58,6 +58,7 @@ describe('the report of one subject', () => {
     [{ subject: 'Organization/o' }, 'content-not-found'],
     [{ subject: 'Patient/a b' }, 'parameter-invalid'],
     [{ subject: 'Patient/ada/_history/1' }, 'parameter-invalid'],
+    [{ subject: 'undefined/Patient/ada' }, 'parameter-invalid'],
     [{ subject: 'Group/none' }, 'content-not-found'],
     [{ practitioner: 'Practitioner/nobody' }, 'content-not-found'],
     [{ practitioner: 'Organization/o' }, 'parameter-invalid'],

@@ -157,7 +157,7 @@ interface LocalReference {
 
 /** The same for what may be an address below the server's own base. */
 function referenceIn({ search }: OperationContext, given: string, defaultType: string): LocalReference {
-  const own = `${search?.base}/`
+  const own = search?.base === undefined ? '' : `${search.base}/`
   return localReference(given.startsWith(own) ? given.slice(own.length) : given, defaultType)
 }
 
