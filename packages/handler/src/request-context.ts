@@ -1,5 +1,5 @@
 import { forRequest, type Limits, type OperationContext } from 'fhir-ops/context'
-import { authorize } from './auth/caller.js'
+import { authorize, authorizeAny } from './auth/caller.js'
 import { narrowedStorage } from './content/narrowed-storage.js'
 import { checkLookedThrough } from './content/reach.js'
 import type { Exchange } from './exchange.js'
@@ -24,7 +24,9 @@ export function requestContext(
     signal,
     ...(timeoutMs === undefined ? limits && { limits } : { limits: { ...limits, operationTimeoutMs: timeoutMs } }),
     authorize: (action, type, id) => {
-      authorize(caller, { action, type, id })
+      // Definitions that are found by canonical are found among all, whatever a caller sees of them.
+      if (action === 'read' && id === undefined) authorizeAny(caller, [{ action, type, whole: true }])
+      else authorize(caller, { action, type, id })
       if (action === 'search') checkLookedThrough(caller, type)
     },
     ...(onProgress !== undefined && { onProgress }),

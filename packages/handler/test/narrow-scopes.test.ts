@@ -53,6 +53,21 @@ const CONTENT: readonly JsonObject[] = [
       }),
     ),
   },
+  ...['v', 'absent'].map((valueSet) => ({
+    resourceType: 'Measure',
+    id: `in-${valueSet}`,
+    status: 'active',
+    group: [
+      {
+        population: [
+          {
+            code: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-population', code: 'measure-population' }] },
+            criteria: { language: 'application/x-fhir-query', expression: `Patient?gender:in=http://x/${valueSet}` },
+          },
+        ],
+      },
+    ],
+  })),
   {
     resourceType: 'ValueSet',
     id: 'v',
@@ -284,7 +299,7 @@ describe('scopes with a query', () => {
 })
 
 describe('codes of value sets', () => {
-  it.each([
+  const CASES: [readonly string[], readonly number[]][] = [
     [
       ['user/Patient.rs', 'user/ValueSet.r'],
       [200, 404],
@@ -299,10 +314,21 @@ describe('codes of value sets', () => {
       [403, 403],
     ],
     [['user/Observation.rs'], [403, 403]],
-  ])('in a search by :in need the rights that an expansion needs: %j', async (scopes, expected) => {
+  ]
+
+  it.each(CASES)('in a search by :in need the rights that an expansion needs: %j', async (scopes, expected) => {
     const token = await tokenFor(scopes)
     const replies = await Promise.all(['v', 'absent'].map((id) => ask(token, `Patient?gender:in=http://x/${id}`)))
     expect(replies.map(({ status }) => status)).toEqual(expected)
+  })
+
+  it.each(CASES)('in the criteria of a measure need the same rights: %j', async (scopes, [found, missing]) => {
+    const token = await tokenFor([...scopes, 'user/Measure.r'])
+    const replies = await Promise.all(
+      ['v', 'absent'].map((id) => ask(token, `Measure/in-${id}/$evaluate-measure?periodStart=2026&periodEnd=2026`)),
+    )
+    // What a Measure names and is not there is a fault of the Measure.
+    expect(replies.map(({ status }) => status)).toEqual([found, missing === 404 ? 422 : missing])
   })
 })
 

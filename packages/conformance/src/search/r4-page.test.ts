@@ -4,7 +4,7 @@ import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { sqliteStorage } from '@fhir-ops/sqlite'
 import { OperationError } from 'fhir-ops/errors'
 import { memoryStorage } from 'fhir-ops/memory'
-import { containedQueries, hierarchyOf, severalPage, showingContained, type SearchPair } from 'fhir-ops/internal/search'
+import { callersSearch, containedQueries, severalPage, showingContained, type SearchPair } from 'fhir-ops/internal/search'
 import { createIndexer, parseSearch, searchParameters } from 'fhir-ops/search'
 import { putResource, type Storage } from 'fhir-ops/storage'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -263,13 +263,8 @@ async function answerOf(storage: Storage, search: string): Promise<unknown> {
   const mark = search.indexOf('?')
   const type = search.slice(0, mark)
   try {
-    const { query, contained } = await parseSearch(type, pairsOf(search.slice(mark + 1)), {
-      parameters,
-      base: BASE,
-      now,
-      contained: true,
-      hierarchyOf: (question) => hierarchyOf(storage, question),
-    })
+    const options = callersSearch({ storage, search: { parameters, base: BASE, now, contained: true } })
+    const { query, contained } = await parseSearch(type, pairsOf(search.slice(mark + 1)), options)
     const queries = contained === undefined ? [query] : containedQueries(query, contained, TYPES)
     const { items } = await severalPage({ storage: showingContained(storage), indexer }, queries, { limit: 100 })
     const counts = await Promise.all(queries.map((one) => storage.count(one)))

@@ -1,6 +1,6 @@
 export { dateInterval, type Interval } from './written-values.js'
 export { fold } from '../text/index.js'
-export { hierarchyOf } from './kinds/hierarchy.js'
+export { callersSearch } from './callers-search.js'
 export { containedQueries, showingContained } from './results/contained.js'
 export { includedResources, type IncludeScope, type Include } from './results/includes.js'
 export { createIndexer, type IndexerOptions } from './indexing/indexer.js'

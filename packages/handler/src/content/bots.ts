@@ -58,7 +58,7 @@ export function botStorage(service: Service, exchange: Exchange): BotStorage {
 
 /** @throws {OperationError} `search-unsupported` when the service has no search; as `parseSearch`. */
 async function search(service: Service, { ctx, caller }: Exchange, query: string): Promise<readonly JsonObject[]> {
-  const options = searchOptions(service, { ctx, caller })
+  const options = searchOptions(service, { ctx })
   const mark = query.includes('?') ? query.indexOf('?') : query.length
   const [type, parameters] = [query.slice(0, mark), query.slice(mark + 1)]
   const { query: parsed } = await parseSearch(type, parseQuery(parameters, service.limits), options)

@@ -45,7 +45,7 @@ export async function matchesOf(
   { ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>,
   { type, pairs, most }: Criteria & { readonly most: number },
 ): Promise<readonly StoredResource[]> {
-  const { query } = await parseSearch(type, pairs, searchOptions(service, { ctx, caller }))
+  const { query } = await parseSearch(type, pairs, searchOptions(service, { ctx }))
   if (query.parameters?.length !== pairs.length)
     throw new OperationError('search-unsupported', 'Criteria cannot contain parameters that shape a result.')
   if (pairs.length === 0) throw new OperationError('parameter-required', `A request without an id needs criteria that name the ${type}.`)

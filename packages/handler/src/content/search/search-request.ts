@@ -1,7 +1,7 @@
-import { hierarchyOf, searchTypesOf, type ParsedSeveral, type SearchPair } from 'fhir-ops/internal/search'
+import { callersSearch, searchTypesOf, type ParsedSeveral, type SearchPair } from 'fhir-ops/internal/search'
 import type { SearchOptions } from 'fhir-ops/search'
 import { OperationError } from 'fhir-ops/errors'
-import { authorize, authorizeAny, type Wish } from '../../auth/caller.js'
+import { authorize } from '../../auth/caller.js'
 import { parseForm } from '../../http/target.js'
 import type { Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
@@ -24,27 +24,11 @@ export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], 
   return prefersHandling(request, 'lenient') ? pairs.filter(([name]) => isKnown(name)) : pairs
 }
 
-/** What it takes to learn the codes of value sets, in whichever way: the rights of `$expand`. */
-const CODE_WISHES: readonly Wish[] = ['ValueSet', 'CodeSystem'].map((type) => ({ action: 'read', type, whole: true }))
-
 /** How searches of a caller are read. @throws {OperationError} `search-unsupported` on a server without search. */
-export function searchOptions({ baseUrl }: Service, { ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>): SearchOptions {
-  if (ctx.search === undefined) throw new OperationError('search-unsupported', 'This server has no search.')
-  const { codesOf } = ctx.search
-  return {
-    base: `${baseUrl}${FHIR_PATH}`,
-    ...ctx.search,
-    codesOf:
-      codesOf &&
-      (async (question) => {
-        authorizeAny(caller, CODE_WISHES)
-        return codesOf(question)
-      }),
-    hierarchyOf: async (question) => {
-      authorize(caller, { action: 'search', type: question.type })
-      return hierarchyOf(ctx.storage, question)
-    },
-  }
+export function searchOptions({ baseUrl }: Service, { ctx }: Pick<Exchange, 'ctx'>): SearchOptions {
+  const options = callersSearch(ctx)
+  if (options === undefined) throw new OperationError('search-unsupported', 'This server has no search.')
+  return { base: `${baseUrl}${FHIR_PATH}`, ...options }
 }
 
 /** @throws {OperationError} `forbidden` unless the caller may search every type that the search looks at. */

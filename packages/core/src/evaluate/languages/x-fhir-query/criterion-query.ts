@@ -1,6 +1,6 @@
 import type { OperationContext } from '../../../context/index.js'
 import { ERRORS, OperationError, quoted, type ErrorCode } from '../../../errors/index.js'
-import { hierarchyOf, parseSearch, searchTypesOf, type SearchOptions, type SearchPair } from '../../../search/index.js'
+import { callersSearch, parseSearch, searchTypesOf, type SearchOptions, type SearchPair } from '../../../search/index.js'
 import type { Condition, SearchQuery } from '../../../storage/index.js'
 import type { Criterion } from '../../measure-plan.js'
 import { subjectConditions } from '../../subject.js'
@@ -151,16 +151,10 @@ export function namesSubject({ expression }: Criterion): boolean {
 }
 
 /** How searches are read. @throws {OperationError} `not-supported` for a context without search parameters. */
-export function searchOptions({ search, storage, authorize }: OperationContext): SearchOptions {
-  if (search === undefined)
-    throw new OperationError('not-supported', 'Criteria in application/x-fhir-query need search parameters, and the context has none.')
-  return {
-    ...search,
-    hierarchyOf: async (question) => {
-      authorize?.('search', question.type)
-      return hierarchyOf(storage, question)
-    },
-  }
+export function searchOptions(ctx: OperationContext): SearchOptions {
+  const options = callersSearch(ctx)
+  if (options !== undefined) return options
+  throw new OperationError('not-supported', 'Criteria in application/x-fhir-query need search parameters, and the context has none.')
 }
 
 /** Adds the criterion's place in the Measure to errors of its expression. The expression is part of the Measure, so these have status 422. */
