@@ -55,7 +55,7 @@ const element = fc.record({
 const definition = fc.record({
   concepts: fc.tuple(concept('a'), concept('b')),
   status: fc.constantFrom('active', 'active', 'active', 'draft'),
-  caseSensitive: fc.boolean(),
+  caseSensitive: fc.constantFrom(true, false, undefined),
   content: fc.constantFrom('complete', 'complete', 'complete', 'fragment'),
   include: fc.array(element, { minLength: 1, maxLength: 2 }),
   exclude: seldom(fc.tuple(element)),

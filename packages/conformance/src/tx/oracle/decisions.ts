@@ -109,8 +109,8 @@ export const REASONS: readonly Reason[] = [
   },
   {
     name: 'case of codes',
-    right: 'theirs',
-    why: `[caseSensitive](${R4}/codesystem-definitions.html#CodeSystem.caseSensitive): where it is not stated, codes should be accepted in any case. Ours takes them as case-sensitive.`,
+    right: 'ours',
+    why: `[caseSensitive](${R4}/codesystem-definitions.html#CodeSystem.caseSensitive) is the rule of the system, also for what value sets list of it. Theirs compares lists as they are written.`,
   },
 ]
 

@@ -176,6 +176,13 @@ describe('the value set of a profile', () => {
     expect(await findingsOf(claiming(coding), [system, listing, profile], /^(display|code-not|value-set)/)).toEqual(expected)
   })
 
+  test('gives displays to codes that are written in another case, where the code system takes them', async () => {
+    const definitions = [{ ...system, caseSensitive: undefined }, listing, elsewhere]
+    expect(await findingsOf(claiming({ code: 'A', display: 'Our A' }), definitions, /^(display|code-)/)).toEqual([
+      'information code-case Basic.code.coding[0].code',
+    ])
+  })
+
   const NOT_IN = ['error code-not-in-value-set Basic.code']
   test.each<[string, JsonObject, readonly string[]]>([
     ['preferred', { coding: [{ system: 'http://codes.test/cs', code: 'b' }] }, NOT_IN],

@@ -26,19 +26,20 @@ export function resourceProvider(ctx: OperationContext, definition: Definition):
 
 /** Makes the provider over a CodeSystem resource. */
 export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
-  const header = headerOf(resource)
-  return providerOver(header, yield* numberedConcepts(resource, header), statusReader(resource))
+  const numbered = yield* numberedConcepts(resource)
+  return providerOver(headerOf(resource, numbered), numbered, statusReader(resource))
 }
 
 /** Concepts by number. Nothing that is kept is made where the lists are that they come from: what is made in one function stays in memory together. */
-interface Numbered {
+interface Numbered extends CodeComparison {
   readonly concepts: readonly JsonObject[]
   readonly places: ReadonlyMap<string, number>
   readonly hierarchy: Hierarchy
 }
 
-function* numberedConcepts(resource: JsonObject, { caseSensitive }: SystemHeader): Work<Numbered> {
-  const list = yield* collectConcepts(resource, caseSensitive)
+function* numberedConcepts(resource: JsonObject): Work<Numbered> {
+  const list = yield* collectConcepts(resource)
+  const { caseSensitive } = list
   const { order, hierarchy } = yield* depthFirst(list.parents)
   const concepts: JsonObject[] = []
   const places = new Map<string, number>()
@@ -48,7 +49,7 @@ function* numberedConcepts(resource: JsonObject, { caseSensitive }: SystemHeader
     concepts.push(concept)
     if (concepts.length % STEPS === 0) yield
   }
-  return { concepts, places, hierarchy }
+  return { concepts, places, hierarchy, caseSensitive }
 }
 
 function providerOver(
@@ -71,12 +72,17 @@ function providerOver(
   }
 }
 
+/** How codes of a system are compared. */
+interface CodeComparison {
+  readonly caseSensitive: boolean
+}
+
 /** What codes are compared by. */
 function keyOf(code: string, caseSensitive: boolean): string {
   return caseSensitive ? code : code.toLowerCase()
 }
 
-function headerOf(resource: JsonObject): SystemHeader {
+function headerOf(resource: JsonObject, { caseSensitive }: CodeComparison): SystemHeader {
   const [version, name, language] = ['version', 'name', 'language'].map((member) => stringAt(resource, member))
   const standardsStatus = standardsStatusOf(resource)
   const content = stringAt(resource, 'content')
@@ -85,7 +91,7 @@ function headerOf(resource: JsonObject): SystemHeader {
     status: stringAt(resource, 'status') ?? 'unknown',
     experimental: resource['experimental'] === true,
     complete: content !== 'fragment' && content !== 'example',
-    caseSensitive: resource['caseSensitive'] !== false,
+    caseSensitive,
     versionNeeded: resource['versionNeeded'] === true,
     ...declaredProperties(resource),
     ...(OTHER_RELATIONS.has(stringAt(resource, 'hierarchyMeaning')) && { subsumes: false }),
@@ -100,17 +106,36 @@ function headerOf(resource: JsonObject): SystemHeader {
 const OTHER_RELATIONS: ReadonlySet<string | undefined> = new Set(['grouped-by', 'part-of'])
 
 /** The concepts of a CodeSystem in the order of their definition. */
-interface ConceptList {
+interface ConceptList extends CodeComparison {
   readonly concepts: readonly JsonObject[]
   /** Of each concept: the places of its parents, by nesting and by the properties `parent` and `child`. */
   readonly parents: readonly number[][]
 }
 
-/** Lists the concepts of a CodeSystem, each code once; a code that comes again adds a parent only. */
-function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<ConceptList> {
+/**
+ * Lists the concepts of a CodeSystem by its own rule for upper and lower case. Where it states none, codes are accepted in any case, unless two of its codes differ in
+ * nothing else.
+ *
+ * @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.caseSensitive
+ */
+function* collectConcepts(resource: JsonObject): Work<ConceptList> {
+  const stated = resource['caseSensitive']
+  if (typeof stated === 'boolean') return yield* conceptsComparedBy(resource, { caseSensitive: stated })
+  const list = yield* conceptsComparedBy(resource, { caseSensitive: false })
+  return list.differByCase ? yield* conceptsComparedBy(resource, { caseSensitive: true }) : list
+}
+
+interface ComparedConcepts extends ConceptList {
+  /** True when codes that are written differently were taken for one. */
+  readonly differByCase: boolean
+}
+
+/** Each code once; a code that comes again adds a parent only. */
+function* conceptsComparedBy(resource: JsonObject, { caseSensitive }: CodeComparison): Work<ComparedConcepts> {
   const places = new Map<string, number>()
   const concepts: JsonObject[] = []
   const parents: number[][] = []
+  let differByCase = false
   const open: OpenList[] = [{ list: objectsAt(resource, 'concept'), next: 0, parent: -1 }]
   for (let nested = nextOf(open); nested !== undefined; nested = nextOf(open)) {
     const { concept, parent } = nested
@@ -123,11 +148,12 @@ function* collectConcepts(resource: JsonObject, caseSensitive: boolean): Work<Co
       concepts.push(concept)
       parents.push([])
     }
+    differByCase ||= concepts[place]?.['code'] !== code
     if (parent >= 0) addParent(parents, place, parent)
     if (concept['concept'] !== undefined) open.push({ list: objectsAt(concept, 'concept'), next: 0, parent: place })
     if (concepts.length % STEPS === 0) yield
   }
-  const list = { concepts, parents }
+  const list = { concepts, parents, caseSensitive, differByCase }
   yield* addNamedParents(resource, list, (code) => places.get(keyOf(code, caseSensitive)))
   return list
 }

@@ -14,7 +14,7 @@ import { coverageOf, createCoverage } from './coverage.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
 import { joined, sameSystem, withCodes, type Segment } from './segment.js'
-import type { ListedCode } from './value-set.js'
+import { placed } from './value-set.js'
 
 /** All codes of a value set, without any object for a code. */
 export interface Members {
@@ -229,9 +229,4 @@ function* inAll(codes: Segment['codes'], sets: readonly ConceptSet[]): Work<Segm
   let left = codes
   for (const set of sets) left = and(left, yield* set.all())
   return left
-}
-
-function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
-  const concept = provider.find(entry.code)
-  return concept === undefined ? [] : [[concept, entry]]
 }

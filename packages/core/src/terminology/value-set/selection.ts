@@ -90,7 +90,7 @@ function* answerOf(
 export function listedConcept(provider: CodeSystemProvider, { definition }: ConceptSetPlan, concept: number): ListedCode | undefined {
   const exact = definition.listed(provider.code(concept))
   if (exact !== undefined || provider.header.caseSensitive) return exact
-  return definition.concepts?.find(({ code }) => provider.find(code) === concept)
+  return definition.listedAs(provider, concept)
 }
 
 /** An exclude takes equal codes of every version, unless the value set, or a list of codes with a version, says otherwise. */

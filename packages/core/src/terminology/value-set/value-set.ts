@@ -2,6 +2,7 @@ import { formatCanonical, type Definition } from '../../content/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { isElementList, isText, wrongMember, type ElementShape } from '../element-shape.js'
 import { cached, type Cache, type CacheKind } from '../../context/index.js'
+import type { CodeSystemProvider } from '../../code-system/index.js'
 
 /** A code that an include lists, with what the value set says about it beside the code system. */
 export interface ListedCode {
@@ -24,6 +25,8 @@ export interface ConceptSetDefinition {
   readonly concepts?: readonly ListedCode[]
   /** The listed code that is written exactly so. */
   readonly listed: (code: string) => ListedCode | undefined
+  /** The listed code that a code system takes for a concept of its, however it is written. */
+  readonly listedAs: (provider: CodeSystemProvider, concept: number) => ListedCode | undefined
   readonly filters: readonly StatedFilter[]
   /** Canonicals of imported value sets, or `#id` of a contained one. */
   readonly imports: readonly string[]
@@ -73,6 +76,7 @@ function readConceptSet(element: JsonObject): ConceptSetDefinition {
   const imports = element['valueSet']
   return {
     listed: lookupIn(listed),
+    listedAs: conceptsListed(listed),
     filters: objectsAt(element, 'filter').map(readFilter),
     imports: Array.isArray(imports) ? imports.filter((item) => typeof item === 'string') : [],
     ...(system !== undefined && { system }),
@@ -99,6 +103,22 @@ function readFilter(element: JsonObject): StatedFilter {
 function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode | undefined {
   let byCode: ReadonlyMap<string, ListedCode> | undefined
   return (code) => (byCode ??= new Map(listed.map((entry) => [entry.code, entry]))).get(code)
+}
+
+/** Finds concepts in a list by the rule of their code system; the list is looked through once for each. */
+function conceptsListed(listed: readonly ListedCode[]): ConceptSetDefinition['listedAs'] {
+  const known = new WeakMap<CodeSystemProvider, ReadonlyMap<number, ListedCode>>()
+  return (provider, concept) => {
+    const places = known.get(provider) ?? new Map(listed.flatMap((entry) => placed(provider, entry)))
+    known.set(provider, places)
+    return places.get(concept)
+  }
+}
+
+/** The concept that a listed code means, with it; nothing when the code system lacks it. */
+export function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
+  const concept = provider.find(entry.code)
+  return concept === undefined ? [] : [[concept, entry]]
 }
 
 /**

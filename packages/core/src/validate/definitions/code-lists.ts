@@ -26,7 +26,7 @@ import { codesOfSystem } from '../run/codes-of-system.js'
 import type { CodeDefinitions, CodeList, GivenCode, Lacking, Verdict } from '../run/definitions.js'
 import type { OutOfUse } from '../run/out-of-use.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
-import { hasOutdated, isInactive, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
+import { hasOutdated, isInactive, listedIn, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
 
 /** Looks value sets and code systems up with the terminology engine. */
@@ -181,8 +181,7 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
     title: titleOf(resource, canonical),
     problem,
     has: (given) => (given.version === undefined ? verdicts(given.code, given.system) : find(given)),
-    lists: (code) =>
-      includes.some(({ family, definition }) => definition.listed(code) !== undefined && inSystem(family?.url ?? '', { code }) !== 'out'),
+    lists: (code) => includes.some((part) => listedIn(part, code) !== undefined && inSystem(part.family?.url ?? '', { code }) !== 'out'),
     isOneList: includes.filter(({ family }) => family !== undefined).length === 1,
     fit: keptByCode((code, system) => (isQuestionable(code, system) ? 'questionable' : verdicts(code, system) === 'out' ? 'out' : 'fine')),
     notes: keptNotes(plan),
@@ -192,7 +191,7 @@ function codeListOf(scope: TerminologyScope, { plan, supplements, problem }: Lis
     }),
     missingVersions,
     lacking,
-    displays: ({ system, code }) => partsOf(plan, system).flatMap(({ definition }) => listedDisplays(definition.listed(code)?.concept)),
+    displays: ({ system, code }) => partsOf(plan, system).flatMap((part) => listedDisplays(listedIn(part, code)?.concept)),
     systemsOf,
     outdated,
     outOfUse,

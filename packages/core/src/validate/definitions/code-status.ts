@@ -1,5 +1,5 @@
 import { extensionAt, stringAt, type JsonObject } from '../../json/index.js'
-import { withImports, type CodeSystemProvider, type ValueSetPlan } from '../../terminology/index.js'
+import { listedConcept, withImports, type CodeSystemProvider, type ListedCode, type ValueSetPlan } from '../../terminology/index.js'
 import type { GivenCode } from '../run/definitions.js'
 import { TYPE_URL } from '../run/element-rule.js'
 import { outOfUse, type OutOfUse } from '../run/out-of-use.js'
@@ -23,7 +23,17 @@ export function hasOutdated(plan: ValueSetPlan): boolean {
 export function outdatedIn(plan: ValueSetPlan, { system, code }: GivenCode): string | undefined {
   const includes = withImports(plan).flatMap((one) => one.includes)
   const own = system === undefined ? includes : includes.filter(({ family }) => family?.url === system)
-  return own.flatMap(({ definition }) => outdatedOf(definition.listed(code)?.concept) ?? [])[0]
+  return own.flatMap((part) => outdatedOf(listedIn(part, code)?.concept) ?? [])[0]
+}
+
+/** What an include lists of a code, by the rule of its code system for upper and lower case. */
+export function listedIn(part: ValueSetPlan['includes'][number], code: string): ListedCode | undefined {
+  const { definition, family } = part
+  const exact = definition.listed(code)
+  if (exact !== undefined || definition.concepts === undefined) return exact
+  const provider = family?.provider(definition.version)
+  const concept = provider?.find(code)
+  return provider === undefined || concept === undefined ? undefined : listedConcept(provider, part, concept)
 }
 
 /** Whether the code is inactive in a code system that the value set takes codes from. */
