@@ -129,7 +129,7 @@ export function sessionStoreOn(executor: Executor): SessionStore {
     addSession: async (session) => void (await executor.call(addSession, session)),
     session: async (loginId) => executor.call(readSession, { loginId }),
     sessionByDigest: async (digest) => executor.call(readSession, { digest }),
-    sessionsOf: async (sub, limit, state) => executor.call(sessionsOf, { sub, limit, state }),
+    sessionsOf: async (sub, limit, wanted) => executor.call(sessionsOf, { sub, limit, ...wanted }),
     changeSession: async (loginId, from, change) => executor.call(changeSession, { loginId, from, change }),
     endOthers: async (sub, except) => executor.call(endOthers, { sub, except }),
     useOnce: async (key, time) => executor.call(useOnce, { key, ...time }),

@@ -176,14 +176,18 @@ const PROMISES: readonly SessionStorePromise[] = [
     },
   },
   {
-    promise: 'sessionsOf gives those in one state when it is given',
+    promise: 'sessionsOf gives those in one state, and those that have not ended, when it is asked for them',
     check: async (store) => {
       await store.addSession(session('a', { createdAt: 1 }))
       await store.addSession(session('b', { createdAt: 2, state: 'revoked' }))
       await store.addSession(session('c', { createdAt: 3 }))
-      expect((await store.sessionsOf('ann', 10, 'active')).map(({ loginId }) => loginId)).toEqual(['c', 'a'])
-      expect((await store.sessionsOf('ann', 1, 'active')).map(({ loginId }) => loginId)).toEqual(['c'])
-      expect((await store.sessionsOf('ann', 10, 'revoked')).map(({ loginId }) => loginId)).toEqual(['b'])
+      expect((await store.sessionsOf('ann', 10, { state: 'active' })).map(({ loginId }) => loginId)).toEqual(['c', 'a'])
+      expect((await store.sessionsOf('ann', 1, { state: 'active' })).map(({ loginId }) => loginId)).toEqual(['c'])
+      expect((await store.sessionsOf('ann', 10, { state: 'revoked' })).map(({ loginId }) => loginId)).toEqual(['b'])
+      await store.addSession(session('d', { createdAt: 4, expiresAt: 6 }))
+      const lasting = { state: 'active', expiresAfter: 6 } as const
+      expect((await store.sessionsOf('ann', 1, lasting)).map(({ loginId }) => loginId)).toEqual(['c'])
+      expect((await store.sessionsOf('ann', 10, { expiresAfter: 5 })).map(({ loginId }) => loginId)).toEqual(['d', 'c', 'b', 'a'])
     },
   },
   {

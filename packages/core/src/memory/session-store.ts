@@ -54,7 +54,11 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
     },
     session: async (loginId) => sessions.get(loginId),
     sessionByDigest: async (digest) => sessions.get(byDigest.get(digest) ?? ''),
-    sessionsOf: async (sub, limit, state) => ofUser(sub, state).sort(newestFirst).slice(0, limit),
+    sessionsOf: async (sub, limit, { state, expiresAfter = -Infinity } = {}) =>
+      ofUser(sub, state)
+        .filter((session) => session.expiresAt > expiresAfter)
+        .sort(newestFirst)
+        .slice(0, limit),
     async changeSession(loginId, from, change) {
       const session = sessions.get(loginId)
       if (session === undefined || !from.includes(session.state)) return undefined

@@ -162,6 +162,7 @@ function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): S
 
 async function listActive(services: SessionServices, sub: string): Promise<readonly SessionRecord[]> {
   const user = await services.store.user(sub)
-  const sessions = await services.store.sessionsOf(sub, MAX_LISTED, 'active')
+  // Expired ones are kept for days: asked for, they would leave no room for an old session that is still active.
+  const sessions = await services.store.sessionsOf(sub, MAX_LISTED, { state: 'active', expiresAfter: services.now() })
   return sessions.filter((session) => isActive(services, { session, user }))
 }

@@ -57,5 +57,14 @@ export { comparePositions, compareSortKeys, positionOf, type IndexedResource, ty
 export { DEFINITION_PARAM, isDefinitionEntry } from './query.js'
 export type { Comparison, Condition, EntryTest, IndexEntry, Referring, ScanQuery, SearchQuery, SortKey } from './query.js'
 export type { ConceptStore, StagedSystem, StoredSystem, SystemSections, SystemToStore } from './concept-store.js'
-export type { KnownSession, SessionChange, SessionNews, SessionRecord, SessionState, SessionStore, UserRecord } from './session-store.js'
+export type {
+  KnownSession,
+  SessionChange,
+  SessionNews,
+  SessionRecord,
+  SessionState,
+  SessionStore,
+  UserRecord,
+  WantedSessions,
+} from './session-store.js'
 export { wrappedStorage, type StorageMembers } from './wrapped-storage.js'

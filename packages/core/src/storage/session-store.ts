@@ -58,6 +58,13 @@ export interface SessionNews {
   onChange(listener: () => void): void
 }
 
+/** Which sessions of a user are wanted; what is absent does not matter. */
+export interface WantedSessions {
+  readonly state?: SessionState | undefined
+  /** Those that end later than that: milliseconds since 1970. */
+  readonly expiresAfter?: number | undefined
+}
+
 /**
  * Users and sessions, apart from resources: no search reaches them. Every change is durable when its promise resolves and is seen by
  * the next call of every process on the same storage. Errors as in `Storage`.
@@ -79,8 +86,8 @@ export interface SessionStore {
   sessionByDigest(digest: string): Promise<SessionRecord | undefined>
   /** `sessionByDigest` with `user` in one call; absent where two calls cost no more. */
   knownByDigest?(digest: string): Promise<KnownSession | undefined>
-  /** Every kept session of the user (in that state, when one is given), newest first (`createdAt`, then `loginId`), at most `limit`. */
-  sessionsOf(sub: string, limit: number, state?: SessionState): Promise<readonly SessionRecord[]>
+  /** Every kept session of the user, or those that are wanted, newest first (`createdAt`, then `loginId`), at most `limit`. */
+  sessionsOf(sub: string, limit: number, wanted?: WantedSessions): Promise<readonly SessionRecord[]>
   /** Applies the change when the session is in one of the states `from`; the record after it, or `undefined` when nothing changed. */
   changeSession(loginId: string, from: readonly SessionState[], change: SessionChange): Promise<SessionRecord | undefined>
   /** Sets every active session of the user but `except` to `revoked`; how many there were. */

@@ -232,8 +232,8 @@ export function tenantSessionStore(store: SessionStore, tenant: string): Session
     addSession: (session) => store.addSession({ ...session, sub: prefix + session.sub, digest: prefix + session.digest }),
     session: ofTenant,
     sessionByDigest: async (digest) => outer(await store.sessionByDigest(prefix + digest)),
-    async sessionsOf(sub, limit, state) {
-      const sessions = await store.sessionsOf(prefix + sub, limit, state)
+    async sessionsOf(sub, limit, wanted) {
+      const sessions = await store.sessionsOf(prefix + sub, limit, wanted)
       return sessions.flatMap((session) => outer(session) ?? [])
     },
     async changeSession(loginId, from, change) {

@@ -31,8 +31,10 @@ export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): Sessi
       if (row === undefined) return undefined
       return { session: sessionIn(row), user: row['claims'] === null ? undefined : userOf({ ...row, state: row['user_state'] }) }
     },
-    async sessionsOf(sub, limit, state) {
-      const wanted = state === undefined ? sql`sub = ${sub}` : sql`sub = ${sub} AND state = ${state}`
+    async sessionsOf(sub, limit, { state, expiresAfter } = {}) {
+      const inState = state === undefined ? sql`` : sql`AND state = ${state}`
+      const lasting = expiresAfter === undefined ? sql`` : sql`AND expires_at > ${expiresAfter}`
+      const wanted = sql`sub = ${sub} ${inState} ${lasting}`
       const rows = await db.rows(sql`SELECT ${COLUMNS} FROM fhir_session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`)
       return rows.map(sessionIn)
     },

@@ -1,7 +1,7 @@
 import { sessionOf } from '@fhir-ops/sql'
 import { OperationError } from 'fhir-ops/errors'
 import type { SessionRecord, UserRecord } from 'fhir-ops/storage'
-import type { SessionChange, SessionState } from 'fhir-ops/internal/storage'
+import type { SessionChange, SessionState, WantedSessions } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
 import { numberOf, textOf, type Row } from '../database/driver.js'
 import { sql } from '../database/sql.js'
@@ -35,20 +35,20 @@ export const readSession: Command<{ readonly loginId: string } | { readonly dige
   },
 }
 
-/** Which sessions of a user are listed: those in one state when it is given. */
-export interface SessionsOfArgs {
+/** Which sessions of a user are listed. */
+export interface SessionsOfArgs extends WantedSessions {
   readonly sub: string
   readonly limit: number
-  readonly state?: SessionState | undefined
 }
 
 /** The sessions of a user, newest first. */
 export const sessionsOf: Command<SessionsOfArgs, readonly SessionRecord[]> = {
   name: 'sessionsOf',
   lane: 'point',
-  run(db, { sub, limit, state }) {
-    const wanted = state === undefined ? sql`sub = ${sub}` : sql`sub = ${sub} AND state = ${state}`
-    return db.all(sql`SELECT ${COLUMNS} FROM session WHERE ${wanted} ORDER BY created_at DESC, login_id LIMIT ${limit}`).map(sessionIn)
+  run(db, { sub, limit, state, expiresAfter }) {
+    const inState = state === undefined ? sql`` : sql`AND state = ${state}`
+    const lasting = expiresAfter === undefined ? sql`` : sql`AND expires_at > ${expiresAfter}`
+    return db.all(sql`SELECT ${COLUMNS} FROM session WHERE sub = ${sub} ${inState} ${lasting} ORDER BY created_at DESC, login_id LIMIT ${limit}`).map(sessionIn)
   },
 }
 
