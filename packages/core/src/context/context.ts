@@ -16,7 +16,7 @@ import {
 import { contentView, requestLayer, storageLayer, type ContentLayer, type ContentView } from '../content/index.js'
 import type { CodeSystem } from '../code-system/index.js'
 import type { OtherRelease } from '../cross-version/index.js'
-import { type Explain, createRecorder, type Explanation } from '../explain/index.js'
+import type { Explain } from '../explain/index.js'
 import type { TypeModel, UnitConversion } from '../fhirpath/index.js'
 import { isObject, type JsonObject } from '../json/index.js'
 import type { SearchOptions } from '../search/index.js'
@@ -25,7 +25,6 @@ import { createCache, type Cache } from './cache.js'
 import { pacedResource } from './pace.js'
 import { beginUse, createScheduler, type Scheduler, type ThreadUse } from './scheduler.js'
 import { suppressionProblem, VALIDATION_SHAPE, type ValidationPolicy } from './validation-policy.js'
-import { OperationError } from '../errors/index.js'
 
 /** Bounds on the work for one call. Every one can be set in `createContext`. */
 export interface Limits {
@@ -292,40 +291,5 @@ export function forRequest(ctx: OperationContext, options: RequestOptions): Oper
     onProgress: options.onProgress ?? ctx.onProgress,
     threadUse: ctx.threadUse ?? beginUse(),
     deadline: ctx.deadline ?? performance.now() + limits.operationTimeoutMs,
-  }
-}
-
-/** What the input of an operation that explains itself may say beside what it asks for. */
-export interface ExplainOption {
-  /** True: the result, or the error, has an `explanation`. Default false, which costs nothing. */
-  readonly explain?: boolean | undefined
-}
-
-/** What the result of such an operation may have. */
-export interface Explained {
-  /** What decided; present when the input asked for it. */
-  readonly explanation?: Explanation | undefined
-}
-
-/**
- * Runs an operation, and puts what it wrote down into its result when the input asks for it. That there is an input is for the operation to check.
- *
- * @throws {OperationError} as the operation; with the explanation in `detail` when it was asked for.
- */
-export function explained<T extends object>(
-  ctx: OperationContext,
-  input: ExplainOption | undefined,
-  run: (ctx: OperationContext) => Promise<T>,
-): Promise<T & Explained> {
-  return input?.explain === true ? recorded(ctx, run) : run(ctx)
-}
-
-async function recorded<T extends object>(ctx: OperationContext, run: (ctx: OperationContext) => Promise<T>): Promise<T & Explained> {
-  const { explain, explanation } = createRecorder()
-  try {
-    return { ...(await run({ ...ctx, explain })), explanation: explanation() }
-  } catch (error) {
-    if (!(error instanceof OperationError)) throw error
-    throw new OperationError(error.code, error.message, { ...error.detail, explanation: explanation() })
   }
 }

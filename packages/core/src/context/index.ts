@@ -2,7 +2,6 @@ export { cached, createCache, type Cache, type CacheKind, type CacheOptions } fr
 export {
   createContext,
   forRequest,
-  explained,
   DEFAULT_LIMITS,
   type ContextOptions,
   type OperationContext,
@@ -10,10 +9,9 @@ export {
   type LibraryChecker,
   type LibraryProblem,
   type RequestOptions,
-  type Explained,
-  type ExplainOption,
   type Limits,
 } from './context.js'
+export { explained, type Explained, type ExplainOption } from './explained.js'
 export { COMPARTMENT_TYPES, COMPARTMENTS, compartmentMembers, type CompartmentMembers } from './compartments.js'
 export { createKeyedLock, createLimiter, type KeyedLock, type Limiter, type LimiterOptions } from './limiter.js'
 export { checkpoint, createPace, paced, pacedResource, pacedText, type Pace, type PaceOptions } from './pace.js'
