@@ -11,41 +11,36 @@ export type MessageRow = readonly [IssueSeverity, OperationOutcomeIssue['code'],
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
  */
 export const MESSAGES = {
-  UNKNOWN_CODESYSTEM: [
-    'error',
-    'not-found',
-    'not-found',
-    "A definition for CodeSystem '{system}' could not be found, so the code cannot be validated",
-  ],
+  UNKNOWN_CODESYSTEM: ['error', 'not-found', 'not-found', "A definition for CodeSystem '{system}' could not be found, so {consequence}"],
   UNKNOWN_CODESYSTEM_EXP: [
     'error',
     'not-found',
     'not-found',
-    "A definition for CodeSystem '{system}' could not be found, so the value set cannot be expanded",
+    "A definition for CodeSystem '{system}' could not be found, so {consequence}",
   ],
   UNKNOWN_CODESYSTEM_VERSION: [
     'error',
     'not-found',
     'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the code cannot be validated. Valid versions: {versions}",
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so {consequence}. Valid versions: {versions}",
   ],
   UNKNOWN_CODESYSTEM_VERSION_NONE: [
     'error',
     'not-found',
     'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the code cannot be validated. No versions of this code system are known",
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so {consequence}. No versions of this code system are known",
   ],
   UNKNOWN_CODESYSTEM_VERSION_EXP: [
     'error',
     'not-found',
     'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the value set cannot be expanded. Valid versions: {versions}",
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so {consequence}. Valid versions: {versions}",
   ],
   UNKNOWN_CODESYSTEM_VERSION_EXP_NONE: [
     'error',
     'not-found',
     'not-found',
-    "A definition for CodeSystem '{system}' version '{version}' could not be found, so the value set cannot be expanded. No versions of this code system are known",
+    "A definition for CodeSystem '{system}' version '{version}' could not be found, so {consequence}. No versions of this code system are known",
   ],
   VALUESET_VERSION_CHECK: [
     'error',

@@ -6,7 +6,7 @@ import type { CodeSystemProvider } from '../code-system/index.js'
 import { preparedChoice, type SystemFamily } from './code-system/system-family.js'
 import { explainUnknownCode } from './explain/unknown-code.js'
 import { versionStep } from './explain/steps.js'
-import { escaped, type MessageId, type MessageValues } from './messages.js'
+import { escaped, refusal, type MessageId, type MessageValues } from './messages.js'
 import type { TerminologyScope } from './scope.js'
 import { versionFits } from './versions.js'
 
@@ -51,22 +51,8 @@ export async function neededSystem(scope: TerminologyScope, needed: NeededSystem
   const choice = await preparedChoice(family, { include: needed.version, rules: scope.rules })
   scope.ctx.explain?.step(versionStep(choice, needed.reason))
   if (choice.provider !== undefined) return choice.provider
-  throw unknownSystem(family, choice.wished, needed.consequence)
-}
-
-function unknownSystem({ url, versions }: SystemFamily, version: string | undefined, consequence: string): OperationError {
-  const named = version === undefined ? '' : ` version '${escaped(version)}'`
-  const known =
-    versions.length === 0 ? 'No versions of this code system are known' : `Valid versions: ${versions.map(escaped).join(' or ')}`
-  const messageId = idOf(version, versions)
-  const text = `A definition for CodeSystem '${escaped(url)}'${named} could not be found, so ${consequence}`
-  const missing = { kind: 'CodeSystem', name: formatCanonical(url, version) }
-  return new OperationError('not-found', version === undefined ? text : `${text}. ${known}`, { messageId, txIssue: 'not-found', missing })
-}
-
-function idOf(version: string | undefined, versions: readonly string[]): string {
-  if (version === undefined) return 'UNKNOWN_CODESYSTEM'
-  return versions.length === 0 ? 'UNKNOWN_CODESYSTEM_VERSION_NONE' : 'UNKNOWN_CODESYSTEM_VERSION'
+  const [id, values] = unknownSystemValues(family, choice.wished, needed.consequence)
+  throw refusal(id, values, { code: 'not-found', missing: { kind: 'CodeSystem', name: formatCanonical(family.url, choice.wished) } })
 }
 
 /** The concept with this code; its explanation says which codes are like one that does not exist. @throws {OperationError} `not-found`. */
@@ -79,20 +65,22 @@ export async function neededConcept(ctx: OperationContext, provider: CodeSystemP
   throw new OperationError('not-found', `Unable to find code '${escaped(code)}' in ${where}`, { missing: { kind: 'code', name: code } })
 }
 
-/** What could not be done without the code system. */
-export type Purpose = 'validated' | 'expanded'
+/** What an expansion cannot do without a code system; messages about it have ids of their own. */
+export const NOT_EXPANDED = 'the value set cannot be expanded'
 
-/** The message about a code system, or a version of it, that is not known. */
+/**
+ * The message about a code system, or a version of it, that is not known.
+ *
+ * @param consequence What cannot be done without it.
+ */
 export function unknownSystemValues(
-  family: SystemFamily,
+  { url: system, versions }: SystemFamily,
   version: string | undefined,
-  purpose: Purpose,
+  consequence: string,
 ): readonly [MessageId, MessageValues] {
-  const system = family.url
-  if (version === undefined) return [purpose === 'expanded' ? 'UNKNOWN_CODESYSTEM_EXP' : 'UNKNOWN_CODESYSTEM', { system }]
-  if (family.versions.length === 0) {
-    return [purpose === 'expanded' ? 'UNKNOWN_CODESYSTEM_VERSION_EXP_NONE' : 'UNKNOWN_CODESYSTEM_VERSION_NONE', { system, version }]
-  }
-  const versions = family.versions.map(escaped).join(' or ')
-  return [purpose === 'expanded' ? 'UNKNOWN_CODESYSTEM_VERSION_EXP' : 'UNKNOWN_CODESYSTEM_VERSION', { system, version, versions }]
+  const expansion = consequence === NOT_EXPANDED ? '_EXP' : ''
+  if (version === undefined) return [`UNKNOWN_CODESYSTEM${expansion}`, { system, consequence }]
+  if (versions.length === 0) return [`UNKNOWN_CODESYSTEM_VERSION${expansion}_NONE`, { system, version, consequence }]
+  const known = versions.map(escaped).join(' or ')
+  return [`UNKNOWN_CODESYSTEM_VERSION${expansion}`, { system, version, consequence, versions: known }]
 }

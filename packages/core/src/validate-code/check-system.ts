@@ -91,7 +91,7 @@ function unknownValue(coding: GivenCoding, { family }: SystemChoice): VersionFin
 
 /** The finding that a code system, or a version of it, is not known. */
 function unknownVersion({ path }: GivenCoding, family: SystemChoice['family'], version: string | undefined): VersionFindings {
-  const [id, values] = unknownSystemValues(family, version, 'validated')
+  const [id, values] = unknownSystemValues(family, version, 'the code cannot be validated')
   const canonical = version === undefined || family.versions.length === 0 ? family.url : `${family.url}|${version}`
   return { issues: [issueOf(id, values, { at: placeIn(path, 'system') })], unknown: [canonical] }
 }

@@ -7,7 +7,7 @@ import { explainListedPart, explainListing } from '../explain/expansion-steps.js
 import { listable } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/operators.js'
 import { refusal } from '../messages.js'
-import { unknownSystemValues } from '../needed-system.js'
+import { NOT_EXPANDED, unknownSystemValues } from '../needed-system.js'
 import type { TerminologyScope } from '../scope.js'
 import { mapped, type Work } from '../../work/index.js'
 import { coverageOf, createCoverage } from './coverage.js'
@@ -193,7 +193,7 @@ function refuseMissing({ missing: [first] }: ConceptSetPlan): void {
 function usableProvider(choice: SystemChoice): CodeSystemProvider {
   const { provider, violates, family, wished } = choice
   if (provider === undefined) {
-    const [id, values] = unknownSystemValues(family, wished, 'expanded')
+    const [id, values] = unknownSystemValues(family, wished, NOT_EXPANDED)
     throw refusal(id, values, { missing: { kind: 'CodeSystem', name: formatCanonical(family.url, wished) } })
   }
   if (violates === undefined) return provider
