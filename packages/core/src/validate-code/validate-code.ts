@@ -10,6 +10,7 @@ import {
   statusNotes,
   mainText,
   type PlannedValueSet,
+  decidingInclude,
   type DecidingInclude,
 } from '../terminology/index.js'
 import { checkCoding, type CodingCheck, type CodingResult } from './check-coding.js'
@@ -127,13 +128,13 @@ function distinct(issues: readonly ValidationIssue[]): readonly ValidationIssue[
  * fifth of the time (bench `in-process`). `undefined` for every other.
  */
 export function quickValidation(
-  { plan, decidingInclude }: PlannedValueSet,
+  { plan, deciding }: PlannedValueSet,
   value: GivenValue,
   input: LooseValueSetInput,
 ): ValidateCodeResult | undefined {
   const coding = input.membershipOnly === true ? undefined : plainCoding(value)
   if (coding === undefined || languagesFor(input, plan.valueSet.resource) !== undefined) return undefined
-  const include = decidingInclude?.(coding.system)
+  const include = deciding?.(decidingInclude, coding.system)
   return include === undefined ? undefined : answerFrom(include, coding, value)
 }
 

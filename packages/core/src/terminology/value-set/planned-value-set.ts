@@ -10,7 +10,7 @@ import type { Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { planOfExpansion, withContainedSystems } from './own-systems.js'
 import { missingImports, withImports, type ValueSetPlan, completePlan, type ConceptSetPlan } from './plan.js'
-import { decidingInclude, type DecidingInclude } from './selection.js'
+import type { decidingInclude, DecidingInclude } from './deciding-include.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { standInNotes, statusNotes, type StatusNote } from '../status-check.js'
 import { standIns } from './segment.js'
@@ -24,8 +24,11 @@ export interface ValueSetQuestion extends LooseValueSetName {
   readonly useSupplement?: readonly string[] | undefined
 }
 
-/** `membersOf`. Who lists codes hands it over, so that who only checks codes does not load it. */
+// Who lists codes hands over how, and who checks codes as well: so neither loads what only the other needs.
+/** `membersOf`. */
 type ListMembers = (scope: TerminologyScope, plan: ValueSetPlan) => Work<Members>
+/** `decidingInclude`. */
+type Decide = typeof decidingInclude
 
 /** A value set with everything that it refers to looked up. */
 export interface PlannedValueSet {
@@ -35,8 +38,8 @@ export interface PlannedValueSet {
   readonly members: (list: ListMembers) => Promise<Members>
   /** The definitions that these members come from, collected once. */
   readonly used: (members: Members) => UsedDefinitions
-  /** As `decidingInclude`; absent where not only definitions decide. */
-  readonly decidingInclude?: (system: string) => DecidingInclude | undefined
+  /** The include that decides about the codes of a system, found once; absent where not only definitions decide. */
+  readonly deciding?: (decide: Decide, system: string) => DecidingInclude | undefined
 }
 
 /**
@@ -48,7 +51,7 @@ export async function plannedValueSet(ctx: OperationContext, question: ValueSetQ
   const kept = await keptFor(ctx, question)
   const name = `value-set ${question.valueSetVersion ?? ''} ${question.url}`
   const known = usable(kept?.get(name))
-  if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), decidingInclude: known.decidingInclude }
+  if (known !== undefined) return { ...planned(scopeOver(ctx, { kept }), known), deciding: known.deciding }
   const valueSet = await namedValueSet(ctx, question)
   const supplements = [...(question.useSupplement ?? []), ...demandedSupplements(valueSet.resource)]
   const own = withContainedSystems(ctx, valueSet)
@@ -78,7 +81,7 @@ interface KeptPlan {
   readonly used: (members: Members) => UsedDefinitions
   /** Drops what has been done of the members: half of it would stay in memory for every value set that is ever asked for in vain. */
   readonly giveUp: () => void
-  readonly decidingInclude: (system: string) => DecidingInclude | undefined
+  readonly deciding: (decide: Decide, system: string) => DecidingInclude | undefined
   /** False once a code system of the plan has become one for a single request. */
   readonly lasts: () => boolean
 }
@@ -93,15 +96,15 @@ function keptPlan(scope: TerminologyScope, plan: ValueSetPlan): KeptPlan {
   const families = [...plan.systems.values()].map(({ family }) => family)
   let members: (() => Work<Members>) | undefined
   let used: UsedDefinitions | undefined
-  const deciding = new Map<string, DecidingInclude | undefined>()
+  const includes = new Map<string, DecidingInclude | undefined>()
   return {
     plan,
     members: (list) => (members ??= sharedWork(() => list(scope, plan)))(),
     used: (found) => (used ??= usedDefinitions(plan, found)),
     giveUp: () => (members = undefined),
-    decidingInclude(system) {
-      if (!deciding.has(system) && plan.systems.has(system)) deciding.set(system, decidingInclude(plan, system))
-      return deciding.get(system)
+    deciding(decide, system) {
+      if (!includes.has(system) && plan.systems.has(system)) includes.set(system, decide(plan, system))
+      return includes.get(system)
     },
     lasts: () => families.every((family) => family.lasts()),
   }
