@@ -13,6 +13,7 @@ export type {
   Scope,
 } from './compile/compiler.js'
 export type { ElmNode } from './elm/node.js'
+export type { ExternalFunction, ExternalFunctions } from './libraries/external.js'
 export type { LibraryResource } from './libraries/find-library.js'
 export { compileLibrary, type CqlLibrary, type Definition } from './libraries/library.js'
 export type { LibraryOptions } from './libraries/library-options.js'

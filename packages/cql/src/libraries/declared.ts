@@ -1,13 +1,14 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { quoted } from 'fhir-ops/internal/errors'
+import { CONVERSIONS } from '../compile/conversions.js'
 import { isOfType } from '../compile/of-type.js'
 import { textAt, type ElmNode } from '../elm/node.js'
-import { isSystem, resultTypeOf, statedType, SYSTEM, type TupleElements, type TypeSpecifier } from '../elm/type-specifier.js'
+import { resultTypeOf, statedType, SYSTEM, type TupleElements, type TypeSpecifier } from '../elm/type-specifier.js'
+import type { HelperContext } from '../model/fhir-helpers.js'
 import { decimalOf } from '../values/compare.js'
 import { wholePart } from '../values/decimal.js'
-import { intervalOf } from '../values/interval.js'
-import { integer, long } from '../values/point.js'
+import { integer, long, pointTypeNamed } from '../values/point.js'
 import { dateOf } from '../values/temporal-arithmetic.js'
 import { DAY, temporalOf } from '../values/temporal.js'
 import {
@@ -19,7 +20,6 @@ import {
   isTuple,
   quantity,
   type Interval,
-  type PointType,
   type Tuple,
   type Value,
 } from '../values/value.js'
@@ -39,7 +39,7 @@ export function parameterType(def: ElmNode): string | undefined {
  */
 export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Value {
   const type = statedType(def, 'parameter') ?? resultTypeOf(def)
-  const declared = asDeclared(value, type, model)
+  const declared = asDeclared(value, type, { model, read: readingOf })
   if (declared === null || type === undefined || !isOwnType(type) || isOfType(declared, type, model)) return declared
   const name = quoted(textAt(def, 'name') ?? '')
   throw new OperationError('parameter-value', `The value of the parameter ${name} is not of the type that the library declares.`, {
@@ -47,25 +47,47 @@ export function declaredValue(value: Value, def: ElmNode, model: TypeModel): Val
   })
 }
 
+/**
+ * What a function of the host gave as the type that it declares: as for parameters, and texts as what CQL converts them to (`'2024-05-01'` as a Date,
+ * `"5.4 'mg'"` as a Quantity). `undefined` for a value of another type.
+ */
+export function resultAs(value: Value, type: TypeSpecifier | undefined, { model, offset }: HelperContext): Value | undefined {
+  const read: Read = (name, given) =>
+    typeof given === 'string' && OF_TEXTS.has(name) ? (CONVERSIONS[name]?.(given, offset) ?? undefined) : readingOf(name, given)
+  const result = asDeclared(value, type, { model, read })
+  return result === null || type === undefined || isOfType(result, type, model) ? result : undefined
+}
+
+/** Types that JavaScript has no values of, and that CQL writes as texts. */
+const OF_TEXTS: ReadonlySet<string> = new Set(['Long', 'Decimal', 'Date', 'DateTime', 'Time', 'Quantity', 'Ratio'])
+
+/** A value as a System type; `undefined` where it is none. */
+type Read = (type: string, value: Value) => Value | undefined
+
+interface Reading {
+  readonly model: TypeModel
+  readonly read: Read
+}
+
 /** What the type does not fit stays as it is. */
-function asDeclared(value: Value, type: TypeSpecifier | undefined, model: TypeModel): Value {
+function asDeclared(value: Value, type: TypeSpecifier | undefined, reading: Reading): Value {
   if (value === null || type === undefined) return value
-  if (type.kind === 'list') return (isList(value) ? value : [value]).map((item) => asDeclared(item, type.element, model))
-  if (type.kind === 'interval') return isInterval(value) ? intervalOfPoints(value, type.point, model) : value
-  if (type.kind === 'tuple') return isTuple(value) ? tupleOf(value, type.elements, model) : value
-  if (type.kind === 'choice') return chosen(value, type.choices, model)
-  return type.kind === 'named' && type.namespace === SYSTEM ? (READINGS.get(type.name)?.(value) ?? value) : value
+  if (type.kind === 'list') return (isList(value) ? value : [value]).map((item) => asDeclared(item, type.element, reading))
+  if (type.kind === 'interval') return isInterval(value) ? intervalOfPoints(value, type.point, reading) : value
+  if (type.kind === 'tuple') return isTuple(value) ? tupleOf(value, type.elements, reading) : value
+  if (type.kind === 'choice') return chosen(value, type.choices, reading)
+  return type.kind === 'named' && type.namespace === SYSTEM ? (reading.read(type.name, value) ?? value) : value
 }
 
 /** The value as it is where one of the types takes it so, else as the first that it can be read as. */
-function chosen(value: Value, choices: readonly TypeSpecifier[], model: TypeModel): Value {
-  const readings = [value, ...choices.map((choice) => asDeclared(value, choice, model))]
-  return readings.find((reading) => choices.some((choice) => isOfType(reading, choice, model))) ?? value
+function chosen(value: Value, choices: readonly TypeSpecifier[], reading: Reading): Value {
+  const readings = [value, ...choices.map((choice) => asDeclared(value, choice, reading))]
+  return readings.find((one) => choices.some((choice) => isOfType(one, choice, reading.model))) ?? value
 }
 
 /** Elements that are not given are null; those that are not declared stay, and are refused. */
-function tupleOf({ elements: given }: Tuple, types: TupleElements, model: TypeModel): Tuple {
-  const declared = types.map(([name, type]) => [name, asDeclared(given.get(name) ?? null, type, model)] as const)
+function tupleOf({ elements: given }: Tuple, types: TupleElements, reading: Reading): Tuple {
+  const declared = types.map(([name, type]) => [name, asDeclared(given.get(name) ?? null, type, reading)] as const)
   return { kind: 'tuple', elements: new Map([...given, ...declared]) }
 }
 
@@ -81,12 +103,14 @@ function isOwnType(type: TypeSpecifier): boolean {
 /** Types of CQL of which FHIR has one, too. */
 const READ_AS_THEY_ARE: ReadonlySet<string> = new Set(['Boolean', 'String', 'Code', 'Ratio'])
 
-const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
-
-function intervalOfPoints(value: Interval, point: TypeSpecifier, model: TypeModel): Interval {
-  const pointType = POINT_TYPES.find((name) => isSystem(point, name))
+function intervalOfPoints(value: Interval, point: TypeSpecifier, reading: Reading): Interval {
+  const pointType = point.kind === 'named' && point.namespace === SYSTEM ? pointTypeNamed(point.name) : undefined
   if (pointType === undefined) return value
-  return intervalOf({ ...value, low: asDeclared(value.low, point, model), high: asDeclared(value.high, point, model), pointType })
+  return { ...value, low: asDeclared(value.low, point, reading), high: asDeclared(value.high, point, reading), pointType }
+}
+
+function readingOf(type: string, value: Value): Value | undefined {
+  return READINGS.get(type)?.(value)
 }
 
 /** A value as one of CQL's own types; `undefined` where it is none. */

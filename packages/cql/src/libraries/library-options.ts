@@ -2,6 +2,7 @@ import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { LibraryTerminology, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import type { ElmNode } from '../elm/node.js'
 import type { UnitConversion } from '../values/units.js'
+import type { ExternalFunctions } from './external.js'
 import type { Value } from '../values/value.js'
 
 /** What libraries are compiled with. */
@@ -20,6 +21,8 @@ export interface LibraryOptions {
   readonly parameters?: (name: string, type: string | undefined) => Value | undefined
   /** Value sets and code systems. Without it, what needs them is refused. */
   readonly terminology?: LibraryTerminology
+  /** What libraries declare as external functions. Without it, what calls one is refused. */
+  readonly functions?: ExternalFunctions | undefined
   /** Learns of each retrieve while it is compiled, without codes and range. */
   readonly onRetrieve?: (request: RetrieveRequest, node: ElmNode) => void
   /** Looks on at every node. Without it, nothing is there that could. */

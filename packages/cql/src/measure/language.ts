@@ -29,6 +29,7 @@ import { keptSubjects, refreshOf, type Refresh } from './kept-subjects.js'
 import { isOfEverybody, keptAsked, keptRecords } from './kept-records.js'
 import { CQL_LANGUAGES, FHIRPATH_LANGUAGE } from './languages.js'
 import { loadedLibraries } from './loaded-measure.js'
+import { EXTERNAL_FUNCTIONS } from '../libraries/external.js'
 import { prepare, type CqlLanguageOptions, type Prepared } from './prepare.js'
 import { libraryRequirements, measureRequirements } from '../requirements/requirements.js'
 import { compileGroup } from './subject-result.js'
@@ -39,6 +40,7 @@ const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
   offset: NUMBER,
   maxSteps: AMOUNT,
   keepBytes: AMOUNT,
+  functions: EXTERNAL_FUNCTIONS,
 })
 
 const NAMES = [...CQL_LANGUAGES, FHIRPATH_LANGUAGE]

@@ -8,6 +8,7 @@ import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import type { ElmNode } from '../elm/node.js'
 import { declaredParameters, type LoadedLibrary } from '../libraries/content.js'
+import type { ExternalFunctions } from '../libraries/external.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
 import { readCqlParameters } from '../operations/read-parameters.js'
 import { createTerminology, type Terminology } from '../operations/terminology.js'
@@ -33,6 +34,11 @@ export interface CqlLanguageOptions {
    * PostgreSQL). A population that needs more is read for each evaluation. Default 0, which keeps nothing.
    */
   readonly keepBytes?: number | undefined
+  /**
+   * What libraries declare as external functions, `{ Risk: { Score: (age) => ... } }`. Default none: what calls one is refused. Results are kept, so each must
+   * give the same for the same operands.
+   */
+  readonly functions?: ExternalFunctions | undefined
 }
 
 /** What the criteria of a Measure are compiled with. */
@@ -96,6 +102,7 @@ export async function prepare(
         offset,
         include: (id) => includes.get(id),
         parameters: valueOf,
+        functions: options.functions,
         terminology,
         onRetrieve: (request, node) => {
           requests.set(node, request)

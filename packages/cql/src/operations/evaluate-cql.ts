@@ -11,6 +11,7 @@ import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { textAt } from '../elm/node.js'
 import { createEvaluation } from '../libraries/evaluate.js'
 import { declaredParameters, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
+import { EXTERNAL_FUNCTIONS, type ExternalFunctions } from '../libraries/external.js'
 import type { LibraryResource } from '../libraries/find-library.js'
 import { compileLibrary, type CqlLibrary, type Definition } from '../libraries/library.js'
 import { resourceElement } from '../model/fhir-types.js'
@@ -84,6 +85,8 @@ export interface EvaluateCqlOptions {
   readonly offset?: number | undefined
   /** Steps of one evaluation: items looked at, resources read. Default 200,000. */
   readonly maxSteps?: number | undefined
+  /** What libraries declare as external functions, `{ Risk: { Score: (age) => ... } }`. Default none: what calls one is refused. */
+  readonly functions?: ExternalFunctions | undefined
 }
 
 /** What the options of an evaluation are, in plain JavaScript. */
@@ -91,6 +94,7 @@ export const CQL_OPTIONS: InputShape = inputShape<EvaluateCqlOptions>({
   translator: having('a translator', ['translate']),
   offset: NUMBER,
   maxSteps: AMOUNT,
+  functions: EXTERNAL_FUNCTIONS,
 })
 
 /** What an evaluation gives. */
@@ -141,6 +145,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
       offset,
       include: (id) => loaded.includes.get(id),
       parameters: (name) => parameters.get(name),
+      functions: options.functions,
       terminology,
       onRetrieve: (request) => requests.push(request),
       trace,

@@ -22,6 +22,13 @@ export function long(value: bigint): bigint | null {
   return value >= MIN_LONG && value <= MAX_LONG ? value : null
 }
 
+const POINT_TYPES: readonly PointType[] = ['Integer', 'Long', 'Decimal', 'Quantity', 'Date', 'DateTime', 'Time']
+
+/** The point type of a name; `undefined` for names of other types. */
+export function pointTypeNamed(name: unknown): PointType | undefined {
+  return POINT_TYPES.find((type) => type === name)
+}
+
 /** The type of a value as a point of intervals; `undefined` for values that are not points. */
 export function pointTypeOf(value: Value): PointType | undefined {
   if (typeof value === 'number') return 'Integer'

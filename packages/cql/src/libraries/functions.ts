@@ -1,0 +1,79 @@
+import { quoted } from 'fhir-ops/internal/errors'
+import type { Compute, Scope } from '../compile/compiler.js'
+import { definitionsNamed, FHIR_HELPERS_LIBRARY, isFunction } from '../elm/library.js'
+import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
+import { FHIR_HELPERS } from '../model/fhir-helpers.js'
+import { invalidElm, unsupportedElm } from '../problem.js'
+import { externalBody } from './external.js'
+import { contextIn, guarded, inContext, included, libraryOf, type FunctionBody, type Library, type Shared } from './opened.js'
+import { bySignature, fits } from './overloads.js'
+
+/** Whether a call is one of FHIRHelpers. */
+export function isHelper(node: ElmNode, library: Library): boolean {
+  const alias = textAt(node, 'libraryName')
+  return alias !== undefined && included(alias, library, node).id === FHIR_HELPERS_LIBRARY
+}
+
+/** What a call computes. */
+export function invocationOf(node: ElmNode, operands: readonly Compute[], library: Library, shared: Shared): Compute {
+  if (isHelper(node, library)) return helped(node, operands, shared)
+  const name = textAt(node, 'name') ?? ''
+  const target = libraryOf(node, library, shared)
+  const candidates = bySignature(functionsOf(target, name, operands.length), node)
+  if (candidates.length === 0)
+    throw invalidElm(node, `There is no function ${quoted(name)} with ${operands.length} operands in library ${target.id}.`)
+  return callOf(target, candidates, operands, shared)
+}
+
+/** A call of a function of FHIRHelpers, which are built in. */
+function helped(node: ElmNode, [operand]: readonly Compute[], { options }: Shared): Compute {
+  const name = textAt(node, 'name') ?? ''
+  const helper = Object.hasOwn(FHIR_HELPERS, name) ? FHIR_HELPERS[name] : undefined
+  if (helper === undefined || operand === undefined)
+    throw unsupportedElm(node, `The function ${quoted(name)} of FHIRHelpers is not supported.`)
+  const context = { model: options.model, offset: options.offset ?? 0 }
+  return (evaluation) => {
+    const value = operand(evaluation)
+    evaluation.spend(1)
+    return value === null ? null : helper(value, context)
+  }
+}
+
+/** The functions of a name with so many operands. */
+export function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {
+  return definitionsNamed(library.node, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
+}
+
+/** A call of one function or, where several overloads are left, of the first whose operand types fit the values. */
+export function callOf(library: Library, candidates: readonly ElmNode[], operands: readonly Compute[], shared: Shared): Compute {
+  const targets = candidates.map((def) => ({ def, body: bodyOf(library, def, shared) }))
+  const [only] = targets
+  if (only === undefined) throw invalidElm({}, 'There is no such function.')
+  return (evaluation) => {
+    const values = operands.map((operand) => operand(evaluation))
+    const { body } = targets.length === 1 ? only : (targets.find(({ def }) => fits(def, values, shared.options.model)) ?? only)
+    for (const [index, slot] of body.slots.entries()) evaluation.slots[slot] = values[index] ?? null
+    evaluation.spend(body.steps)
+    return body.compute(evaluation)
+  }
+}
+
+function bodyOf(library: Library, def: ElmNode, shared: Shared): FunctionBody {
+  const known = library.functions.get(def)
+  if (known !== undefined) return known
+  const name = textAt(def, 'name') ?? ''
+  const operands = nodesAt(def, 'operand').map((operand) => [textAt(operand, 'name') ?? '', shared.taken.slots++] as const)
+  const slots = operands.map(([, slot]) => slot)
+  const expression = nodeAt(def, 'expression')
+  const scope: Scope = { aliases: new Map(), operands: new Map(operands) }
+  const context = library.statesContext ? contextIn(library, def, shared) : shared.context
+  const compiled =
+    expression === undefined
+      ? externalBody(def, { library: library.id, slots, options: shared.options })
+      : guarded(library, `function ${name}/${operands.length}`, def, () =>
+          inContext(context, shared, () => shared.compile(library, expression, scope)),
+        )
+  const body = { ...compiled, slots }
+  library.functions.set(def, body)
+  return body
+}

@@ -1,0 +1,130 @@
+import type { Compute, Scope } from '../compile/compiler.js'
+import { definitionsNamed, identifierOf, includedAs, libraryIn, type ElmSection, type Include } from '../elm/library.js'
+import { isNode, nodesAt, textAt, type ElmNode } from '../elm/node.js'
+import { quoted } from 'fhir-ops/internal/errors'
+import { invalidElm } from '../problem.js'
+import type { Constants } from './constants.js'
+import { contextOf, statesContext } from './context.js'
+import type { LibraryOptions } from './library-options.js'
+
+/** A definition of a library. */
+export interface Definition {
+  readonly name: string
+  /** `Patient`, `Unfiltered` or another context. */
+  readonly context: string
+  readonly compute: Compute
+  /** Whether other libraries may use it, and results name it. */
+  readonly isPublic: boolean
+}
+
+/** What all libraries of one compilation share. */
+export interface Shared {
+  readonly options: LibraryOptions
+  readonly libraries: Map<string, Library>
+  readonly taken: { slots: number; memo: number }
+  depth: number
+  /** Nodes of the definition or function that is being compiled, which were compiled so far. */
+  nodes: number
+  /** Context of the definition that is being compiled. */
+  context: string
+  /** Found where nobody looks on at nodes. */
+  readonly constants: Constants
+  /** Compiles the expression of a definition or function. What refers to it does not evaluate its nodes each time, or counts a call as such. */
+  compile(library: Library, node: ElmNode, scope: Scope): Compiled
+}
+
+/** An expression that is compiled. */
+export interface Compiled {
+  readonly compute: Compute
+  /** What evaluating it takes beside what it counts itself. */
+  readonly steps: number
+}
+
+/** A function that is compiled. */
+export interface FunctionBody extends Compiled {
+  /** Where it reads its operands. */
+  readonly slots: readonly number[]
+}
+
+/** A library of which something is compiled. */
+export interface Library {
+  readonly node: ElmNode
+  readonly id: string
+  readonly definitions: Map<string, Definition>
+  /** Definitions and functions that are being compiled, to notice recursion. */
+  readonly open: Set<string>
+  readonly functions: Map<ElmNode, FunctionBody>
+  readonly statesContext: boolean
+}
+
+/** Nothing but what libraries define. */
+export const EMPTY_SCOPE: Scope = { aliases: new Map(), operands: new Map() }
+
+/** Begins a library. @throws {OperationError} `definition-invalid` for what is none, and for one that was translated with errors. */
+export function openLibrary(elm: unknown): Library {
+  const node = isNode(elm) ? libraryIn(elm) : undefined
+  const identifier = node === undefined ? undefined : identifierOf(node)
+  if (node === undefined || identifier === undefined) throw invalidElm({}, 'The ELM has no library with an identifier.')
+  const id = textAt(identifier, 'id') ?? ''
+  const translationError = nodesAt(node, 'annotation').find((note) => textAt(note, 'errorSeverity') === 'error')
+  if (translationError !== undefined)
+    throw invalidElm(translationError, `The library ${id} was translated with errors: ${textAt(translationError, 'message')}`)
+  return { node, id, definitions: new Map(), open: new Set(), functions: new Map(), statesContext: statesContext(node) }
+}
+
+/** The library that a reference names by its local name: this one when it names none. */
+export function libraryOf(node: ElmNode, library: Library, shared: Shared): Library {
+  const alias = textAt(node, 'libraryName')
+  if (alias === undefined) return library
+  const { id, version } = included(alias, library, node)
+  const key = `${id}|${version ?? ''}`
+  const known = shared.libraries.get(key)
+  if (known !== undefined) return known
+  const elm = shared.options.include?.(id, version)
+  if (elm === undefined) throw invalidElm(node, `The library ${id}${version === undefined ? '' : ` version ${version}`} is not available.`)
+  const opened = openLibrary(elm)
+  shared.libraries.set(key, opened)
+  return opened
+}
+
+/** What a library includes under a local name. */
+export function included(alias: string, library: Library, node: ElmNode): Include {
+  const include = includedAs(library.node, alias)
+  if (include === undefined) throw invalidElm(node, `The library ${library.id} includes nothing as ${quoted(alias)}.`)
+  return include
+}
+
+/** What a section of a library declares under the name of a reference. */
+export function definedIn(library: Library, section: ElmSection, node: ElmNode): ElmNode {
+  const name = textAt(node, 'name')
+  const [def] = definitionsNamed(library.node, section, name)
+  if (def === undefined) throw invalidElm(node, `There is no ${quoted(name ?? '')} among the ${section} of library ${library.id}.`)
+  return def
+}
+
+/** The context of a definition or function. */
+export function contextIn({ statesContext: isStated }: Library, def: ElmNode, { options }: Shared): string {
+  return contextOf(def, { isStated, subjectType: options.subjectType ?? 'Patient' })
+}
+
+/** Compiles within the context of a definition. */
+export function inContext<T>(context: string, shared: Shared, compile: () => T): T {
+  const outer = shared.context
+  shared.context = context
+  try {
+    return compile()
+  } finally {
+    shared.context = outer
+  }
+}
+
+/** Compiles while noticing that something is defined by itself. */
+export function guarded<T>(library: Library, what: string, node: ElmNode, compile: () => T): T {
+  if (library.open.has(what)) throw invalidElm(node, `${what} in library ${library.id} is defined by itself, which is not supported.`)
+  library.open.add(what)
+  try {
+    return compile()
+  } finally {
+    library.open.delete(what)
+  }
+}
