@@ -39,7 +39,7 @@ export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly readinessMs: number
 }
 
-/** The limits of a handler that sets none. */
+/** The default limits of a handler. */
 export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
   bodyBytes: 4 * 1024 * 1024,
   terminologyBytes: 32 * 1024 * 1024,

@@ -31,7 +31,7 @@ const versionsOperation: Operation = {
   }),
 }
 
-/** Every operation of the library that is mounted by its descriptor alone. */
+/** The operations of the library that need nothing but their descriptor. */
 export const OPERATIONS: readonly Operation[] = [
   batchValidateCodeOperation,
   closureOperation,

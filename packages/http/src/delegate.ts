@@ -23,7 +23,7 @@ export interface DelegateOptions extends HttpStorageOptions {
 const SHAPE: InputShape = inputShape<DelegateOptions>({ ...HTTP_OPTIONS, delegate: needed(ITERABLE), remote: ITERABLE })
 
 /**
- * The operations, of which those named in `delegate` ask another FHIR server for what is not here.
+ * Makes operations of which those named in `delegate` ask another FHIR server for content that is missing here.
  *
  * @throws {TypeError} for a name that none of the operations has, for one whose input is not a Parameters resource, and as `httpStorage`.
  */

@@ -15,12 +15,12 @@ const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions
 const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
 
 /**
- * Another FHIR R4 server as storage. Searches are sent as the FHIR search parameters that they were made from (`SearchQuery.parameters`);
- * the upstream is asked to refuse what it does not understand, and an answer that ignored a parameter is an error. Several entries of
- * a write are sent one after the other, so that when one is refused, those before it stay; with `transactions`, together.
+ * Makes a storage of another FHIR R4 server. Searches are sent as the FHIR search parameters that they were made from (`SearchQuery.parameters`); the
+ * upstream is asked to refuse what it does not understand, and an answer that ignored a parameter is an error. Several entries of a write are sent
+ * one after the other, so that when one is refused, those before it stay; with `transactions`, together.
  *
- * @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment;
- *   for an option that is unknown or of another type.
+ * @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for an option that is unknown or of
+ *   another type.
  */
 export function httpStorage(options: HttpStorageOptions): Storage {
   checkOptions('httpStorage', SHAPE, options)

@@ -18,8 +18,8 @@ export interface ConceptSequence extends Iterable<JsonObject> {
 }
 
 /**
- * Keeps a code system as a list of concepts; nothing of it is seen before all of it is. Concepts are taken some thousand at a time, so that
- * a sequence which makes them on the way needs no memory for the others.
+ * Stores a code system as a list of concepts. It becomes visible when all of it is stored. Concepts are taken some thousand at a time, so that a
+ * sequence which makes them on the way needs no memory for the others.
  *
  * @param codeSystem A CodeSystem resource with url and version, without its concepts.
  * @throws {TypeError} when url or version is missing.

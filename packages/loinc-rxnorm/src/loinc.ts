@@ -5,7 +5,7 @@ import { testedSet } from 'fhir-ops/internal/terminology'
 import { withValue, listedSystem } from './listed-system.js'
 import { canonicalOf } from 'fhir-ops/internal/content'
 
-/** Url of LOINC. */
+/** The url of LOINC. */
 export const LOINC = 'http://loinc.org'
 
 /** Properties that the value sets of LOINC know by another name. */

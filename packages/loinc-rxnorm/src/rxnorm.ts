@@ -2,7 +2,7 @@ import type { CodeSystemProvider, ConceptSet, Filter, ImportedSystem } from 'fhi
 import { testedSet } from 'fhir-ops/internal/terminology'
 import { listedSystem, withValue } from './listed-system.js'
 
-/** Url of RxNorm. */
+/** The url of RxNorm. */
 export const RXNORM = 'http://www.nlm.nih.gov/research/umls/rxnorm'
 
 /**

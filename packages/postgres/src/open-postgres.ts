@@ -78,10 +78,10 @@ export async function openPostgres(pool: PostgresPool, options: OpenPostgresOpti
 const FILLING_TIMEOUT_MS = 600_000
 
 /**
- * Opens a database as `openPostgres`, to be filled. When it holds no resource, the indexes by search parameters are made by `close`, of all
+ * Opens a database like `openPostgres`, for a first load. When it holds no resource, the indexes by search parameters are made by `close`, of all
  * resources at once, which is less work; should `close` not be reached, by whoever opens the database next, or by the `close` of that where it is
- * opened to be filled again. Searches by search parameters read everything until then, those of other processes too, so that nobody should serve
- * from it yet. A statement may take ten minutes by default.
+ * opened to be filled again. Searches by search parameters read everything until then, those of other processes too, so that nobody should serve from
+ * it yet. A statement may take ten minutes by default.
  *
  * @throws {OperationError} as `openPostgres`; `close` also `storage-full`, after which everything that was written is there.
  * @throws {TypeError} as `openPostgres`.

@@ -6,8 +6,8 @@ export interface PgliteDatabase {
 }
 
 /**
- * A pool over the one connection of a PGlite, which is lent to one caller after the other. `openPostgres` needs `notify: false` with it, as one
- * connection cannot listen and work, and `allowLossyCommits: true`. The PGlite stays open when the pool ends.
+ * Makes a pool over the one connection of a PGlite, which one caller uses at a time. `openPostgres` needs `notify: false` with it, as one connection
+ * cannot listen and work, and `allowLossyCommits: true`. The PGlite stays open when the pool ends.
  */
 export function pglitePool(db: PgliteDatabase): PostgresPool {
   let free = Promise.resolve()

@@ -44,7 +44,7 @@ export function isSctid(text: string): boolean {
   return isSctidShaped(text) && checkOf(text) === 0
 }
 
-/** The digits with their check digit behind them. */
+/** Appends the check digit. */
 export function withCheckDigit(digits: string): string {
   const check = checkOf(`${digits}0`)
   return `${digits}${Array.from({ length: 10 }, (_, digit) => digit).find((digit) => multiply(check, digit) === 0) ?? 0}`
@@ -74,7 +74,7 @@ export interface SnomedVersion {
 
 const VERSION = /^(http:\/\/snomed\.info\/x?sct\/([0-9]{6,18}))(?:\/version\/([0-9]{8}))?$/
 
-/** Takes a version or edition URI apart; `undefined` when it is none. */
+/** Parses a version or edition URI; `undefined` when it is not one. */
 export function snomedVersion(uri: string): SnomedVersion | undefined {
   const [, edition, module, date] = VERSION.exec(uri) ?? []
   if (edition === undefined || module === undefined) return undefined

@@ -9,11 +9,11 @@ import { sql } from './database/sql.js'
 const MAX_PAGES = 0x7fffffff
 
 /**
- * Copies a database file as it is now to another file, while other processes read and write it. The copy appears under its name when it
- * is whole, in the place of a file that was there.
+ * Copies a database file in its present state to another file, while other processes read and write it. The copy appears under its name when it is
+ * whole, in the place of a file that was there.
  *
- * @throws {OperationError} `parameter-value` when both are one file; `not-supported` on a Node older than 22.16; `storage-unavailable` when there is no such file, `storage-damaged` when
- *   it is not a database, `storage-full`.
+ * @throws {OperationError} `parameter-value` when both are one file; `not-supported` on a Node older than 22.16; `storage-unavailable` when there is
+ *   no such file, `storage-damaged` when it is not a database, `storage-full`.
  */
 export async function backupSqlite(file: string, copy: string): Promise<void> {
   if (await isSameFile(file, copy)) throw new OperationError('parameter-value', 'A database cannot be copied onto itself.')
@@ -46,7 +46,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 }
 
 /**
- * Looks through a whole database file for damage, in the calling thread; nothing is changed.
+ * Checks a whole database file for damage, in the calling thread. It changes nothing.
  *
  * @returns One sentence for each damage found; none when the file is whole.
  * @throws {OperationError} `storage-unavailable` when the file cannot be read.

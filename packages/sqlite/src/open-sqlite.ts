@@ -39,9 +39,9 @@ export interface SqliteFile {
 }
 
 /**
- * Opens a database file, which is made when there is none. Reads of one resource or session stay in the calling thread and take
- * microseconds; searches go to worker threads, writes with their flushes to another, where those that wait share a transaction. A
- * write is acknowledged after its commit. Other processes may use the file at the same time and see each other's writes at once.
+ * Opens a database file, and creates it if it does not exist. Reads of one resource or session stay in the calling thread and take microseconds;
+ * searches go to worker threads, writes with their flushes to another, where those that wait share a transaction. A write is acknowledged after its
+ * commit. Other processes may use the file at the same time and see each other's writes at once.
  *
  * @throws {OperationError} `storage-damaged` when the file is damaged, no database or another application's; nothing in it is changed.
  * @throws {TypeError} for anything but the path of a file, and for an option that is unknown or of another type.
@@ -55,9 +55,9 @@ export async function openSqlite(file: string, options: OpenSqliteOptions = {}):
 const FILLING_CACHE_KIB = 65_536
 
 /**
- * Opens a file as `openSqlite`, to be filled. When it holds no resource and nobody else has it open, the indexes by search parameters are
- * made by `close`, of all resources at once, which is less work; should `close` not be reached, by whoever opens the file next. Until then
- * this one answers no search by a search parameter (`storage-unavailable`).
+ * Opens a file like `openSqlite`, for a first load. When it holds no resource and nobody else has it open, the indexes by search parameters are made
+ * by `close`, of all resources at once, which is less work; should `close` not be reached, by whoever opens the file next. Until then this one
+ * answers no search by a search parameter (`storage-unavailable`).
  *
  * @throws {OperationError} as `openSqlite`; `close` also `storage-full`, after which everything that was written is there.
  */

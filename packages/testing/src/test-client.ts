@@ -2,7 +2,7 @@ import type { Bundle, OperationOutcome, Parameters } from 'fhir/r4.js'
 import type { Handler } from '@fhir-ops/handler'
 import type { ResourceOf } from 'fhir-ops/storage'
 
-/** An answer that was not a success. */
+/** The error for an answer whose status is not a success. */
 export class RequestFailed extends Error {
   override readonly name = 'RequestFailed'
   readonly status: number

@@ -72,7 +72,7 @@ const SHAPE: InputShape = inputShape<TestServiceOptions>({
 })
 
 /**
- * Makes a service over memory with all of R4, a clock that stands still and ids that are the same in each run.
+ * Makes a service over memory with all of R4, a stopped clock, and ids that are the same in each run.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @throws {OperationError} `resource-invalid` for a resource that cannot be stored.

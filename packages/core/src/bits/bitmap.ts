@@ -78,7 +78,7 @@ function shortRange(start: number, end: number, limit: number): Bitmap {
   return fewBitmap(few, limit)
 }
 
-/** The numbers given, in any order; numbers outside the limit are ignored. */
+/** Makes a set of numbers, given in any order. Numbers outside the limit are ignored. */
 export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
   const words = emptyBits(limit)
   for (const position of positions) if (position < limit) addBit(words, position)
@@ -117,7 +117,7 @@ export function* testedBitmap(limit: number, accept: (position: number) => boole
 
 const STEPS = 256
 
-/** The members of both. */
+/** The intersection of two sets. */
 export function and(a: Bitmap, b: Bitmap): Bitmap {
   return fewOf(a, b) ?? denseAnd(a, b)
 }
@@ -164,12 +164,12 @@ function fewOf(a: Bitmap, b: Bitmap): Bitmap | undefined {
   return undefined
 }
 
-/** The members of either. */
+/** The union of two sets. */
 export function or(a: Bitmap, b: Bitmap): Bitmap {
   return combined(a, b, (x, y) => x | y)
 }
 
-/** The members of the first that are not in the second. */
+/** The difference of two sets: what is in the first and not in the second. */
 export function andNot(a: Bitmap, b: Bitmap): Bitmap {
   if (a.few !== undefined)
     return fewBitmap(
@@ -182,7 +182,7 @@ export function andNot(a: Bitmap, b: Bitmap): Bitmap {
 /** What is skipped in words of 1,024 bits takes no longer than to find a block. */
 const FAR = 1_024
 
-/** The members in ascending order, each once, from the one that has `skip` members before it. */
+/** Iterates over the members in ascending order, after the first `skip` of them. */
 export function members(bitmap: Bitmap, skip = 0): Iterable<number> {
   if (bitmap.few !== undefined) return bitmap.few.subarray(skip)
   return membersOf(bitmap.words, skip, skip < FAR ? undefined : bitmap.ranks?.())

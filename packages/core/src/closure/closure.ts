@@ -46,12 +46,13 @@ const MAX_NAME = 256
 const ATTEMPTS = 100
 
 /**
- * Maintains a closure table: which of the codes that were ever added are below which others. The table is kept in the storage under its
- * name, for every caller that knows the name.
+ * Maintains a closure table: which of the codes added so far are below which others. The table is kept in the storage under its name, for every
+ * caller that knows the name.
  *
- * @throws {OperationError} `parameter-value` and `parameter-too-long` for a name that cannot be one; `not-found` for a table that does not exist, and for an unknown code or code system; `parameter-value` for a version
- *   that the table never had, or had before it was last emptied; `parameter-invalid` for concepts and version together, and for concepts of
- *   different versions of one code system: the first codes of a system fix its version for the table.
+ * @throws {OperationError} `parameter-value` and `parameter-too-long` for a name that cannot be one; `not-found` for a table that does not exist, and
+ *   for an unknown code or code system; `parameter-value` for a version that the table never had, or had before it was last emptied;
+ *   `parameter-invalid` for concepts and version together, and for concepts of different versions of one code system: the first codes of a system fix
+ *   its version for the table.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-closure.html
  */
 export function closure(ctx: OperationContext, input: ClosureInput): Promise<ClosureResult> {
@@ -126,7 +127,7 @@ async function addedOnce(ctx: OperationContext, name: string, concepts: readonly
   return { name, version: String(version), entries }
 }
 
-/** The result as the ConceptMap that `$closure` answers: each code is an element, and the codes above it, which subsume it, are its targets. */
+/** Makes the ConceptMap that `$closure` returns: each code is an element, and its targets are the codes that subsume it. */
 export function toConceptMap(result: ClosureResult): ConceptMap {
   checkResult('closure', result, 'entries')
   const { name, version, date, entries, explanation } = result

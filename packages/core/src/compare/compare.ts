@@ -67,7 +67,7 @@ export interface CompareResult extends Explained {
 }
 
 /**
- * Compares the codes of two value sets: by their definitions where these decide it, else by all their codes.
+ * Compares the codes of two value sets: by their definitions if these are enough to decide, otherwise code by code.
  *
  * @returns `indeterminate` when the codes of one of them cannot be known: an unknown code system, a grammar, a fragment, a filter that is not
  *   understood.
@@ -182,7 +182,7 @@ function messageOf(relationship: Decided, [a, b]: readonly [string, string]): st
   return texts[relationship]
 }
 
-/** The result as the Parameters that `$compare` answers; `diagnostics` adds how it was found and the codes. Default: neither. */
+/** Makes the Parameters that `$compare` returns. `diagnostics` adds the codes and how the answer was found. Default: neither. */
 export function toParameters(result: CompareResult, { diagnostics = false }: { readonly diagnostics?: boolean } = {}): Parameters {
   checkResult('compare', result, 'performedExpansion')
   const lists = Object.entries(result.codes ?? {}).filter(([, list]) => list.length > 0)

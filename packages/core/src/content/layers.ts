@@ -25,7 +25,7 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
 }
 
 /**
- * The definitions of a storage.
+ * Makes a content layer of the definitions in a storage.
  *
  * @param name Identity of the storage in cache keys; two storages that share a cache need two names.
  * @param parsed How texts are parsed; default in one go.

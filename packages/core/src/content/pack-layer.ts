@@ -22,13 +22,14 @@ interface PackedType {
 }
 
 /**
- * The definitions of a prebuilt pack. Only what is asked for is parsed.
+ * Makes a content layer of the definitions of a prebuilt pack. Only what is asked for is parsed.
  *
- * A pack is UTF-8: the line `fhir-ops-pack 2 <n>`, a table of n bytes, then what it lists. The table is a JSON array with one object per resource type: its
- * name in `type`, the length of its index in `index` and that of its resources in `resources`. Of each type there are first the index, then the resources as
- * compact JSON one after the other. An index is a JSON object with a list for each member that the resources are found by, their `id`, `url`, `version`, `status`
- * and key members, and one of their lengths in `bytes`; the lists have the order of the resources, and null where a resource lacks the member. By columns an
- * index is parsed in a quarter of the time that objects take, and that of a type which nobody asks for is not read.
+ * A pack is UTF-8: the line `fhir-ops-pack 2 <n>`, a table of n bytes, then what it lists. The table is a JSON array with one object per resource
+ * type: its name in `type`, the length of its index in `index` and that of its resources in `resources`. Of each type there are first the index, then
+ * the resources as compact JSON one after the other. An index is a JSON object with a list for each member that the resources are found by, their
+ * `id`, `url`, `version`, `status` and key members, and one of their lengths in `bytes`; the lists have the order of the resources, and null where a
+ * resource lacks the member. By columns an index is parsed in a quarter of the time that objects take, and that of a type which nobody asks for is
+ * not read.
  *
  * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
  * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
@@ -197,7 +198,7 @@ function objectIn(json: string): JsonObject {
 /** Texts by which definitions are found and read without parsing the others; so are guides by what they say of all resources of a type (`global`), and code systems by their OIDs. */
 const HEAD = ['resourceType', 'id', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
 
-/** The bytes of a pack, as `packLayer` reads it, of definitions, given as JSON texts, in their order. */
+/** Packs definitions, given as JSON texts, into the bytes that `packLayer` reads. Their order is kept. */
 export function packOf(definitions: readonly string[]): Uint8Array {
   const encoder = new TextEncoder()
   const records = definitions.map((text) => ({ head: headOf(JSON.parse(text)), bytes: encoder.encode(text) }))

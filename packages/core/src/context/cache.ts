@@ -21,7 +21,7 @@ export interface CacheOptions {
 
 const SHAPE: InputShape = inputShape<CacheOptions>({ maxEntries: AMOUNT, maxBytes: AMOUNT })
 
-/** Makes a cache that forgets what was unused for longest. @throws {TypeError} for an option that is unknown or of another type. */
+/** Makes a cache that evicts what has not been used for longest. @throws {TypeError} for an option that is unknown or of another type. */
 export function createCache(options: CacheOptions = {}): Cache {
   checkOptions('createCache', SHAPE, options)
   let forgotten = 0

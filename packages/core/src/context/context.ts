@@ -60,7 +60,7 @@ const LIMITS_SHAPE: InputShape = inputShape<Limits>({
   maxIssues: AMOUNT,
 })
 
-/** The limits of a context that sets none. */
+/** The default limits of a context. */
 export const DEFAULT_LIMITS: Limits = {
   maxExpansion: 100_000,
   maxAnswerBytes: 32 * 1024 * 1024,
@@ -274,7 +274,7 @@ function areLimits(value: unknown): boolean {
 }
 
 /**
- * The context of one request: its signal, its time limit, its own definitions on top.
+ * Derives the context of one request: with its own signal, time limit and definitions.
  *
  * @throws {OperationError} `parameter-required`, `parameter-value` or `parameter-unsupported` for an option that is unknown or of another type.
  */

@@ -33,7 +33,7 @@ export interface OtherRelease extends ElementsOfRelease {
 }
 
 /**
- * A release from its elements.
+ * Makes the description of another FHIR release from its elements.
  *
  * @param release The number in the urls of extensions: `5.0`.
  * @param read Gives what `releaseElements` made, as parsed JSON. It is called when an extension of the release is met first.

@@ -4,7 +4,7 @@ import type { Explanation } from '../explain/index.js'
 /** Every way an operation can fail. Adding a code is a minor release, removing one a major. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** The only place where a failure meets FHIR (`issue`, from the R4 issue-type value set) and HTTP (`status`). */
+/** Maps each error code to its FHIR issue type (`issue`, from the R4 issue-type value set) and its HTTP status (`status`). */
 export const ERRORS = {
   // The request
   'body-invalid': { status: 400, issue: 'invalid' },
@@ -91,7 +91,10 @@ export interface ErrorDetail {
   readonly explanation?: Explanation
 }
 
-/** Thrown by every operation and adapter; switch on `code`, never on `message`. An error of another copy of this package in the process is one, too. */
+/**
+ * The error that every operation and adapter throws. Switch on `code`, never on `message`. An error of another copy of this package in the process is
+ * one, too.
+ */
 export class OperationError extends Error {
   override readonly name: string = 'OperationError'
   readonly code: ErrorCode

@@ -15,7 +15,7 @@ export function outcomeOk(): OperationOutcome {
 }
 
 /**
- * The OperationOutcome that tells a caller about an error.
+ * Makes the OperationOutcome that describes an error to the caller.
  *
  * @param id Generated identifier of the outcome.
  * @throws {TypeError} for another error: what its message may show is not known.

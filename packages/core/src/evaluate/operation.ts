@@ -23,7 +23,7 @@ const SHAPE: InputShape = inputShape<EvaluateMeasureOperationOptions>({
 })
 
 /**
- * Makes `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
+ * Makes the descriptors of `Measure/$evaluate-measure` and `Measure/<id>/$evaluate-measure`.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/R4/measure-operation-evaluate-measure.html

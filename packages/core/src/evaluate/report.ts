@@ -20,8 +20,7 @@ import { reportSubject } from './report-subject.js'
 import { evaluatedResources, evidenceExtension, measureInfo, supplementOf } from './supplement-report.js'
 
 /**
- * The result as the MeasureReport that `$evaluate-measure` answers. The members of a `subject-list` are in contained Lists; an explanation is an
- * extension.
+ * Makes the MeasureReport that `$evaluate-measure` returns. The members of a `subject-list` are in contained Lists; an explanation is an extension.
  *
  * @see https://hl7.org/fhir/R4/measurereport.html
  */

@@ -52,13 +52,14 @@ const EXECUTE_INPUT = inputShape<ExecuteInput>({
 export const PASSED_HEADERS = ['accept', 'accept-language', 'content-type', 'user-agent'] as const
 
 /**
- * Runs a bot, a function of the host or stored code, on an input. Bots have their own time limit, `bots.limits.timeoutMs`; the
- * operation's deadline does not bound them.
+ * Runs a bot (a function of the host, or stored code) on an input. Bots have their own time limit, `bots.limits.timeoutMs`; the operation's deadline
+ * does not bound them.
  *
  * @returns The answer; with `explain: true` also which bot ran, how its input and answer were read and written, and which schemas they conform to.
  * @throws {OperationError} `not-found`, `multiple-matches` or `parameter-value` when no one bot is meant; `throttled` when too many run;
- *   `bot-failed`, `bot-timeout` or `bot-too-costly` when it gives no answer, with its own message as `diagnostics` only where
- *   `exposeBotErrors` is set; `body-structure` with the place for an input that does not conform to the bot's `inputSchema`; `not-supported` when stored code has no runtime; `aborted` when the caller has gone.
+ *   `bot-failed`, `bot-timeout` or `bot-too-costly` when it gives no answer, with its own message as `diagnostics` only where `exposeBotErrors` is
+ *   set; `body-structure` with the place for an input that does not conform to the bot's `inputSchema`; `not-supported` when stored code has no
+ *   runtime; `aborted` when the caller has gone.
  */
 export async function execute(ctx: ExecuteContext, input: ExecuteInput): Promise<ExecuteResult> {
   checkInput(ctx, input, EXECUTE_INPUT)

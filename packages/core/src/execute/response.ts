@@ -27,7 +27,7 @@ const HEADERS: ReadonlySet<string> = new Set(['content-language', 'etag', 'last-
 const SHAPE: InputShape = inputShape<BotResponseOptions>({ status: ANYTHING, headers: ANYTHING, body: ANYTHING })
 
 /**
- * Makes the answer of a bot that chooses its status or headers. Their values are checked when the bot has ended.
+ * Makes an answer of a bot with its own status or headers. Their values are checked when the bot has ended.
  *
  * @throws {TypeError} for an option that is unknown.
  */
@@ -37,7 +37,7 @@ export function botResponse(options: BotResponseOptions): BotResponse {
   return { [brand]: true, status: options.status ?? (nothing ? 204 : 200), headers: options.headers ?? {}, body: options.body }
 }
 
-/** True for what `botResponse` gave. */
+/** True for a value that `botResponse` made. */
 export function isBotResponse(value: unknown): value is BotResponse {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
 }

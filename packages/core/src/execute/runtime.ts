@@ -14,7 +14,7 @@ export interface BotLimits {
   readonly sourceBytes: number
 }
 
-/** The limits where a host sets no others. */
+/** The default limits of bots. */
 export const DEFAULT_BOT_LIMITS: BotLimits = {
   timeoutMs: 10_000,
   memoryBytes: 64 * 1024 * 1024,

@@ -53,13 +53,13 @@ async function entriesOf(selection: Selection): Promise<ExpandResult> {
 }
 
 /**
- * The codes of a value set one after the other, without the whole answer in memory and without a limit on their number. They come as from
- * `expand` with `excludeNested`: in the order of the definition, or, with a text filter, the best first.
+ * Streams the codes of a value set, without holding the whole answer in memory and without a limit on their number. They come as from `expand` with
+ * `excludeNested`: in the order of the definition, or, with a text filter, the best first.
  *
  * @param input As for `expand`, `offset` and `count` too.
  * @yields each code once
- * @throws {OperationError} As `expand`, but never `too-costly` for the number of codes; `aborted` also between two codes. The time limit applies
- *   up to the first code: from then on the reader sets the pace.
+ * @throws {OperationError} As `expand`, but never `too-costly` for the number of codes; `aborted` also between two codes. The time limit applies up
+ *   to the first code: from then on the reader sets the pace.
  */
 export async function* expandStream(ctx: OperationContext, input: ExpandInput): AsyncGenerator<ExpansionEntry, void, undefined> {
   yield* (await openExpansion(ctx, input)).entries
@@ -71,7 +71,7 @@ export interface StreamedExpansion extends ExpansionFrame {
   readonly entries: AsyncIterable<ExpansionEntry>
 }
 
-/** The same as `expandStream`, with what is known before the first code. @throws {OperationError} As `expandStream`. */
+/** Like `expandStream`, and gives the header of the expansion before the first code. @throws {OperationError} As `expandStream`. */
 export async function openExpansion(ctx: OperationContext, input: ExpandInput): Promise<StreamedExpansion> {
   const selection = await selectedCodes(ctx, input)
   const entries = await streamedEntries(selection)

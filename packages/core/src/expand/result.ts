@@ -68,7 +68,7 @@ const UNCLOSED = 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed'
 /** Not repeated: the parameters of the expansion report the status of what was used. */
 const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
 
-/** The result as the ValueSet that `$expand` answers. R4 has no properties of codes, so they are extensions. */
+/** Makes the ValueSet that `$expand` returns. R4 has no properties of codes, so they are extensions. */
 export function toValueSet(result: ExpandResult): ValueSet {
   checkResult('expand', result, 'contains')
   return finished(writingValueSet(result))
@@ -154,7 +154,7 @@ function* writingEntries(entries: readonly ExpansionEntry[], level = 1): Work<Va
   return written
 }
 
-/** One code of an expansion as an item of `ValueSet.expansion.contains`, without the codes below it. */
+/** Makes an item of `ValueSet.expansion.contains` of one code, without the codes below it. */
 export function toContains(entry: ExpansionEntry): ValueSetExpansionContains {
   const extension = [...entry.extensions, ...entry.properties.map(entryProperty)]
   return {

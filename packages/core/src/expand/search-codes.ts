@@ -8,7 +8,7 @@ import type { ExpandInput } from './input.js'
 import type { ExpansionEntry } from './result.js'
 
 /**
- * Answers what the search modifiers `:in`, `:not-in`, `:above` and `:below` ask, by expansion.
+ * Finds the codes for the search modifiers `:in`, `:not-in`, `:above` and `:below`, by expansion.
  *
  * @param context Asked at each question, because searching is part of the context itself.
  */

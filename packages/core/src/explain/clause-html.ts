@@ -5,14 +5,15 @@ import type { Explanation } from './explanation.js'
 const MAX_CHARACTERS = 4_000_000
 
 /**
- * An explanation of a Measure or of CQL as a page of HTML: the reason of each population or definition, and the source, in which each clause is marked as true, false, null or not
- * evaluated. The page has no script and needs nothing else; it is in light and dark, and every text of resources and libraries is escaped.
+ * Writes an explanation of a Measure or of CQL as an HTML page: the reason for each population or definition, and the source, with each clause marked
+ * as true, false, null or not evaluated. The page has no script and needs nothing else; it is in light and dark, and every text of resources and
+ * libraries is escaped.
  */
 export function explanationHtml({ criteria = [], source }: Pick<Explanation, 'criteria' | 'source'>, title = 'Explanation'): string {
   return pageOf(title, [...criteria.map(criterionHtml), ...(source === undefined ? [] : sourceHtml(source))])
 }
 
-/** What the clauses of CQL were over many subjects, as such a page: each is marked by what it was for most, and names the counts. */
+/** Writes the coverage of CQL over many subjects as an HTML page: each clause is marked by its most frequent value and shows the counts. */
 export function coverageHtml(coverage: Coverage, title = 'Coverage'): string {
   return pageOf(title, sourceHtml(coverage))
 }
@@ -107,8 +108,8 @@ function countsTitle(counts: ClauseCounts): string {
 }
 
 /**
- * The coverage in the form of lcov, with a file for each library: lines with clauses, and for how many subjects one of them was evaluated. A clause that is true for some and not for others has
- * two branches. Clauses without a place in the text are left out.
+ * Writes the coverage in the lcov format, with a file for each library: for each line with clauses, the number of subjects for which one of them was
+ * evaluated. A clause that is true for some and not for others has two branches. Clauses without a place in the text are left out.
  */
 export function coverageLcov({ libraries }: Coverage): string {
   return libraries.map(libraryLcov).join('')

@@ -2,7 +2,7 @@ import type { Item, Items } from './item.js'
 import type { FhirNode } from './node.js'
 import type { UnitConversion } from './quantity.js'
 
-/** Says that an answer is not there yet: the host has noted the question, and evaluating again once it is answered will succeed. */
+/** Returned where an answer is not available yet. The host has recorded the question; evaluate again when it is answered. */
 export const PENDING: unique symbol = Symbol('pending')
 
 /** An answer of the host that is not there yet. */

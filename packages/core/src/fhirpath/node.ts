@@ -21,7 +21,7 @@ export interface NodeSink {
   push(node: FhirNode): unknown
 }
 
-/** The node of a whole resource, or of a value of the given type. */
+/** Makes the node of a whole resource, or of a value of the given type. */
 export function rootNode(model: TypeModel, value: unknown, typeName?: string): FhirNode {
   const name = typeName ?? (isObject(value) ? stringAt(value, 'resourceType') : undefined)
   const type = name === undefined ? undefined : model.type(name)
@@ -71,7 +71,7 @@ export function childSlots(node: FhirNode): ReadonlyMap<string, readonly Element
   return Map.groupBy(presentSlots(node), ({ name }) => name)
 }
 
-/** FHIRPath of a node from its root, with an index on what repeats and `ofType()` on choices: `Patient.name[0].given[1]`. */
+/** The FHIRPath of a node from its root, with an index for repeating elements and `ofType()` for choices: `Patient.name[0].given[1]`. */
 export function pathOf(node: FhirNode): string {
   const { parent, slot, index } = node
   if (parent === undefined || slot === undefined) return node.type.name

@@ -108,7 +108,7 @@ class ParsedMessage implements Hl7Message, Parsed {
   }
 }
 
-/** True for what `parseHl7` gave. */
+/** True for a message that `parseHl7` made. */
 export function isHl7Message(value: unknown): value is Hl7Message {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, brand)
 }

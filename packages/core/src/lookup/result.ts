@@ -38,7 +38,7 @@ export interface LookupResult extends Explained {
   readonly supplements: readonly string[]
 }
 
-/** The result as the Parameters that `$lookup` answers. */
+/** Makes the Parameters that `$lookup` returns. */
 export function toParameters(result: LookupResult): Parameters {
   checkResult('lookup', result, 'designations')
   return {

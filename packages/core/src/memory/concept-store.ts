@@ -13,7 +13,7 @@ interface Kept {
   changes: number
 }
 
-/** Keeps imported code systems in memory, as long as the process lives. */
+/** Keeps imported code systems in memory, for as long as the process runs. */
 export function memoryConceptStore(): ConceptStore {
   const kept: Kept = { published: new Map(), staged: new Map(), changes: 0 }
   return {

@@ -41,8 +41,8 @@ const SHAPE: InputShape = inputShape<MemoryStorageOptions>({ indexer: FUNCTION, 
 const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: true, sorts: true, contained: true }
 
 /**
- * A storage that lives and ends with the process: for tests, and for content that is loaded at start. Nothing in it waits, so every
- * call sees all earlier ones done.
+ * Keeps resources in memory, for as long as the process runs: for tests, and for content that is loaded at start. Nothing in it waits, so every call
+ * sees all earlier ones done.
  *
  * @param resources Its first content; each needs a `resourceType` and an `id`.
  * @throws {TypeError} when the resources are not a list, and for an option that is unknown or of another type.

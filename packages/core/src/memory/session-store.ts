@@ -3,7 +3,7 @@ import type { SessionRecord, SessionState, SessionStore, UserRecord } from '../s
 
 type UserStore = Pick<SessionStore, 'user' | 'putUser' | 'setUserState' | 'raiseEpoch'>
 
-/** Users and sessions that live and end with the process. */
+/** Keeps users and sessions in memory, for as long as the process runs. */
 export function memorySessionStore(): SessionStore {
   return { ...userStore(), ...sessionsStore(), ...usedKeys() }
 }

@@ -139,8 +139,8 @@ function refuseOtherRelease(manifest: JsonObject, name: string): void {
 }
 
 /**
- * The definitions of a package as a layer of content, found by url and version. Several versions of a package may be layers side by side.
- * The package's name and version identify its content in cache keys.
+ * Makes a content layer of the definitions of a package, which are found by url and version. Several versions of a package may be layers side by
+ * side. The package's name and version identify its content in cache keys.
  */
 export function packageLayer({ name, version, definitions }: FhirPackage): ContentLayer {
   const pack = packOf(definitions.map(({ text }) => text))
@@ -165,7 +165,7 @@ export function isRelease(name: string): boolean {
   return RELEASE.test(name)
 }
 
-/** The dependencies of packages that are not among them, in order, each once. */
+/** Lists the dependencies of packages that are missing among them, in order, each once. */
 export function openDependencies(packages: readonly PackageManifest[]): readonly OpenDependency[] {
   return packages.flatMap((one) =>
     [...one.dependencies].flatMap(([name, version]): OpenDependency[] => {

@@ -34,8 +34,8 @@ const DRAFT = 'https://json-schema.org/draft/2020-12/schema'
 const MAX_CODES = 500
 
 /**
- * The JSON Schema of a type or a profile, for forms, inputs of programs and answers of language models. What it refuses, `validate` refuses too; what it
- * takes may still break the demands in `unexpressed`.
+ * Makes the JSON Schema of a type or a profile, for forms, program inputs and answers of language models. What it refuses, `validate` refuses too;
+ * what it takes may still break the demands in `unexpressed`.
  *
  * @throws {OperationError} `profile-not-found` when there is no such StructureDefinition; `definition-required` when the context has no types;
  *   `parameter-required`, `aborted`, `computation-timeout`.

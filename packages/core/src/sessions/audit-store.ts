@@ -41,8 +41,8 @@ const SHAPE: InputShape = inputShape<AuditStoreOptions>({
 })
 
 /**
- * Makes an audit sink that stores AuditEvents: one write at a time, of all events that have come meanwhile. Memory is bounded: events beyond
- * `maxWaiting` are refused.
+ * Makes an audit sink that stores AuditEvents. It does one write at a time, with all events that arrived since the last one. Memory is bounded:
+ * events beyond `maxWaiting` are refused.
  *
  * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
@@ -98,8 +98,8 @@ const REQUEST_ID = 'urn:fhir-ops:request-id'
 const LOGIN_ID = 'urn:fhir-ops:login-id'
 
 /**
- * Writes an audit event as FHIR: what happened as subtype, who asked as agent, the client application as another, and as entities what was
- * asked for, the session and the request.
+ * Makes a FHIR AuditEvent of an audit event: the event as `subtype`; the caller and the client application as agents; the target, the session and the
+ * request as entities.
  *
  * @see https://hl7.org/fhir/R4/auditevent.html
  */

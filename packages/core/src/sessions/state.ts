@@ -148,7 +148,7 @@ export type RejectionReason =
   | 'user-disabled'
   | 'user-deleted'
 
-/** The error for a token that is not accepted. */
+/** Makes the error for a token that is not accepted. */
 export function rejected(reason: RejectionReason): OperationError {
   return new OperationError('token-invalid', INVALID_TOKEN, { cause: reason })
 }

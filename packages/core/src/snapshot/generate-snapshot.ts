@@ -28,13 +28,14 @@ export interface SnapshotResult {
 const INPUT = inputShape<SnapshotInput>({ definition: OBJECT, url: TEXT })
 
 /**
- * Makes the snapshot of a profile or type: what its base has, with the differential applied. The snapshot of a base or of a type's profile that has none
- * is made too. Whether a profile may say what it says is another matter, for `validate`.
+ * Generates the snapshot of a profile or type: the snapshot of its base with the differential applied. The snapshot of a base or of a type's profile
+ * that has none is made too. Whether a profile may say what it says is another matter, for `validate`.
  *
  * @returns The definition with its snapshot, as it is where it has a snapshot and no differential.
  * @throws {OperationError} `parameter-required` without a definition or url, `source-ambiguous` with both; `not-found` for a url that nothing has;
- *   `definition-not-found` when a base is not known; `definition-invalid` for what is not a StructureDefinition, has no differential, is of another type
- *   than its base, or builds on itself; `too-costly` for more than 100,000 elements or a path of more than 100 steps; `aborted`, `computation-timeout`.
+ *   `definition-not-found` when a base is not known; `definition-invalid` for what is not a StructureDefinition, has no differential, is of another
+ *   type than its base, or builds on itself; `too-costly` for more than 100,000 elements or a path of more than 100 steps; `aborted`,
+ *   `computation-timeout`.
  * @see https://hl7.org/fhir/R4/profiling.html#snapshot
  */
 export async function generateSnapshot(ctx: OperationContext, input: SnapshotInput): Promise<SnapshotResult> {

@@ -17,7 +17,8 @@ export function checkVersion({ type, id, ifVersion }: Pick<WriteEntry, 'type' | 
 }
 
 /**
- * Checks what plain JavaScript may give to a write: one entry is not a list of one. Every adapter calls this first; `checkLaidOut` is about each entry.
+ * Checks the entries of a write, for callers without type checks. A single entry that is not in a list is refused. Every adapter calls this first;
+ * `checkLaidOut` is about each entry.
  *
  * @throws {OperationError} `parameter-value` for anything but a list of objects; `parameter-required` when it is missing.
  */
@@ -42,8 +43,8 @@ const CONDITIONS: Readonly<Record<Condition['kind'], true>> = {
 }
 
 /**
- * Checks what plain JavaScript may give as the query of a search or count: the text of a FHIR search finds nothing, and must not seem to. Every
- * adapter calls this first.
+ * Checks the query of a search or count, for callers without type checks. The text of a FHIR search is refused, since it would silently find nothing.
+ * Every adapter calls this first.
  *
  * @throws {OperationError} `parameter-value` for anything but an object with `type` and `where`; `parameter-required` when it is missing.
  */
@@ -58,7 +59,7 @@ export function checkQuery(query: Pick<SearchQuery, 'type' | 'where'>): void {
 }
 
 /**
- * The same for a scan, and for what comes with its matches.
+ * Checks the query of a scan, including what is read with its matches.
  *
  * @throws {OperationError} as `checkQuery`.
  */

@@ -14,13 +14,13 @@ export function historyOrder(a: HistoryPosition, b: HistoryPosition): number {
   return b.updated - a.updated || compareTexts(a.type, b.type) || compareTexts(a.id, b.id) || b.version - a.version
 }
 
-/** The position as an opaque text. */
+/** Encodes a position in a history as an opaque text. */
 export function historyCursor({ updated, type, id, version }: HistoryPosition): string {
   return JSON.stringify([updated, type, id, version])
 }
 
 /**
- * The position of a text from `historyCursor`.
+ * Decodes a text that `historyCursor` made.
  *
  * @throws {OperationError} `search-invalid` when the text is not a position.
  */

@@ -25,7 +25,7 @@ export interface ResourceToPut {
 }
 
 /**
- * Makes the write entry of a resource: its text laid out, its index entries made.
+ * Makes the write entry of a resource: its text in the form that storages keep, and its index entries.
  *
  * @throws {OperationError} as `writableText`; `parameter-required` without an indexer.
  */

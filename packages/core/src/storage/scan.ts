@@ -4,7 +4,7 @@ import { compareIds } from './sort-position.js'
 import type { ScanItem, ScanPage, Storage, StoredResource } from './storage.js'
 
 /**
- * Goes through the matches of a query, page by page as the caller goes on.
+ * Iterates over the matches of a query and reads page after page as the caller proceeds.
  *
  * @yields Every match in the order of the query.
  */
@@ -17,13 +17,13 @@ export async function* allMatches(storage: Pick<Storage, 'search'>, query: Searc
   } while (next !== undefined)
 }
 
-/** Bytes of text after which a page ends, where the query names none. */
+/** Bytes of text after which a page of a scan ends, unless the query sets a limit. */
 export const SCAN_PAGE_BYTES: number = 8 * 1024 * 1024
 
-/** Most bytes of what comes with one resource of a scan, as it comes in one item. */
+/** Largest size in bytes of a scan item, that is of a resource with everything that is read with it. */
 export const SCAN_ITEM_BYTES: number = 64 * 1024 * 1024
 
-/** What adapters throw for one that is longer than `SCAN_ITEM_BYTES`. */
+/** Makes the error that adapters throw for an item longer than `SCAN_ITEM_BYTES`. */
 export function scanItemTooLong({ type, id }: Pick<StoredResource, 'type' | 'id'>): OperationError {
   return new OperationError('too-costly', `What refers to ${type}/${id} is longer than ${SCAN_ITEM_BYTES} bytes; a scan takes less.`)
 }

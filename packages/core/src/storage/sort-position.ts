@@ -30,7 +30,7 @@ function keyOf({ stored, entries }: IndexedResource, { param, field, descending 
   return best
 }
 
-/** As for `sort`: resources without a key come last in both directions, and the id decides at the end. */
+/** Compares two positions, as for `Array.sort`. Resources without a key come last in both directions; equal keys are ordered by id. */
 export function comparePositions(a: SortPosition, b: SortPosition, sort: readonly SortKey[]): number {
   return compareSortKeys(a, b, sort) || compareIds(a.id, b.id)
 }

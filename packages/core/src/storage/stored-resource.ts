@@ -14,7 +14,7 @@ export interface StoredRow {
 }
 
 /**
- * Makes the resource that an adapter returns. The text is stamped and parsed at first use; from then on the row's is not kept beside it.
+ * Makes the `StoredResource` that an adapter returns. The text is stamped and parsed at first use; from then on the row's is not kept beside it.
  *
  * @param textOf Makes the whole text of a row that is kept in another form.
  */
@@ -81,10 +81,10 @@ export function metaPrefix(type: string, id: string): string {
 }
 
 /**
- * Checks that an entry can be written.
+ * Checks that a write entry is valid.
  *
- * @throws {OperationError} `resource-invalid` when the text of a put does not begin as every stored text does; `parameter-value` for what is
- *   neither a put nor a deletion, such as a bare resource.
+ * @throws {OperationError} `resource-invalid` when the text of a put does not begin as every stored text does; `parameter-value` for what is neither
+ *   a put nor a deletion, such as a bare resource.
  */
 export function checkLaidOut(entry: WriteEntry): void {
   if (entry.op === 'delete') return
@@ -111,12 +111,12 @@ function objectIn(value: unknown): JsonObject {
 /** The parameter by which a resource refers to those within it; no code of a search parameter is like it. */
 export const CONTAINED_PARAM = '#'
 
-/** What resources of a type are called in a storage where they are contained in another: no type of FHIR, so that no other search finds them. */
+/** The type under which storages keep contained resources of a type. It is not a FHIR type, so other searches do not find them. */
 export function containedType(type: string): string {
   return `#${type}`
 }
 
-/** Where `refersTo` looks for resources of a type: by themselves, and within others. No id is one in both places. */
+/** The types under which `refersTo` looks for resources of a type: resources of their own, and contained ones. No id is one in both places. */
 export function placesOf(type: string): readonly string[] {
   return isContainedType(type) ? [type] : [type, containedType(type)]
 }

@@ -78,7 +78,7 @@ export interface SubsumesResult extends Explained {
 }
 
 /**
- * Finds whether one code is above, below or the same as another in the hierarchy of their code system.
+ * Compares two codes in the hierarchy of their code system: one subsumes the other, they are the same, or they are not related.
  *
  * @returns The outcome; with `explain: true` also the path from one code up to the other.
  * @throws {OperationError} `parameter-required` when a code or the system is missing; `source-ambiguous` for a code beside its coding;
@@ -140,7 +140,7 @@ function outcomeOf({ header, hierarchy }: CodeSystemProvider, a: number, b: numb
   return isBelow ? 'subsumed-by' : 'not-subsumed'
 }
 
-/** The result as the Parameters that `$subsumes` answers. */
+/** Makes the Parameters that `$subsumes` returns. */
 export function toParameters(result: SubsumesResult): Parameters {
   checkResult('subsumes', result, 'outcome')
   const { outcome, explanation } = result

@@ -58,8 +58,8 @@ export async function withinSpan<T>(tracer: Tracer | undefined, name: string, wo
 type Observe = <T>(call: string, about: Attributes, work: () => Promise<T>) => Promise<T>
 
 /**
- * The storage with a span for each call (`storage.read`, ...) and its duration in the histogram `fhir_ops.storage.duration`, both with the
- * type of the resources and, for a call that failed, the code of the error. Nothing of resources, ids or queries goes there.
+ * Wraps a storage: each call makes a span (`storage.read`, ...) and is counted in the histogram `fhir_ops.storage.duration`, both with the resource
+ * type and, for a failed call, the error code. Nothing of resources, ids or queries goes there.
  */
 export function observedStorage(storage: Storage, telemetry: Telemetry): Storage {
   const observe = observerOf(telemetry)

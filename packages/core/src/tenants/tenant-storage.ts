@@ -30,8 +30,8 @@ import {
 } from '../storage/index.js'
 
 /**
- * A tenant's part of a storage: a storage of its own, with ids, versions and histories of its own. It is kept under types that begin with the
- * tenant's name (`acme.Patient`), so that no query of another part reaches it, whatever its conditions.
+ * Makes the storage of one tenant, with its own ids, versions and histories, in a storage that tenants share. It is kept under types that begin with
+ * the tenant's name (`acme.Patient`), so that no query of another part reaches it, whatever its conditions.
  *
  * @param storage Any that keeps types as they are given; one in front of another FHIR server does not.
  * @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens.
@@ -202,8 +202,8 @@ function checkTenant(name: string): string {
 }
 
 /**
- * A tenant's part of a session store: its own users, sessions and tokens. A token or login id of another part is unknown here. `purge` is
- * of the whole store, as it forgets only what nobody can use any more.
+ * Makes the session store of one tenant, with its own users, sessions and tokens, in a store that tenants share. A token or login id of another part
+ * is unknown here. `purge` is of the whole store, as it forgets only what nobody can use any more.
  *
  * @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens.
  */

@@ -31,7 +31,7 @@ export interface BindingChecker {
 
 const QUESTION = inputShape<{ readonly valueSet: string }>({ valueSet: needed(TEXT) })
 
-/** Makes the checker of one run. */
+/** Makes a checker of bindings, for one run. */
 export function createBindingChecker(ctx: OperationContext): BindingChecker {
   const tests = new Map<string, Promise<MemberTest>>()
   const test = (valueSet: string): Promise<MemberTest> => {

@@ -59,7 +59,11 @@ const SHAPE: InputShape = inputShape<CapabilitiesOptions>({
   codeSystems: listOf(TEXT),
 })
 
-/** What the terminology operations can do: the answer to `metadata?mode=terminology`. @see https://hl7.org/fhir/R4/terminologycapabilities.html */
+/**
+ * Makes the TerminologyCapabilities of the terminology operations: the answer to `metadata?mode=terminology`.
+ *
+ * @see https://hl7.org/fhir/R4/terminologycapabilities.html
+ */
 export function terminologyCapabilities(given: CapabilitiesOptions): JsonObject {
   checkOptions('terminologyCapabilities', SHAPE, given)
   const { base, codeSystems = [], ...options } = given

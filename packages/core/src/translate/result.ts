@@ -40,7 +40,7 @@ export interface TranslationForm {
   readonly reverse?: boolean | undefined
 }
 
-/** The result as the Parameters that `$translate` answers. */
+/** Makes the Parameters that `$translate` returns. */
 export function toParameters(result: TranslateResult, { names = 'R4', reverse = false }: TranslationForm = {}): Parameters {
   checkResult('translate', result, 'matches')
   const matchParts = names === 'R4' ? partsR4 : reverse ? reverseParts : partsR5

@@ -2,7 +2,7 @@ import type { UnitConversion } from '../fhirpath/index.js'
 import { UNIT_ATOMS, UNIT_PREFIXES, type UnitAtom } from './atoms.js'
 import { unitReader, type UcumLibrary } from './unit-reader.js'
 
-/** The factor by which an amount in the UCUM unit `from` is multiplied to be in `to`; `undefined` when they do not compare, or are not understood. */
+/** The factor that converts an amount from the UCUM unit `from` to the unit `to`; `undefined` when the units are not comparable or not known. */
 export function convertUnit(from: string, to: string): number | undefined {
   if (from === to) return 1
   const [source, target] = [measureOf(from), measureOf(to)]
@@ -10,8 +10,8 @@ export function convertUnit(from: string, to: string): number | undefined {
 }
 
 /**
- * Converts units with `@lhncbc/ucum-lhc`, those that it is rid of quickly without it. Units that do not start at the same zero, such as
- * degrees, or are not multiples of each other have no factor.
+ * Makes a unit conversion with `@lhncbc/ucum-lhc`. Common clinical units are converted without it, which is faster. Units that do not start at the
+ * same zero, such as degrees, or are not multiples of each other have no factor.
  */
 export function ucumConversion(library: UcumLibrary): UnitConversion {
   const reader = unitReader(library)

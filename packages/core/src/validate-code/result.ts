@@ -32,7 +32,7 @@ export interface ValidateCodeResult extends Explained {
   readonly causedByUnknown: boolean
 }
 
-/** The result as the Parameters that `$validate-code` answers. */
+/** Makes the Parameters that `$validate-code` returns. */
 export function toParameters(result: ValidateCodeResult): Parameters {
   checkResult('validateCode', result, 'issues')
   return {

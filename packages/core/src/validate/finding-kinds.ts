@@ -45,7 +45,7 @@ export const CQL_UNCHECKED: FindingDefinition = defineFinding(
   'Set up a translator: checkLibrary of the context.',
 )
 
-/** Every kind of finding of this library by its name, in the order of the rules. */
+/** Every kind of finding of this library, in the order of the rules. */
 export const FINDING_KINDS: Readonly<Record<string, FindingDefinition>> = Object.fromEntries(
   [...JSON_FINDINGS, SUPPRESSION_EXPIRED, UPDATE_ID, UPDATE_VERSION, CQL_ERROR, CQL_WARNING, CQL_UNCHECKED, ...RULE_FINDINGS.values()].map(
     (one) => [one.kind, one],

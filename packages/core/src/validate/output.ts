@@ -18,7 +18,7 @@ export interface OutcomeOptions {
 const OUTCOME_OPTIONS: InputShape = inputShape<OutcomeOptions>({ id: TEXT })
 
 /**
- * The OperationOutcome of a validation, as `$validate` answers it: id `ok` when no finding is an error, and one issue `All OK` when there are no
+ * Makes the OperationOutcome that `$validate` returns: with the id `ok` when no finding is an error, and with one issue `All OK` when there are no
  * findings. An explanation is an extension.
  *
  * @throws {TypeError} for an option that is unknown.

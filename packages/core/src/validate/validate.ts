@@ -63,11 +63,12 @@ export interface ValidateResult extends Explained {
 }
 
 /**
- * Validates a resource against the definitions of FHIR, the profiles that it claims and those that the caller names. Nothing is stored.
+ * Validates a resource against the definitions of FHIR, the profiles in its `meta.profile`, and the profiles that the caller names. Nothing is
+ * stored.
  *
  * @returns What is wrong with the resource; with `explain: true` also which profiles and value sets it was checked against.
- * @throws {OperationError} `profile-not-found` for a profile of the input that is not to be found; `definition-required` when the
- *   context has no types; `parameter-required` when no resource is given; `aborted`, `computation-timeout`, however short the work.
+ * @throws {OperationError} `profile-not-found` for a profile of the input that is not to be found; `definition-required` when the context has no
+ *   types; `parameter-required` when no resource is given; `aborted`, `computation-timeout`, however short the work.
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {

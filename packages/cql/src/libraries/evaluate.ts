@@ -25,7 +25,7 @@ export interface EvaluationOptions {
 
 const MAX_STEPS = 10_000_000
 
-/** What one subject's definitions are evaluated with; keeps each definition's value. */
+/** Makes the evaluation of one subject, which keeps the value of each definition. */
 export function createEvaluation({ subject, retrieve, now, ...options }: EvaluationOptions): Evaluation {
   return createEvaluations({ ...options, now: () => now })(subject, retrieve)
 }

@@ -41,8 +41,9 @@ const MAX_WAITING = 64
 const MAX_WAIT_MS = 5000
 
 /**
- * The reference translator in a thread of its own, which is started at first use. Texts are translated one after the other; the thread is
- * ended when one takes too long or too much memory, which fails that text only. What was translated is kept, up to 250,000 characters of CQL.
+ * Opens a translator that runs the reference translator in its own thread, which starts at first use. Texts are translated one after the other; the
+ * thread is ended when one takes too long or too much memory, which fails that text only. What was translated is kept, up to 250,000 characters of
+ * CQL.
  *
  * `translate` rejects with an `OperationError`: `too-costly` for texts that are too long or take too long, `throttled` when too many wait,
  * `not-supported` when the package `@cqframework/cql` is not installed.

@@ -28,10 +28,10 @@ export const EMPTY_TUPLE: string = `${EXTENSIONS}/cqf-isEmptyTuple`
 const UCUM = 'http://unitsofmeasure.org'
 
 /**
- * A CQL result as parameters of one name (Using CQL with FHIR, requirement 4.3).
+ * Makes the parameters of one CQL result, which all have the same name (Using CQL with FHIR, requirement 4.3).
  *
- * The type is in the extension `cqf-cqlType`. Null is a value that is absent with reason `unknown`; an empty list is marked as such; the
- * elements of a list are parameters of the same name, lists within lists and tuples are parts. Open bounds of intervals become closed.
+ * The type is in the extension `cqf-cqlType`. Null is a value that is absent with reason `unknown`; an empty list is marked as such; the elements of
+ * a list are parameters of the same name, lists within lists and tuples are parts. Open bounds of intervals become closed.
  */
 export function toParameterEntries(name: string, value: Value): readonly ParametersParameter[] {
   if (!isList(value)) return [entry(name, value)]
@@ -44,7 +44,7 @@ function listEntry(name: string, list: readonly Value[]): ParametersParameter {
   return { name, part: list.flatMap((item) => toParameterEntries('element', item)) }
 }
 
-/** Several results as one Parameters resource. */
+/** Makes one Parameters resource of several CQL results. */
 export function toParameters(results: ReadonlyMap<string, Value>): Parameters {
   return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value)) }
 }

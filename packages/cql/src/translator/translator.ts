@@ -59,7 +59,7 @@ export function modelTexts(model: TypeModel): ModelTexts {
 }
 
 /**
- * The reference translator, from the optional package `@cqframework/cql`, in this thread.
+ * Makes a translator that runs the reference translator, from the optional package `@cqframework/cql`, in this thread.
  *
  * Loading it takes a tenth of a second, the first library with FHIR about a second more, and it does not give way while it works: a server uses
  * `openWorkerTranslator` of `@fhir-ops/cql/node`. What was translated is kept, up to 250,000 characters of CQL.

@@ -52,7 +52,7 @@ export function scopeParser(): (scope: string) => ScopeGrant | undefined {
 }
 
 /**
- * What a scope grants. Unknown, misordered and malformed scopes grant nothing; neither does a query for all types.
+ * Parses what a scope grants. Unknown, misordered and malformed scopes grant nothing; neither does a query for all types.
  *
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
  */
@@ -74,12 +74,12 @@ export function isNarrow({ level, query }: ScopeGrant): boolean {
   return level === 'patient' || query !== undefined
 }
 
-/** True for a scope that is about FHIR resources, whether or not it grants anything. */
+/** True for a scope in the form of a FHIR resource scope, whether or not it grants anything. */
 export function isFhirScope(scope: string): boolean {
   return /^(patient|user|system)\//.test(scope)
 }
 
-/** True when the grant is about the action and the type. Writing Bots must be granted by name: it is a way to run code. */
+/** True when the grant covers the action and the type. Writing Bots must be granted by name: it is a way to run code. */
 export function covers(grant: Pick<ScopeGrant, 'type' | 'actions'>, action: Action, type: string): boolean {
   const byName = type === 'Bot' && action !== 'read' && action !== 'search'
   return grant.actions.has(action) && (grant.type === type || (grant.type === '*' && !byName))

@@ -61,7 +61,7 @@ export function checkOrigins({ origins, credentials = false }: CorsOptions): voi
     )
 }
 
-/** Whether a browser can send the text as an origin: scheme, host and port, no path. */
+/** True for a text that a browser can send as an origin: scheme, host and port, no path. */
 export function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { origin, protocol, host } = new URL(text)

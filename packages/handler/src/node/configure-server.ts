@@ -20,9 +20,9 @@ const SHAPE: InputShape = inputShape<ServerTimeouts>({ headersMs: AMOUNT, reques
 const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
 
 /**
- * Sets a server's time-outs, lets the handler decide whether a body that waits for `100 Continue` is wanted at all, and answers what is not
- * HTTP. The limit on headers is given to `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Node looks for late senders
- * every 30 seconds; `createServer({ connectionsCheckingInterval: 1_000 })` holds the time-outs to a second.
+ * Sets the time-outs of a server, lets the handler decide about requests with `Expect: 100-continue`, and answers requests that are not valid HTTP.
+ * The limit on headers is given to `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Node looks for late senders every 30
+ * seconds; `createServer({ connectionsCheckingInterval: 1_000 })` holds the time-outs to a second.
  *
  * @throws {TypeError} for a time-out that is unknown or no number.
  */

@@ -2,7 +2,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 import type { CsvRow } from '@fhir-ops/releases'
 import { column, type CodeGroup, type ListedAnswer, type LoincTables, type PartLink } from './loinc-tables.js'
 
-/** Url of LOINC. */
+/** The url of LOINC. */
 export const LOINC = 'http://loinc.org'
 
 /** Properties of every code that name a part. */

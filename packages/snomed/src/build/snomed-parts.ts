@@ -55,10 +55,10 @@ export interface ConceptPart extends SnomedPart {
   }
 }
 
-/** The part that must be made first. */
+/** The part with the concepts, which must be built first. */
 export const CONCEPT_PART: ConceptPart = { name: 'concepts', kinds: ['concept'], begin: beginConcepts }
 
-/** The parts over the concepts, in any order. */
+/** The other parts, which can be built in any order. */
 export const OTHER_PARTS: readonly SnomedPart[] = [
   { name: 'descriptions', kinds: ['description', 'language'], begin: beginDescriptions },
   { name: 'relationships', kinds: ['relationship'], begin: beginRelationships },
@@ -66,13 +66,13 @@ export const OTHER_PARTS: readonly SnomedPart[] = [
   { name: 'identifiers', kinds: ['identifier'], begin: beginIdentifiers },
 ]
 
-/** Reads back what was made of the concepts. */
+/** Reads the concept part of a version that is being built. */
 export function builtConcepts(header: Partial<SnomedHeader>, sections: SystemSections): BuiltConcepts {
   const reader = sectionReader(sections)
   return { ids: idTable({ high: reader.numbers('concept.high'), low: reader.numbers('concept.low') }), modules: header.modules ?? [] }
 }
 
-/** The version of which all parts are made. @param header Theirs together. */
+/** Describes a version whose parts are all built, for the concept store. @param header The headers of the parts, merged. */
 export function systemOf(version: string, header: Partial<SnomedHeader>, concepts: number): SystemToStore {
   return { url: SNOMED, version, format: SNOMED_FORMAT, concepts, header: JSON.stringify({ version, ...header }) }
 }
@@ -145,7 +145,7 @@ export interface SnomedBuilder {
 }
 
 /**
- * Begins a version.
+ * Makes a builder of a version of SNOMED CT.
  *
  * @param version Version URI.
  */

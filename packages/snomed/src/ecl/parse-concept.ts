@@ -1,7 +1,7 @@
 import type { ConceptReference, AlternateIdentifier } from './ast.js'
 import { EclError, isDigit, type EclReader, isLetter } from './reader.js'
 
-/** Reads `id`, perhaps with a term between bars; the term is for people and is not compared. */
+/** Parses a concept reference: an id, optionally with a term between bars. The term is not compared with the term of the concept. */
 export function parseConcept(reader: EclReader): ConceptReference {
   const concept = parseId(reader)
   passTerm(reader)

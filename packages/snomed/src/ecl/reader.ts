@@ -22,7 +22,7 @@ export interface EclReader {
   fail(expected: string): never
 }
 
-/** Begins to read. */
+/** Makes a reader of expression constraints. */
 export function eclReader(text: string): EclReader {
   let at = 0
   const sees = (wanted: string): boolean => text.startsWith(wanted, at)
@@ -84,7 +84,7 @@ function afterBlanks(text: string, start: number): number {
   }
 }
 
-/** What is wrong with an expression, and where. It never leaves the engine that reads the expression. */
+/** The error for an expression that cannot be parsed, with its position. It never leaves the engine that reads the expression. */
 export class EclError extends Error {
   override readonly name: string = 'EclError'
   /** Where, in characters from 0. */

@@ -61,8 +61,8 @@ export interface CollectDataResult {
 const PAGE = 500
 
 /**
- * Collects the data that the evaluation of a Measure looks at: what satisfies one of its data requirements, of the subjects that are asked for. Types
- * that belong to no subject are collected for all.
+ * Collects the data that the evaluation of a Measure looks at: the resources of the given subjects that meet one of its data requirements. Types that
+ * belong to no subject are collected for all.
  *
  * @throws {OperationError} as `dataRequirements`; `too-costly` for more resources than `limits.maxExpansion`, or more text than
  *   `limits.maxAnswerBytes`; what `ctx.authorize` throws for a type that the caller may not search.
@@ -155,7 +155,7 @@ function reportOf({ id, date, measure, subject, period, resources }: CollectData
   }
 }
 
-/** Collected data as the Parameters that `$collect-data` answers, which `$submit-data` takes: the report and the resources. */
+/** Makes the Parameters that `$collect-data` returns and `$submit-data` takes: the report and the resources. */
 export function toParameters(result: CollectDataResult): JsonObject {
   checkResult('collectData', result, 'resources')
   const resources = result.resources.map(({ resource }) => ({ name: 'resource', resource }))

@@ -37,9 +37,9 @@ const MAX_KEPT_BYTES = 256 * 1024 * 1024
 const SETTLING_MS = 30_000
 
 /**
- * Keeps the report of a Measure current at the cost of what changes. Criteria in CQL are kept for each subject; searches are counted by the storage
- * again. Changes are read from `storage.history`; without it everybody is evaluated each time. The value sets of packages and imported code systems
- * must not change meanwhile.
+ * Keeps the report of a Measure up to date; the cost depends on how much has changed. Criteria in CQL are kept for each subject; searches are counted
+ * by the storage again. Changes are read from `storage.history`; without it everybody is evaluated each time. The value sets of packages and imported
+ * code systems must not change meanwhile.
  *
  * @param ctx What is read; its time limit is that of each evaluation.
  * @throws {TypeError} for an option that is unknown or of another type.
@@ -78,7 +78,7 @@ export interface WatchMeasureOptions extends LiveMeasureOptions {
 }
 
 /**
- * The report of a Measure, and another one whenever what it counts has become different. Ends when its reader ends it, or `ctx.signal` is aborted.
+ * Gives the report of a Measure, and a new report whenever its counts change. Ends when its reader ends it, or `ctx.signal` is aborted.
  *
  * @yields Results as of `evaluateMeasure`; the first at once.
  * @throws {OperationError} as `evaluateMeasure`; then it ends.

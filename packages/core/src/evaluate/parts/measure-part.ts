@@ -71,12 +71,12 @@ function nameOf({ measure, composite, scope: { period, subject, practitioner, pa
 }
 
 /**
- * The result of a Measure, from all of its parts: what `evaluateMeasure` gives of the same data. The storage is asked for the Measure only.
+ * Merges all parts of a Measure into the result that `evaluateMeasure` gives for the same data. The storage is asked for the Measure only.
  *
  * @param input That of the parts.
  * @param parts All of them, in any order, also as they come from `JSON.parse`.
- * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for what is not a part, is of another evaluation, missing or given twice, and for parts that saw
- *   data so different that they do not fit.
+ * @throws {OperationError} as `evaluateMeasure`; `parameter-value` for what is not a part, is of another evaluation, missing or given twice, and for
+ *   parts that saw data so different that they do not fit.
  */
 export async function mergeMeasureParts(
   ctx: OperationContext,

@@ -59,7 +59,7 @@ export interface ModuleDefinition extends Omit<Library, 'dataRequirement' | 'par
 }
 
 /**
- * What data a Measure or Library looks at, by the text of its criteria: no data is read, and nothing is evaluated.
+ * Lists the data that a Measure or Library looks at, from the text of its criteria. No data is read, and nothing is evaluated.
  *
  * @throws {OperationError} as `evaluateMeasure` for a Measure that cannot be evaluated; `parameter-required`, `parameter-invalid` for the input;
  *   `not-supported` for a language that cannot tell.
@@ -130,7 +130,7 @@ function required(name: string, value: string | undefined): string {
 }
 
 /**
- * Data requirements as the Library, of type module-definition, that `$data-requirements` answers.
+ * Makes the Library of type module-definition that `$data-requirements` returns.
  *
  * @see https://hl7.org/fhir/R4/measure-operation-data-requirements.html
  */

@@ -14,10 +14,9 @@ export interface SearchParametersOptions {
 const SHAPE: InputShape = inputShape<SearchParametersOptions>({ words: FLAG })
 
 /**
- * Reads a table of search parameters. What cannot be searched by is left out: those without an expression, and composites whose tuples do
- * not fit into index entries.
- * `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always there; `_id` and `_lastUpdated` need no index. Of two
- * rows for the same code of a type the first counts.
+ * Makes the search parameters of a context from a table of them. What cannot be searched by is left out: those without an expression, and
+ * composites whose tuples do not fit into index entries. `_profile`, `_security`, `_source`, `_tag` and the parameters of Bot are always there; `_id`
+ * and `_lastUpdated` need no index. Of two rows for the same code of a type the first counts.
  *
  * @param table The rows, or what gives them, which is asked at the first use.
  * @param model The types that the expressions speak of.
