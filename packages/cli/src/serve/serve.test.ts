@@ -1,4 +1,8 @@
-import { expect, test, vi } from 'vitest'
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { serve } from './serve.js'
 
 test('--audit stores what is worth an audit record as AuditEvents', async () => {
@@ -17,4 +21,17 @@ test('--audit stores what is worth an audit record as AuditEvents', async () => 
   )
   await server.close()
   expect(errors).toEqual([])
+})
+
+test('a server that cannot be made closes the storage that it opened', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'fhir-ops-serve-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const [file, patient] = [join(folder, 'content.db'), join(folder, 'patient.json')]
+  await writeFile(patient, '{"resourceType":"Patient","id":"p"}')
+  const io = { out: () => {}, err: () => {}, stdin: async () => '' }
+  const options = { host: '127.0.0.1', port: 0, storage: `sqlite:${file}`, load: [patient], baseUrl: 'ftp://example.org' }
+  await expect(serve(options, io)).rejects.toThrow('baseUrl must be an http or https address')
+  expect(existsSync(file)).toBe(true)
+  // SQLite deletes its log when the last connection is closed.
+  expect(existsSync(`${file}-wal`)).toBe(false)
 })

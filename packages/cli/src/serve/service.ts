@@ -64,17 +64,26 @@ const DAY_MS = 86_400_000
 
 /** Opens the storage, loads content, and makes the handler with all that is served beside it. @param url Address that the server listens on. */
 export async function openService(options: ServiceOptions, url: string, io: Io): Promise<Service> {
+  const parts = closedTogether()
+  try {
+    return await serviceOf(options, url, io, parts)
+  } catch (error) {
+    await parts.close()
+    throw error
+  }
+}
+
+async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Parts): Promise<Service> {
   const { baseUrl = url, forwardToken = false } = options
   const callers = forwardToken ? callerTokens() : undefined
   const operations = operationsOf(options, callers?.current)
   const identity = await identityOf(options, io)
-  const engine = await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io)
-  const translator = openWorkerTranslator({ model: engine.ctx.types })
-  const runtime = openBotSandbox()
+  const engine = parts.add(await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io))
+  const translator = parts.add(openWorkerTranslator({ model: engine.ctx.types }))
+  const runtime = parts.add(openBotSandbox())
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
-  const audit = auditing(options, engine, io)
-  const sessions = createSessions({ store: engine.sessionStore, onAudit: audit.onAudit })
-  const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
+  const audit = parts.add(auditing(options, engine, io))
+  const sessions = parts.add(createSessions({ store: engine.sessionStore, onAudit: audit.onAudit }))
   const botLimits = options.botTimeout === undefined ? {} : { limits: { timeoutMs: options.botTimeout } }
   const handler = createHandler({
     ...identity.options,
@@ -91,6 +100,7 @@ export async function openService(options: ServiceOptions, url: string, io: Io):
   const fhir = callers?.within(toNodeListener(handler)) ?? toNodeListener(handler)
   const mcp = options.mcp === true ? await mcpListener({ handler, context: engine.ctx, baseUrl, auth: authOf(options) }) : undefined
   const page = options.ui === true ? createPlayground({ path: new URL(`${baseUrl.replace(/\/$/, '')}/`).pathname }) : undefined
+  const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   return {
     engine,
     listener: (message, response) => {
@@ -100,15 +110,28 @@ export async function openService(options: ServiceOptions, url: string, io: Io):
       clearInterval(purging)
       await handler.close()
     },
+    close: parts.close,
+  }
+}
+
+interface Parts {
+  /** Gives the part back, which is closed with the others. */
+  readonly add: <T extends { readonly close: () => Promise<void> }>(part: T) => T
+  /** Closes what was opened last first, and all of it. @throws what the first to fail has thrown. */
+  readonly close: () => Promise<void>
+}
+
+function closedTogether(): Parts {
+  const parts: { readonly close: () => Promise<void> }[] = []
+  return {
+    add(part) {
+      parts.unshift(part)
+      return part
+    },
     async close() {
-      try {
-        await sessions.close()
-      } finally {
-        await audit.close()
-        await runtime.close()
-        await translator.close()
-        await engine.close()
-      }
+      const failures: unknown[] = []
+      for (const part of parts) await part.close().catch((error: unknown) => failures.push(error))
+      if (failures.length > 0) throw failures[0]
     },
   }
 }
