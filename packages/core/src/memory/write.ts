@@ -118,7 +118,7 @@ function resultOf({ entry, before, after }: Step, now: Date): WriteResult {
     type: entry.type,
     id: entry.id,
     ...(after !== undefined && written && { versionId: String(after.version) }),
-    lastUpdated: instant(after?.updated ?? now.getTime()),
+    lastUpdated: after?.stored?.lastUpdated ?? instant(after?.updated ?? now.getTime()),
     created: entry.op === 'put' && !isCurrent(before),
   }
 }

@@ -129,6 +129,16 @@ describe('work', () => {
     expect(matches).toHaveLength(10_000)
   })
 
+  test('the translations of one code let other work run in between', async () => {
+    const element = numbered(10_000).map((one) => ({ ...one, code: 'same' }))
+    const ctx = contextWith([{ source: SYSTEM, target: SYSTEM, element }])
+    const ask = { mapId: 'm', coding: { system: SYSTEM, code: 'same' } }
+    await translate(ctx, ask) // The map is known from here on.
+    const turn = vi.fn(async () => {})
+    await translate({ ...ctx, scheduler: { mayGoOn: () => false, turn } }, ask)
+    expect(turn.mock.calls.length).toBeGreaterThan(500)
+  })
+
   test('a cancelled call ends', async () => {
     const ctx = { ...contextWith([{ source: SYSTEM, element: numbered(1) }]), signal: AbortSignal.abort() }
     await expect(translate(ctx, { mapId: 'm', coding: { system: SYSTEM, code: 'c0' } })).rejects.toMatchObject({ code: 'aborted' })

@@ -142,6 +142,8 @@ async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceC
     if (explain !== undefined) await explainGroup(explain, walk.pace, { ...group, code, found, applied: mappings })
     for (const mapping of mappings) {
       walk.matches.push(mappingMatch(map, code, { mapping, direction, reverse: walk.input.reverse === true }))
+      const wait = walk.pace.step()
+      if (wait !== undefined) await wait
     }
     if (mappings.length === 0) rest.push(code)
   }

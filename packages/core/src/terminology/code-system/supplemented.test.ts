@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { codeSystem, cs } from '../../../test/terminology-content.js'
 import type { ComputedSystem } from '../../code-system/index.js'
 import { createContext, forRequest, type OperationContext } from '../../context/index.js'
@@ -140,4 +140,23 @@ it("a filter of a system's own looks at the supplement", async () => {
   const supplement = { resourceType: 'CodeSystem', url: SUPPLEMENT, status: 'active', content: 'supplement', supplements: LOINC, concept }
   const own = forRequest(ctx, { resources: [supplement] })
   expect(await expanded(own, { system: LOINC, filter: [{ property: 'COMPONENT', op: '=', value: 'glucose' }] })).toEqual(['2-6'])
+})
+
+it('a supplement with very many concepts lets other work run in between', async () => {
+  const concept = Array.from({ length: 10_000 }, (_, n) => ({ code: `c${n}` }))
+  const system = { ...codeSystem('many', concept), id: 'many' }
+  const supplement = {
+    resourceType: 'CodeSystem',
+    id: 's',
+    url: SUPPLEMENT,
+    status: 'active',
+    content: 'supplement',
+    supplements: cs('many'),
+    concept,
+  }
+  const stored = createContext({ storage: memoryStorage([system, supplement]) })
+  await lookup(stored, { system: cs('many'), code: 'c1' }) // The code system is known from here on.
+  const turn = vi.fn(async () => {})
+  await lookup({ ...stored, scheduler: { mayGoOn: () => false, turn } }, { system: cs('many'), code: 'c1', useSupplement: [SUPPLEMENT] })
+  expect(turn.mock.calls.length).toBeGreaterThan(9)
 })

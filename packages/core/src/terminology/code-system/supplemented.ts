@@ -3,6 +3,7 @@ import { bitmapFrom, or } from '../../bits/index.js'
 import { propertyTexts, searchedTexts } from './concept-index.js'
 import { declaredProperties } from './concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex, ConceptSource, SystemHeader } from '../../code-system/index.js'
+import type { Work } from '../../work/index.js'
 import { hasWord, wordsIn } from './text-index.js'
 
 /** A CodeSystem of content `supplement` with its canonical. */
@@ -12,9 +13,9 @@ export interface Supplement {
 }
 
 /** The provider with the designations, properties and extensions of supplements added; nothing is taken away. */
-export function supplemented(provider: CodeSystemProvider, supplements: readonly Supplement[]): CodeSystemProvider {
+export function* supplemented(provider: CodeSystemProvider, supplements: readonly Supplement[]): Work<CodeSystemProvider> {
   if (supplements.length === 0) return provider
-  const added = addedSources(provider, supplements)
+  const added = yield* addedSources(provider, supplements)
   const sources = (concept: number): readonly ConceptSource[] => [...provider.sources(concept), ...(added.get(concept) ?? [])]
   return {
     ...provider,
@@ -79,11 +80,16 @@ function addedValues(added: Added, property: string): ReadonlyMap<string, readon
   return Map.groupBy(found, ({ text }) => text)
 }
 
-function addedSources(provider: CodeSystemProvider, supplements: readonly Supplement[]): Added {
+/** Concepts that are added in one go. */
+const PIECE = 500
+
+function* addedSources(provider: CodeSystemProvider, supplements: readonly Supplement[]): Work<Added> {
   const added = new Map<number, ConceptSource[]>()
+  let seen = 0
   for (const { canonical, resource } of supplements) {
     const open = [...objectsAt(resource, 'concept')]
     for (const concept of open) {
+      if (++seen % PIECE === 0) yield
       const place = provider.find(stringAt(concept, 'code') ?? '')
       if (place !== undefined) add(added, place, { concept, supplement: canonical })
       open.push(...objectsAt(concept, 'concept'))

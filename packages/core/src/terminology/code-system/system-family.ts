@@ -1,8 +1,8 @@
 import { canonicalOf, compareVersions, formatCanonical, newestOf, type Definition } from '../../content/index.js'
-import type { OperationContext } from '../../context/index.js'
+import { paced, type OperationContext } from '../../context/index.js'
 import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
-import { finished } from '../../work/index.js'
+import { finished, type Work } from '../../work/index.js'
 import { computedSystem } from './computed-system.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
@@ -47,7 +47,7 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   const made = madeProviders(used)
   const otherwise = (version: string | undefined): CodeSystemProvider | undefined => {
     const provider = stored.provider(version) ?? computed?.(version)
-    return provider === undefined ? undefined : made.keep(provider, provider)
+    return provider === undefined ? undefined : finished(made.keep(provider, provider))
   }
   const newest = newestOf(systems)
   const pick = (version: string | undefined): Definition | undefined => (version === undefined ? newest : bestVersion(systems, version))
@@ -60,12 +60,12 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     async prepare(version) {
       const definition = pick(version)
       if (definition === undefined) await stored.prepare(version)
-      else if (made.get(definition) === undefined) made.keep(definition, await resourceProvider(ctx, definition))
+      else if (made.get(definition) === undefined) await paced(ctx, made.keep(definition, await resourceProvider(ctx, definition)))
     },
     provider: (version) => {
       const definition = pick(version)
       if (definition === undefined) return otherwise(version)
-      return made.get(definition) ?? made.keep(definition, finished(makeProvider(definition.resource)))
+      return made.get(definition) ?? finished(made.keep(definition, finished(makeProvider(definition.resource))))
     },
     lasts: () => computed === undefined && stored.lasts(),
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
@@ -76,22 +76,23 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
 interface MadeProviders {
   get(source: object): CodeSystemProvider | undefined
   /** The provider with the supplements; the one that was kept before for the same source. */
-  keep(source: object, provider: CodeSystemProvider): CodeSystemProvider
+  keep(source: object, provider: CodeSystemProvider): Work<CodeSystemProvider>
 }
 
 function madeProviders(supplements: readonly Definition[]): MadeProviders {
   const made = new Map<object, CodeSystemProvider>()
   return {
     get: (source) => made.get(source),
-    keep(source, provider) {
+    *keep(source, provider) {
       const known = made.get(source)
       if (known !== undefined) return known
-      const all = supplemented(
+      const all = yield* supplemented(
         provider,
         supplements.flatMap((item) => supplementFor(item, provider)),
       )
-      made.set(source, all)
-      return all
+      const first = made.get(source) ?? all
+      made.set(source, first)
+      return first
     },
   }
 }

@@ -191,7 +191,7 @@ describe('a filter', () => {
   it('by a property of a supplement compares as the supplement declares it', () => {
     const concept = [{ code: 'cat', property: [{ code: 'lives', valueDecimal: 9 }] }]
     const resource = { property: [{ code: 'lives', type: 'decimal' }], concept }
-    const nine = supplemented(living, [{ canonical: 'urn:s', resource }])
+    const nine = finished(supplemented(living, [{ canonical: 'urn:s', resource }]))
     expect(codes(nine, { property: 'lives', op: '=', value: '9.0' })).toBe('cat')
     expect(() => codes(nine, { property: 'lives', op: '=', value: 'many' })).toThrow('must be a decimal')
     expect(codes(nine, { property: 'legs', op: '=', value: '+2' })).toBe('duck')

@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { checkpoint, createPace } from 'fhir-ops/internal/context'
+import { checkpoint, createPace, type Pace } from 'fhir-ops/internal/context'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { WriteEntry, WriteResult } from 'fhir-ops/storage'
 import type { Exchange } from '../../exchange.js'
@@ -177,7 +177,7 @@ async function writeTogether(service: Service, exchange: Exchange, { planned, mo
   const texts = await textsWithLinks({ service, model, pace }, planned)
   const ordered = planned.toSorted((a, b) => ORDER.indexOf(a.part.request.method) - ORDER.indexOf(b.part.request.method))
   const steps = await pace.run(mapped(ordered, (each) => stepOf(each, texts.get(each.part.index))))
-  const add = checkAnswerSize(exchange, steps, reads.length)
+  const add = await answerSize(exchange, { steps, reads: reads.length, pace })
   const tried = await tryReads(service, exchange, { reads, read: runner.read, writes: steps.flatMap(({ entries }) => entries), add })
   checkpoint(exchange.ctx)
   const results = await writeSteps(exchange, steps)
@@ -190,18 +190,27 @@ async function writeTogether(service: Service, exchange: Exchange, { planned, mo
   return { answers, tried }
 }
 
+interface Announced {
+  readonly steps: readonly Step[]
+  readonly reads: number
+  readonly pace: Pace
+}
+
 /**
  * Before anything is written: what could not be answered is not done.
  *
  * @returns Adds the text of a read to the answer.
- * @throws {OperationError} `too-costly`, and so does what is returned.
+ * @throws {OperationError} `too-costly`, and so does what is returned; as `Pace.step`.
  */
-function checkAnswerSize({ ctx }: Exchange, steps: readonly Step[], reads: number): (text: string) => void {
+async function answerSize({ ctx }: Exchange, { steps, reads, pace }: Announced): Promise<(text: string) => void> {
   const reserve = ENVELOPE_BYTES + (steps.length + reads) * ENTRY_BYTES
   const advice = 'Send fewer entries, or ask for no content with Prefer: return=minimal.'
   const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice })
   const add = (text: string): void => size.add(text, reserve)
-  for (const step of steps) if (returnPreference(step.exchange.request) !== 'minimal') textsOf(step).forEach(add)
+  for (const step of steps) {
+    if (returnPreference(step.exchange.request) !== 'minimal') textsOf(step).forEach(add)
+    await pace.step()
+  }
   return add
 }
 

@@ -77,6 +77,7 @@ interface Reading {
  * says so in its place, and so do those that there is no time for.
  */
 export async function answersToReads(exchange: Exchange, { reads, serve, entries }: Reading): Promise<ReadonlyMap<number, string>> {
+  if (reads.length === 0) return entries
   const all = new Map(entries)
   const size = createAnswerSize({ maxBytes: exchange.ctx.limits.maxAnswerBytes, advice: '' })
   for (const entry of all.values()) size.add(entry)
