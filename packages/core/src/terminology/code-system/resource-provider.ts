@@ -39,17 +39,16 @@ interface Numbered extends CodeComparison {
 
 function* numberedConcepts(resource: JsonObject): Work<Numbered> {
   const list = yield* collectConcepts(resource)
-  const { caseSensitive } = list
   const { order, hierarchy } = yield* depthFirst(list.parents)
   const concepts: JsonObject[] = []
   const places = new Map<string, number>()
   for (const old of order) {
     const concept = list.concepts[old] ?? {}
-    places.set(keyOf(stringAt(concept, 'code') ?? '', caseSensitive), concepts.length)
+    places.set(keyOf(stringAt(concept, 'code') ?? '', list.caseSensitive), concepts.length)
     concepts.push(concept)
     if (concepts.length % STEPS === 0) yield
   }
-  return { concepts, places, hierarchy, caseSensitive }
+  return { concepts, places, hierarchy, caseSensitive: list.caseSensitive }
 }
 
 function providerOver(
@@ -113,49 +112,36 @@ interface ConceptList extends CodeComparison {
 }
 
 /**
- * Lists the concepts of a CodeSystem by its own rule for upper and lower case. Where it states none, codes are accepted in any case, unless two of its codes differ in
- * nothing else.
+ * Lists the concepts of a CodeSystem, each code once; a code that comes again adds a parent only.
  *
+ * @param caseSensitive By which rule. Where none is stated, codes are taken in any case, unless two of them differ in nothing else.
  * @see https://hl7.org/fhir/R4/codesystem-definitions.html#CodeSystem.caseSensitive
  */
-function* collectConcepts(resource: JsonObject): Work<ConceptList> {
-  const stated = resource['caseSensitive']
-  if (typeof stated === 'boolean') return yield* conceptsComparedBy(resource, { caseSensitive: stated })
-  const list = yield* conceptsComparedBy(resource, { caseSensitive: false })
-  return list.differByCase ? yield* conceptsComparedBy(resource, { caseSensitive: true }) : list
-}
-
-interface ComparedConcepts extends ConceptList {
-  /** True when codes that are written differently were taken for one. */
-  readonly differByCase: boolean
-}
-
-/** Each code once; a code that comes again adds a parent only. */
-function* conceptsComparedBy(resource: JsonObject, { caseSensitive }: CodeComparison): Work<ComparedConcepts> {
+function* collectConcepts(resource: JsonObject, caseSensitive: unknown = resource['caseSensitive']): Work<ConceptList> {
+  const isCaseSensitive = caseSensitive === true
   const places = new Map<string, number>()
   const concepts: JsonObject[] = []
   const parents: number[][] = []
-  let differByCase = false
   const open: OpenList[] = [{ list: objectsAt(resource, 'concept'), next: 0, parent: -1 }]
   for (let nested = nextOf(open); nested !== undefined; nested = nextOf(open)) {
     const { concept, parent } = nested
     const code = stringAt(concept, 'code')
     if (code === undefined) continue
-    const key = keyOf(code, caseSensitive)
+    const key = keyOf(code, isCaseSensitive)
     const place = places.get(key) ?? concepts.length
     if (place === concepts.length) {
       places.set(key, place)
       concepts.push(concept)
       parents.push([])
     }
-    differByCase ||= concepts[place]?.['code'] !== code
+    if (caseSensitive !== false && concepts[place]?.['code'] !== code) return yield* collectConcepts(resource, true)
     if (parent >= 0) addParent(parents, place, parent)
     if (concept['concept'] !== undefined) open.push({ list: objectsAt(concept, 'concept'), next: 0, parent: place })
     if (concepts.length % STEPS === 0) yield
   }
-  const list = { concepts, parents, caseSensitive, differByCase }
-  yield* addNamedParents(resource, list, (code) => places.get(keyOf(code, caseSensitive)))
-  return list
+  const find = (code: string): number | undefined => places.get(keyOf(code, isCaseSensitive))
+  yield* addNamedParents(resource, { concepts, parents }, find)
+  return { concepts, parents, caseSensitive: isCaseSensitive }
 }
 
 /** Concepts side by side, and how many of them were visited. */
@@ -182,7 +168,7 @@ function nextOf(open: OpenList[]): Nested | undefined {
 /** Adds the parents that are named by the properties `parent` and `child`. */
 function* addNamedParents(
   resource: JsonObject,
-  { concepts, parents }: ConceptList,
+  { concepts, parents }: Omit<ConceptList, 'caseSensitive'>,
   find: (code: string) => number | undefined,
 ): Work<void> {
   const parentCodes = propertyCodes(resource, 'parent')

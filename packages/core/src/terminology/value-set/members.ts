@@ -14,7 +14,6 @@ import { coverageOf, createCoverage } from './coverage.js'
 import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
 import { joined, sameSystem, withCodes, type Segment } from './segment.js'
-import { placed } from './value-set.js'
 
 /** All codes of a value set, without any object for a code. */
 export interface Members {
@@ -202,9 +201,8 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
 
 function* systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Work<Segment> {
   const sets = yield* mapped(part.filters, (filter) => conceptsFor(provider, filter, part.owner))
-  const { concepts } = part.definition
-  if (concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...madeCodes(provider, part) }
-  const listed = new Map(concepts.flatMap((entry) => placed(provider, entry)))
+  if (part.definition.concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...madeCodes(provider, part) }
+  const listed = part.definition.listedIn(provider)
   const { size } = listable(provider)
   const codes = gatheredBitmap(
     Uint32Array.from(listed.keys()).filter((concept) => concept < size),

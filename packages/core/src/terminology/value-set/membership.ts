@@ -16,7 +16,7 @@ import {
   type VersionOnly,
 } from './asked-versions.js'
 import type { CodeInQuestion, ConceptSetPlan, Membership, ValueSetPlan } from './plan.js'
-import { listedConcept, namesCodesOfAnyVersion, selects, type FilterTest } from './selection.js'
+import { listedConcept, meetsFilters, namesCodesOfAnyVersion, type FilterTest } from './selection.js'
 
 /** Which members do not count. */
 export interface MembershipOptions {
@@ -200,11 +200,17 @@ interface Selected {
 function selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, bars, holds }: Selected): Omit<Membership, 'choices'> {
   const listed = listedConcept(provider, part, concept)
   const found = listed === undefined ? {} : { listed, owner: part.owner }
-  if (!selects(provider, part, { concept, holds })) return { ...found, state: 'out' }
+  const isNamed = part.definition.concepts === undefined ? takesMade(provider, part, concept) : listed !== undefined
+  if (!isNamed || !meetsFilters(provider, part, { concept, holds })) return { ...found, state: 'out' }
   const barred = barrier(provider.status(concept), bars)
   if (barred !== undefined) return { ...found, state: 'out', barred }
   const knowingly = part.filters.some((filter) => provider.takesInactive?.(filter) === true)
   return { ...found, state: 'in', ...(knowingly && { knowingly }) }
+}
+
+/** False for a code that a grammar made and that the filters do not take. */
+function takesMade({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan, concept: number): boolean {
+  return grammar?.isMade(concept) !== true || grammar.admits(filters)
 }
 
 /** What can be decided without the code system. */

@@ -18,14 +18,6 @@ export interface Candidate {
   readonly holds: FilterTest
 }
 
-/** True when the list of codes, if there is one, and all filters accept the concept. Imports are not looked at. */
-export function selects(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, holds }: Candidate): boolean {
-  if (part.definition.concepts !== undefined && listedConcept(provider, part, concept) === undefined) return false
-  const { grammar } = provider
-  if (part.definition.concepts === undefined && grammar?.isMade(concept) === true && !grammar.admits(part.filters)) return false
-  return meetsFilters(provider, part, { concept, holds })
-}
-
 /** True when all filters accept the concept. */
 export function meetsFilters(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, holds }: Candidate): boolean {
   return part.filters.every((filter) => holds(provider, filter, part, concept))
@@ -89,7 +81,7 @@ function* answerOf(
 export function listedConcept(provider: CodeSystemProvider, { definition }: ConceptSetPlan, concept: number): ListedCode | undefined {
   const exact = definition.listed(provider.code(concept))
   if (exact !== undefined || provider.header.caseSensitive) return exact
-  return definition.listedAs(provider, concept)
+  return definition.listedIn(provider).get(concept)
 }
 
 /** An exclude takes equal codes of every version, unless the value set, or a list of codes with a version, says otherwise. */

@@ -25,8 +25,8 @@ export interface ConceptSetDefinition {
   readonly concepts?: readonly ListedCode[]
   /** The listed code that is written exactly so. */
   readonly listed: (code: string) => ListedCode | undefined
-  /** The listed code that a code system takes for a concept of its, however it is written. */
-  readonly listedAs: (provider: CodeSystemProvider, concept: number) => ListedCode | undefined
+  /** The listed codes that a code system has, by concept. */
+  readonly listedIn: (provider: CodeSystemProvider) => ReadonlyMap<number, ListedCode>
   readonly filters: readonly StatedFilter[]
   /** Canonicals of imported value sets, or `#id` of a contained one. */
   readonly imports: readonly string[]
@@ -76,7 +76,7 @@ function readConceptSet(element: JsonObject): ConceptSetDefinition {
   const imports = element['valueSet']
   return {
     listed: lookupIn(listed),
-    listedAs: conceptsListed(listed),
+    listedIn: conceptsListed(listed),
     filters: objectsAt(element, 'filter').map(readFilter),
     imports: Array.isArray(imports) ? imports.filter((item) => typeof item === 'string') : [],
     ...(system !== undefined && { system }),
@@ -105,18 +105,17 @@ function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode |
   return (code) => (byCode ??= new Map(listed.map((entry) => [entry.code, entry]))).get(code)
 }
 
-/** Finds concepts in a list by the rule of their code system; the list is looked through once for each. */
-function conceptsListed(listed: readonly ListedCode[]): ConceptSetDefinition['listedAs'] {
+/** The list is looked through once for each version of a code system. */
+function conceptsListed(listed: readonly ListedCode[]): ConceptSetDefinition['listedIn'] {
   const known = new WeakMap<CodeSystemProvider, ReadonlyMap<number, ListedCode>>()
-  return (provider, concept) => {
-    const places = known.get(provider) ?? new Map(listed.flatMap((entry) => placed(provider, entry)))
-    known.set(provider, places)
-    return places.get(concept)
+  return (provider) => {
+    const found = known.get(provider) ?? new Map(listed.flatMap((entry) => placed(provider, entry)))
+    known.set(provider, found)
+    return found
   }
 }
 
-/** The concept that a listed code means, with it; nothing when the code system lacks it. */
-export function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
+function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [number, ListedCode][] {
   const concept = provider.find(entry.code)
   return concept === undefined ? [] : [[concept, entry]]
 }
