@@ -120,6 +120,13 @@ describe('the operation', () => {
       await expect(lookup(ctx, { ...other, code: 'cat', codeSystem })).rejects.toMatchObject({ code: 'parameter-invalid' })
   })
 
+  it('takes a CodeSystem without version before others of its url that have one', async () => {
+    const codeSystem = { ...LIVING, version: undefined, concept: [{ code: 'cat', display: 'Tom' }] }
+    const found = await lookup(ctx, { system, code: 'cat', codeSystem })
+    expect([found.display, found.version]).toEqual(['Tom', undefined])
+    await expect(lookup(ctx, { system, code: 'cat', version: '1.0.0', codeSystem })).rejects.toMatchObject({ code: 'parameter-invalid' })
+  })
+
   it.each(['code=cat', `system=${system}`, ''])('needs both: %j', async (query) => {
     await expect(callByGet(lookupOperation, ctx, query)).rejects.toMatchObject({ code: 'parameter-required' })
   })

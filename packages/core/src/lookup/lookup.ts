@@ -1,5 +1,5 @@
 import { formatCanonical } from '../content/index.js'
-import { explained, forRequest, type ExplainOption, type OperationContext } from '../context/index.js'
+import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { Explain } from '../explain/index.js'
 import {
@@ -27,6 +27,7 @@ import {
   shownTextStep,
   terminologyScope,
   VERSION_RULES,
+  withGivenSystem,
   type AskedLanguages,
   type CodeSystemProvider,
   type ConceptText,
@@ -46,7 +47,7 @@ export interface LookupOptions extends AskedLanguages, ExplainOption {
   readonly useSupplement?: readonly string[] | undefined
   /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
-  /** The CodeSystem itself, used instead of a stored one of its url and version. */
+  /** The CodeSystem itself, used instead of all that are known with its url. */
   readonly codeSystem?: object | undefined
 }
 
@@ -75,7 +76,7 @@ export function lookup(ctx: OperationContext, input: LookupInput): Promise<Looku
 async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<LookupResult> {
   checkInput(ctx, input, LOOKUP_INPUT)
   const named = namedConcept(input)
-  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
+  const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, {
     supplements: input.useSupplement ?? [],
     ...(input.rules !== undefined && { rules: input.rules }),

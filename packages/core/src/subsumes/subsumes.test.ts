@@ -163,6 +163,12 @@ describe('subsumption', () => {
     await expect(call(subsumesOperation, own, parameters, { id: 'own' })).rejects.toMatchObject({ code: 'parameter-invalid' })
   })
 
+  it('takes a CodeSystem without version before others of its url that have one', async () => {
+    const codeSystem = { ...LIVING, version: undefined, concept: [{ code: 'cat', concept: [{ code: 'animal' }] }] }
+    const codes = { system: cs('living'), codeA: 'animal', codeB: 'cat' }
+    expect(await subsumes(ctx, { ...codes, codeSystem })).toEqual({ outcome: 'subsumed-by' })
+  })
+
   it('takes codings, which must be of one system', async () => {
     const coding = (name: string, system: string, code: string): object => ({ name, valueCoding: { system: cs(system), code } })
     expect(

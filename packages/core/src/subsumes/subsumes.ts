@@ -1,5 +1,5 @@
 import type { Coding, Parameters } from 'fhir/r4.js'
-import { explained, forRequest, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { explained, type Explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { checkResult, OperationError, quoted } from '../errors/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { ambiguousCode, checkInput, CODING, FLAG, inputShape, resourceOf, TEXT } from '../input/index.js'
@@ -10,6 +10,7 @@ import {
   neededSystem,
   terminologyScope,
   VERSION_RULES,
+  withGivenSystem,
   type CodeSystemProvider,
   type VersionRules,
 } from '../terminology/index.js'
@@ -43,7 +44,7 @@ export type SubsumesInput = (TwoCodes | TwoCodings) & SubsumesOptions
 export interface SubsumesOptions extends ExplainOption {
   /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
-  /** The CodeSystem itself, used instead of a stored one of its url and version. */
+  /** The CodeSystem itself, used instead of all that are known with its url. */
   readonly codeSystem?: object | undefined
 }
 
@@ -97,7 +98,7 @@ export function answerSubsumes(ctx: OperationContext, input: LooseSubsumesInput)
 async function compared(ctx: OperationContext, input: LooseSubsumesInput): Promise<SubsumesResult> {
   checkInput(ctx, input, SUBSUMES_INPUT)
   const { system, version, codeA, codeB } = pairOf(input)
-  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
+  const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, input.rules === undefined ? {} : { rules: input.rules })
   const provider = await neededSystem(scope, { system, version, reason: 'request', consequence: 'the codes cannot be compared' })
   const a = await neededConcept(ctx, provider, codeA)

@@ -41,6 +41,7 @@ export { implicitDefinition, refuseUnopened } from './code-system/imported-relea
 export { standInNotes, statusNotes, systemNotes, type StatusNote } from './status-check.js'
 export { agreedSystem, neededConcept, neededSystem, type NeededSystem, unknownSystemValues } from './needed-system.js'
 export { definedValueSet, nameOf, readValueSet, type ListedCode, type ValueSetDefinition } from './value-set/value-set.js'
+export { withGivenSystem } from './value-set/own-systems.js'
 export { findValueSet } from './value-set/find-value-set.js'
 export { makePlan } from './value-set/make-plan.js'
 export { membershipIn, type MembershipOptions, type MembershipQuestion } from './value-set/membership.js'

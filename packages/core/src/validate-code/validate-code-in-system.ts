@@ -1,5 +1,5 @@
 import { canonicalOf, formatCanonical, withoutVersion } from '../content/index.js'
-import { explained, forRequest, type OperationContext } from '../context/index.js'
+import { explained, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
 import { isObject, stringAt } from '../json/index.js'
@@ -13,6 +13,7 @@ import {
   terminologyScope,
   versionFits,
   versionStep,
+  withGivenSystem,
   type CodeSystemProvider,
   type LanguageList,
   type TerminologyScope,
@@ -57,7 +58,7 @@ export function answerInSystem(ctx: OperationContext, input: LooseCodeSystemInpu
 async function validation(ctx: OperationContext, input: LooseCodeSystemInput, version: string | undefined): Promise<ValidateCodeResult> {
   checkInput(ctx, input, CODE_SYSTEM_INPUT)
   const value = givenValue(input)
-  const own = input.codeSystem === undefined ? ctx : forRequest(ctx, { resources: [input.codeSystem] })
+  const own = withGivenSystem(ctx, input.codeSystem)
   const scope = await terminologyScope(own, {
     supplements: input.useSupplement ?? [],
     ...(input.rules !== undefined && { rules: input.rules }),

@@ -107,6 +107,9 @@ describe('a code system that is given itself', () => {
     const inline = [{ name: 'codeSystem', resource: versioned('1', 'old') }]
     expect([await answer('old', inline), await answer('new', inline)]).toEqual([true, false])
     expect(await answer('new', [{ name: 'url', valueUri: cs('versioned') }], 'v2')).toBe(true)
+    const { version: _, ...unversioned } = versioned('', 'other')
+    const given = [{ name: 'codeSystem', resource: unversioned }]
+    expect([await answer('other', given), await answer('new', given)]).toEqual([true, false])
   })
 
   it.each<JsonObject>([

@@ -1,19 +1,28 @@
 import { definitionOf, type ContentLayer } from '../../content/index.js'
 import type { OperationContext } from '../../context/index.js'
-import { objectAt, objectsAt, type JsonObject } from '../../json/index.js'
+import { isObject, objectAt, objectsAt, type JsonObject } from '../../json/index.js'
 import { terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
 import { makePlan } from './make-plan.js'
 import { missingImports, withImports, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
 import { isPage, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
 
 /**
- * The context for a value set that contains code systems, in which they take the place of all others with their urls; `undefined` where it contains none.
+ * The context for a value set that contains code systems; `undefined` where it contains none.
  * An include names one by its url: a system of the form `#id` is not an absolute address, which R4 demands, and would be the system of every code.
  */
 export function withContainedSystems(ctx: OperationContext, { resource }: ValueSetDefinition): OperationContext | undefined {
   const contained = objectsAt(resource, 'contained').filter((item) => item['resourceType'] === 'CodeSystem')
-  if (contained.length === 0) return undefined
-  const layer = codeSystemsLayer(contained)
+  return contained.length === 0 ? undefined : withCodeSystems(ctx, contained)
+}
+
+/** The context in which a CodeSystem that a request brings is the only one with its url; the same without one. */
+export function withGivenSystem(ctx: OperationContext, codeSystem: object | undefined): OperationContext {
+  return isObject(codeSystem) ? withCodeSystems(ctx, [codeSystem]) : ctx
+}
+
+/** The context in which code systems take the place of all others with their urls, whatever their versions. */
+function withCodeSystems(ctx: OperationContext, codeSystems: readonly JsonObject[]): OperationContext {
+  const layer = codeSystemsLayer(codeSystems)
   const content = ctx.content.with(layer)
   const find: ContentLayer['find'] = async (...asked) => {
     const found = await layer.find(...asked)
