@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Definition } from '../content/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { cached, createCache, createContext, createPace, forRequest, type CacheKind } from './index.js'
+import { cached, createCache, createContext, createPace, createScheduler, forRequest, type CacheKind } from './index.js'
 
 interface Index {
   readonly of: Definition
@@ -66,14 +66,14 @@ describe('createPace', () => {
     ['a caller who has gone', { signal: AbortSignal.abort() }, 'aborted'],
     ['a limit that has passed', { deadline: performance.now() - 1 }, 'computation-timeout'],
   ])('%s ends the work', (_, options, code) => {
-    const pace = createPace(options)
+    const pace = createPace({ ...options, scheduler: createScheduler() })
     expect(() => pace.step()).toThrow(expect.objectContaining({ code }))
   })
 
   test('steps of long work let other work run', async () => {
     const order: string[] = []
     setTimeout(() => order.push('other'), 0)
-    const pace = createPace({})
+    const pace = createPace({ scheduler: createScheduler() })
     let turn: Promise<void> | undefined
     while (turn === undefined) turn = pace.step()
     await turn

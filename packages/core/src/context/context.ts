@@ -124,7 +124,7 @@ export interface OperationContext {
   readonly checkLibrary?: LibraryChecker | undefined
   readonly limits: Limits
   /** Shares the thread among the long operations of all requests. */
-  readonly scheduler?: Scheduler | undefined
+  readonly scheduler: Scheduler
   /** What the request has used of the thread. */
   readonly threadUse?: ThreadUse | undefined
   readonly now: () => Date

@@ -2,7 +2,7 @@ import { OperationError } from '../errors/index.js'
 import { writeInPieces, type JsonObject } from '../json/index.js'
 import type { StoredResource } from '../storage/index.js'
 import type { Work } from '../work/index.js'
-import { beginUse, createScheduler, type Scheduler, type ThreadUse } from './scheduler.js'
+import { beginUse, type Scheduler, type ThreadUse } from './scheduler.js'
 
 /** Most steps between two looks at the clock. */
 const MAX_STEPS = 16
@@ -28,14 +28,14 @@ export interface PaceOptions {
   /** On the clock of `performance.now()`. */
   readonly deadline?: number | undefined
   /** Shared by all operations of a process, so that what they do does not follow each other without a gap. */
-  readonly scheduler?: Scheduler | undefined
+  readonly scheduler: Scheduler
   /** What the request has used so far; nothing when absent. */
   readonly threadUse?: ThreadUse | undefined
 }
 
 /** Makes the pace of one operation, or of a part of it. */
 export function createPace(options: PaceOptions): Pace {
-  const { signal, deadline, scheduler = createScheduler(), threadUse: use = beginUse() } = options
+  const { signal, deadline, scheduler, threadUse: use = beginUse() } = options
   let lookedAt = performance.now()
   let steps = 0
   let stepsToLook = 1
@@ -76,7 +76,7 @@ export function createPace(options: PaceOptions): Pace {
 }
 
 /** Ends an operation whose caller has gone or whose time is up. @throws {OperationError} `aborted`, `computation-timeout`. */
-export function checkpoint({ signal, deadline }: PaceOptions): void {
+export function checkpoint({ signal, deadline }: Pick<PaceOptions, 'signal' | 'deadline'>): void {
   if (signal?.aborted) throw new OperationError('aborted', 'The request was cancelled.')
   if (deadline !== undefined && performance.now() > deadline) {
     throw new OperationError('computation-timeout', 'The operation took longer than its time limit.')
@@ -87,7 +87,7 @@ export function checkpoint({ signal, deadline }: PaceOptions): void {
 const SHORT_TEXT = 500_000
 
 /** The parsed resource; a long text is parsed while other work runs in between. Others may wait for it, so it has no time limit. */
-export async function pacedResource(stored: StoredResource, scheduler: Scheduler | undefined): Promise<JsonObject> {
+export async function pacedResource(stored: StoredResource, scheduler: Scheduler): Promise<JsonObject> {
   if (stored.parsing === undefined || stored.text.length <= SHORT_TEXT) return stored.resource
   return createPace({ scheduler }).run(stored.parsing())
 }

@@ -90,7 +90,7 @@ export function inputShape<T>(members: { readonly [K in keyof T]-?: MemberKind }
   return { kinds, needed: [...kinds].flatMap(([name, { isNeeded = false }]) => (isNeeded ? [name] : [])) }
 }
 
-const CONTEXT_MEMBERS: readonly string[] = ['storage', 'content', 'limits']
+const CONTEXT_MEMBERS: readonly string[] = ['storage', 'content', 'limits', 'scheduler']
 
 /**
  * Checks that a call has a context, and an input that is what its type says.
