@@ -11,7 +11,7 @@ import type { FhirElement, Value } from '../values/value.js'
 /** Deepest nesting of what the host gives. */
 const MAX_DEPTH = 200
 
-/** What the host gives, as a value: a number that is no Integer is a Decimal. `undefined` for what is no value of CQL. */
+/** What the host gives, as a value: numbers other than Integers become Decimals. `undefined` for anything that is not a CQL value. */
 export function valueOfHost(given: unknown, evaluation: Pick<Evaluation, 'spend'>, depth = 0): Value | undefined {
   evaluation.spend(1)
   if (given === null || typeof given === 'boolean' || typeof given === 'string') return given
@@ -45,7 +45,7 @@ const INSTANCES: ReadonlyMap<unknown, string> = new Map([
 
 type Inner = (part: unknown) => Value | undefined
 
-/** Made anew of its members, so that nothing is half a value. */
+/** Built again from its members, so that no incomplete value gets through. */
 function valueOfKind(given: JsonObject, inner: Inner): Value | undefined {
   const instance = INSTANCES.get(given['kind'])
   if (instance !== undefined) {
