@@ -8,7 +8,12 @@ import { snapshotOperation } from 'fhir-ops/internal/snapshot/operation'
 import { subsumesOperation } from 'fhir-ops/internal/subsumes'
 import { translateOperation } from 'fhir-ops/internal/translate'
 import { validateOperation } from 'fhir-ops/internal/validate/operation'
-import { batchValidateCodeOperation, codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/internal/validate-code'
+import {
+  codeSystemBatchValidateCodeOperation,
+  codeSystemValidateCodeOperation,
+  valueSetBatchValidateCodeOperation,
+  valueSetValidateCodeOperation,
+} from 'fhir-ops/internal/validate-code'
 
 /** `$versions`: the FHIR releases that are spoken here. */
 const versionsOperation: Operation = {
@@ -33,7 +38,8 @@ const versionsOperation: Operation = {
 
 /** The operations of the library that need nothing but their descriptor. */
 export const OPERATIONS: readonly Operation[] = [
-  batchValidateCodeOperation,
+  codeSystemBatchValidateCodeOperation,
+  valueSetBatchValidateCodeOperation,
   closureOperation,
   codeSystemValidateCodeOperation,
   compareOperation,

@@ -162,8 +162,9 @@ it('a search says when a source of definitions cannot be listed', async () => {
   const unlisted = definitions.map(({ find }) => ({ find }))
   const other = await startServer({ storage, context: createContext({ storage, ...release, definitions: unlisted }) })
   const { json } = await askFhir(other, `/ValueSet?url=${GENDER}`)
-  const plain = await askFhir(other, '/Patient')
+  const [plain, count] = [await askFhir(other, '/Patient'), await askFhir(other, '/ValueSet?_summary=count')]
   await other.stop()
+  expect(at(count.json, 'entry'), 'a count has no entries').toBeUndefined()
   expect([at(json, 'total'), at(json, 'entry', 0, 'search', 'mode'), at(json, 'entry', 0, 'resource', 'issue', 0, 'code')]).toEqual([
     0,
     'outcome',

@@ -6,7 +6,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { translate } from 'fhir-ops/translate'
-import { batchValidateCodeOperation } from 'fhir-ops/internal/validate-code'
+import { valueSetBatchValidateCodeOperation } from 'fhir-ops/internal/validate-code'
 import { largeMap } from '../content/content.js'
 import { markdownTable } from '../markdown.js'
 import { stretch } from './stretch.js'
@@ -85,7 +85,7 @@ async function batch(ctx: OperationContext, size: number): Promise<string> {
     },
   }))
   const parameters = parametersOf({ resourceType: 'Parameters', parameter })
-  const { resource } = await batchValidateCodeOperation.run(ctx, { type: 'ValueSet', method: 'POST', parameters, strict: false })
+  const { resource } = await valueSetBatchValidateCodeOperation.run(ctx, { type: 'ValueSet', method: 'POST', parameters, strict: false })
   return `${(await pacedText({ ...ctx, deadline: undefined }, resource)).length} characters`
 }
 

@@ -35,3 +35,13 @@ test('a server that cannot be made closes the storage that it opened', async () 
   // SQLite deletes its log when the last connection is closed.
   expect(existsSync(`${file}-wal`)).toBe(false)
 })
+
+test('a search for definitions that are not there has no entries: clients take the first for what they asked for', async () => {
+  const io = { out: () => {}, err: () => {}, stdin: async () => '' }
+  const server = await serve({ host: '127.0.0.1', port: 0, storage: 'memory', load: [], open: true }, io)
+  const found = await fetch(`${server.url}/fhir/R4/ValueSet?url=http://a.example/none`)
+  const bundle: unknown = await found.json()
+  await server.close()
+  expect(bundle).toMatchObject({ total: 0 })
+  expect(bundle).not.toHaveProperty('entry')
+})

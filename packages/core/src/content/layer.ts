@@ -28,7 +28,7 @@ export type DefinitionKey = 'url' | 'source' | 'target' | 'supplements' | 'value
 export interface ContentLayer extends Revised {
   /** Every definition of the type that carries `value` under `by`, in a stable order; versions are not compared here. */
   find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
-  /** Every definition of the type, in a stable order; absent where they cannot be listed. */
+  /** Every definition of the type, in a stable order, without those that are made of a canonical when it is asked for; absent where they cannot be listed. */
   all?(type: string): Promise<readonly Definition[]>
   /** What came with a request, so that engines know what it does not change. */
   readonly fromRequest?: RequestDefinitions | undefined

@@ -99,6 +99,8 @@ function crossVersionLayer(other: ElementsOfRelease, types: TypeModel): ContentL
       const definition = resource && definitionOf(resource, `${other.source()}:${value}`)
       return Promise.resolve(definition === undefined ? [] : [definition])
     },
+    // As of implicit value sets, there is none before one is asked for.
+    all: () => Promise.resolve([]),
     revision: () => 0,
   }
 }

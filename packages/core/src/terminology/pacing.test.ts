@@ -6,7 +6,7 @@ import { expand } from '../expand/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
 import { translate } from '../translate/index.js'
-import { batchValidateCodeOperation, validateCode } from '../validate-code/index.js'
+import { valueSetBatchValidateCodeOperation, validateCode } from '../validate-code/index.js'
 
 const CONCEPTS = 20_000
 const LARGE = codeSystem(
@@ -144,7 +144,7 @@ describe('work that takes long', () => {
     const newId = (): string => `at-${idsMade.push(performance.now())}`
     const hurried = forRequest({ ...content, newId }, { limits: { operationTimeoutMs: 500 } })
     const { parameter } = await call(
-      batchValidateCodeOperation,
+      valueSetBatchValidateCodeOperation,
       hurried,
       Array.from({ length: 400 }, (_, i) => one(`c${i}`)),
     )

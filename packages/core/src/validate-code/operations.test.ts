@@ -4,7 +4,7 @@ import { answerOf, CATS, coding, content } from '../../test/code-validation.js'
 import { objectAt, objectsAt, type JsonObject } from '../json/index.js'
 import type { OperationResponse } from '../operation/index.js'
 import { parametersOf } from '../parameters/index.js'
-import { batchValidateCodeOperation, valueSetValidateCodeOperation } from './index.js'
+import { codeSystemBatchValidateCodeOperation, valueSetBatchValidateCodeOperation, valueSetValidateCodeOperation } from './index.js'
 
 describe('inputs', () => {
   it.each([
@@ -72,7 +72,7 @@ describe('a batch', () => {
       name: 'validation',
       resource: { resourceType: 'Parameters', parameter },
     })
-    const resource = await call(batchValidateCodeOperation, content, [
+    const resource = await call(valueSetBatchValidateCodeOperation, content, [
       { name: 'url', valueUri: vs('cats') },
       one(coding({ code: 'cat' })),
       one(coding({ code: 'dog' })),
@@ -84,13 +84,43 @@ describe('a batch', () => {
     expect(answers.slice(0, 2).map((answer) => answer && answerOf(answer).result)).toEqual([true, false])
   })
 
+  it.each([
+    ['ValueSet', valueSetBatchValidateCodeOperation],
+    ['CodeSystem', codeSystemBatchValidateCodeOperation],
+  ])('on %s asks the code system of a code for which no value set is named', async (_, operation) => {
+    const [code, system] = [
+      { name: 'code', valueCode: 'dog' },
+      { name: 'system', valueUri: cs('living') },
+    ]
+    const validations = [[coding({ code: 'cat' })], [coding({ code: 'gone' })], [code, system], [code]]
+    const resource = await call(
+      operation,
+      content,
+      validations.map((parameter) => ({ name: 'validation', resource: { resourceType: 'Parameters', parameter } })),
+    )
+    const answers = objectsAt(resource, 'parameter').map((one) => objectAt(one, 'resource') ?? {})
+    expect(answers.slice(0, 3).map((answer) => answerOf(answer).result)).toEqual([true, false, true])
+    expect(answers[3]).toMatchObject({ resourceType: 'OperationOutcome', issue: [{ code: 'required' }] })
+  })
+
+  it('on CodeSystem takes a url as that of the code system', async () => {
+    const parameter = [
+      { name: 'url', valueUri: cs('living') },
+      { name: 'code', valueCode: 'dog' },
+    ]
+    const validation = { name: 'validation', resource: { resourceType: 'Parameters', parameter } }
+    const resource = await call(codeSystemBatchValidateCodeOperation, content, [validation])
+    const [answer] = objectsAt(resource, 'parameter').map((one) => objectAt(one, 'resource') ?? {})
+    expect(answer && answerOf(answer).result).toBe(true)
+  })
+
   const cat = {
     name: 'validation',
     resource: { resourceType: 'Parameters', parameter: [{ name: 'url', valueUri: vs('cats') }, coding({ code: 'cat' })] },
   }
   const ask = (parameter: readonly JsonObject[], strict: boolean): Promise<OperationResponse> => {
     const parameters = parametersOf({ resourceType: 'Parameters', parameter })
-    return batchValidateCodeOperation.run(content, { type: 'ValueSet', method: 'POST', strict, parameters })
+    return valueSetBatchValidateCodeOperation.run(content, { type: 'ValueSet', method: 'POST', strict, parameters })
   }
 
   it('refuses a parameter that nobody knows where the caller asks for that, and only there', async () => {

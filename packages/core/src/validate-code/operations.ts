@@ -36,11 +36,13 @@ export const codeSystemValidateCodeOperation: Operation = {
   resourceParameter: 'codeSystem',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
-  async run(base, request) {
-    const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
-    const { version, ...asked } = input
-    return { status: 200, resource: { ...toParameters(await answerInSystem(ctx, asked, version)) } }
-  },
+  run: runInSystem,
+}
+
+async function runInSystem(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
+  const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
+  const { version, ...asked } = input
+  return { status: 200, resource: { ...toParameters(await answerInSystem(ctx, asked, version)) } }
 }
 
 async function runInValueSet(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
@@ -136,36 +138,45 @@ const WRITING = 0.1
 
 /**
  * `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; parameters beside it apply
- * to all that do not give their own.
+ * to all that do not give their own. One that names no value set asks the code system of its code, as HL7's validator does.
  *
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
  */
-export const batchValidateCodeOperation: Operation = {
-  name: '$batch-validate-code',
-  types: ['ValueSet'],
-  levels: ['type'],
-  methods: ['POST'],
-  definition: 'http://hl7.org/fhir/OperationDefinition/ValueSet-batch-validate-code',
-  answers: 'Parameters',
-  needs: TERMINOLOGY_NEEDS,
-  async run(base, request) {
-    const ctx = withinTime(base)
-    const pace = createPace(ctx)
-    const shared = request.parameters.filter(({ name }) => name !== SLOT)
-    checkBatch(request, shared)
-    const answers: JsonObject[] = []
-    for (const { resource } of request.parameters.filter(({ name }) => name === SLOT)) {
-      answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource, pace }) })
-    }
-    return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
-  },
+export const valueSetBatchValidateCodeOperation: Operation = batchOn('ValueSet')
+
+/** `CodeSystem/$batch-validate-code`: the same, where `url` names a code system. */
+export const codeSystemBatchValidateCodeOperation: Operation = batchOn('CodeSystem')
+
+function batchOn(type: 'ValueSet' | 'CodeSystem'): Operation {
+  return {
+    name: '$batch-validate-code',
+    types: [type],
+    levels: ['type'],
+    methods: ['POST'],
+    definition: `http://hl7.org/fhir/OperationDefinition/${type}-batch-validate-code`,
+    answers: 'Parameters',
+    needs: TERMINOLOGY_NEEDS,
+    run: runBatch,
+  }
+}
+
+async function runBatch(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
+  const ctx = withinTime(base)
+  const pace = createPace(ctx)
+  const shared = request.parameters.filter(({ name }) => name !== SLOT)
+  checkBatch(request, shared)
+  const answers: JsonObject[] = []
+  for (const { resource } of request.parameters.filter(({ name }) => name === SLOT)) {
+    answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource, pace }) })
+  }
+  return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
 }
 
 /**
- * What the parameters beside the validations may be: all that `runInValueSet` reads, which applies to each validation that does not say it itself.
+ * What the parameters beside the validations may be: all that validations read, which applies to each that does not say it itself.
  */
 const SHARED: ReadonlySet<string> = new Set(
-  `url valueSet valueSetVersion context code system systemVersion display coding codeableConcept date inferSystem implySystem
+  `url valueSet valueSetVersion codeSystem version context code system systemVersion display coding codeableConcept date inferSystem implySystem
   valueset-membership-only lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version
   check-system-version system-version default-valueset-version force-valueset-version check-valueset-version tx-resource _explain`.split(
     /\s+/,
@@ -203,9 +214,18 @@ async function oneAnswer(ctx: OperationContext, request: OperationRequest, { sha
     const own = parametersOf(resource ?? {})
     const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
     const parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]
-    return (await runInValueSet(ctx, { ...request, parameters })).resource
+    const runOne = request.type === 'ValueSet' && needsValueSet(parameters) ? runInValueSet : runInSystem
+    return (await runOne(ctx, { ...request, parameters })).resource
   } catch (error) {
     if (error instanceof OperationError && error.code !== 'aborted') return { ...outcomeOf(error, ctx.newId()) }
     throw error
   }
+}
+
+/** False where a validation names no value set, and the code system of its code. */
+function needsValueSet(parameters: readonly Parameter[]): boolean {
+  const reader = parameterReader(parameters)
+  const named = [reader.text('url'), reader.resource('valueSet'), reader.text('context')]
+  const isOfSystem = reader.text('code') === undefined || reader.text('system') !== undefined
+  return !isOfSystem || named.some((name) => name !== undefined)
 }

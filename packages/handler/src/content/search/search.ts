@@ -67,8 +67,8 @@ async function searchAt(service: Service, asked: Exchange, { type, path, within 
   const subset = await subsetFor(exchange, options, { type, parsed })
   const searchset = parsed.countOnly
     ? { items: [], total: await countOf(exchange, query) }
-    : { ...(await pageOf(service, exchange, { query, parsed })), subset: () => subset }
-  return searchsetAnswer(exchange.ctx, { ...searchset, ...hintAt(service, type) }, { path, pairs, base })
+    : { ...(await pageOf(service, exchange, { query, parsed })), ...hintAt(service, type), subset: () => subset }
+  return searchsetAnswer(exchange.ctx, searchset, { path, pairs, base })
 }
 
 /** A search for contained resources, as it was read. */
