@@ -70,9 +70,9 @@ export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVer
     claims: (token) => stringAt(jwtShape(token)?.payload, 'iss') === issuer,
     async verify(token, shared) {
       const payload = await verified(token)
-      if (!isLogout(payload, now()) || !(await (replays ?? shared).isNew(`${issuer} ${payload.jti}`))) throw refused()
-      const [sub, sid] = [stringAt(payload, 'sub'), stringAt(payload, 'sid')]
-      if (sub === undefined && sid === undefined) throw refused()
+      const [sub, sid, jti = ''] = [stringAt(payload, 'sub'), stringAt(payload, 'sid'), stringAt(payload, 'jti')]
+      if (!isLogout(payload, now()) || (sub === undefined && sid === undefined) || jti === '') throw refused()
+      if (!(await (replays ?? shared).isNew(`${issuer} ${jti}`))) throw refused()
       return { issuer, sub, sid }
     },
   }
