@@ -2,6 +2,7 @@ import { canonicalOf, formatCanonical } from '../content/index.js'
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { stringAt, type JsonObject } from '../json/index.js'
+import { isHidden } from '../operation/index.js'
 
 /**
  * The Measure that `Measure/<id>`, an id, a url or `url|version` names. Without a version: the newest that is not retired.
@@ -26,7 +27,7 @@ export async function findMeasure(ctx: OperationContext, name: string): Promise<
 }
 
 async function byId(ctx: OperationContext, id: string): Promise<JsonObject | undefined> {
-  ctx.authorize?.('read', 'Measure', id)
+  if (isHidden(ctx, 'Measure', id)) return undefined
   const stored = await ctx.storage.read('Measure', id)
   if (stored !== undefined) return stored.resource
   const past = await ctx.storage.history?.page({ types: ['Measure'], id, limit: 1 })

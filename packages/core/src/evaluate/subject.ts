@@ -1,6 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { isHidden } from '../operation/index.js'
 import type { SearchPair } from '../search/index.js'
 import { isResourceId, isResourceType } from '../storage/index.js'
 
@@ -168,8 +169,7 @@ function localReference(given: string, defaultType: string): LocalReference {
 }
 
 async function existing(ctx: OperationContext, { type, id }: LocalReference, parameter: string): Promise<JsonObject> {
-  ctx.authorize?.('read', type, id)
-  const stored = await ctx.storage.read(type, id)
+  const stored = isHidden(ctx, type, id) ? undefined : await ctx.storage.read(type, id)
   if (stored !== undefined) return stored.resource
   throw new OperationError('content-not-found', `${type}/${id} does not exist.`, { expression: [parameter] })
 }

@@ -1,6 +1,7 @@
 import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
+import { isHidden } from '../operation/index.js'
 import { allMatches, type SearchQuery } from '../storage/index.js'
 import { readBot, type BotIdentifier, type BotRecord, type StoredBot } from './bot.js'
 import type { Bots } from './bots.js'
@@ -91,14 +92,7 @@ function withIdentifier(system: string, value: string): SearchQuery {
 }
 
 function isReached(ctx: OperationContext, bot: FoundBot, project: string | undefined): boolean {
-  if (project !== undefined && bot.project !== project) return false
-  try {
-    ctx.authorize?.('read', 'Bot', bot.id)
-    return true
-  } catch (error) {
-    if (error instanceof OperationError && error.code === 'not-found') return false
-    throw error
-  }
+  return (project === undefined || bot.project === project) && !isHidden(ctx, 'Bot', bot.id)
 }
 
 function describe(address: BotAddress): string {

@@ -1,5 +1,6 @@
 export {
   engineOnDemand,
+  isHidden,
   storedInstance,
   TERMINOLOGY_NEEDS,
   type Action,

@@ -125,6 +125,17 @@ export function engineOnDemand(load: () => Promise<Operation['run']>): Operation
   return async (ctx, request) => (await engine())(ctx, request)
 }
 
+/** Whether the caller may not know of a resource: for him it is as if it did not exist. @throws {OperationError} `forbidden` where he may not read it, and may know that. */
+export function isHidden({ authorize }: Pick<OperationContext, 'authorize'>, type: string, id: string): boolean {
+  try {
+    authorize?.('read', type, id)
+    return false
+  } catch (error) {
+    if (error instanceof OperationError && error.code === 'not-found') return true
+    throw error
+  }
+}
+
 /**
  * The stored resource that an operation is called on; `undefined` at type level.
  *

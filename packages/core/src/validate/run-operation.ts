@@ -1,7 +1,7 @@
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt } from '../json/index.js'
-import { storedInstance, type OperationRequest, type OperationResponse } from '../operation/index.js'
+import { isHidden, storedInstance, type OperationRequest, type OperationResponse } from '../operation/index.js'
 import type { StoredResource } from '../storage/index.js'
 import { UPDATE_ID, UPDATE_VERSION } from './finding-kinds.js'
 import { readRequest, type ValidateMode, type ValidateRequest } from './read-request.js'
@@ -77,10 +77,10 @@ async function updateFindings(
   const resource = isObject(source?.value) ? source.value : undefined
   const own = stringAt(resource, 'id')
   const id = named ?? own
-  if (id !== undefined) ctx.authorize?.('read', type, id)
+  const isUnknown = id !== undefined && isHidden(ctx, type, id)
   if (resource === undefined) return []
   if (own === undefined || own !== id) return [idFinding(type, { own, id })]
-  return versionFindings(stringAt(objectAt(resource, 'meta'), 'versionId'), await ctx.storage.read(type, id))
+  return versionFindings(stringAt(objectAt(resource, 'meta'), 'versionId'), isUnknown ? undefined : await ctx.storage.read(type, id))
 }
 
 function idFinding(type: string, { own, id }: { own: string | undefined; id: string | undefined }): Finding {

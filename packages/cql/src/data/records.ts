@@ -3,6 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { addReferences, subjectLinks } from 'fhir-ops/internal/evaluate'
+import { isHidden } from 'fhir-ops/internal/operation'
 import { parseSearch } from 'fhir-ops/search'
 import { allMatches } from 'fhir-ops/storage'
 import type { Evaluation, RetrieveRequest } from '../compile/compiler.js'
@@ -207,8 +208,7 @@ function idsIn(json: unknown, type: string): ReadonlySet<string> {
  * @throws {OperationError} `content-not-found` when there is no such subject; what `ctx.authorize` throws.
  */
 export async function readSubject(ctx: OperationContext, { model }: RetrieverOptions, subject: SubjectReference): Promise<FhirElement> {
-  ctx.authorize?.('read', subject.type, subject.id)
-  const stored = await ctx.storage.read(subject.type, subject.id)
+  const stored = isHidden(ctx, subject.type, subject.id) ? undefined : await ctx.storage.read(subject.type, subject.id)
   const own = stored === undefined ? undefined : resourceElement(model, stored.resource)
   if (own !== undefined) return own
   throw new OperationError('content-not-found', `${subject.type}/${subject.id} does not exist.`, { expression: ['subject'] })
@@ -268,7 +268,7 @@ async function patientOf(ctx: OperationContext, options: RetrieverOptions, { jso
   const reference = memberOf(memberOf(json, 'subject') ?? memberOf(json, 'patient'), 'reference')
   const id = typeof reference === 'string' ? /^Patient\/([A-Za-z0-9\-.]{1,64})$/.exec(reference)?.[1] : undefined
   if (id === undefined) return []
-  ctx.authorize?.('read', 'Patient', id)
+  if (isHidden(ctx, 'Patient', id)) return []
   const element = resourceElement(options.model, (await ctx.storage.read('Patient', id))?.resource)
   return element === undefined ? [] : [element]
 }

@@ -100,17 +100,22 @@ function forbidden({ action, type }: Wish): OperationError {
   return new OperationError('forbidden', `The access token does not allow ${action} on ${type}.`)
 }
 
-/** @throws {OperationError} `forbidden` unless one of the wishes is granted. */
+/**
+ * A resource that is hidden is no reason to refuse: it is not found where it is looked for.
+ *
+ * @throws {OperationError} `forbidden` unless one of the wishes is granted.
+ */
 export function authorizeAny(caller: Caller, wishes: readonly Wish[]): void {
   if (wishes.some((wish) => isGranted(caller, wish))) return
   const [first] = wishes
   if (first === undefined) return
-  authorize(caller, first)
   throw forbidden(first)
 }
 
 function isGranted(caller: Caller, { action, type, id, whole }: Wish): boolean {
-  return caller.decide(action, type, id) === 'allow' && (whole !== true || caller.within(action, type) === undefined)
+  const decision = caller.decide(action, type, id)
+  const isLetIn = decision === 'allow' || (decision === 'hide' && id !== undefined)
+  return isLetIn && (whole !== true || caller.within(action, type) === undefined)
 }
 
 /** The error for a resource that does not exist or is hidden. */

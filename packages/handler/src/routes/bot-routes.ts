@@ -12,7 +12,7 @@ import {
 } from 'fhir-ops/internal/execute'
 import type { AuditEntry } from 'fhir-ops/internal/sessions'
 import { audit } from '../audit.js'
-import { authorize } from '../auth/caller.js'
+import { authorizeAny } from '../auth/caller.js'
 import { botStorage } from '../content/bots.js'
 import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
@@ -40,7 +40,7 @@ function botRoute(service: Service, bots: Bots, { path, method }: { readonly pat
     answer: 'content',
     withoutHead: true,
     ownTimeLimit: true,
-    authorize: ({ caller, params }) => authorize(caller, { action: 'read', type: 'Bot', id: params.get('id') }),
+    authorize: ({ caller, params }) => authorizeAny(caller, [{ action: 'read', type: 'Bot', id: params.get('id') }]),
     run: (exchange) => runBot(service, bots, exchange),
   }
 }

@@ -5,7 +5,7 @@ import type { Operation, OperationRequest, Parameter } from 'fhir-ops/operation'
 import type { OperationNeeds, WrittenResponse } from 'fhir-ops/internal/operation'
 import { parametersFromQuery, parametersOf } from 'fhir-ops/internal/parameters'
 import { prefersHandling } from '../content/preference.js'
-import { checkReach } from '../content/reach.js'
+import { asSeen } from '../content/unseen-instance.js'
 import { authorizeAny, type Wish } from '../auth/caller.js'
 import { createAnswerSize } from '../http/answer-size.js'
 import { assembled, fhirPieces, ndjsonAnswer, type Answer } from '../http/answer.js'
@@ -13,7 +13,7 @@ import type { JsonObject } from 'fhir-ops/internal/json'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { answeredLater } from './async-routes.js'
 import { FHIR_PATH, type Service } from '../service.js'
-import { param, type Exchange, type Route } from '../exchange.js'
+import type { Exchange, Route } from '../exchange.js'
 
 /** The routes of every operation that is mounted by its descriptor: each method at each level. */
 export function operationRoutes(service: Service): readonly Route[] {
@@ -31,8 +31,8 @@ const PLACES: Readonly<Record<Place['level'], string>> = { system: '', type: ':t
 
 function operationRoute(service: Service, operation: Operation, { level, method }: Place): Route {
   const { needs } = operation
-  const run = (exchange: Exchange): Awaitable<Answer> =>
-    after(level === 'instance' ? checkInstance(exchange) : undefined, () => runOperation(service, operation, { exchange, method }))
+  const run = (asked: Exchange): Awaitable<Answer> =>
+    after(asSeen(asked), (exchange) => runOperation(service, operation, { exchange, method }))
   return {
     method,
     path: `${FHIR_PATH}/${PLACES[level]}${operation.name}`,
@@ -52,10 +52,15 @@ function operationRoute(service: Service, operation: Operation, { level, method 
 
 function streamOf({ stream, ...operation }: Operation, method: Place['method']): Pick<Route, 'stream'> {
   if (stream === undefined) return {}
-  return { stream: async (exchange) => ndjsonAnswer(await stream(exchange.ctx, operationRequest(operation, exchange, method))) }
+  return {
+    stream: async (asked) => {
+      const exchange = await asSeen(asked)
+      return ndjsonAnswer(await stream(exchange.ctx, operationRequest(operation, exchange, method)))
+    },
+  }
 }
 
-/** @throws {OperationError} `forbidden`, `not-found` */
+/** @throws {OperationError} `forbidden` */
 function authorizeOperation(exchange: Exchange, name: string, { anyOf, keepsState }: OperationNeeds): void {
   const wishes = anyOf.map((wish) => wishFor(wish, exchange))
   authorizeAny(exchange.caller, wishes)
@@ -74,11 +79,6 @@ function wishFor({ action, type }: { action: Wish['action']; type?: string }, ex
   const own = exchange.params.get('type') ?? ''
   const id = type === undefined || type === own ? exchange.params.get('id') : undefined
   return { action, type: type ?? own, whole: type !== undefined, ...(id !== undefined && { id }) }
-}
-
-/** @throws {OperationError} `not-found`, as for what does not exist, when the resource of the path is out of the caller's reach. */
-function checkInstance(exchange: Exchange): Awaitable<void> {
-  return checkReach(exchange, param(exchange, 'type'), param(exchange, 'id'))
 }
 
 function bodyKindOf(operation: Operation): Route['body'] {

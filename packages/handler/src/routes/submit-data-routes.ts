@@ -3,7 +3,8 @@ import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { OperationError, quoted } from 'fhir-ops/internal/errors'
 import { isObject, jsonItems, jsonMembers, stringAt, type JsonMember, type JsonObject } from 'fhir-ops/internal/json'
 import { storedInstance } from 'fhir-ops/internal/operation'
-import { authorize } from '../auth/caller.js'
+import { authorizeAny } from '../auth/caller.js'
+import { asSeen } from '../content/unseen-instance.js'
 import { runBundle } from '../content/bundle/bundle.js'
 import type { PartRunner } from '../content/bundle/bundle-entries.js'
 import type { Exchange, Route } from '../exchange.js'
@@ -26,8 +27,8 @@ export function submitDataRoutes(service: Service, parts: PartRunner): readonly 
     needs: 'Measure.r, and what storing the report and each resource needs',
     summary: 'Stores collected data',
     operation: { name: '$submit-data', definition: 'http://hl7.org/fhir/OperationDefinition/Measure-submit-data' },
-    authorize: ({ caller, params }) => authorize(caller, { action: 'read', type: 'Measure', id: params.get('id') }),
-    run: (exchange) => submitted(service, exchange, parts),
+    authorize: ({ caller, params }) => authorizeAny(caller, [{ action: 'read', type: 'Measure', id: params.get('id') }]),
+    run: async (exchange) => submitted(service, await asSeen(exchange), parts),
   }))
 }
 
