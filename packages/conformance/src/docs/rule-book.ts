@@ -31,7 +31,6 @@ export interface Message {
 /** Why whole groups of messages are not offered. */
 export const REASONS: Readonly<Record<string, string>> = {
   internal: 'It reports a limit or fault of the Java program itself.',
-  structuremap: 'StructureMaps are not checked beyond their profile: the mapping language is not offered.',
   server: 'It is about the terminology server that the Java program asks; here terminology is in the same process.',
   fragment: 'It is a part of the texts of other messages.',
   release: 'It is for other releases than R4.',

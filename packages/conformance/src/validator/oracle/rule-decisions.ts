@@ -155,4 +155,45 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
       /(context\/(Any\/|MetadataResource\/vs$)|defContext\/element\/(Base|http:\/\/hl7\.org\/fhir\/StructureDefinition\/patient-birthPlace#value)$)/,
     why: `[context.expression](${R4}/structuredefinition-definitions.html#StructureDefinition.context.expression) names an element or a type of R4, which has no Any and no Base; MetadataResource stands for those with a url and a status.`,
   },
+  {
+    probes: /sm\/(transform\/(c|qty|id|cp|truncate|escape|cast|pointer|cc|evaluate)\/\d|translate\/two)$/,
+    why: `[Transforms](${R4}/valueset-map-transform.html#expansion) take the parameters that their definitions list; theirs does not look at many, wants three of \`translate\`, which has two, and no text alone for a CodeableConcept.`,
+  },
+  {
+    probes: /sm\/transform\/((copy|cc)\/unkVar|append\/unk)$/,
+    why: `[parameter](${R4}/structuremap-definitions.html#StructureMap.group.rule.target.parameter.value_x_): an id names a variable, which must be there.`,
+  },
+  {
+    probes: /sm\/(dependent\/(ok|imported|base|backbone)|transform\/evaluate\/path)$/,
+    why: 'Theirs does not see that a type is the one that is wanted where both are named without a url, and takes the target for the focus of an expression.',
+    isLimit: true,
+  },
+  {
+    probes: /sm\/(group\/extendsUnkImp|dependent\/unkImp|default\/impUnk|target\/res\/http:__x.test_Foo)$/,
+    why: `[import](${R4}/structuremap-definitions.html#StructureMap.import): a group may be in a map that is not loaded, and a type in a definition that is not: what is not known is a warning.`,
+  },
+  {
+    probes: /sm\/input\/structMode\/(queried|produced)\/\w+$/,
+    why: `[mode](${R4}/valueset-map-model-mode.html#expansion): what may be queried is read, and what is produced is written.`,
+  },
+  {
+    probes: /sm\/group\/dup$/,
+    why: `[name](${R4}/structuremap-definitions.html#StructureMap.group.name): a group has a name of its own, by which it is called.`,
+  },
+  {
+    probes: /sm\/import\/notMap$/,
+    why: `[import](${R4}/structuremap-definitions.html#StructureMap.import) leads to maps, and to nothing else.`,
+  },
+  {
+    probes: /sm\/source\/ctxUntyped$/,
+    why: `[context](${R4}/structuremap-definitions.html#StructureMap.group.rule.source.context) is a type or a variable; R4's own example has one that is neither, in a group without types, so it is a warning there.`,
+  },
+  {
+    probes: /sm\/target\/choice\/create(Other|Unk)$/,
+    why: `[type](${R4}/elementdefinition-definitions.html#ElementDefinition.type): what is created for an element is of one of its types.`,
+  },
+  {
+    probes: /sm\/translate\/contained(Unk)?$/,
+    why: `[translate](${R4}/valueset-map-transform.html#expansion) names a map, which may be contained, and is referred to by that.`,
+  },
 ]

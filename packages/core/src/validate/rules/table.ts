@@ -40,6 +40,7 @@ import { signatureRule } from './signature/check-signature.js'
 import { SLICE_FINDINGS } from './slicing/assign-slices.js'
 import { structureDefinitionRule } from './structure-definition/check-structure-definition.js'
 import { typeNameRule } from './structure-definition/check-type-name.js'
+import { structureMapRule } from './structure-map/check-structure-map.js'
 import { CARDINALITY_FINDINGS } from './structure/cardinality.js'
 import { SHAPE_FINDINGS } from './structure/check-shape.js'
 import { elementIdRule } from './structure/element-id.js'
@@ -98,6 +99,7 @@ export const RESOURCE_RULES: readonly ResourceRule[] = [
   implementationGuideRule,
   typeNameRule,
   structureDefinitionRule,
+  structureMapRule,
   questionnaireRule,
   questionnaireResponseRule,
   observationRule,

@@ -1,0 +1,150 @@
+import { quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { checkCalls, type Callables } from './calls.js'
+import { canBe, elementsOf, isNoType, shapeOf, typesOf, type Shape } from './shapes.js'
+import { typeNamed } from './structures.js'
+import { checkTransform, MAP_PATH } from './transforms.js'
+import { hasGoodName, MAP_VARIABLE, type Mode, type Scope, type Variable } from './variables.js'
+
+/** What is said of lists where there are none, or more than there can be. */
+export const MAP_LIST: FindingDefinition = defineFinding(
+  'structure-map-list',
+  'warning',
+  'invalid',
+  'State numbers and modes of lists where there is a list to choose from.',
+)
+
+/** Where a rule is. */
+export interface RulePlace {
+  readonly map: FhirNode
+  readonly callables: Callables
+  readonly scope: Scope
+  /** False where the inputs of the group have no types: then contexts may be the names of types, as in an example of R4. */
+  readonly isTyped: boolean
+}
+
+/** Checks a rule and those inside it. */
+export function checkRule(run: Run, rule: FhirNode, place: RulePlace): void {
+  run.scheduler.step()
+  hasGoodName(run, rule, textOf(rule, 'name') ?? '')
+  const inside = { ...place, scope: place.scope.inner() }
+  let count = 1
+  for (const source of childrenOf(run, rule, 'source')) count *= checkSource(run, source, inside)
+  for (const target of childrenOf(run, rule, 'target')) checkTarget(run, target, inside, count)
+  for (const inner of childrenOf(run, rule, 'rule')) checkRule(run, inner, inside)
+  checkCalls(run, rule, inside)
+}
+
+/** The variable that a source or target begins at. */
+function contextOf(run: Run, node: FhirNode, mode: Mode, { scope, isTyped }: RulePlace): Variable | undefined {
+  const name = textOf(node, 'context') ?? ''
+  if (!hasGoodName(run, node, name)) return undefined
+  const variable = scope.find(name, mode)
+  if (variable === undefined)
+    run.findings.report(MAP_VARIABLE, node, {
+      text: `There is no ${mode} ${quoted(name)} here.`,
+      ...(!isTyped && { severity: 'warning' }),
+    })
+  return variable
+}
+
+/** Gives how often the source can be there. */
+function checkSource(run: Run, node: FhirNode, place: RulePlace): number {
+  const context = contextOf(run, node, 'source', place)
+  const [element, name] = [textOf(node, 'element'), textOf(node, 'variable')]
+  if (name === undefined && context?.shape !== undefined)
+    run.findings.report(MAP_LIST, node, {
+      text: 'The source has no variable, so nothing is done with what it finds.',
+      severity: 'information',
+    })
+  const found = context === undefined || element === undefined ? context : sourceAt(run, node, context, { element, map: place.map })
+  if (name !== undefined) addVariable(run, node, place, { ...(found ?? UNKNOWN), name, mode: 'source' })
+  return element === undefined ? 1 : (found ?? UNKNOWN).max
+}
+
+/** What is not known can be anything, and there as often as it likes. */
+const UNKNOWN: Pick<Variable, 'shape' | 'max'> = { shape: undefined, max: Number.POSITIVE_INFINITY }
+
+/** A variable with a wrong name is known all the same: it is wrong once. */
+function addVariable(run: Run, node: FhirNode, { scope }: RulePlace, variable: Variable): void {
+  hasGoodName(run, node, variable.name)
+  scope.add(variable)
+}
+
+function sourceAt(
+  run: Run,
+  node: FhirNode,
+  context: Variable,
+  { element, map }: { readonly element: string; readonly map: FhirNode },
+): Pick<Variable, 'shape' | 'max'> {
+  const shape = elementAt(run, node, context, element)
+  if (shape === undefined) return UNKNOWN
+  const [written, most] = [textOf(node, 'type'), context.max * shape.rule.max]
+  const type = written === undefined ? undefined : typeNamed(map, written, 'source')
+  if (type !== undefined && (isNoType(run, type) || !canBe(run, shape, type)))
+    run.findings.report(MAP_PATH, node, { text: `${quoted(element)} is ${typesOf(shape).join(' or ')}, and cannot be ${quoted(type)}.` })
+  const max = statedMax(node) ?? most
+  if (max > most)
+    run.findings.report(MAP_LIST, node, {
+      text: `There are at most ${most} of ${quoted(element)}, so that a maximum of ${max} says nothing.`,
+    })
+  return { shape: type === undefined ? shape : { ...shape, type }, max: Math.min(max, most) }
+}
+
+/** The maximum, but for `*`, which says no more than none. */
+function statedMax({ value }: FhirNode): number | undefined {
+  const max = isObject(value) ? value['max'] : undefined
+  return typeof max === 'string' && /^\d+$/.test(max) ? Number(max) : undefined
+}
+
+/** The element of a variable by its name, reported where there is none or more than one. */
+function elementAt(run: Run, node: FhirNode, { name, shape }: Variable, element: string): Shape | undefined {
+  const found = shape && elementsOf(run, shape, element)
+  if (shape === undefined || found === undefined) return undefined
+  const types = typesOf(shape).join(' or ') || shape.rule.path
+  if (found.length === 0)
+    run.findings.report(MAP_PATH, node, { text: `${quoted(name)} is ${types}, which has no element ${quoted(element)}.` })
+  if (found.length > 1)
+    run.findings.report(MAP_PATH, node, {
+      text: `${quoted(name)} is ${types}, of which several have ${quoted(element)}, so it is not known which is meant.`,
+      severity: 'warning',
+    })
+  return found.length === 1 ? found[0] : undefined
+}
+
+function checkTarget(run: Run, node: FhirNode, place: RulePlace, count: number): void {
+  const isFree = textOf(node, 'context') === undefined
+  const context = isFree ? undefined : contextOf(run, node, 'target', place)
+  if (context?.shape !== undefined) checkListMode(run, node, count)
+  const [element, name] = [textOf(node, 'element'), textOf(node, 'variable')]
+  const shape = context === undefined || element === undefined ? undefined : elementAt(run, node, context, element)
+  const type = checkTransform(run, node, { map: place.map, scope: place.scope, shape })
+  if (name === undefined) return
+  addVariable(run, node, place, { name, mode: 'target', shape: targetShape(run, node, shape, type), max: count })
+}
+
+/** What is created stands for its type; a part of a definition that says what is in it stands for itself. */
+function targetShape(run: Run, node: FhirNode, shape: Shape | undefined, type: string | undefined): Shape | undefined {
+  if (shape !== undefined && shape.rule.children.size > 0) return shape
+  if (type !== undefined) return shapeOf(run, type)
+  const types = shape === undefined ? [] : typesOf(shape)
+  if (types.length > 1)
+    run.findings.report(MAP_PATH, node, {
+      text: `It is not known which of its types is meant (${types.join(', ')}), so that nothing can be said of its elements.`,
+      severity: 'warning',
+    })
+  return types.length === 1 ? shape : undefined
+}
+
+function checkListMode(run: Run, node: FhirNode, count: number): void {
+  const [modes, id] = [childrenOf(run, node, 'listMode').map(({ value }) => value), textOf(node, 'listRuleId')]
+  const say = (text: string): void => run.findings.report(MAP_LIST, node, { text })
+  if (id !== undefined && !modes.includes('share')) say('A listRuleId is only of use with the listMode share.')
+  if (count > 1) return
+  if (modes.length > 0) say('The rule is carried out once at most, so that a listMode says nothing.')
+  if (id !== undefined) say('The rule is carried out once at most, so that a listRuleId says nothing.')
+}

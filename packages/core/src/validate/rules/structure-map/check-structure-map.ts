@@ -1,0 +1,152 @@
+import { quoted } from '../../../errors/index.js'
+import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
+import { isObject } from '../../../json/index.js'
+import { defineFinding, type Finding, type FindingDefinition } from '../../run/finding.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { ResourceRule, Run } from '../../run/run.js'
+import { groupNamed, groupsOf, MAP_CALL, type Callable, type Callables } from './calls.js'
+import { checkRule, MAP_LIST } from './check-rule.js'
+import { isNoType, isUnknown, shapeOf, type Shape } from './shapes.js'
+import { structureNamed, WRITTEN } from './structures.js'
+import { MAP_PATH, MAP_TRANSFORM } from './transforms.js'
+import { hasGoodName, MAP_NAME, MAP_VARIABLE, scopeOf, type Scope, type Variable } from './variables.js'
+
+const MAP_IMPORT: FindingDefinition = defineFinding(
+  'structure-map-import',
+  'warning',
+  'invalid',
+  'Load the map, or correct its canonical; until then calls of its groups are not checked.',
+)
+const MAP_INPUT: FindingDefinition = defineFinding(
+  'structure-map-input',
+  'error',
+  'not-supported',
+  'Give the input a type that the map declares by an alias, or that FHIR has.',
+)
+
+/** StructureMaps. */
+export const structureMapRule: ResourceRule = {
+  on: ['StructureMap'],
+  finds: [MAP_IMPORT, MAP_NAME, MAP_INPUT, MAP_VARIABLE, MAP_PATH, MAP_LIST, MAP_TRANSFORM, MAP_CALL],
+  check: checkStructureMap,
+}
+
+/** A group of the map and what others know of it. */
+interface Group {
+  readonly node: FhirNode
+  readonly callable: Callable
+}
+
+/**
+ * Checks that a map reads and writes elements that there are, with variables that are known and groups that there are. A group whose inputs have no types
+ * is checked by what it is first called with.
+ */
+async function checkStructureMap(run: Run, map: FhirNode): Promise<void> {
+  if (!isObject(map.value)) return
+  const [nodes, own] = [childrenOf(run, map, 'group'), groupsOf(map.value)]
+  const groups = new Map(nodes.flatMap((node, index) => (own[index] === undefined ? [] : [[own[index], node] as const])))
+  const [calls, order] = [new Map<Callable, readonly Variable[]>(), new Set(own.filter(isTyped))]
+  const callables = {
+    ...callablesOf(run, map, own),
+    called: (group: Callable, given: readonly Variable[]) => {
+      const before = calls.get(group)
+      if (before === undefined) calls.set(group, given)
+      order.add(group)
+      return before
+    },
+  }
+  checkNames(run, groups)
+  const checked = new Set<Callable>()
+  for (const start of [undefined, ...own]) {
+    if (start !== undefined) order.add(start)
+    for (const callable of order) {
+      order.delete(callable)
+      const node = groups.get(callable)
+      if (node === undefined || checked.has(callable)) continue
+      checked.add(callable)
+      checkGroup(run, map, { node, callable }, { callables, given: calls.get(callable) ?? [] })
+      await run.scheduler.turn()
+    }
+  }
+}
+
+function isTyped({ inputs }: Callable): boolean {
+  return inputs.every(({ type }) => type !== undefined)
+}
+
+function callablesOf(run: Run, map: FhirNode, own: readonly Callable[]): Pick<Callables, 'groups' | 'areAll'> {
+  const groups = [...own]
+  let areAll = true
+  for (const node of childrenOf(run, map, 'import')) {
+    const canonical = String(node.value)
+    const imported = canonical.includes('*') ? PENDING : run.definitions.definition('StructureMap', canonical)
+    if (imported === undefined) run.findings.report(MAP_IMPORT, node, { text: `The map ${quoted(canonical)} could not be found.` })
+    if (imported === undefined || imported === PENDING) areAll = false
+    else groups.push(...groupsOf(imported))
+  }
+  return { groups, areAll }
+}
+
+function checkNames(run: Run, groups: ReadonlyMap<Callable, FhirNode>): void {
+  const seen = new Set<string>()
+  for (const [{ name }, node] of groups) {
+    hasGoodName(run, node, name)
+    if (seen.has(name)) run.findings.report(MAP_NAME, node, { text: `There is another group ${quoted(name)}.` })
+    seen.add(name)
+  }
+}
+
+interface GroupPlace {
+  readonly callables: Callables
+  /** What it is called with; empty when it is not called. */
+  readonly given: readonly Variable[]
+}
+
+function checkGroup(run: Run, map: FhirNode, { node, callable }: Group, { callables, given }: GroupPlace): void {
+  const [extended] = childrenOf(run, node, 'extends')
+  if (typeof extended?.value === 'string') groupNamed(run, extended, extended.value, callables)
+  const scope = scopeOf([])
+  for (const [index, input] of childrenOf(run, node, 'input').entries()) checkInput(run, map, input, { scope, given: given[index] })
+  const isKnown = callable.inputs.some(({ type }) => type !== undefined) || given.length > 0
+  for (const rule of childrenOf(run, node, 'rule')) checkRule(run, rule, { map, callables, scope, isTyped: isKnown })
+}
+
+interface InputPlace {
+  readonly scope: Scope
+  /** What the group is called with for the input. */
+  readonly given: Variable | undefined
+}
+
+function checkInput(run: Run, map: FhirNode, node: FhirNode, { scope, given }: InputPlace): void {
+  const [name, mode, type] = [textOf(node, 'name') ?? '', textOf(node, 'mode'), textOf(node, 'type')]
+  if (!hasGoodName(run, node, name, 'not-supported') || (mode !== 'source' && mode !== 'target')) return
+  if (scope.all().some((one) => one.name === name)) {
+    run.findings.report(MAP_NAME, node, { text: `There is another input ${quoted(name)}.`, code: 'duplicate' })
+    return
+  }
+  if (type !== undefined) return scope.add({ name, mode, max: 1, shape: checkType(run, map, node, { type, mode }) })
+  if (given === undefined)
+    run.findings.report(MAP_INPUT, node, {
+      text: `The input ${quoted(name)} has no type, so its elements are not checked.`,
+      severity: 'warning',
+    })
+  scope.add(given ?? { name, mode, max: 1, shape: undefined })
+}
+
+function checkType(
+  run: Run,
+  map: FhirNode,
+  node: FhirNode,
+  { type, mode }: { readonly type: string; readonly mode: 'source' | 'target' },
+): Shape | undefined {
+  const structure = structureNamed(map.value, type, mode)
+  const say = (text: string, rest: Partial<Pick<Finding, 'severity' | 'code'>>): void =>
+    run.findings.report(MAP_INPUT, node, { text, ...rest })
+  if (structure !== undefined && mode === 'target' && structure.mode !== undefined && !WRITTEN.has(structure.mode))
+    say(`The map declares ${quoted(type)} to be ${structure.mode}, so that it cannot be written to.`, {})
+  const named = structure?.url ?? type
+  if (!isUnknown(run, named)) return shapeOf(run, named)
+  if (structure === undefined && isNoType(run, type)) say(`There is no type ${quoted(type)}.`, { code: 'invalid' })
+  else say(`The definition ${quoted(named)} could not be found, so its elements are not checked.`, { severity: 'warning', code: 'invalid' })
+  return undefined
+}

@@ -1,0 +1,167 @@
+import { OperationError, quoted } from '../../../errors/index.js'
+import type { FhirNode } from '../../../fhirpath/index.js'
+import { isObject, objectsAt } from '../../../json/index.js'
+import { defineFinding, type FindingDefinition } from '../../run/finding.js'
+import { childrenOf, textOf } from '../../run/nodes.js'
+import type { Run } from '../../run/run.js'
+import { canBe, isNoType, isUnknown, typesOf, type Shape } from './shapes.js'
+import { typeNamed } from './structures.js'
+import { MAP_VARIABLE, type Scope } from './variables.js'
+
+/** An element that what a variable stands for does not have, or a type that it cannot have. */
+export const MAP_PATH: FindingDefinition = defineFinding(
+  'structure-map-path',
+  'error',
+  'invalid',
+  'Name an element of the type, and of a choice one of its types beside it.',
+)
+/** A transform that cannot be carried out. */
+export const MAP_TRANSFORM: FindingDefinition = defineFinding(
+  'structure-map-transform',
+  'error',
+  'invalid',
+  'Give the transform the parameters that it takes.',
+)
+
+/**
+ * How many parameters a transform takes at least and at most. Date operations are not described.
+ *
+ * @see https://hl7.org/fhir/R4/valueset-map-transform.html
+ */
+const COUNTS: Readonly<Record<string, readonly [number, number]>> = {
+  create: [0, 1],
+  copy: [0, 1],
+  truncate: [2, 2],
+  escape: [2, 3],
+  cast: [1, 2],
+  append: [1, Number.POSITIVE_INFINITY],
+  translate: [2, 3],
+  reference: [1, 1],
+  uuid: [0, 0],
+  pointer: [1, 1],
+  evaluate: [1, 2],
+  cc: [1, 3],
+  c: [2, 3],
+  qty: [1, 4],
+  id: [2, 3],
+  cp: [1, 2],
+}
+
+/** The types of what transforms make, other than those that depend on their parameters. */
+const MADE: Readonly<Record<string, string>> = {
+  truncate: 'string',
+  escape: 'string',
+  append: 'string',
+  reference: 'string',
+  uuid: 'string',
+  pointer: 'string',
+  cc: 'CodeableConcept',
+  c: 'Coding',
+  qty: 'Quantity',
+  id: 'Identifier',
+  cp: 'ContactPoint',
+}
+
+/** What `translate` can give. */
+const OUTPUTS: readonly unknown[] = ['code', 'system', 'display', 'Coding', 'CodeableConcept']
+
+/** A parameter: the name of a variable, or a value. */
+interface Parameter {
+  readonly variable: string | undefined
+  readonly value: unknown
+}
+
+/** Where a transform is. */
+export interface TransformPlace {
+  readonly map: FhirNode
+  readonly scope: Scope
+  /** The element that is written to, where it is known. */
+  readonly shape: Shape | undefined
+}
+
+/** Checks the transform of a target. Gives the type of what it makes, where that follows from the transform: a code or a canonical. */
+export function checkTransform(run: Run, target: FhirNode, place: TransformPlace): string | undefined {
+  const transform = textOf(target, 'transform')
+  const parameters = childrenOf(run, target, 'parameter').map(parameterOf)
+  const say = (text: string): void => run.findings.report(MAP_TRANSFORM, target, { text })
+  if (transform === undefined) {
+    if (parameters.length > 0) say('Parameters are for a transform, of which there is none.')
+    return undefined
+  }
+  const [least, most] = COUNTS[transform] ?? [0, Number.POSITIVE_INFINITY]
+  if (parameters.length < least || parameters.length > most)
+    say(`The transform ${transform} takes ${rangeText(least, most)}, not ${parameters.length}.`)
+  checkVariables(run, target, parameters, place.scope)
+  if (transform === 'translate') checkTranslation(run, target, parameters, place.map)
+  if (transform === 'evaluate') checkExpression(run, target, parameters.at(-1))
+  return transform === 'create' ? createdType(run, target, parameters, place) : madeType(transform, parameters, place)
+}
+
+function rangeText(least: number, most: number): string {
+  if (most === Number.POSITIVE_INFINITY) return `${least} or more parameters`
+  return least === most ? `${least === 0 ? 'no' : least} parameter${least === 1 ? '' : 's'}` : `${least} to ${most} parameters`
+}
+
+function parameterOf({ value }: FhirNode): Parameter {
+  const [name, given] = isObject(value) ? (Object.entries(value).find(([member]) => member.startsWith('value')) ?? []) : []
+  return { variable: name === 'valueId' && typeof given === 'string' ? given : undefined, value: given }
+}
+
+function checkVariables(run: Run, target: FhirNode, parameters: readonly Parameter[], scope: Scope): void {
+  for (const { variable } of parameters) {
+    if (variable !== undefined && scope.find(variable, 'source') === undefined && scope.find(variable, 'target') === undefined)
+      run.findings.report(MAP_VARIABLE, target, { text: `There is no variable ${quoted(variable)} here.`, code: 'invalid' })
+  }
+}
+
+function createdType(run: Run, target: FhirNode, [parameter]: readonly Parameter[], { map, shape }: TransformPlace): string | undefined {
+  if (typeof parameter?.value !== 'string') return undefined
+  const type = typeNamed(map, parameter.value, 'target')
+  if (isUnknown(run, type)) {
+    run.findings.report(MAP_TRANSFORM, target, {
+      text: `There is no definition of the type ${quoted(type)}.`,
+      ...(!isNoType(run, type) && { severity: 'warning' }),
+    })
+    return type
+  }
+  if (shape !== undefined && !canBe(run, shape, type))
+    run.findings.report(MAP_PATH, target, { text: `The element is ${typesOf(shape).join(' or ')}, and cannot be ${quoted(type)}.` })
+  return type
+}
+
+/** What is copied keeps its type, where it has only one. */
+function madeType(transform: string, [first]: readonly Parameter[], { scope }: TransformPlace): string | undefined {
+  if (transform !== 'copy') return MADE[transform]
+  const copied = first?.variable === undefined ? undefined : scope.find(first.variable, 'source')?.shape
+  const types = copied === undefined ? [] : typesOf(copied)
+  return types.length === 1 ? types[0] : undefined
+}
+
+function checkTranslation(run: Run, target: FhirNode, [, map, output]: readonly Parameter[], { value }: FhirNode): void {
+  if (output !== undefined && !OUTPUTS.includes(output.value))
+    run.findings.report(MAP_TRANSFORM, target, {
+      text: `A translation gives one of ${OUTPUTS.join(', ')}, not ${quoted(String(output.value))}.`,
+    })
+  if (typeof map?.value !== 'string' || map.variable !== undefined) return
+  const canonical = map.value
+  const isContained = canonical.startsWith('#')
+  const contained =
+    isContained && isObject(value) ? objectsAt(value, 'contained').find(({ id }) => `#${String(id)}` === canonical) : undefined
+  const found = isContained ? contained : run.definitions.definition('ConceptMap', canonical)
+  if (found === undefined)
+    run.findings.report(MAP_TRANSFORM, target, {
+      text: `The concept map ${quoted(canonical)} could not be found.`,
+      severity: isContained ? 'error' : 'warning',
+      code: 'not-found',
+    })
+}
+
+function checkExpression(run: Run, target: FhirNode, expression: Parameter | undefined): void {
+  if (typeof expression?.value !== 'string' || expression.variable !== undefined) return
+  try {
+    run.definitions.expression(expression.value)
+  } catch (error) {
+    if (!(error instanceof OperationError)) throw error
+    run.findings.report(MAP_TRANSFORM, target, { text: `The expression is invalid: ${error.message}` })
+  }
+}
