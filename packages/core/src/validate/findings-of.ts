@@ -18,8 +18,8 @@ import { createScheduler } from './run/scheduler.js'
 import type { FlawlessCheck } from './run/shape.js'
 import type { Suppressor } from './suppressor.js'
 import { flawlessCheck, isFlawless, shapesOf } from './walk/flawless.js'
-import { createLook } from './walk/plain.js'
 import { createPlans } from './walk/plans.js'
+import { quickCheckState } from './walk/quick-check.js'
 import { visitNode } from './walk/visit-node.js'
 
 /** An input with all that it leaves open. */
@@ -104,7 +104,7 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
     checksTypes: true,
     rules,
     plans,
-    look: createLook(root),
+    quickCheck: quickCheckState(root),
     definitions,
     findings,
     scheduler,

@@ -6,19 +6,18 @@ import {
   type Explained,
   type ExplainOption,
   type FindingLevel,
-  type LibraryProblem,
   type OperationContext,
   type ValidationPolicy,
   type RuleSettings,
 } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
-import { isObject, isString, objectsAt, readJsonSource, stringAt, type JsonObject, type JsonSource } from '../json/index.js'
-import { CQL_ERROR, CQL_UNCHECKED, CQL_WARNING } from './finding-kinds.js'
+import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
 import { findingsOf, type Asked } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
+import { libraryFindings } from './library-findings.js'
 import { positionsIn } from './run/finding-sink.js'
-import { findingOf, type Finding } from './run/finding.js'
+import type { Finding } from './run/finding.js'
 import { NO_SETTINGS } from './rules/rule-book.js'
 import type { Checks, RunPolicy } from './run/run.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
@@ -86,7 +85,7 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
     source.fault === undefined
       ? await findingsOf(ctx, source, asked).catch((error: unknown) => [tooDeep(source, error)])
       : [faultFinding(source, source.fault, places)]
-  const ofLibrary = source.fault === undefined && isLibrary(source.value) ? await libraryFindings(ctx, source.value, asked) : NO_FINDINGS
+  const ofLibrary = source.fault === undefined ? await libraryFindings(ctx, source.value, asked) : []
   const findings = [...reported, ...ofLibrary, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
@@ -95,8 +94,8 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
 }
 
 /**
- * Objects of a program may be nested deeper than any text that is read, or in a circle. How deep is looked at where the stack has ended, which need not be a
- * RangeError where something on the way caught it: nobody else pays for it.
+ * An object of a program may be nested deeper than any text that is read, or contain itself. The depth is measured only after a walk has failed, so that
+ * other validations do not pay for it; and after any failure, since something on the way may have caught the RangeError of a stack that is full.
  */
 function tooDeep(source: JsonSource, error: unknown): Finding {
   if (error instanceof OperationError || !isNestedDeeper(source.value, DEEPEST)) throw error
@@ -183,40 +182,4 @@ function sourceOf(ctx: OperationContext, { resource, places }: ValidateInput): P
 
 function isSource(resource: object): resource is JsonSource {
   return 'numberText' in resource && typeof resource.numberText === 'function'
-}
-
-/**
- * What is wrong with the CQL of a Library: what `ctx.checkLibrary` says of it, or that nobody checks it. Contained and bundled Libraries are
- * not looked at.
- *
- * @throws what the checker throws.
- */
-async function libraryFindings(ctx: OperationContext, resource: JsonObject, asked: Asked): Promise<readonly Finding[]> {
-  if (asked.policy.checks !== 'all') return NO_FINDINGS
-  const texts = objectsAt(resource, 'content').flatMap((content, index) => (isCql(content) ? [index] : []))
-  if (texts.length === 0) return []
-  const problems = await ctx.checkLibrary?.(ctx, resource)
-  const findings = problems?.map(ofProblem) ?? texts.map((index) => findingOf(CQL_UNCHECKED, { text: UNCHECKED, expression: place(index) }))
-  return findings.filter((finding) => asked.suppressor?.hides(finding) !== true)
-}
-
-const NO_FINDINGS: readonly Finding[] = []
-
-function isLibrary(resource: unknown): resource is JsonObject {
-  return isObject(resource) && resource['resourceType'] === 'Library'
-}
-
-const UNCHECKED = 'The CQL is not checked: no translator is set up here.'
-
-function isCql(content: JsonObject): boolean {
-  return stringAt(content, 'contentType')?.split(';')[0] === 'text/cql' && stringAt(content, 'data') !== undefined
-}
-
-function ofProblem({ severity, text, content, line, column }: LibraryProblem): Finding {
-  const where = line === undefined ? '' : `Line ${line}, column ${column ?? 1}: `
-  return findingOf(severity === 'error' ? CQL_ERROR : CQL_WARNING, { text: `${where}${text}`, expression: place(content) })
-}
-
-function place(index: number): string {
-  return `Library.content[${index}]`
 }

@@ -29,7 +29,7 @@ export interface Run {
   readonly indexes: Indexes
   /** What the rules come to for each type and place, worked out once. */
   readonly plans: Plans
-  readonly look: Look
+  readonly quickCheck: QuickCheckState
   /** Finds what need not be walked over, with `checks: 'structure'`. */
   readonly flawless: FlawlessCheck
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
@@ -62,8 +62,8 @@ export interface RunPolicy {
 /** How much is checked: everything, or only the structure that FHIR's own types give. */
 export type Checks = 'all' | 'structure'
 
-/** Where a value is that is looked at before a node is made for it. */
-export interface LookedAt {
+/** The place of a value that has a quick check. */
+export interface QuickCheckPlace {
   /** The type of what the value is in. */
   readonly parent: TypeDefinition
   /** The ElementDefinitions of the value. */
@@ -98,22 +98,22 @@ export interface PlannedMember {
   readonly slot: ElementSlot
   readonly rules: readonly ElementRule[]
   readonly isRequired: boolean
-  /** True when a rule on the type as a whole needs the member: there is something to look at where it is there. */
+  /** True when a rule on the type as a whole needs the member: there is something to check where it is there. */
   readonly isNeeded: boolean
-  /** How to look at its values before nodes are made for them; absent before the first look, and while definitions have yet to be fetched. */
-  look?: ValueLook | undefined
+  /**
+   * The check of its values before nodes are made for them; `never` where only a node can show that there is nothing to report. Absent before the
+   * first of them, and while definitions have yet to be fetched.
+   */
+  quickCheck?: QuickCheck | 'never' | undefined
 }
 
-/** How to see that there is nothing to report about a value; `never` where only a node can show that. */
-export type ValueLook = 'never' | PossibleLook
-
-/** What is asked of a value, its JSON alone. */
-export interface PossibleLook {
+/** A check of a value's JSON alone, which shows of most values that there is nothing to report. */
+export interface QuickCheck {
   readonly type: TypeDefinition
   /** How often the element may be there. */
   readonly min: number
   readonly max: number
-  /** What the rules on types have to look at. */
+  /** Whether the rules on types have anything to check. */
   readonly whens: readonly ReturnType<NonNullable<NodeRule['when']>>[]
   /** What the rules on ElementDefinitions demand. */
   readonly demands: readonly MetTest[]
@@ -131,13 +131,13 @@ export interface Plans {
   readonly at: (run: Run, type: TypeDefinition, rules: readonly ElementRule[]) => Plan | undefined
 }
 
-/** The look at values for which no node need be made. */
-export interface Look {
-  /** The node that the values are in, at some depth. */
-  home: FhirNode
-  /** Values that the present look may still look at. */
+/** The state of the quick checks of one walk. */
+export interface QuickCheckState {
+  /** The node that the values of the present one are in, at some depth. */
+  within: FhirNode
+  /** Values that the present one may still check. */
   left: number
-  /** Objects about which there is something to report, so that what is in them is not looked through again from each level down to it. */
+  /** Objects about which there is something to report, so that what is in them is not checked again from each level down to it. */
   readonly flawed: Set<object>
 }
 
@@ -148,11 +148,11 @@ export interface NodeRule {
   /** What it may report. */
   readonly finds: readonly FindingDefinition[]
   /**
-   * Makes, once for each place, the test whether there is anything to look at in a value. It is asked of JSON values before a node is made for them,
-   * so that most need none; the node around the value, which may be some levels up, is `run.look.home`. A rule without it looks at every value.
+   * Makes, once for each place, the test whether there is anything to check in a value. It is asked of JSON values before a node is made for them,
+   * so that most need none; the node around the value, which may be some levels up, is `run.quickCheck.within`. A rule without it checks every value.
    */
-  readonly when?: (at: LookedAt) => (value: unknown, run: Run) => boolean
-  /** Instead of `when`, the name in JSON of the member without which there is nothing to look at in a value. */
+  readonly when?: (at: QuickCheckPlace) => (value: unknown, run: Run) => boolean
+  /** Instead of `when`, the name in JSON of the member without which there is nothing to check in a value. */
   readonly needs?: string
   /** @param rules The ElementDefinitions of the node. */
   readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
@@ -169,7 +169,7 @@ export interface ResourceRule {
 
 /**
  * True when a rule would report nothing on a JSON value, a primitive without id and extensions. It is asked of values for which no node is made, in
- * `run.look.home`.
+ * `run.quickCheck.within`.
  */
 export type MetTest = (value: unknown, run: Run) => boolean
 

@@ -7,8 +7,8 @@ import { isConcrete } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { FlawlessCheck, Shape, ShapeMember, Shapes } from '../run/shape.js'
 
-/** Values of one look, of which it takes a few milliseconds. What has more is left to the walk, which lets other requests run. */
-const VALUES_OF_A_LOOK = 10_000
+/** Most values of one look, which takes a few milliseconds for them. What has more is left to the walk, which lets other requests run. */
+const MAX_VALUES = 10_000
 
 /** Makes the check for one resource. */
 export function flawlessCheck(parts: Omit<FlawlessCheck, 'flawed' | 'left' | 'isComplete' | 'recalls'>): FlawlessCheck {
@@ -52,7 +52,7 @@ export function isFlawlessMember(
 }
 
 function begin(by: FlawlessCheck, recalls: boolean): void {
-  by.left = VALUES_OF_A_LOOK
+  by.left = MAX_VALUES
   by.recalls = recalls
 }
 

@@ -2,8 +2,8 @@ import { PENDING, type ElementSlot, type TypeDefinition } from '../../fhirpath/i
 import type { ElementRule } from '../run/element-rule.js'
 import { isNested, type NodeCheck, type Plan, type PlannedMember, type Plans, type RequiredMember, type RuleBook } from '../run/run.js'
 
-/** Lists of rules that are kept. There are more only where resources claim profiles in ever other combinations. */
-const MOST_LISTS = 50_000
+/** Most lists of rules that are kept. There are more only where resources keep claiming profiles in new combinations. */
+const MAX_LISTS = 50_000
 
 /** A list of rules with what is known about it. Lists that begin alike share their beginning, so that equal ones are found again. */
 interface RuleList {
@@ -32,7 +32,7 @@ export function createPlans(book: RuleBook): Plans {
       }
       list = next
     }
-    if (count > MOST_LISTS) {
+    if (count > MAX_LISTS) {
       empty = listOf([])
       count = 0
     }

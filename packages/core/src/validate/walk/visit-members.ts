@@ -7,10 +7,10 @@ import { checkShape, nullItems, reportNullItem, reportUnknownProperty, SEVERAL_C
 import { TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { ElementNodes } from '../run/nodes.js'
-import type { Plan, PlannedMember, PossibleLook, Run } from '../run/run.js'
+import type { Plan, PlannedMember, QuickCheck, Run } from '../run/run.js'
 import type { Shape } from '../run/shape.js'
 import { isFlawlessMember } from './flawless.js'
-import { isPlainMember, isPlainNode, type Holder } from './plain.js'
+import { isPlainMember, isPlainNode, type Holder } from './quick-check.js'
 
 const UNDERSCORE = 95
 /** A primitive value without id and extensions, which a profile can ask for. */
@@ -58,7 +58,7 @@ function isSibling(key: string): boolean {
   return key.charCodeAt(0) === UNDERSCORE
 }
 
-/** Whether a quick look shows that there is nothing to report about a member. */
+/** Whether a quick check shows that there is nothing to report about a member. */
 function isFine(run: Run, held: Held, member: PlannedMember): boolean {
   if (run.policy.checks === 'all') return isPlainMember(run, held, member)
   const { node, holder, shape, hasSiblings } = held
@@ -97,16 +97,16 @@ function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: El
 }
 
 /** Checks an element as a whole, then each of its nodes with the rules of the slices that it is in. */
-function visitElement(run: Run, element: ElementNodes, { rules, look: known }: PlannedMember): void {
+function visitElement(run: Run, element: ElementNodes, { rules, quickCheck: known }: PlannedMember): void {
   const { parent, slot, nodes } = element
-  const look = run.policy.checks === 'all' && known !== 'never' && nodes.length > 1 ? known : undefined
+  const quickCheck = run.policy.checks === 'all' && known !== 'never' && nodes.length > 1 ? known : undefined
   for (const rule of rules) checkCount(run, parent, { rule, count: nodes.length })
   const fitting = slot.isChoice ? rules.filter((rule) => checkType(run, element, rule)) : rules
   if (nodes.length > MAX_AT_ONCE || isEntryResource(element) || run.scheduler.isDue())
-    run.scheduler.later(() => visitInPieces(run, { element, rules: fitting, look }))
+    run.scheduler.later(() => visitInPieces(run, { element, rules: fitting, quickCheck }))
   else {
     const slices = isSliced(fitting) ? finished(assignSlices(run, element, fitting)) : undefined
-    visitNodes(run, { element, rules: fitting, look, slices, reportedNulls: 0 }, nodes)
+    visitNodes(run, { element, rules: fitting, quickCheck, slices, reportedNulls: 0 }, nodes)
   }
 }
 
@@ -124,13 +124,13 @@ interface Visit {
   readonly element: ElementNodes
   readonly rules: readonly ElementRule[]
   /** Shows of single nodes that they need no visit. */
-  readonly look: PossibleLook | undefined
+  readonly quickCheck: QuickCheck | undefined
   readonly slices: SliceRules | undefined
   /** How many of the nulls were reported so far. */
   reportedNulls: number
 }
 
-function* visitInPieces(run: Run, parts: Pick<Visit, 'element' | 'rules' | 'look'>): Work<void> {
+function* visitInPieces(run: Run, parts: Pick<Visit, 'element' | 'rules' | 'quickCheck'>): Work<void> {
   const { element, rules } = parts
   const { nodes } = element
   const slices = isSliced(rules) ? yield* assignSlices(run, element, rules) : undefined
@@ -142,11 +142,12 @@ function* visitInPieces(run: Run, parts: Pick<Visit, 'element' | 'rules' | 'look
 }
 
 function visitNodes(run: Run, visit: Visit, nodes: readonly FhirNode[]): void {
-  const { element, rules, look, slices } = visit
+  const { element, rules, quickCheck, slices } = visit
   for (const node of nodes) {
     const own = slices?.get(node)
     reportNulls(run, visit, node.index)
-    if (look === undefined || !isPlainNode(run, node, look)) run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
+    if (quickCheck === undefined || !isPlainNode(run, node, quickCheck))
+      run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
   }
   if (nodes.at(-1) === element.nodes.at(-1)) reportNulls(run, visit, Infinity)
 }

@@ -55,7 +55,7 @@ export function isUsualDisplay(
   { display, concept, provider }: Pick<GivenDisplay, 'concept' | 'provider'> & { display: string | undefined },
 ): boolean {
   if (display === undefined) return true
-  if (languageAround(run.look.home) !== undefined) return false
+  if (languageAround(run.quickCheck.within) !== undefined) return false
   if (mainText(provider, concept)?.value === display) return true
   const found = conceptTexts(provider, concept).find(({ value }) => isSame(value, display))
   return found !== undefined && found.outdated === undefined

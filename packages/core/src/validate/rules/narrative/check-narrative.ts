@@ -61,7 +61,7 @@ export const narrativeRule: NodeRule = {
 
 /** Whether there is nothing to report about a narrative, and no link in it to follow. One that was read is kept for the visit. */
 function isUsual(run: Run, xhtml: string): boolean {
-  const isSilent = ownLanguage(run.look.home) === undefined
+  const isSilent = ownLanguage(run.quickCheck.within) === undefined
   if (isSilent && isPlainNarrative(xhtml)) return true
   const narrative = readNarrative(xhtml)
   if (isSilent && isUnremarkable(narrative)) return true

@@ -44,7 +44,7 @@ function surelyAllowed(rule: ElementRule, { name }: TypeDefinition): MetTest {
     const reference = isObject(value) ? stringAt(value, 'reference') : undefined
     if (reference === undefined) return true
     if (run.policy.validateReferences !== 'off' || !isAnywhere) return false
-    if (reference.startsWith('#') || resolveLocally(run, run.look.home, reference) !== undefined) return false
+    if (reference.startsWith('#') || resolveLocally(run, run.quickCheck.within, reference) !== undefined) return false
     const target = targetOf(run, reference, undefined)
     return target === undefined || canonicals.length === 0 || isTypeAllowed(run, target.type)
   }

@@ -1,0 +1,189 @@
+import { PENDING, type ElementSlot, type FhirNode, type TypeDefinition } from '../../fhirpath/index.js'
+import { isObject, type JsonObject } from '../../json/index.js'
+import { primitiveCheck } from '../rules/primitive/check-primitive.js'
+import { TYPE_URL, type ElementRule } from '../run/element-rule.js'
+import { isNested, type MetTest, type Plan, type PlannedMember, type QuickCheck, type QuickCheckState, type Run } from '../run/run.js'
+
+/** Most values of one quick check. What has more is left to the walk, which lets other requests run. */
+const MAX_VALUES = 1_000
+/** Longest list that is checked quickly; longer ones are work of their own. */
+const MAX_ITEMS = 50
+
+/** The state of the quick checks of one walk. */
+export function quickCheckState(root: FhirNode): QuickCheckState {
+  return { within: root, left: 0, flawed: new Set() }
+}
+
+/**
+ * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
+ * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when` and `needs`, those on ElementDefinitions by
+ * `metTest`. False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
+ *
+ * @param held What the member is in.
+ */
+export function isPlainMember(run: Run, held: Holder, member: PlannedMember): boolean {
+  const { node, plan, holder, hasSiblings } = held
+  if (member.quickCheck === 'never' || (hasSiblings && Object.hasOwn(holder, member.slot.siblingName))) return false
+  run.quickCheck.within = node
+  run.quickCheck.left = MAX_VALUES
+  return isPlain(run, plan, holder, member)
+}
+
+/** The same for one of several nodes of an element, each of which is in no slice. */
+export function isPlainNode(run: Run, { parent, value, extra, slot, index }: FhirNode, check: QuickCheck): boolean {
+  if (parent === undefined || slot === undefined || value === undefined || extra !== undefined || !isObject(parent.value)) return false
+  const list = parent.value[slot.jsonName]
+  if (!Array.isArray(list)) return false
+  run.quickCheck.within = parent
+  run.quickCheck.left = MAX_VALUES
+  return isPlainValue(run, check, value, numberTextIn(run, value, list, index))
+}
+
+/** A node with the object that has its members, and its plan. */
+export interface Holder {
+  readonly node: FhirNode
+  readonly plan: Plan
+  readonly holder: JsonObject
+  /** True where it has members beside primitive values. */
+  readonly hasSiblings: boolean
+}
+
+function isPlain(run: Run, plan: Plan, holder: JsonObject, member: PlannedMember): boolean {
+  const check = (member.quickCheck ??= quickCheckOf(run, plan, member))
+  const { jsonName, isCollection } = member.slot
+  if (check === undefined || check === 'never') return false
+  const value = holder[jsonName]
+  if (!isCollection) return check.min <= 1 && check.max >= 1 && isPlainValue(run, check, value, numberTextIn(run, value, holder, jsonName))
+  if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ITEMS) return false
+  if (value.length < check.min || value.length > check.max) return false
+  for (let index = 0; index < value.length; index++) {
+    const item: unknown = value[index]
+    if (!isPlainValue(run, check, item, numberTextIn(run, item, value, index))) return false
+  }
+  return true
+}
+
+/** A number as it was written; `''` for all else. */
+function numberTextIn(run: Run, value: unknown, holder: object, key: string | number): string {
+  return typeof value === 'number' ? (run.numberText(holder, key) ?? String(value)) : ''
+}
+
+function isPlainValue(run: Run, check: QuickCheck, value: unknown, source: string): boolean {
+  const { plan, form } = check
+  if (--run.quickCheck.left <= 0) return false
+  if (plan !== undefined) return isObject(value) && isPlainObject(run, check, plan, value)
+  if (typeof value === 'object' || !isUnremarkable(run, check, value)) return false
+  return !run.checksTypes || form?.(value, source, run.now) === undefined
+}
+
+function isUnremarkable(run: Run, { whens, demands }: QuickCheck, value: unknown): boolean {
+  if (run.checksTypes) for (const when of whens) if (when(value, run)) return false
+  for (const isMet of demands) if (!isMet(value, run)) return false
+  return true
+}
+
+function isPlainObject(run: Run, check: QuickCheck, plan: Plan, value: JsonObject): boolean {
+  if (run.quickCheck.flawed.size > 0 && run.quickCheck.flawed.has(value)) return false
+  run.scheduler.step()
+  if (arePlain(run, plan, value) && isUnremarkable(run, check, value)) return true
+  if (run.quickCheck.left > 0) run.quickCheck.flawed.add(value)
+  return false
+}
+
+/** No member has a sibling with an id or extensions, of which the type has no member itself. */
+function arePlain(run: Run, plan: Plan, holder: JsonObject): boolean {
+  const names = Object.keys(holder)
+  let required = 0
+  let hasChoice = false
+  for (const name of names) {
+    const member = plan.members.get(name) ?? plan.member(name)
+    if (member === undefined || member.isNeeded || !isPlain(run, plan, holder, member)) return false
+    if (member.isRequired) required++
+    if (!member.slot.isChoice) continue
+    // Of two choices, whichever they are, a visit says more.
+    if (hasChoice) return false
+    hasChoice = true
+  }
+  return names.length > 0 && required === plan.requiredElements
+}
+
+/** Makes the quick check of a member's values; `undefined` while the definition of their type has yet to be fetched. */
+function quickCheckOf(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember): QuickCheck | 'never' | undefined {
+  const type = run.model.type(slot.type)
+  if (type === undefined || type.kind === 'resource' || type.name === 'Extension' || !rules.every((rule) => allows(rule, slot)))
+    return 'never'
+  const ofType = rulesOfType(run, type, rules)
+  if (typeof ofType !== 'object') return ofType
+  const all = [...rules, ...ofType]
+  const isPrimitive = type.kind === 'primitive'
+  const whens = whensOf(run, { parent, slot, type, rules: all })
+  const demands = metTests(run, all, type)
+  if (whens === undefined || demands === undefined || (isPrimitive && all.some((rule) => asksForMembers(rule, type)))) return 'never'
+  return {
+    type,
+    min: Math.max(0, ...rules.map(({ min }) => min)),
+    max: Math.min(Infinity, ...rules.map(({ max }) => max)),
+    whens,
+    demands,
+    form: isPrimitive ? primitiveCheck(type.name) : undefined,
+    plan: isPrimitive ? undefined : run.plans.of(type, all),
+  }
+}
+
+/** What holds for all values of a type, and for those that FHIR's own types take, such as SimpleQuantity. */
+function rulesOfType(run: Run, type: TypeDefinition, rules: readonly ElementRule[]): readonly ElementRule[] | 'never' | undefined {
+  if (isNested(type)) return []
+  const profiles = rules.flatMap(({ types }) => types.flatMap((one) => (one.code === type.name ? one.profiles : [])))
+  const names = [type.name, ...profiles.map((canonical) => canonical.slice(TYPE_URL.length))]
+  const roots: ElementRule[] = []
+  for (const name of names) {
+    const definition = run.definitions.baseType(name)
+    if (definition === PENDING || definition === undefined) return undefined
+    if (definition.type !== type.name || definition.base !== undefined) return 'never'
+    roots.push(definition.root)
+  }
+  return roots
+}
+
+interface TypedSlot {
+  readonly parent: TypeDefinition
+  readonly slot: ElementSlot
+  readonly type: TypeDefinition
+  readonly rules: readonly ElementRule[]
+}
+
+/** Whether there are further rules inside a primitive: on its extensions. Its value is not a member. */
+function asksForMembers({ required, slices, types }: ElementRule, { elements }: TypeDefinition): boolean {
+  return slices.length > 0 || required.some(({ name }) => elements.has(name)) || types.some(({ profiles }) => profiles.length > 0)
+}
+
+/** `undefined` where a rule looks at every value. */
+function whensOf({ rules: book }: Run, { parent, slot, type, rules }: TypedSlot): QuickCheck['whens'] | undefined {
+  const own = [...book.onType(type.name), ...(book.hasElementRules ? book.onElement(parent.name, slot.name) : [])]
+  if (own.some(({ when, needs }) => when === undefined && needs === undefined)) return undefined
+  return own.flatMap(({ when }) => when?.({ parent, rules }) ?? [])
+}
+
+/** `undefined` where a rule is checked on nodes only. */
+function metTests({ rules: book }: Run, rules: readonly ElementRule[], type: TypeDefinition): readonly MetTest[] | undefined {
+  const tests: MetTest[] = []
+  for (const rule of rules) {
+    for (const name of rule.demands) {
+      const demand = book.demand(name)
+      if (demand === undefined) continue
+      if (demand.metTest === undefined) return undefined
+      tests.push(demand.metTest(rule, type))
+    }
+  }
+  return tests
+}
+
+/** Whether a rule takes the values of a slot as they are: without slices and profiles, of which the value decides, but for the one of FHIR's own types. */
+function allows({ isBase, types, slices }: ElementRule, { isChoice, type }: { isChoice: boolean; type: string }): boolean {
+  if (slices.length > 0 || types.some(({ profiles }) => profiles.length > 0 && !(isBase && isOwn(profiles)))) return false
+  return !isChoice || isBase || types.length === 0 || types.some(({ code }) => code === type)
+}
+
+function isOwn([only, ...others]: readonly string[]): boolean {
+  return only?.startsWith(TYPE_URL) === true && !/[|#]/.test(only) && others.length === 0
+}
