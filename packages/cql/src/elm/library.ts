@@ -80,3 +80,9 @@ export function includedAs(library: ElmNode, alias: string): Include | undefined
   const [def] = definitionsNamed(library, 'includes', alias)
   return def === undefined ? undefined : includeOf(def)
 }
+
+/** Whether a node of a library is a call of FHIRHelpers, whatever that is called there. */
+export function isHelperCall(library: ElmNode, node: ElmNode): boolean {
+  const alias = typeOf(node) === 'FunctionRef' ? textAt(node, 'libraryName') : undefined
+  return alias !== undefined && includedAs(library, alias)?.id === FHIR_HELPERS_LIBRARY
+}

@@ -1,5 +1,4 @@
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import type { ElmDefinition, ElmDefinitions } from './elm-libraries.js'
 
 /** The text of nodes, as their author wrote it. */
@@ -19,17 +18,25 @@ const MAX_TEXT = 160
 const MAX_DEPTH = 600
 
 /** Texts by the annotations of ELM; of nodes that have none, what they say in short. */
-export function clauseTexts({ libraries }: ElmDefinitions): ClauseTexts {
-  const known = new Map<string, ReadonlyMap<string, string>>()
-  const textsOf = (library: string): ReadonlyMap<string, string> => {
+export function clauseTexts({ libraries, isHelper }: ElmDefinitions): ClauseTexts {
+  const known = new Map<string, Texts>()
+  const textsOf = (library: string): Texts => {
     const before = known.get(library)
     if (before !== undefined) return before
     const texts = new Map<string, string>()
     for (const { id, definitions } of libraries) if (id === library) for (const definition of definitions) collectTexts(definition, texts)
-    known.set(library, texts)
-    return texts
+    const made = { texts, isHelper: (node: ElmNode) => isHelper(node, library) }
+    known.set(library, made)
+    return made
   }
   return { of: (node, library) => cut(written(node, textsOf(library), 0).replace(HEAD, '')) }
+}
+
+/** The texts of a library. */
+interface Texts {
+  /** By the `localId`s of its nodes. */
+  readonly texts: ReadonlyMap<string, string>
+  readonly isHelper: (node: ElmNode) => boolean
 }
 
 /** What the annotation of an expression may begin with: that of a condition has its `where`, that of a constant its definition. */
@@ -89,13 +96,13 @@ const AROUND: ReadonlySet<string> = new Set([
   'ToString',
 ])
 
-function written(node: ElmNode, texts: ReadonlyMap<string, string>, depth: number): string {
-  const own = texts.get(textAt(node, 'localId') ?? '')
+function written(node: ElmNode, known: Texts, depth: number): string {
+  const own = known.texts.get(textAt(node, 'localId') ?? '')
   if (own !== undefined || depth > 20) return own ?? typeOf(node)
   const [operand, second] = nodesAt(node, 'operand')
   const type = typeOf(node)
-  const of = (inner: ElmNode | undefined): string => (inner === undefined ? '?' : written(inner, texts, depth + 1))
-  if (AROUND.has(type) || (type === 'FunctionRef' && textAt(node, 'libraryName') === FHIR_HELPERS_LIBRARY)) return of(operand)
+  const of = (inner: ElmNode | undefined): string => (inner === undefined ? '?' : written(inner, known, depth + 1))
+  if (AROUND.has(type) || known.isHelper(node)) return of(operand)
   if (type === 'Case') return of(nodesAt(nodeAt(nodesAt(node, 'caseItem')[0] ?? {}, 'when') ?? {}, 'operand')[0])
   const infix = INFIX.get(type)
   if (infix !== undefined && second !== undefined) return `${of(operand)} ${infix} ${of(second)}`

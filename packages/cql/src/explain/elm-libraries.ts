@@ -1,4 +1,4 @@
-import { definitionsIn, identifierOf, includedAs, libraryIn } from '../elm/library.js'
+import { definitionsIn, identifierOf, includedAs, isHelperCall, libraryIn } from '../elm/library.js'
 import { nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import type { LoadedLibrary } from '../libraries/content.js'
 
@@ -10,6 +10,8 @@ export interface ElmDefinitions {
   readonly roots: ReadonlySet<ElmNode>
   /** The expression that a reference names, within a library. */
   referred(node: ElmNode, library: string): ElmNode | undefined
+  /** Whether a node of a library is a call of FHIRHelpers. */
+  isHelper(node: ElmNode, library: string): boolean
   /** The definition that an expression is of. */
   ofRoot(node: ElmNode): ElmDefinition | undefined
 }
@@ -45,6 +47,7 @@ export function elmDefinitions(loaded: readonly LoadedLibrary[]): ElmDefinitions
     libraries: [...libraries.values()],
     roots: new Set(byRoot.keys()),
     ofRoot: (node) => byRoot.get(node),
+    isHelper: (node, library) => isHelperCall(libraries.get(library)?.node ?? {}, node),
     referred: (node, library) => {
       const target = idOfIncluded(libraries.get(library)?.node, textAt(node, 'libraryName')) ?? library
       return libraries.get(target)?.definitions.find(({ name }) => name === textAt(node, 'name'))?.expression

@@ -1,6 +1,5 @@
 import type { NearMiss, ReasonStep } from 'fhir-ops/internal/explain'
 import { nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { missOf, operandNodes, quote } from './comparison.js'
 import type { Because, ReasonScope } from './reason-scope.js'
 import { queryReason, retrieveReason } from './found-reason.js'
@@ -146,7 +145,7 @@ const reference: Rule = (entry, scope) => {
 
 /** A function has the value of its body. */
 const call: Rule = (entry, scope) => {
-  if (textAt(entry.of.node, 'libraryName') === FHIR_HELPERS_LIBRARY) return conversion(entry, scope)
+  if (scope.definitions.isHelper(entry.of.node, entry.of.library)) return conversion(entry, scope)
   const body = entry.children.findLast(({ of }) => scope.definitions.roots.has(of.node))
   return body === undefined ? comparison(entry, scope) : through(entry, because(body, scope), scope)
 }

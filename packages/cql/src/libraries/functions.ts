@@ -1,22 +1,16 @@
 import { quoted } from 'fhir-ops/internal/errors'
 import type { Compute, Scope } from '../compile/compiler.js'
-import { definitionsNamed, FHIR_HELPERS_LIBRARY, isFunction } from '../elm/library.js'
+import { definitionsNamed, isFunction, isHelperCall } from '../elm/library.js'
 import { nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { FHIR_HELPERS } from '../model/fhir-helpers.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import { externalBody } from './external.js'
-import { contextIn, guarded, inContext, included, libraryOf, type FunctionBody, type Library, type Shared } from './opened.js'
+import { contextIn, guarded, inContext, libraryOf, type FunctionBody, type Library, type Shared } from './opened.js'
 import { bySignature, fits } from './overloads.js'
-
-/** Whether a call is one of FHIRHelpers. */
-export function isHelper(node: ElmNode, library: Library): boolean {
-  const alias = textAt(node, 'libraryName')
-  return alias !== undefined && included(alias, library, node).id === FHIR_HELPERS_LIBRARY
-}
 
 /** What a call computes. */
 export function invocationOf(node: ElmNode, operands: readonly Compute[], library: Library, shared: Shared): Compute {
-  if (isHelper(node, library)) return helped(node, operands, shared)
+  if (isHelperCall(library.node, node)) return helped(node, operands, shared)
   const name = textAt(node, 'name') ?? ''
   const target = libraryOf(node, library, shared)
   const candidates = bySignature(functionsOf(target, name, operands.length), node)

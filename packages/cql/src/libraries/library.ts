@@ -2,14 +2,14 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { Compiler, Compute, References, Scope } from '../compile/compiler.js'
 import { forEachItem } from '../compile/operators.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
-import { definitionsIn, definitionsNamed, identifierOf, isFunction, parameterNames } from '../elm/library.js'
+import { definitionsIn, definitionsNamed, identifierOf, isFunction, isHelperCall, parameterNames } from '../elm/library.js'
 import { MAX_DEPTH, nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
 import type { Value } from '../values/value.js'
 import { createConstants } from './constants.js'
 import { checkReference, isContextSubject, isUnfilteredContext } from './context.js'
 import { declaredValue, parameterType } from './declared.js'
-import { callOf, functionsOf, invocationOf, isHelper } from './functions.js'
+import { callOf, functionsOf, invocationOf } from './functions.js'
 import type { LibraryOptions } from './library-options.js'
 import {
   contextIn,
@@ -175,7 +175,7 @@ function referencesOf(library: Library, shared: Shared): References {
     parameter: (node) => parameterOf(node, libraryOf(node, library, shared), shared),
     given: (node) => givenValue(definedIn(libraryOf(node, library, shared), 'parameters', node), shared),
     invoke: (node, operands) => invocationOf(node, operands, library, shared),
-    isHelper: (node) => isHelper(node, library),
+    isHelper: (node) => isHelperCall(library.node, node),
     code: (node) => codeOf(node, library, shared),
     inlineCode: (node) => inlineCode(node, library, shared),
     concept: (node) => conceptOf(node, library, shared),

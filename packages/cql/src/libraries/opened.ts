@@ -87,8 +87,7 @@ export function libraryOf(node: ElmNode, library: Library, shared: Shared): Libr
   return opened
 }
 
-/** What a library includes under a local name. */
-export function included(alias: string, library: Library, node: ElmNode): Include {
+function included(alias: string, library: Library, node: ElmNode): Include {
   const include = includedAs(library.node, alias)
   if (include === undefined) throw invalidElm(node, `The library ${library.id} includes nothing as ${quoted(alias)}.`)
   return include

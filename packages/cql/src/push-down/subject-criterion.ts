@@ -2,7 +2,7 @@ import { requirementConditions } from 'fhir-ops/internal/evaluate'
 import { parseSearch } from 'fhir-ops/search'
 import type { SearchPair } from 'fhir-ops/internal/search'
 import type { Condition } from 'fhir-ops/storage'
-import { definitionsNamed } from '../elm/library.js'
+import { definitionsNamed, isHelperCall } from '../elm/library.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { isExactElement } from '../data/retrieve-search.js'
 import { parameterType } from '../libraries/declared.js'
@@ -94,7 +94,7 @@ const CONVERSIONS: ReadonlySet<string> = new Set(['ToString', 'ToDate', 'ToDateT
 function elementOfSubject(place: Place, node: ElmNode): string | undefined {
   const type = typeOf(node)
   const [operand] = nodesAt(node, 'operand')
-  if (type === 'FunctionRef' && textAt(node, 'libraryName') === 'FHIRHelpers')
+  if (isHelperCall(place.unit.node, node))
     return operand !== undefined && CONVERSIONS.has(textAt(node, 'name') ?? '') ? elementOfSubject(place, operand) : undefined
   if (CONVERSIONS.has(type)) return operand === undefined ? undefined : elementOfSubject(place, operand)
   const source = nodeAt(node, 'source')

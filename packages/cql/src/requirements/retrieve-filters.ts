@@ -2,6 +2,7 @@ import type { Coding, DataRequirementCodeFilter, DataRequirementDateFilter, Peri
 import type { RequiredData } from 'fhir-ops/internal/evaluate'
 import type { Filter } from '../compile/compiler.js'
 import { conjunctsOf, elementOf } from '../compile/narrowing.js'
+import { isHelperCall } from '../elm/library.js'
 import { localName, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { canonicalOfRef, definedIn, unitOf, type References, type Unit } from './units.js'
 
@@ -19,7 +20,7 @@ interface RetrievePlace {
 export function requirementOf(references: References, node: ElmNode, { unit, periods, filter }: RetrievePlace): RequiredData {
   const profile = textAt(node, 'templateId')
   const codeFilter = codeFilterOf(references, node, unit)
-  const dateFilter = rangeOf(periods, node) ?? (filter && conditionOf(periods, filter))
+  const dateFilter = rangeOf(periods, node) ?? (filter && conditionOf(periods, filter, unit))
   return {
     type: localName(textAt(node, 'dataType') ?? ''),
     ...(profile !== undefined && { profile: [profile] }),
@@ -97,10 +98,11 @@ function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | u
 }
 
 /** The dates that a condition asks for, where an element must be within a parameter of the request: `E.period during "Measurement Period"`. */
-function conditionOf(periods: Periods, { where, alias }: Filter): DataRequirementDateFilter | undefined {
+function conditionOf(periods: Periods, { where, alias }: Filter, unit: Unit): DataRequirementDateFilter | undefined {
+  const reading = { alias, isHelper: (node: ElmNode) => isHelperCall(unit.node, node) }
   for (const node of conjunctsOf(where)) {
     const [element, range] = WITHIN.has(typeOf(node)) ? nodesAt(node, 'operand') : []
-    const [path, valuePeriod] = [element && elementOf(element, alias), range && periodOf(periods, range)]
+    const [path, valuePeriod] = [element && elementOf(element, reading), range && periodOf(periods, range)]
     if (path !== undefined && valuePeriod !== undefined && isOfWhole(textAt(node, 'precision'), valuePeriod)) return { path, valuePeriod }
   }
   return undefined
