@@ -74,10 +74,13 @@ function toDateTime(value: Value, offset: number): Value {
   return value.kind === 'dateTime' ? value : dateTimeOfDate(value, offset)
 }
 
-/** A date as a date and time of the same precision: its time is not known. */
+/** A date, which is at no offset, as a date and time of the same precision: its time is not known. */
 function dateTimeOfDate(value: Temporal, offset: number): Value {
-  return temporalOf('dateTime', value.fields.slice(0, value.precision + 1), offset) ?? null
+  const shift = offset * MINUTE_MS
+  return { ...value, kind: 'dateTime', offset, low: value.low - shift, high: value.high - shift }
 }
+
+const MINUTE_MS = 60_000
 
 function toTime(value: Value): Value {
   if (typeof value === 'string') return parseTime(value) ?? null

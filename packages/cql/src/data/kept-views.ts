@@ -145,39 +145,21 @@ interface Bounds {
 
 function boundsOf(narrowing: readonly Narrowing[], path: string | undefined): Bounds {
   const own = narrowing.filter(({ path: other, dates }) => dates !== undefined && other === path)
-  const latest = (moments: readonly (number | undefined)[], margin: number): number =>
-    Math.max(...moments.map((at = -Infinity) => at)) + margin
-  const earliest = (moments: readonly (number | undefined)[], margin: number): number =>
-    Math.min(...moments.map((at = Infinity) => at)) + margin
+  const latest = (pick: Pick, margin: number): number => Math.max(...own.map((one) => pick(one) ?? -Infinity)) + margin
+  const earliest = (pick: Pick, margin: number): number => Math.min(...own.map((one) => pick(one) ?? Infinity)) + margin
   return {
-    from: latest(
-      own.map(({ dates }) => dates?.from),
-      -MARGIN_MS,
-    ),
-    to: earliest(
-      own.map(({ dates }) => dates?.to),
-      MARGIN_MS,
-    ),
+    from: latest(({ dates }) => dates?.from, -MARGIN_MS),
+    to: earliest(({ dates }) => dates?.to, MARGIN_MS),
     enough: {
-      startFrom: latest(
-        own.map(({ holds }) => holds?.startFrom),
-        MARGIN_MS,
-      ),
-      startTo: earliest(
-        own.map(({ holds }) => holds?.startTo),
-        -MARGIN_MS,
-      ),
-      endFrom: latest(
-        own.map(({ holds }) => holds?.endFrom),
-        MARGIN_MS,
-      ),
-      endTo: earliest(
-        own.map(({ holds }) => holds?.endTo),
-        -MARGIN_MS,
-      ),
+      startFrom: latest(({ holds }) => holds?.startFrom, MARGIN_MS),
+      startTo: earliest(({ holds }) => holds?.startTo, -MARGIN_MS),
+      endFrom: latest(({ holds }) => holds?.endFrom, MARGIN_MS),
+      endTo: earliest(({ holds }) => holds?.endTo, -MARGIN_MS),
     },
   }
 }
+
+type Pick = (one: Narrowing) => number | undefined
 
 /** What is not out of the bounds; with a condition, what meets it, which is asked where the dates are not enough to know. What is not known is not a number, and no comparison with it is true. */
 function within({ found, starts, ends }: KeptView, { from, to, enough }: Bounds, meets: Meets | undefined): readonly FhirElement[] {

@@ -92,7 +92,7 @@ function decimalOf({ units, places }: JsonObject): Value | undefined {
 function momentOf(kind: 'date' | 'dateTime' | 'time', { fields, precision, offset }: JsonObject): Value | undefined {
   if (!Array.isArray(fields) || typeof precision !== 'number' || typeof offset !== 'number') return undefined
   const given = fields.filter((field) => typeof field === 'number').slice(kind === 'time' ? DAY + 1 : 0, precision + 1)
-  return temporalOf(kind, given, offset)
+  return temporalOf(kind, given, kind === 'dateTime' ? offset : 0)
 }
 
 function intervalIn(given: JsonObject, inner: Inner): Value | undefined {

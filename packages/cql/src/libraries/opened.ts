@@ -3,6 +3,7 @@ import { definitionsNamed, identifierOf, includedAs, libraryIn, type ElmSection,
 import { isNode, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { quoted } from 'fhir-ops/internal/errors'
 import { invalidElm } from '../problem.js'
+import type { Vocabulary } from '../values/value.js'
 import type { Constants } from './constants.js'
 import { contextOf, statesContext } from './context.js'
 import type { LibraryOptions } from './library-options.js'
@@ -55,6 +56,8 @@ export interface Library {
   readonly open: Set<string>
   readonly functions: Map<ElmNode, FunctionBody>
   readonly statesContext: boolean
+  /** The code systems that it declares, one list for all who ask. */
+  systems?: readonly Vocabulary[]
 }
 
 /** Nothing but what libraries define. */

@@ -56,7 +56,8 @@ export function vocabularyOf(node: ElmNode, kind: Vocabulary['kind'], target: Li
 
 /** The code systems that a library declares. */
 export function systemsIn(library: Library): readonly Vocabulary[] {
-  return definitionsIn(library.node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem'))
+  library.systems ??= definitionsIn(library.node, 'codeSystems').map((def) => vocabularyIn(def, 'codeSystem'))
+  return library.systems
 }
 
 function vocabularyIn(def: ElmNode, kind: Vocabulary['kind']): Vocabulary {

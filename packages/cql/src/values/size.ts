@@ -1,5 +1,5 @@
 import { failedEvaluation } from '../problem.js'
-import { isConcept, isList, isTuple, type Value } from './value.js'
+import { isList, type Kind, type Value } from './value.js'
 
 interface Extent {
   readonly size: number
@@ -23,7 +23,7 @@ const SHORT = 32
 const SINGLE = 8
 
 /** What an item costs beside a number: comparing intervals means finding the bounds of both, comparing quantities looking at units. */
-const EXTENT_OF_KIND: Readonly<Record<string, Extent>> = {
+const EXTENT_OF_KIND: Readonly<Record<Exclude<Kind, 'concept' | 'tuple'>, Extent>> = {
   interval: { size: 8, depth: 0 },
   quantity: { size: 6, depth: 0 },
   ratio: { size: 8, depth: 0 },
@@ -32,6 +32,9 @@ const EXTENT_OF_KIND: Readonly<Record<string, Extent>> = {
   time: { size: 2, depth: 0 },
   decimal: { size: 1, depth: 0 },
   code: { size: 4, depth: 0 },
+  fhir: { size: 0, depth: 0 },
+  valueSet: { size: 0, depth: 0 },
+  codeSystem: { size: 0, depth: 0 },
 }
 
 /**
@@ -42,7 +45,8 @@ const EXTENT_OF_KIND: Readonly<Record<string, Extent>> = {
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return Math.floor(value.length / TEXT_OF_ITEM)
   if (typeof value !== 'object' || value === null) return 0
-  if (!isList(value) && !isTuple(value)) return isConcept(value) ? value.codes.length : (EXTENT_OF_KIND[value.kind]?.size ?? 0) / SINGLE
+  if (!isList(value) && value.kind !== 'tuple')
+    return value.kind === 'concept' ? value.codes.length : EXTENT_OF_KIND[value.kind].size / SINGLE
   const { size, depth } = extentOf(value, 1)
   if (depth > MAX_DEPTH) throw failedEvaluation(`Lists and tuples may be nested ${MAX_DEPTH} deep.`)
   return size
@@ -56,12 +60,12 @@ function extentOf(value: Value, level: number): Extent {
   if (typeof value === 'string') return value.length < TEXT_OF_ITEM ? NONE : { size: sizeOf(value), depth: 0 }
   if (typeof value !== 'object' || value === null) return NONE
   if (isList(value)) return extentOfParts(value, value, level)
-  if (isTuple(value)) return extentOfParts(value, [...value.elements.values()], level)
-  return isConcept(value) ? { size: value.codes.length, depth: 0 } : (EXTENT_OF_KIND[value.kind] ?? NONE)
+  if (value.kind === 'tuple') return extentOfParts(value, [...value.elements.values()], level)
+  return value.kind === 'concept' ? { size: value.codes.length, depth: 0 } : EXTENT_OF_KIND[value.kind]
 }
 
 function hasParts(value: Value): boolean {
-  return typeof value === 'object' && value !== null && (isList(value) || isTuple(value))
+  return typeof value === 'object' && value !== null && (isList(value) || value.kind === 'tuple')
 }
 
 function extentOfParts(whole: object, parts: readonly Value[], level: number): Extent {
