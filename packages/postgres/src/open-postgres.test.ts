@@ -44,7 +44,7 @@ conceptStoreContract(`PostgreSQL (${database.name})`, async () => {
 })
 
 test.skipIf(database.url === undefined)(
-  'The page on PostgreSQL lists what is asked of an engine, no less and no more (needs a PostgreSQL server)',
+  'The page on PostgreSQL lists what an engine must support, no less and no more (needs a PostgreSQL server)',
   async () => {
     const schema = await database.schema()
     const pool = () => noting(schema.pool(), sent)
@@ -57,7 +57,7 @@ test.skipIf(database.url === undefined)(
     await close()
     await schema.drop()
     const page = readFileSync(new URL('../../../docs/storage/postgres.md', import.meta.url), 'utf8')
-    const [, table = ''] = /^### What is asked of an engine$([\s\S]*?)^#/m.exec(page) ?? []
+    const [, table = ''] = /^### What an engine must support$([\s\S]*?)^#/m.exec(page) ?? []
     const rows = table.split('\n').filter((line) => line.startsWith('|'))
     const listed = vocabularyOf(rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)))
     expect([...listed].sort()).toEqual([...vocabularyOf(sent)].sort())
