@@ -9,6 +9,7 @@ export type {
   Narrowing,
   NarrowingDates,
   NarrowingProof,
+  ProfileTest,
   RetrieveRequest,
   Scope,
 } from './compile/compiler.js'
@@ -17,6 +18,7 @@ export type { ExternalFunction, ExternalFunctions } from './libraries/external.j
 export type { LibraryResource } from './libraries/find-library.js'
 export { compileLibrary, type CqlLibrary, type Definition } from './libraries/library.js'
 export type { LibraryOptions } from './libraries/library-options.js'
+export type { RetrievedProfiles } from './data/profiles.js'
 export { resourceElement } from './model/fhir-types.js'
 export {
   evaluateCql,

@@ -38,6 +38,8 @@ export interface RetrieveRequest {
   readonly type: string
   /** The profile that the retrieve names; undefined when it is that of the type itself. */
   readonly profile: string | undefined
+  /** What the profile demands; absent where it is that of the type, and where nobody knows profiles. */
+  readonly ofProfile?: ProfileTest | undefined
   /** Whether all resources are meant, not only those of the subject (context Unfiltered). */
   readonly unfiltered: boolean
   /** The resource whose resources are meant, instead of the subject's; null when there is none. */
@@ -56,6 +58,13 @@ export interface RetrieveRequest {
   readonly codes: CodeTest | undefined
   readonly datePath: string | undefined
   readonly dateRange: Value
+}
+
+/** What a profile demands of the resources that a retrieve by it finds. Asked while evaluating. */
+export interface ProfileTest {
+  /** What it looks at, by the elements of resources; none where it takes all. Equal for tests that are the same. */
+  readonly asked: () => readonly { readonly element: string }[]
+  readonly passes: (resource: FhirElement) => boolean
 }
 
 /** What an element right below a resource must be: one of some codes, or a date. */
@@ -100,6 +109,8 @@ export interface LibraryTerminology {
   membership(vocabulary: Vocabulary): CodeTest
   /** The codes of a value set. */
   expansion(vocabulary: Vocabulary): () => readonly Code[]
+  /** The test of a profile that retrieves name. Default: all resources of its type are taken. */
+  profile?(canonical: string): ProfileTest
   /** Whether a code is another, or above it, in one of these code systems. */
   subsumption(systems: readonly Vocabulary[]): (ancestor: Code, descendant: Code) => boolean
 }
@@ -168,6 +179,8 @@ export interface References {
   vocabulary(node: ElmNode, kind: Vocabulary['kind']): Vocabulary
   /** The code systems that the library declares. */
   systems(): readonly Vocabulary[]
+  /** What a profile demands; `undefined` where nobody knows profiles. */
+  profile(canonical: string): ProfileTest | undefined
   /** @throws {OperationError} `not-supported` when there is none. */
   terminology(node: ElmNode): LibraryTerminology
 }

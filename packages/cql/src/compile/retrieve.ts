@@ -28,10 +28,12 @@ export function compileRetrieve(node: ElmNode, { filter, ...scope }: Scope, comp
   const range = optionalAt(node, 'dateRange', scope, compiler)
   const context = nodeAt(node, 'context') === undefined ? undefined : optionalAt(node, 'context', scope, compiler)
   const template = textAt(node, 'templateId')
+  const profile = template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template
   const narrowing = filter === undefined ? { conditions: [], isWhole: false } : narrowingOf(filter, compiler.references)
   const request = {
     type,
-    profile: template === `http://hl7.org/fhir/StructureDefinition/${type}` ? undefined : template,
+    profile,
+    ofProfile: profile === undefined ? undefined : compiler.references.profile(profile),
     unfiltered: compiler.isUnfiltered(),
     codePath: textAt(node, 'codeProperty'),
     datePath: textAt(node, 'dateProperty'),

@@ -70,7 +70,8 @@ interface Settled {
   readonly tests: readonly Narrowing[]
 }
 
-function settledPart({ type, codePath, codes, listedCodes, narrowing = [], isNarrowedWhole }: RetrieveRequest): Settled | undefined {
+function settledPart(request: RetrieveRequest): Settled | undefined {
+  const { type, codePath, codes, listedCodes, narrowing = [], isNarrowedWhole, ofProfile } = request
   const listed = codes === undefined ? [] : listedCodes?.()
   if (listed === undefined) return undefined
   const tests = narrowing.filter((one) => one.codes !== undefined)
@@ -80,7 +81,8 @@ function settledPart({ type, codePath, codes, listedCodes, narrowing = [], isNar
   const common = (first ?? []).filter((name) => others.every((types) => types.includes(name)))
   const types = isNarrowedWhole === true ? common : undefined
   const asked = codes === undefined ? [] : [codePath, listed.map(({ system, code }) => [system, code])]
-  return { key: [type, asked, path, types, tests.map((test) => [test.path, test.codes])], path, types, tests }
+  const key = [type, asked, path, types, tests.map((test) => [test.path, test.codes]), ofProfile?.asked() ?? []]
+  return { key, path, types, tests }
 }
 
 function viewOf(resources: readonly FhirElement[], { path, types, tests }: Settled, { offset }: RetrieverOptions): KeptView {

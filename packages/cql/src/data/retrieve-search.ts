@@ -20,15 +20,16 @@ export function conditionsOf(search: SearchOptions, model: TypeModel, request: R
 }
 
 /**
- * Whether that search finds nothing else: the retrieve asks for no dates, and all that it and the condition of its query ask for are codes of
+ * Whether that search finds nothing else: the retrieve asks for no dates and nothing that a profile fixes, and all that it and the condition of its query ask for are codes of
  * elements which search parameters look at.
  *
  * @param conjuncts How many conditions the query has, all of which must hold.
  */
 export function isExactSearch(search: SearchOptions, model: TypeModel, request: RetrieveRequest, conjuncts: number): boolean {
   const filters = codeFiltersOf(model, request)
-  const { type, codePath, datePath, narrowing = [] } = request
-  if (datePath !== undefined || filters.length !== conjuncts + (codePath === undefined ? 0 : 1)) return false
+  const { type, codePath, datePath, narrowing = [], ofProfile } = request
+  if (datePath !== undefined || (ofProfile?.asked().length ?? 0) > 0 || filters.length !== conjuncts + (codePath === undefined ? 0 : 1))
+    return false
   const slots = codePath === undefined ? [] : model.type(type)?.elements.get(codePath)
   const isCoded = slots?.every((slot) => slot.type === 'CodeableConcept' || slot.type === 'Coding') === true
   const coded = codePath === undefined ? [] : filters.slice(0, 1)

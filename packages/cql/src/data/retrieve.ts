@@ -17,12 +17,13 @@ export interface RetrieverOptions {
   readonly links: SubjectLinks
 }
 
-/** What a retrieve finds among resources of its type: those with its codes, in its date range. */
+/** What a retrieve finds among resources of its type: those of its profile, with its codes, in its date range. */
 export function selected(resources: readonly FhirElement[], request: RetrieveRequest, options: RetrieverOptions): readonly FhirElement[] {
-  const { codePath, codes, datePath, dateRange } = request
-  if (codes === undefined && dateRange === null) return resources
+  const { codePath, codes, datePath, dateRange, ofProfile } = request
+  if (codes === undefined && dateRange === null && ofProfile === undefined) return resources
   return resources.filter(
     (resource) =>
+      ofProfile?.passes(resource) !== false &&
       (codes === undefined || hasCode(resource, codePath ?? 'code', codes)) &&
       (dateRange === null || isDuring(resource, datePath, dateRange, options)),
   )

@@ -180,6 +180,7 @@ function referencesOf(library: Library, shared: Shared): References {
     inlineCode: (node) => inlineCode(node, library, shared),
     concept: (node) => conceptOf(node, library, shared),
     vocabulary: (node, kind) => vocabularyOf(node, kind, libraryOf(node, library, shared)),
+    profile: (canonical) => shared.options.terminology?.profile?.(canonical),
     terminology: (node) => terminologyOf(node, shared),
     systems: () => systemsIn(library),
   }

@@ -37,7 +37,9 @@ export function keptAsked({ subjectType: type, supplements = [] }: Scope, groups
 function namesOf(prepared: Prepared, requests: KeptAsked['requests']): ReadNames {
   const elm = loadedLibraries(prepared).flatMap((library) => [library.elm, ...library.includes.values()])
   const names = namesRead(elm)
-  const paths = requests.flatMap(({ codePath, datePath }) => [codePath, datePath]).filter((path) => path !== undefined)
+  const paths = requests
+    .flatMap(({ codePath, datePath, ofProfile }) => [codePath, datePath, ...(ofProfile?.asked() ?? []).map(({ element }) => element)])
+    .filter((path) => path !== undefined)
   return names === 'all' ? names : new Set([...names, ...paths.flatMap((path) => path.split('.'))])
 }
 

@@ -17,6 +17,7 @@ import { createPace } from 'fhir-ops/internal/context'
 import { AMOUNT, checkOptions, having, inputShape, NUMBER, type InputShape } from 'fhir-ops/internal/input'
 import { createKeptPopulations, type KeptPopulation, type KeptPopulations } from '../data/kept-population.js'
 import { idsInPart, populationRecords, populationSize, type Population, type SubjectRecords } from '../data/population.js'
+import { RETRIEVED_PROFILES } from '../data/profiles.js'
 import { readSubject, storedRecords } from '../data/records.js'
 import { WholeNeeded, type ReadNames } from '../data/trimmed.js'
 import { addCounted } from '../push-down/counted-groups.js'
@@ -41,6 +42,7 @@ const SHAPE: InputShape = inputShape<CqlLanguageOptions>({
   maxSteps: AMOUNT,
   keepBytes: AMOUNT,
   functions: EXTERNAL_FUNCTIONS,
+  profiles: RETRIEVED_PROFILES,
 })
 
 const NAMES = [...CQL_LANGUAGES, FHIRPATH_LANGUAGE]

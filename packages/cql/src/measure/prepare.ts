@@ -7,6 +7,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import type { ElmNode } from '../elm/node.js'
+import type { RetrievedProfiles } from '../data/profiles.js'
 import { declaredParameters, type LoadedLibrary } from '../libraries/content.js'
 import type { ExternalFunctions } from '../libraries/external.js'
 import { compileLibrary, type CqlLibrary } from '../libraries/library.js'
@@ -39,6 +40,8 @@ export interface CqlLanguageOptions {
    * give the same for the same operands.
    */
   readonly functions?: ExternalFunctions | undefined
+  /** What a retrieve by profile finds: what has all that the profile fixes (default, where the profile is known), what declares it in `meta.profile`, or any resource of its type. */
+  readonly profiles?: RetrievedProfiles | undefined
 }
 
 /** What the criteria of a Measure are compiled with. */
@@ -85,7 +88,7 @@ export async function prepare(
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const loaded = await loadMeasure({ ctx, translator: options.translator }, { scope, groups })
   const links = await subjectLinks(ctx, scope.subjectType)
-  const terminology = createTerminology(ctx)
+  const terminology = createTerminology(ctx, options)
   const offset = options.offset ?? 0
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const given = parametersIn(scope, offset)

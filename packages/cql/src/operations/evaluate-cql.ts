@@ -5,6 +5,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { subjectLinks } from 'fhir-ops/internal/evaluate'
 import type { Evaluation, EvaluationMessage, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import { explainDefinitions } from '../explain/explain-definitions.js'
+import { RETRIEVED_PROFILES, type RetrievedProfiles } from '../data/profiles.js'
 import { givenRecords, joinedRecords, readSubject, storedRecords, type Records, type SubjectReference } from '../data/records.js'
 import type { RetrieverOptions } from '../data/retrieve.js'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
@@ -87,6 +88,8 @@ export interface EvaluateCqlOptions {
   readonly maxSteps?: number | undefined
   /** What libraries declare as external functions, `{ Risk: { Score: (age) => ... } }`. Default none: what calls one is refused. */
   readonly functions?: ExternalFunctions | undefined
+  /** What a retrieve by profile finds: what has all that the profile fixes (default, where the profile is known), what declares it in `meta.profile`, or any resource of its type. */
+  readonly profiles?: RetrievedProfiles | undefined
 }
 
 /** What the options of an evaluation are, in plain JavaScript. */
@@ -95,6 +98,7 @@ export const CQL_OPTIONS: InputShape = inputShape<EvaluateCqlOptions>({
   offset: NUMBER,
   maxSteps: AMOUNT,
   functions: EXTERNAL_FUNCTIONS,
+  profiles: RETRIEVED_PROFILES,
 })
 
 /** What an evaluation gives. */
@@ -131,7 +135,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   const model = ctx.types
   if (model === undefined) throw new OperationError('not-supported', 'CQL needs the types of FHIR, which are not loaded.')
   const loaded = await librariesOf(ctx, input, options.translator)
-  const terminology = createTerminology(ctx)
+  const terminology = createTerminology(ctx, options)
   const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
   const offset = options.offset ?? 0
   const requests: RetrieveRequest[] = []

@@ -6,11 +6,12 @@ import { expand } from 'fhir-ops/expand'
 import { preparedChoice, terminologyScope, type CodeSystemProvider } from 'fhir-ops/internal/terminology'
 import { flagAt, nodeAt, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import type { LibraryTerminology } from '../compile/compiler.js'
+import { createProfiles, type RetrievedProfiles } from '../data/profiles.js'
 import { failedEvaluation } from '../problem.js'
 import { codesBySystem, type CodesBySystem } from '../values/codes-by-system.js'
 import type { Code, Vocabulary } from '../values/value.js'
 
-/** The value sets and code systems that compiled libraries name, which are read before anything is evaluated. */
+/** The value sets, code systems and profiles that compiled libraries name, which are read before anything is evaluated. */
 export interface Terminology extends LibraryTerminology {
   /**
    * Reads what was asked for while libraries were compiled; tests may be called afterwards.
@@ -27,8 +28,14 @@ interface Codes {
   readonly listed: readonly Code[]
 }
 
-/** Reads value sets and code systems through the terminology engines of a context. */
-export function createTerminology(ctx: OperationContext): Terminology {
+interface TerminologyOptions {
+  /** What retrieves by profile find. Default `fixed`. */
+  readonly profiles?: RetrievedProfiles | undefined
+}
+
+/** Reads value sets, code systems and profiles through the terminology engines of a context. */
+export function createTerminology(ctx: OperationContext, { profiles: mode = 'fixed' }: TerminologyOptions = {}): Terminology {
+  const profiles = createProfiles(ctx, mode)
   const valueSets = new Map<string, Vocabulary>()
   const systems = new Map<string, Vocabulary>()
   const perhaps = new Map<string, Vocabulary>()
@@ -59,7 +66,9 @@ export function createTerminology(ctx: OperationContext): Terminology {
       asked.add(declared)
       return (ancestor, descendant) => isSubsumed(declared, providers, { ancestor, descendant })
     },
+    profile: (canonical) => profiles.test(canonical),
     load: async () => {
+      await profiles.load()
       const missing: string[] = []
       for (const [key, vocabulary] of valueSets) {
         if (codes.has(key)) continue
