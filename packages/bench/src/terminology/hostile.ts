@@ -1,7 +1,7 @@
 import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
 import { pacedText } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
-import { expand } from 'fhir-ops/expand'
+import { expand, type ExpandInput } from 'fhir-ops/expand'
 import { memoryStorage } from 'fhir-ops/memory'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { JsonObject } from 'fhir-ops/internal/json'
@@ -18,17 +18,22 @@ const CONCEPTS = 60_000
 /** How long definitions that were made to be costly keep everything else waiting, with the time limit of a server. */
 export async function hostile(): Promise<string> {
   const rows: string[][] = []
-  for (const [name, work] of CASES) rows.push([name, ...(await measured(work))])
+  for (const [name, hostileCase] of CASES) rows.push([name, ...(await measured(hostileCase))])
   return markdownTable(
     ['definitions made to be costly', 'ms', 'longest stretch ms', 'in processor time ms', 'more memory MB', 'answer'],
     rows,
   )
 }
 
-type Case = (ctx: OperationContext) => Promise<string>
+interface Case {
+  readonly work: (ctx: OperationContext) => Promise<string>
+  /** What is stored for this case alone. */
+  readonly content?: () => readonly JsonObject[]
+}
 
-async function measured(work: Case): Promise<string[]> {
-  const ctx = createContext({ storage: memoryStorage([system(), largeMap(), ...Array.from({ length: 5 }, (_, i) => imported(i))]) })
+async function measured({ work, content = () => [] }: Case): Promise<string[]> {
+  const imports = Array.from({ length: 5 }, (_, i) => imported(i))
+  const ctx = createContext({ storage: memoryStorage([system(), largeMap(), ...imports, ...content()]) })
   await expand(ctx, { valueSet: valueSet([{ system: SYSTEM }]), count: 1 })
   globalThis.gc?.()
   const before = process.memoryUsage().rss
@@ -43,25 +48,48 @@ async function measured(work: Case): Promise<string[]> {
 }
 
 const CASES: ReadonlyMap<string, Case> = new Map<string, Case>([
-  ['expand, 2,000 includes and 2,000 excludes', (ctx) => total(ctx, valueSet(parts(2_000, 0), parts(2_000, 1_000)))],
+  ['expand, 2,000 includes and 2,000 excludes', { work: (ctx) => total(ctx, valueSet(parts(2_000, 0), parts(2_000, 1_000))) }],
   [
     'expand, 300 includes of value sets of 8,000 parts',
-    (ctx) => total(ctx, valueSet(Array.from({ length: 300 }, (_, i) => ({ valueSet: [importUrl(i % 5)] })))),
+    { work: (ctx) => total(ctx, valueSet(Array.from({ length: 300 }, (_, i) => ({ valueSet: [importUrl(i % 5)] })))) },
   ],
   [
     'expand, 20,000 unknown code systems',
-    (ctx) => total(ctx, valueSet(Array.from({ length: 20_000 }, (_, i) => ({ system: `${URL}/unknown-${i}` })))),
+    { work: (ctx) => total(ctx, valueSet(Array.from({ length: 20_000 }, (_, i) => ({ system: `${URL}/unknown-${i}` })))) },
   ],
   [
     'expand, 200 patterns over 60,000 displays',
-    (ctx) => total(ctx, valueSet(Array.from({ length: 200 }, (_, i) => ({ system: SYSTEM, filter: [pattern(i)] })))),
+    { work: (ctx) => total(ctx, valueSet(Array.from({ length: 200 }, (_, i) => ({ system: SYSTEM, filter: [pattern(i)] })))) },
   ],
-  ['validate 3,000 codes, explained', (ctx) => batch(ctx, 3_000)],
-  ['first use of a map of 100,000 elements', (ctx) => translated(ctx)],
+  [
+    'expand, 60,000 excludes',
+    {
+      work: (ctx) =>
+        total(
+          ctx,
+          valueSet(
+            [{ system: SYSTEM }],
+            Array.from({ length: CONCEPTS }, (_, i) => listed(i)),
+          ),
+        ),
+    },
+  ],
+  [
+    'expand, five supplements of 60,000 concepts',
+    {
+      content: () => SUPPLEMENTS.map((url, i) => supplement(url, i)),
+      work: (ctx) => total(ctx, valueSet([{ system: SYSTEM }]), { useSupplement: SUPPLEMENTS }),
+    },
+  ],
+  ['validate 3,000 codes, explained', { work: (ctx) => batch(ctx, 3_000) }],
+  ['first use of a map of 100,000 elements', { work: translated }],
+  ['translate, 60,000 elements of one code', { content: () => [repeatingMap()], work: translatedOften }],
 ])
 
-async function total(ctx: OperationContext, set: JsonObject): Promise<string> {
-  return `${(await expand(ctx, { valueSet: set, count: 10 })).total} codes`
+const SUPPLEMENTS: readonly string[] = Array.from({ length: 5 }, (_, i) => `${URL}/supplement-${i}`)
+
+async function total(ctx: OperationContext, set: JsonObject, options: Pick<ExpandInput, 'useSupplement'> = {}): Promise<string> {
+  return `${(await expand(ctx, { valueSet: set, count: 10, ...options })).total} codes`
 }
 
 async function translated(ctx: OperationContext): Promise<string> {
@@ -70,6 +98,32 @@ async function translated(ctx: OperationContext): Promise<string> {
     coding: { code: 'c7', system: 'http://example.org/bench/system' },
   })
   return String(result)
+}
+
+async function translatedOften(ctx: OperationContext): Promise<string> {
+  const { matches } = await translate(ctx, { url: `${URL}/repeating`, coding: { system: SYSTEM, code: 'c' } })
+  return `${matches.length} matches`
+}
+
+function repeatingMap(): JsonObject {
+  const element = Array.from({ length: CONCEPTS }, (_, i) => ({ code: 'c', target: [{ code: `t${i}`, equivalence: 'equal' }] }))
+  return {
+    resourceType: 'ConceptMap',
+    id: 'repeating',
+    url: `${URL}/repeating`,
+    status: 'active',
+    group: [{ source: SYSTEM, target: URL, element }],
+  }
+}
+
+function supplement(url: string, i: number): JsonObject {
+  const concept = Array.from({ length: CONCEPTS }, (_, n) => ({ code: `c${n}`, designation: [{ language: 'de', value: `Begriff ${n}` }] }))
+  const header = { resourceType: 'CodeSystem', id: `supplement-${i}`, url, status: 'active', content: 'supplement', supplements: SYSTEM }
+  return { ...header, concept }
+}
+
+function listed(i: number): JsonObject {
+  return { system: SYSTEM, concept: [{ code: `c${i}` }] }
 }
 
 async function batch(ctx: OperationContext, size: number): Promise<string> {

@@ -12,17 +12,28 @@ export interface Supplement {
   readonly resource: JsonObject
 }
 
+/** What a supplement says of the concepts of a code system, by their numbers. */
+export type Added = ReadonlyMap<number, readonly ConceptSource[]>
+
+/** A supplement, and what it adds to the code system that it is used with. */
+export interface AddedSupplement extends Supplement {
+  readonly added: Added
+}
+
 /** The provider with the designations, properties and extensions of supplements added; nothing is taken away. */
-export function* supplemented(provider: CodeSystemProvider, supplements: readonly Supplement[]): Work<CodeSystemProvider> {
+export function supplemented(provider: CodeSystemProvider, supplements: readonly AddedSupplement[]): CodeSystemProvider {
   if (supplements.length === 0) return provider
-  const added = yield* addedSources(provider, supplements)
-  const sources = (concept: number): readonly ConceptSource[] => [...provider.sources(concept), ...(added.get(concept) ?? [])]
+  const all = supplements.map(({ added }) => added)
+  const sources = (concept: number): readonly ConceptSource[] => [
+    ...provider.sources(concept),
+    ...all.flatMap((added) => added.get(concept) ?? []),
+  ]
   return {
     ...provider,
     header: { ...provider.header, ...withDeclared(provider.header, supplements) },
     supplements: supplements.map(({ canonical }) => canonical),
     sources,
-    ...(provider.index !== undefined && { index: withAdded(provider.index, added) }),
+    ...(provider.index !== undefined && { index: withAdded(provider.index, all) }),
   }
 }
 
@@ -35,10 +46,8 @@ function withDeclared({ properties, propertyTypes }: SystemHeader, supplements: 
   }
 }
 
-type Added = ReadonlyMap<number, readonly ConceptSource[]>
-
 /** What the system itself says is found by its own index; what the supplements say, being little, is searched in full. */
-function withAdded(index: ConceptIndex, added: Added): ConceptIndex {
+function withAdded(index: ConceptIndex, all: readonly Added[]): ConceptIndex {
   return {
     ...index,
     get size() {
@@ -46,7 +55,7 @@ function withAdded(index: ConceptIndex, added: Added): ConceptIndex {
     },
     values: (property) => {
       const values = new Map(index.values(property))
-      for (const [text, found] of addedValues(added, property)) {
+      for (const [text, found] of addedValues(all, property)) {
         const more = bitmapFrom(
           found.map(({ concept }) => concept),
           index.size,
@@ -56,9 +65,12 @@ function withAdded(index: ConceptIndex, added: Added): ConceptIndex {
       return values
     },
     displayOrder: () => undefined,
-    words: (start) => [...index.words(start), ...Array.from(added.values(), (more) => wordsIn(searchedTexts(more), start)).flat()],
+    words: (start) => [
+      ...index.words(start),
+      ...all.flatMap((added) => Array.from(added.values(), (more) => wordsIn(searchedTexts(more), start)).flat()),
+    ],
     withWord: (word) => {
-      const found = Array.from(added).filter(([, more]) => hasWord(searchedTexts(more), word))
+      const found = all.flatMap((added) => Array.from(added).filter(([, more]) => hasWord(searchedTexts(more), word)))
       return or(
         index.withWord(word),
         bitmapFrom(
@@ -75,25 +87,26 @@ interface AddedValue {
   readonly concept: number
 }
 
-function addedValues(added: Added, property: string): ReadonlyMap<string, readonly AddedValue[]> {
-  const found = Array.from(added).flatMap(([concept, sources]) => propertyTexts(sources, property).map((text) => ({ text, concept })))
+function addedValues(all: readonly Added[], property: string): ReadonlyMap<string, readonly AddedValue[]> {
+  const found = all
+    .flatMap((added) => Array.from(added))
+    .flatMap(([concept, sources]) => propertyTexts(sources, property).map((text) => ({ text, concept })))
   return Map.groupBy(found, ({ text }) => text)
 }
 
 /** Concepts that are added in one go. */
 const PIECE = 500
 
-function* addedSources(provider: CodeSystemProvider, supplements: readonly Supplement[]): Work<Added> {
+/** Finds the concepts that a supplement speaks of. */
+export function* addedBy(provider: CodeSystemProvider, { canonical, resource }: Supplement): Work<Added> {
   const added = new Map<number, ConceptSource[]>()
+  const open = [...objectsAt(resource, 'concept')]
   let seen = 0
-  for (const { canonical, resource } of supplements) {
-    const open = [...objectsAt(resource, 'concept')]
-    for (const concept of open) {
-      if (++seen % PIECE === 0) yield
-      const place = provider.find(stringAt(concept, 'code') ?? '')
-      if (place !== undefined) add(added, place, { concept, supplement: canonical })
-      open.push(...objectsAt(concept, 'concept'))
-    }
+  for (const concept of open) {
+    if (++seen % PIECE === 0) yield
+    const place = provider.find(stringAt(concept, 'code') ?? '')
+    if (place !== undefined) add(added, place, { concept, supplement: canonical })
+    open.push(...objectsAt(concept, 'concept'))
   }
   return added
 }

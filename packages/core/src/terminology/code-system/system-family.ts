@@ -7,7 +7,9 @@ import { computedSystem } from './computed-system.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider, resourceProvider } from './resource-provider.js'
 import { importedReleases } from './imported-releases.js'
-import { supplemented, type Supplement } from './supplemented.js'
+import { cachedWork, type Pending } from '../cached-work.js'
+import { createMarks, type Marks } from '../memo.js'
+import { addedBy, supplemented, type Added, type AddedSupplement, type Supplement } from './supplemented.js'
 
 /** All that is known under the url of a code system. */
 export interface SystemFamily {
@@ -44,10 +46,15 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
   ])
   const systems = found.filter(hasContent)
   const used = supplements.filter((definition) => options.supplements.some((asked) => isNamed(definition, asked)))
-  const made = madeProviders(used)
+  const made = madeProviders(ctx, used)
   const otherwise = (version: string | undefined): CodeSystemProvider | undefined => {
     const provider = stored.provider(version) ?? computed?.(version)
-    return provider === undefined ? undefined : finished(made.keep(provider, provider))
+    return provider === undefined ? undefined : made.keep(provider, provider)
+  }
+  const prepareStored = async (version: string | undefined): Promise<void> => {
+    await stored.prepare(version)
+    const provider = used.length > 0 ? stored.provider(version) : undefined
+    if (provider !== undefined) await made.prepare(provider, provider)
   }
   const newest = newestOf(systems)
   const pick = (version: string | undefined): Definition | undefined => (version === undefined ? newest : bestVersion(systems, version))
@@ -59,13 +66,13 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
     has: (version) => bestVersion(systems, version) !== undefined || stored.has(version) || computed?.(version) !== undefined,
     async prepare(version) {
       const definition = pick(version)
-      if (definition === undefined) await stored.prepare(version)
-      else if (made.get(definition) === undefined) await paced(ctx, made.keep(definition, await resourceProvider(ctx, definition)))
+      if (definition === undefined) await prepareStored(version)
+      else if (made.get(definition) === undefined) await made.prepare(definition, await resourceProvider(ctx, definition), definition.key)
     },
     provider: (version) => {
       const definition = pick(version)
       if (definition === undefined) return otherwise(version)
-      return made.get(definition) ?? finished(made.keep(definition, finished(makeProvider(definition.resource))))
+      return made.get(definition) ?? made.keep(definition, finished(makeProvider(definition.resource)))
     },
     lasts: () => computed === undefined && stored.lasts(),
     ...(systems.length === 0 && supplement !== undefined && { supplement: formatCanonical(supplement.url, supplement.version) }),
@@ -75,26 +82,54 @@ export async function systemFamily(ctx: OperationContext, url: string, options: 
 /** Providers with their supplements, by what they were made of. */
 interface MadeProviders {
   get(source: object): CodeSystemProvider | undefined
-  /** The provider with the supplements; the one that was kept before for the same source. */
-  keep(source: object, provider: CodeSystemProvider): Work<CodeSystemProvider>
+  /** The provider with the supplements, made in one go; the one that was made before for the same source. */
+  keep(source: object, provider: CodeSystemProvider): CodeSystemProvider
+  /** Makes it while other work runs in between. @param key Of what has the same concepts with the same numbers in every request. */
+  prepare(source: object, provider: CodeSystemProvider, key?: string): Promise<void>
 }
 
-function madeProviders(supplements: readonly Definition[]): MadeProviders {
+function madeProviders(ctx: OperationContext, supplements: readonly Definition[]): MadeProviders {
   const made = new Map<object, CodeSystemProvider>()
+  const fitting = ({ header }: CodeSystemProvider): readonly Definition[] => supplements.filter((supplement) => isFor(supplement, header))
   return {
     get: (source) => made.get(source),
-    *keep(source, provider) {
-      const known = made.get(source)
-      if (known !== undefined) return known
-      const all = yield* supplemented(
-        provider,
-        supplements.flatMap((item) => supplementFor(item, provider)),
-      )
-      const first = made.get(source) ?? all
+    keep(source, provider) {
+      const apply = (): CodeSystemProvider =>
+        supplemented(
+          provider,
+          fitting(provider)
+            .map(supplementOf)
+            .map((supplement) => ({ ...supplement, added: finished(addedBy(provider, supplement)) })),
+        )
+      const first = made.get(source) ?? apply()
       made.set(source, first)
       return first
     },
+    async prepare(source, provider, key) {
+      const added: AddedSupplement[] = []
+      for (const definition of fitting(provider))
+        added.push({ ...supplementOf(definition), added: await addedOf(ctx, definition, { provider, key }) })
+      made.set(source, made.get(source) ?? supplemented(provider, added))
+    },
   }
+}
+
+interface Supplementable {
+  readonly provider: CodeSystemProvider
+  /** Absent where its concepts may have other numbers in another request. */
+  readonly key: string | undefined
+}
+
+/** What its concepts and their places take; what was parsed stays with the storage. */
+const BYTES_PER_ADDED = 200
+const ADDED: Marks<Pending<Added>> = createMarks()
+
+/** What a supplement adds to a code system, looked for once where both are stored. */
+async function addedOf(ctx: OperationContext, definition: Definition, { provider, key }: Supplementable): Promise<Added> {
+  const make = (): Work<Added> => addedBy(provider, supplementOf(definition))
+  if (key === undefined) return paced(ctx, make())
+  const kind = { name: `supplement-of ${key}`, bytes: ({ size }: Added) => 1_000 + size * BYTES_PER_ADDED, make, pending: ADDED }
+  return cachedWork(ctx, kind, definition)
 }
 
 /** The version of a code system that an include comes to. */
@@ -167,8 +202,11 @@ function isNamed(definition: Definition, asked: string): boolean {
   return definition.url === url && fragment === undefined && (version === undefined || version === definition.version)
 }
 
-function supplementFor(supplement: Definition, { header }: CodeSystemProvider): readonly Supplement[] {
+function isFor(supplement: Definition, header: CodeSystemProvider['header']): boolean {
   const { version } = canonicalOf(stringAt(supplement.resource, 'supplements') ?? '')
-  if (version !== undefined && !versionFits(version, header.version)) return []
-  return [{ canonical: formatCanonical(supplement.url, supplement.version), resource: supplement.resource }]
+  return version === undefined || versionFits(version, header.version)
+}
+
+function supplementOf({ url, version, resource }: Definition): Supplement {
+  return { canonical: formatCanonical(url, version), resource }
 }

@@ -5,7 +5,7 @@ import { members } from '../../bits/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { makeProvider } from '../code-system/resource-provider.js'
 import { finished } from '../../work/index.js'
-import { supplemented } from '../code-system/supplemented.js'
+import { addedBy, supplemented } from '../code-system/supplemented.js'
 import { conceptsFor } from './operators.js'
 
 function providerOf(resource: JsonObject): CodeSystemProvider {
@@ -191,7 +191,8 @@ describe('a filter', () => {
   it('by a property of a supplement compares as the supplement declares it', () => {
     const concept = [{ code: 'cat', property: [{ code: 'lives', valueDecimal: 9 }] }]
     const resource = { property: [{ code: 'lives', type: 'decimal' }], concept }
-    const nine = finished(supplemented(living, [{ canonical: 'urn:s', resource }]))
+    const supplement = { canonical: 'urn:s', resource }
+    const nine = supplemented(living, [{ ...supplement, added: finished(addedBy(living, supplement)) }])
     expect(codes(nine, { property: 'lives', op: '=', value: '9.0' })).toBe('cat')
     expect(() => codes(nine, { property: 'lives', op: '=', value: 'many' })).toThrow('must be a decimal')
     expect(codes(nine, { property: 'legs', op: '=', value: '+2' })).toBe('duck')
