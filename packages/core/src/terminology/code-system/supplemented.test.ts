@@ -145,7 +145,7 @@ it("a filter of a system's own looks at the supplement", async () => {
 })
 
 it('a supplement with very many concepts is looked through once, and lets other work run in between', async () => {
-  const concept = Array.from({ length: 10_000 }, (_, n) => ({ code: `c${n}` }))
+  const concept = Array.from({ length: 40_000 }, (_, n) => ({ code: `c${n}` }))
   const system = { ...codeSystem('many', concept), id: 'many' }
   const supplement = {
     resourceType: 'CodeSystem',
@@ -159,20 +159,21 @@ it('a supplement with very many concepts is looked through once, and lets other 
   const storage = memoryStorage([system, supplement])
   const stored = createContext({ storage })
   await lookup(stored, { system: cs('many'), code: 'c1' }) // The code system is known from here on.
-  const turn = vi.fn(async () => {})
-  const asked = async (): Promise<string | undefined> => {
-    turn.mockClear()
+  const asked = async (): Promise<readonly [display: string | undefined, turns: number]> => {
+    const turn = vi.fn(async () => {})
     const busy = { ...stored, scheduler: { mayGoOn: () => false, turn } }
     const { designations } = await lookup(busy, { system: cs('many'), code: 'c1', useSupplement: [SUPPLEMENT] })
-    return designations[0]?.value
+    return [designations[0]?.value, turn.mock.calls.length]
   }
-  expect([await asked(), turn.mock.calls.length > 9]).toEqual(['Also c1', true])
-  expect([await asked(), turn.mock.calls.length > 9]).toEqual(['Also c1', false])
+  const [first, firstTurns] = await asked()
+  const [again, turns] = await asked()
+  expect([first, again]).toEqual(['Also c1', 'Also c1'])
+  expect(firstTurns - turns).toBeGreaterThan(4)
   await storage.write([
     putResource(
       { type: 'CodeSystem', id: 's', source: { ...supplement, concept: [{ code: 'c1', designation: [{ value: 'New' }] }] } },
       definitionEntries,
     ),
   ])
-  expect(await asked()).toBe('New')
+  expect(await asked()).toContain('New')
 })
