@@ -22,14 +22,14 @@ export function asyncRoutes(service: Service): readonly Route[] {
       ...row,
       method: 'GET',
       answer: { resource: 'Bundle' },
-      summary: 'The answer to an asynchronous request, or how far it is',
+      summary: 'The result of an asynchronous request, or its progress',
       run: async (exchange) => statusAnswer(found(service, exchange)),
     },
     {
       ...row,
       method: 'DELETE',
       answer: 'nothing',
-      summary: 'Cancels an asynchronous request, and forgets its answer',
+      summary: 'Cancels an asynchronous request and deletes its result',
       run: async (exchange) => {
         found(service, exchange)
         service.jobs.remove(ownerOf(exchange), param(exchange, 'id'))

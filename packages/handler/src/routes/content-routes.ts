@@ -236,7 +236,7 @@ function batchRoute(service: Service, parts: PartRunner): Route {
     answer: BUNDLE,
     needs: 'what each entry needs',
     interaction: 'batch',
-    summary: 'A batch or transaction of the other requests below this path',
+    summary: 'A batch or transaction of other requests',
     run: (exchange) => runBundle(service, exchange, parts),
   }
 }

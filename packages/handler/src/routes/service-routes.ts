@@ -33,7 +33,7 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
       run: async () => jsonText(200, await document()),
     },
     ...authorizationRoutes(service),
-    { ...open, path: '/healthz', summary: 'Whether the process answers', run: async () => jsonAnswer(200, { status: 'ok' }) },
+    { ...open, path: '/healthz', summary: 'Whether the process responds', run: async () => jsonAnswer(200, { status: 'ok' }) },
     { ...open, path: '/readyz', summary: 'Whether requests can be served', run: () => ready(service) },
   ]
   const document = keptOnceMade(async () =>
@@ -97,7 +97,7 @@ function authorizationRoutes(service: Service): readonly Route[] {
     ...['', FHIR_PATH].map((base) => ({
       ...open,
       path: `${base}/.well-known/smart-configuration`,
-      summary: 'What clients of SMART need to know of the authorization',
+      summary: 'The SMART configuration: authorization endpoints and capabilities',
       run: async () => jsonAnswer(200, smartConfiguration(service, await statedConfiguration(service))),
     })),
     {
@@ -109,7 +109,7 @@ function authorizationRoutes(service: Service): readonly Route[] {
     ...['', FHIR_PATH].map((base) => ({
       ...open,
       path: `${base}/.well-known/openid-configuration`,
-      summary: 'What the configured issuer of tokens publishes of itself (OpenID Connect Discovery); 404 without one',
+      summary: 'The discovery document of the configured token issuer (OpenID Connect Discovery); 404 without one',
       run: async () => jsonAnswer(200, await issuer()),
     })),
     {

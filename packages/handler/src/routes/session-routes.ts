@@ -112,7 +112,7 @@ function backChannelRoute(service: Service): Route {
     bodySchema: formOf('logout_token'),
     answer: 'nothing',
     needs: 'a logout token in the body',
-    summary: 'Ends the sessions that an issuer names, where it is configured',
+    summary: 'Ends the sessions that a configured issuer names',
     run: (exchange) => backChannelLogout(service.sessions, service.logoutTokens, exchange),
   }
 }
