@@ -14,10 +14,9 @@ export type {
   Scope,
 } from './compile/compiler.js'
 export type { ElmNode } from './elm/node.js'
-export type { ExternalFunction, ExternalFunctions } from './libraries/external.js'
 export type { LibraryResource } from './libraries/find-library.js'
 export { compileLibrary, type CqlLibrary, type Definition } from './libraries/library.js'
-export type { LibraryOptions } from './libraries/library-options.js'
+export type { ExternalFunction, ExternalFunctions, LibraryOptions } from './libraries/library-options.js'
 export type { RetrievedProfiles } from './data/profiles.js'
 export { resourceElement } from './model/fhir-types.js'
 export {

@@ -1,7 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
-import { isObject } from 'fhir-ops/internal/json'
-import type { MemberKind } from 'fhir-ops/internal/input'
 import type { Evaluation } from '../compile/compiler.js'
 import { textAt, type ElmNode } from '../elm/node.js'
 import { resultTypeOf } from '../elm/type-specifier.js'
@@ -11,27 +9,8 @@ import { sizeOf } from '../values/size.js'
 import { isFhir, isList, isTuple, type Value } from '../values/value.js'
 import { resultAs } from './declared.js'
 import { valueOfHost } from './host-value.js'
-import type { LibraryOptions } from './library-options.js'
+import type { ExternalFunction, ExternalFunctions, LibraryOptions } from './library-options.js'
 import type { Compiled } from './opened.js'
-
-/**
- * A function that a library declares as `external`. It is called with the values of its operands, null for what is unknown, which it must not change, and gives
- * the same for the same operands. It gives its result at once: evaluations do not wait.
- */
-export type ExternalFunction = (...operands: readonly Value[]) => Value
-
-/** External functions by the identifier of the library that declares them, and by their name. */
-export type ExternalFunctions = Readonly<Record<string, Readonly<Record<string, ExternalFunction>>>>
-
-/** What the option is, in plain JavaScript. */
-export const EXTERNAL_FUNCTIONS: MemberKind = {
-  words: 'functions by library and name, such as { Risk: { Score: (age) => 1 } }',
-  is: (value) => isObject(value) && Object.values(value).every((own) => isObject(own) && Object.values(own).every(isFunction)),
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function'
-}
 
 interface Declaration {
   /** The library that declares it. */

@@ -1,9 +1,29 @@
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import type { MemberKind } from 'fhir-ops/internal/input'
+import { isObject } from 'fhir-ops/internal/json'
 import type { LibraryTerminology, NodeTrace, RetrieveRequest } from '../compile/compiler.js'
 import type { ElmNode } from '../elm/node.js'
 import type { UnitConversion } from '../values/units.js'
-import type { ExternalFunctions } from './external.js'
 import type { Value } from '../values/value.js'
+
+/**
+ * A function that a library declares as `external`. It is called with the values of its operands, null for what is unknown, which it must not change, and gives
+ * the same for the same operands. It gives its result at once: evaluations do not wait.
+ */
+export type ExternalFunction = (...operands: readonly Value[]) => Value
+
+/** External functions by the identifier of the library that declares them, and by their name. */
+export type ExternalFunctions = Readonly<Record<string, Readonly<Record<string, ExternalFunction>>>>
+
+/** What the option is, in plain JavaScript. */
+export const EXTERNAL_FUNCTIONS: MemberKind = {
+  words: 'functions by library and name, such as { Risk: { Score: (age) => 1 } }',
+  is: (value) => isObject(value) && Object.values(value).every((own) => isObject(own) && Object.values(own).every(isFunction)),
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function'
+}
 
 /** What libraries are compiled with. */
 export interface LibraryOptions {
