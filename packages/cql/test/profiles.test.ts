@@ -155,6 +155,20 @@ describe('a retrieve by a profile', () => {
     expect(await found({ profile: 'http://hl7.org/fhir/StructureDefinition/bodyweight' })).toEqual([])
   })
 
+  it('is explained by what the nearest resources lack', async () => {
+    const definition = profileOf('Coded', 'snapshot', { 'Observation.status': { min: 1, fixedCode: 'amended' } })
+    const elm = await elmOf('define X: exists [Observation]', { Observation: `${PROFILE}Coded` })
+    const input = { library: libraryOf(elm), subject: 'Patient/p', explain: true }
+    const { explanation } = await evaluateCql(contextWith(definition), input)
+    expect(explanation?.criteria?.[0]).toMatchObject({
+      result: 'false',
+      reason: expect.stringContaining(
+        `4 Observations, none of the profile ${PROFILE}Coded; Observation/a: \`status\` is not as the profile asks.`,
+      ),
+      nearest: [{ resource: 'Observation/a', missedBy: 'condition' }, {}, {}],
+    })
+  })
+
   it('is refused by an option that does not exist', async () => {
     expect(() => Reflect.apply(cqlLanguage, undefined, [{ profiles: 'all' }])).toThrow(
       'cqlLanguage: profiles must be any or declared or fixed.',

@@ -64,7 +64,8 @@ export interface RetrieveRequest {
 export interface ProfileTest {
   /** What it looks at, by the elements of resources; none where it takes all. Equal for tests that are the same. */
   readonly asked: () => readonly { readonly element: string }[]
-  readonly passes: (resource: FhirElement) => boolean
+  /** The element that is not as the profile fixes it; `undefined` for a resource that is taken. */
+  readonly missing: (resource: FhirElement) => string | undefined
 }
 
 /** What an element right below a resource must be: one of some codes, or a date. */

@@ -47,7 +47,7 @@ export function conjunctsOf(node: ElmNode): readonly ElmNode[] {
 /** `E.status = 'finished'`, `E.status in { 'final', 'amended' }`. */
 function codesAt(node: ElmNode, { left, right, alias, references }: Operands): Narrowing | undefined {
   const among = (read: ElmNode, literals: readonly ElmNode[]): Narrowing | undefined => {
-    const found = codesOf(elementOf(read, { alias, isHelper: references.isHelper }), literals)
+    const found = codesOf(elementOf(read, { alias, references }), literals)
     return found !== undefined && isTextForm(read, { alias, references }) ? { ...found, holds: { types: ['code'] } } : found
   }
   const type = typeOf(node)
@@ -96,7 +96,7 @@ function datesAt(node: ElmNode, { left, right, alias, references }: Operands): N
   const sides = precision === YEAR || precision === MONTH ? undefined : SIDES.get(typeOf(node))
   if (sides === undefined) return undefined
   const within = (read: ElmNode, bounds: Bounds | undefined, ends: Sides['left']): Narrowing | undefined => {
-    const found = datesOf(elementOf(read, { alias, isHelper: references.isHelper }), bounds, ends)
+    const found = datesOf(elementOf(read, { alias, references }), bounds, ends)
     const form = found === undefined ? undefined : dateForm(read, { alias, references })
     const holds = bounds === undefined || form === undefined ? undefined : holdingOf(typeOf(node), form, bounds, ends)
     return found !== undefined && holds !== undefined ? { ...found, holds } : found
@@ -159,8 +159,7 @@ const CONVERSIONS: ReadonlySet<string> = new Set(['Start', 'End', 'As', 'ToDateT
 interface Reading {
   /** The items of the query. */
   readonly alias: string
-  /** Whether a call is one of FHIRHelpers. */
-  readonly isHelper: (node: ElmNode) => boolean
+  readonly references: Pick<References, 'isHelper'>
 }
 
 /** The element of the alias that a node reads, right below the resource, as it is or converted to a System value. */
@@ -173,6 +172,6 @@ export function elementOf(node: ElmNode, reading: Reading): string | undefined {
   }
   const operands = nodesAt(node, 'operand')
   const [only] = operands
-  const isConversion = CONVERSIONS.has(reading.isHelper(node) ? (textAt(node, 'name') ?? '') : type)
+  const isConversion = CONVERSIONS.has(reading.references.isHelper(node) ? (textAt(node, 'name') ?? '') : type)
   return isConversion && operands.length === 1 && only !== undefined ? elementOf(only, reading) : undefined
 }

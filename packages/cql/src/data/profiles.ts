@@ -44,10 +44,11 @@ export function createProfiles(ctx: OperationContext, mode: RetrievedProfiles): 
   return {
     test: (canonical) => {
       const { url } = canonicalOf(canonical)
-      if (mode === 'declared') return { asked: () => [{ element: 'meta', url }], passes: ({ json }) => declares(json, url) }
+      if (mode === 'declared')
+        return { asked: () => [{ element: 'meta', url }], missing: ({ json }) => (declares(json, url) ? undefined : 'meta.profile') }
       const items = asked.get(canonical) ?? []
       if (mode === 'fixed') asked.set(canonical, items)
-      return { asked: () => items, passes: ({ json }) => items.every((item) => hasItem(json, item)) }
+      return { asked: () => items, missing: ({ json }) => items.find((item) => !hasItem(json, item))?.element }
     },
     load: async () => {
       for (const [canonical, items] of asked) items.splice(0, items.length, ...(await fixedBy(ctx, canonical)))

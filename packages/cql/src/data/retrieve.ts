@@ -23,7 +23,7 @@ export function selected(resources: readonly FhirElement[], request: RetrieveReq
   if (codes === undefined && dateRange === null && ofProfile === undefined) return resources
   return resources.filter(
     (resource) =>
-      ofProfile?.passes(resource) !== false &&
+      ofProfile?.missing(resource) === undefined &&
       (codes === undefined || hasCode(resource, codePath ?? 'code', codes)) &&
       (dateRange === null || isDuring(resource, datePath, dateRange, options)),
   )

@@ -11,7 +11,7 @@ export interface ElmDefinitions {
   /** The expression that a reference names, within a library. */
   referred(node: ElmNode, library: string): ElmNode | undefined
   /** Whether a node of a library is a call of FHIRHelpers. */
-  isHelper(node: ElmNode, library: string): boolean
+  readonly isHelper: (node: ElmNode, library: string) => boolean
   /** The definition that an expression is of. */
   ofRoot(node: ElmNode): ElmDefinition | undefined
 }

@@ -23,7 +23,9 @@ export function retrieveReason(entry: Entry, scope: ReasonScope): { readonly det
     return { detail: `${quote(text)} finds ${countText(count, request.type)}: ${shownValue(value, scope.context)}`, nearest: [] }
   const locator = textAt(node, 'locator')
   const place = { clause: text, ...(locator !== undefined && { locator }) }
-  const all = scope.retrieve({ ...request, codes: undefined, dateRange: null })
+  const all = scope.retrieve({ ...request, ...ANY, ofProfile: request.ofProfile })
+  const ofType = all.length > 0 || request.ofProfile === undefined ? all : scope.retrieve({ ...request, ...ANY })
+  if (all.length < ofType.length) return outsideOfProfile(ofType, request, place)
   if (all.length === 0) return { detail: `there is no ${request.type}${request.unfiltered ? '' : ' of the subject'}`, nearest: [] }
   const coded = request.codes === undefined ? all : selected(all.slice(0, MAX_LOOKED_AT), { ...request, dateRange: null }, scope.options)
   if (coded.length > 0) return outsideOfDates(coded, request, scope, place)
@@ -41,6 +43,25 @@ export function retrieveReason(entry: Entry, scope: ReasonScope): { readonly det
   const first = nearest[0]
   return {
     detail: `${countText(all.length, request.type)}, none with a code of ${wanted}${first === undefined ? '' : `; ${stripped(first.text)}`}`,
+    nearest,
+  }
+}
+
+/** Of a retrieve, what finds all of its type. */
+const ANY = { codes: undefined, dateRange: null, ofProfile: undefined }
+
+function outsideOfProfile(
+  resources: readonly FhirElement[],
+  { type, profile = '', ofProfile }: RetrieveRequest,
+  place: Pick<NearMiss, 'clause' | 'locator'>,
+): { readonly detail: string; readonly nearest: readonly NearMiss[] } {
+  const nearest = resources.slice(0, MAX_NEAREST).map((resource): NearMiss => {
+    const text = `${idOf(resource)}: ${quote(ofProfile?.missing(resource) ?? '')} is not as the profile asks.`
+    return { resource: idOf(resource), missedBy: 'condition', ...place, text }
+  })
+  const first = nearest[0]
+  return {
+    detail: `${countText(resources.length, type)}, none of the profile ${profile}${first === undefined ? '' : `; ${stripped(first.text)}`}`,
     nearest,
   }
 }

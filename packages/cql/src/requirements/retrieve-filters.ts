@@ -99,7 +99,7 @@ function rangeOf(periods: Periods, node: ElmNode): DataRequirementDateFilter | u
 
 /** The dates that a condition asks for, where an element must be within a parameter of the request: `E.period during "Measurement Period"`. */
 function conditionOf(periods: Periods, { where, alias }: Filter, unit: Unit): DataRequirementDateFilter | undefined {
-  const reading = { alias, isHelper: (node: ElmNode) => isHelperCall(unit.node, node) }
+  const reading = { alias, references: { isHelper: (node: ElmNode) => isHelperCall(unit.node, node) } }
   for (const node of conjunctsOf(where)) {
     const [element, range] = WITHIN.has(typeOf(node)) ? nodesAt(node, 'operand') : []
     const [path, valuePeriod] = [element && elementOf(element, reading), range && periodOf(periods, range)]
