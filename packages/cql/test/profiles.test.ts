@@ -142,6 +142,23 @@ describe('a retrieve by a profile', () => {
     expect(await found({ definitions: [circle] })).toEqual(['a', 'd'])
   })
 
+  it('is refused where the profile fixes more than can be compared with each resource', async () => {
+    const coding = Array.from({ length: 1_000 }, (_, n) => ({ code: `c${n}` }))
+    const large = profileOf('Coded', 'snapshot', { 'Observation.code': { min: 1, patternCodeableConcept: { coding } } })
+    await expect(found({ definitions: [large] })).rejects.toMatchObject({
+      code: 'too-costly',
+      message: expect.stringContaining(`${PROFILE}Coded`),
+    })
+  })
+
+  it('reads nothing of prototypes', async () => {
+    const odd = profileOf('Coded', 'snapshot', {
+      'Observation.__proto__': { min: 1, fixedCode: 'x' },
+      'Observation.constructor.name': { min: 1, fixedString: 'Object' },
+    })
+    expect(await found({ definitions: [odd] })).toEqual([])
+  })
+
   it('finds all of its type where the profile is not known, and where profiles are not looked at', async () => {
     expect(await found({})).toEqual(['a', 'b', 'c', 'd'])
     expect(await found({ definitions: [coded], profiles: 'any' })).toEqual(['a', 'b', 'c', 'd'])

@@ -1,5 +1,7 @@
 import type { OperationContext } from 'fhir-ops/context'
+import { OperationError } from 'fhir-ops/errors'
 import { canonicalOf } from 'fhir-ops/internal/content'
+import { quoted } from 'fhir-ops/internal/errors'
 import { oneOf, type MemberKind } from 'fhir-ops/internal/input'
 import type { ProfileTest } from '../compile/compiler.js'
 import { isNode, nodesAt, textAt, type ElmNode } from '../elm/node.js'
@@ -19,6 +21,7 @@ export const RETRIEVED_PROFILES: MemberKind = oneOf('any', 'declared', 'fixed')
 export interface Profiles {
   /** The test of a profile, which asks for nothing before `load`. */
   test(canonical: string): ProfileTest
+  /** @throws {OperationError} `too-costly` for a profile that fixes more than 5,000 characters. */
   load(): Promise<void>
 }
 
@@ -38,6 +41,9 @@ interface FixedItem {
   readonly values: readonly Fixed[]
 }
 
+/** Characters of what a profile fixes, which is compared with each resource that a retrieve may find. Published profiles have some hundred. */
+const MAX_TEXT = 5_000
+
 /** Reads profiles through the content of a context. Like the definitions that `$validate` goes by, they are nobody's data. */
 export function createProfiles(ctx: OperationContext, mode: RetrievedProfiles): Profiles {
   const asked = new Map<string, FixedItem[]>()
@@ -51,7 +57,15 @@ export function createProfiles(ctx: OperationContext, mode: RetrievedProfiles): 
       return { asked: () => items, missing: ({ json }) => items.find((item) => !hasItem(json, item))?.element }
     },
     load: async () => {
-      for (const [canonical, items] of asked) items.splice(0, items.length, ...(await fixedBy(ctx, canonical)))
+      for (const [canonical, items] of asked) {
+        const fixed = await fixedBy(ctx, canonical)
+        if (JSON.stringify(fixed).length > MAX_TEXT)
+          throw new OperationError(
+            'too-costly',
+            `The profile ${quoted(canonical)} fixes values of more than ${MAX_TEXT} characters, too many to compare with each resource.`,
+          )
+        items.splice(0, items.length, ...fixed)
+      }
     },
   }
 }
