@@ -7,6 +7,7 @@ import { memoryStorage } from '../memory/index.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
 import { translate } from '../translate/index.js'
 import { valueSetBatchValidateCodeOperation, validateCode } from '../validate-code/index.js'
+import { namedValueSet } from './value-set/named-value-set.js'
 
 const CONCEPTS = 20_000
 const LARGE = codeSystem(
@@ -96,6 +97,15 @@ describe('work that takes long', () => {
     const scheduler = { ...createScheduler(), turn: async () => void pauses++ }
     await expect(listed({ include: [matching('absent')] })({ ...ctx, scheduler })).rejects.toMatchObject({ code: 'not-supported' })
     expect(pauses).toBeGreaterThan(5)
+  })
+
+  it('lets other work run while a value set of very many parts is read', async () => {
+    const exclude = Array.from({ length: 40_000 }, (_, i) => ({ system: cs('large'), concept: [{ code: `c${i}` }] }))
+    let pauses = 0
+    const scheduler = { mayGoOn: () => false, turn: async () => void pauses++ }
+    const given = valueSet('many', { include: [{ system: cs('large') }], exclude })
+    expect((await namedValueSet({ ...contextOver([]), scheduler }, { valueSet: given })).excludes).toHaveLength(40_000)
+    expect(pauses).toBeGreaterThan(9)
   })
 
   it('lets other work run while the codes of very many excludes are taken away', async () => {

@@ -1,11 +1,11 @@
 import { formatCanonical, canonicalOf } from '../../content/index.js'
-import type { OperationContext } from '../../context/index.js'
+import { paced, type OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { isObject, type JsonObject, objectAt, objectsAt, stringAt } from '../../json/index.js'
 import { valueSetStep } from '../explain/steps.js'
 import { refusal } from '../messages.js'
 import { versionFits } from '../versions.js'
-import { definedValueSet, readValueSet, type ValueSetDefinition } from './value-set.js'
+import { definedValueSet, readingValueSet, type ValueSetDefinition } from './value-set.js'
 import { findValueSet } from './find-value-set.js'
 import { storedInstance, type OperationRequest } from '../../operation/index.js'
 import type { ParameterReader } from '../../parameters/index.js'
@@ -56,7 +56,7 @@ export async function namedValueSet(ctx: OperationContext, name: LooseValueSetNa
 async function foundValueSet(ctx: OperationContext, { valueSet, url, valueSetVersion }: LooseValueSetName): Promise<ValueSetDefinition> {
   if (valueSet !== undefined && url !== undefined) throw bothNames(['url', 'valueSet'])
   refuseOtherVersion(isObject(valueSet) ? stringAt(valueSet, 'version') : canonicalOf(url ?? '').version, valueSetVersion)
-  if (isObject(valueSet)) return readValueSet(valueSet)
+  if (isObject(valueSet)) return paced(ctx, readingValueSet(valueSet))
   if (url === undefined) throw new OperationError('parameter-required', 'A value set must be named by url, or be given as valueSet.')
   const found = await findValueSet(ctx, url, valueSetVersion)
   if (found !== undefined) return definedValueSet(ctx.cache, found)

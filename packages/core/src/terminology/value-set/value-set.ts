@@ -3,6 +3,7 @@ import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../
 import { isElementList, isText, wrongMember, type ElementShape } from '../element-shape.js'
 import { cached, type Cache, type CacheKind } from '../../context/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
+import { finished, type Work } from '../../work/index.js'
 
 /** A code that an include lists, with what the value set says about it beside the code system. */
 export interface ListedCode {
@@ -51,13 +52,18 @@ const FILTER_OP = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSe
 
 /** Reads a ValueSet: its compose, or, when it has none, the codes of the expansion that it carries. */
 export function readValueSet(resource: JsonObject): ValueSetDefinition {
+  return finished(readingValueSet(resource))
+}
+
+/** The same for one that may have tens of thousands of parts. */
+export function* readingValueSet(resource: JsonObject): Work<ValueSetDefinition> {
   const [url, version] = [stringAt(resource, 'url'), stringAt(resource, 'version')]
   const compose = objectAt(resource, 'compose')
-  const malformed = malformedPlace(compose ?? {})
+  const malformed = yield* malformedPlace(compose ?? {})
   return {
     resource,
-    includes: compose === undefined ? expansionIncludes(resource) : objectsAt(compose, 'include').map(readConceptSet),
-    excludes: objectsAt(compose, 'exclude').map(readConceptSet),
+    includes: compose === undefined ? expansionIncludes(resource) : yield* readConceptSets(objectsAt(compose, 'include')),
+    excludes: yield* readConceptSets(objectsAt(compose, 'exclude')),
     activeOnly: compose?.['inactive'] === false,
     ...(url !== undefined && { url, canonical: formatCanonical(url, version) }),
     ...(version !== undefined && { version }),
@@ -68,6 +74,15 @@ export function readValueSet(resource: JsonObject): ValueSetDefinition {
 /** How a value set is named in messages. */
 export function nameOf(valueSet: Pick<ValueSetDefinition, 'canonical'>): string {
   return valueSet.canonical ?? '(unidentified)'
+}
+
+/** Includes and excludes that are read in one go. */
+const PIECE = 500
+
+function* readConceptSets(elements: readonly JsonObject[]): Work<readonly ConceptSetDefinition[]> {
+  const sets: ConceptSetDefinition[] = []
+  for (const element of elements) if (sets.push(readConceptSet(element)) % PIECE === 0) yield
+  return sets
 }
 
 function readConceptSet(element: JsonObject): ConceptSetDefinition {
@@ -166,20 +181,24 @@ const COMPOSE_MEMBERS: ElementShape = [
 ]
 
 /** FHIRPath of the first element of a compose that does not have the shape of R4; `undefined` when all have. */
-function malformedPlace(compose: JsonObject): string | undefined {
+function* malformedPlace(compose: JsonObject): Work<string | undefined> {
   const broken = wrongMember(compose, COMPOSE_MEMBERS)
   if (broken !== undefined) return `ValueSet.compose.${broken}`
-  const places = ['include', 'exclude'].flatMap((kind) =>
-    objectsAt(compose, kind).map((part, i) => malformedPart(part, `ValueSet.compose.${kind}[${i}]`)),
-  )
-  return places.find((place) => place !== undefined)
+  for (const kind of ['include', 'exclude']) {
+    for (const [i, part] of objectsAt(compose, kind).entries()) {
+      const place = malformedMember(part)
+      if (place !== undefined) return `ValueSet.compose.${kind}[${i}].${place}`
+      if (i % PIECE === PIECE - 1) yield
+    }
+  }
+  return undefined
 }
 
-function malformedPart(part: JsonObject, path: string): string | undefined {
+function malformedMember(part: JsonObject): string | undefined {
   const broken = wrongMember(part, PART_MEMBERS)
-  if (broken !== undefined) return `${path}.${broken}`
+  if (broken !== undefined) return broken
   const uncoded = objectsAt(part, 'concept').findIndex((concept) => stringAt(concept, 'code') === undefined)
-  return uncoded < 0 ? undefined : `${path}.concept[${uncoded}].code`
+  return uncoded < 0 ? undefined : `concept[${uncoded}].code`
 }
 
 const EXPANSION_PARAMETER = 'http://hl7.org/fhir/StructureDefinition/valueset-expansion-parameter'
