@@ -48,7 +48,9 @@ export const sessionsOf: Command<SessionsOfArgs, readonly SessionRecord[]> = {
   run(db, { sub, limit, state, expiresAfter }) {
     const inState = state === undefined ? sql`` : sql`AND state = ${state}`
     const lasting = expiresAfter === undefined ? sql`` : sql`AND expires_at > ${expiresAfter}`
-    return db.all(sql`SELECT ${COLUMNS} FROM session WHERE sub = ${sub} ${inState} ${lasting} ORDER BY created_at DESC, login_id LIMIT ${limit}`).map(sessionIn)
+    return db
+      .all(sql`SELECT ${COLUMNS} FROM session WHERE sub = ${sub} ${inState} ${lasting} ORDER BY created_at DESC, login_id LIMIT ${limit}`)
+      .map(sessionIn)
   },
 }
 
