@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, stringAt } from 'fhir-ops/internal/json'
+import { decodeUtf8 } from 'fhir-ops/internal/text'
 import { isRelease, packageFiles, readManifest, type PackageManifest } from 'fhir-ops/internal/packages'
 import { openAsBlob } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -55,7 +56,7 @@ async function* filesOfArchive(path: string, isWanted: (name: string) => boolean
   const wanted = (name: string): boolean => name.startsWith(PREFIX) && isWanted(name.slice(PREFIX.length))
   try {
     for await (const { name, bytes } of packageFiles((await openAsBlob(path)).stream(), wanted))
-      yield { name: name.slice(PREFIX.length), text: new TextDecoder().decode(bytes) }
+      yield { name: name.slice(PREFIX.length), text: decodeUtf8(bytes, name) }
   } catch (error) {
     if (!(error instanceof OperationError)) throw error
     throw new OperationError(error.code, `${path}: ${error.message}`, { cause: error })
@@ -66,7 +67,7 @@ async function* filesOfFolder(root: string, isWanted: (name: string) => boolean)
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   const names = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
   for (const name of names.toSorted())
-    if (isWanted(name)) yield { name, text: (await readFile(join(root, name), 'utf8')).replace(/^\uFEFF/, '') }
+    if (isWanted(name)) yield { name, text: decodeUtf8(await readFile(join(root, name)), join(root, name)) }
 }
 
 async function definitionsBelow(root: string, files: PackageFolder['files']): Promise<readonly string[]> {

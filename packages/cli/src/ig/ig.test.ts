@@ -168,3 +168,9 @@ test('a file that is not JSON is a finding with its name', async () => {
   expect(out).toContain('broken Patient-a.json:1:27: fatal')
   expect(status).toBe(1)
 })
+
+test('a file in another encoding is refused by its name', async () => {
+  await write('latin', { 'package.json': manifest('latin.test') })
+  await writeFile(at('latin/package/Patient-a.json'), Buffer.from('{"resourceType":"Patient","name":[{"text":"Zo\u00EB"}]}', 'latin1'))
+  expect((await checked(at('latin'))).err).toContain('Patient-a.json is not UTF-8: line 1')
+})

@@ -70,6 +70,12 @@ describe('the archive of a FHIR package', () => {
       'body-invalid',
       "'package/a.json'",
     ],
+    [
+      'with a file in another encoding',
+      archiveOf({ 'package/package.json': manifest(), 'package/a.json': new TextEncoder().encode(valueSet('a')).with(20, 0xe9) }),
+      'body-invalid',
+      "The package's file 'package/a.json' is not UTF-8: line 1",
+    ],
     ['for another release', archiveOf({ 'package/package.json': manifest({ fhirVersions: ['5.0.0'] }) }), 'body-structure', 'FHIR 5.0.0'],
   ])('is refused when it is %s', async (_, archive, code, message) => {
     await expect(readPackage(archive)).rejects.toMatchObject({ code, message: expect.stringContaining(message) as string })

@@ -1,6 +1,7 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, objectAt, stringAt, type JsonObject } from '../json/index.js'
 import { tarFiles, type TarFile } from './tar-files.js'
+import { decodeUtf8 } from '../text/index.js'
 import { packLayer, packOf, type ContentLayer } from '../content/index.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
@@ -45,7 +46,7 @@ const SHAPE: InputShape = inputShape<ReadPackageOptions>({ maxBytes: AMOUNT })
 /**
  * Reads the archive (.tgz) of a FHIR package.
  *
- * @throws {OperationError} `body-invalid` when the archive is damaged or no FHIR package; `body-structure` when the package is for another
+ * @throws {OperationError} `body-invalid` when the archive is damaged or no FHIR package, or has a file that is not JSON in UTF-8; `body-structure` when the package is for another
  *   FHIR release than R4; `too-costly` when it inflates to more than `maxBytes`.
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://confluence.hl7.org/display/FHIR/NPM+Package+Specification
@@ -59,7 +60,7 @@ export async function readPackage(
   const definitions: PackageFile[] = []
   let manifest: JsonObject | undefined
   for await (const file of tarFiles(inflated(archive, maxBytes), (name) => RESOURCE.test(name))) {
-    const text = new TextDecoder().decode(file.bytes)
+    const text = decodeUtf8(file.bytes, `The package's file ${quoted(file.name)}`)
     const value = parsed(text, file.name)
     if (file.name === MANIFEST) manifest = value
     else definitions.push(...definitionIn(value, { name: file.name.slice('package/'.length), text }))
