@@ -2,21 +2,16 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { freePort } from '../../../postgres/test/free-port.js'
 
 const EXAMPLES = resolve(import.meta.dirname, '../../../../examples')
-const running: ChildProcess[] = []
 
-afterEach(async () => {
-  await Promise.all(running.splice(0).map(stopped))
-})
-
-/** Starts an example as its `npm start` does, until the end of the test, and gives the address and token that it prints. */
+/** Starts an example as its `npm start` does, until the end of the test that calls this, and gives the address and token that it prints. */
 export async function started(name: string, env: Readonly<Record<string, string>> = {}) {
   const port = String(await freePort())
   const child = spawn(process.execPath, ['main.ts'], { cwd: resolve(EXAMPLES, name), env: { ...process.env, ...env, PORT: port } })
-  running.push(child)
+  onTestFinished(() => stopped(child))
   let errors = ''
   child.stderr.on('data', (chunk) => (errors += chunk))
   for await (const line of createInterface(child.stdout)) {
@@ -27,7 +22,7 @@ export async function started(name: string, env: Readonly<Record<string, string>
 }
 
 async function stopped(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
+  if (child.exitCode !== null || child.signalCode !== null) return
   child.kill()
   await once(child, 'exit')
 }
