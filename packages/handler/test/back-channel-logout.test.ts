@@ -1,4 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from 'jose'
+import { OperationError } from 'fhir-ops/errors'
+import { memorySessionStore } from 'fhir-ops/memory'
+import { createSessions } from 'fhir-ops/sessions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { introspectionVerifier, logoutTokenVerifier, type LogoutTokenVerifier } from '../src/index.js'
 import { send, startServer, userInfo, type Reply, type RunningServer } from './running-server.js'
@@ -86,6 +89,38 @@ describe('a logout token', () => {
     const [there, here] = [await post(`logout_token=${token}`, { at: other }), await post(`logout_token=${token}`)]
     await other.stop()
     expect([there.status, here.status]).toEqual([200, 400])
+  })
+
+  it.each(['user', 'raiseEpoch', 'useOnce'] as const)(
+    'is accepted again if the sessions could not be ended, when %s failed',
+    async (method) => {
+      const store = memorySessionStore()
+      let isAway = true
+      const failing = async (...input: never[]): Promise<unknown> => {
+        if (isAway) throw new OperationError('storage-full', 'There is no space left.')
+        return (store[method] as (...input: never[]) => Promise<unknown>)(...input)
+      }
+      const inner = createSessions({ store: { ...store, [method]: failing } })
+      const { token: signedIn } = await createSessions({ store }).create({ user: 'zoe' })
+      const other = await startServer({ sessions: { ...inner, create: running.sessions.create }, logoutTokens: [verifier()] })
+      const token = await mint({ sub: 'zoe' })
+      const refused = await post(`logout_token=${token}`, { at: other })
+      isAway = false
+      const [accepted, repeated] = [await post(`logout_token=${token}`, { at: other }), await post(`logout_token=${token}`, { at: other })]
+      await other.stop()
+      expect([refused.status, accepted.status, repeated.status]).toEqual([503, 200, 400])
+      await expect(createSessions({ store }).verify(signedIn)).rejects.toMatchObject({ code: 'token-invalid' })
+    },
+  )
+
+  it('counts as used at once with replays that cannot be asked', async () => {
+    const seen = new Set<string>()
+    const replays = { isNew: (key: string) => !seen.has(key) && seen.add(key).has(key) }
+    const other = await startServer({ logoutTokens: [logoutTokenVerifier({ issuer: ISSUER, audience: 'us', keys: [jwk], replays })] })
+    const token = await mint({ sub: 'nobody' })
+    const statuses = [await post(`logout_token=${token}`, { at: other }), await post(`logout_token=${token}`, { at: other })]
+    await other.stop()
+    expect(statuses.map(({ status }) => status)).toEqual([200, 400])
   })
 
   const now = Math.floor(Date.now() / 1_000)

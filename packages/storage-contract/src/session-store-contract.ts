@@ -246,6 +246,18 @@ const PROMISES: readonly SessionStorePromise[] = [
     },
   },
   {
+    promise: 'useOnce until now asks whether a key is used, and remembers nothing',
+    check: async (store) => {
+      const isUnused = (): Promise<boolean> => store.useOnce('a', { now: 1_000, until: 1_000 })
+      expect([await isUnused(), await isUnused(), await store.useOnce('a', { now: 1_000, until: 1_100 }), await isUnused()]).toEqual([
+        true,
+        true,
+        true,
+        false,
+      ])
+    },
+  },
+  {
     promise: 'purge forgets what expired before and counts it',
     check: async (store) => {
       await store.addSession(session('a', { expiresAt: 10 }))

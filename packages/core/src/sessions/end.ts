@@ -3,6 +3,7 @@ import type { SessionRecord, SessionState, UserRecord } from '../storage/index.j
 import type { AuditOrigin, AuditEntry } from './audit.js'
 import { foreignDigest } from './issue.js'
 import type { Principal } from './verify.js'
+import type { EndedSessions } from './refused-sessions.js'
 import { rejected, type SessionServices } from './state.js'
 
 /** Ends the caller's own session. @throws {OperationError} `token-invalid` when another request has ended it already. */
@@ -37,17 +38,26 @@ export interface Revocation {
 
 /** Ends every session of the caller but the one in use; how many there were. */
 export async function revokeOthers(services: SessionServices, principal: Principal, origin: AuditOrigin = {}): Promise<number> {
-  services.known.forget()
-  const ended = await services.store.endOthers(principal.sub, principal.loginId)
-  services.known.forget()
-  if (ended > 0) await services.audit({ ...auditOf(principal, origin), loginId: undefined, type: 'session-revoked', outcome: 'success' })
-  return ended
+  const { sub, loginId } = principal
+  const event = { ...auditOf(principal, origin), loginId: undefined, type: 'session-revoked', outcome: 'success' } as const
+  return failingClosed(services, { allOf: sub, except: loginId }, async () => {
+    const ended = await services.store.endOthers(sub, loginId)
+    if (ended > 0) await services.audit(event)
+    return ended
+  })
 }
 
 /** Refuses every session of the user made until now, on every instance, whatever the clocks say. @throws {OperationError} `not-found` */
 export async function signOutEverywhere(services: SessionServices, sub: string, origin: AuditOrigin = {}): Promise<void> {
-  await userChange(services, sub, () => services.store.raiseEpoch(sub, services.now()))
-  await services.audit({ ...origin, sub, type: 'global-sign-out', outcome: 'success' })
+  const at = services.now()
+  let user: UserRecord | undefined
+  const end = async (): Promise<UserRecord | undefined> => {
+    // Raised once: a later raise would end the sessions made since.
+    user ??= await services.store.raiseEpoch(sub, at)
+    if (user !== undefined) await services.audit({ ...origin, sub, type: 'global-sign-out', outcome: 'success' })
+    return user
+  }
+  await userChange(services, sub, () => failingClosed(services, { allOf: sub }, end))
 }
 
 /** A login that has ended at another issuer: one by its session there, or all of a user. */
@@ -98,28 +108,34 @@ interface SessionEnd {
   readonly event: AuditEntry
 }
 
-/**
- * Ends a session; false when it had ended already. If the end cannot be stored, this process refuses the session all the same, and stores the end as
- * soon as it can.
- */
+/** Ends a session; false when it had ended already. */
 async function endSession(
   services: SessionServices,
   session: Pick<SessionRecord, 'loginId' | 'expiresAt'>,
   { state, event }: SessionEnd,
 ): Promise<boolean> {
-  const end = async (): Promise<boolean> => {
+  return failingClosed(services, session, async () => {
     const ended = await services.store.changeSession(session.loginId, ['active', 'disabled'], { state })
     if (ended !== undefined) await services.audit(event)
     return ended !== undefined
-  }
-  services.known.forget()
-  try {
-    return await end()
-  } catch (error) {
-    services.refused.add(session, end)
-    throw error
-  } finally {
+  })
+}
+
+/** If an end cannot be stored, this process refuses the sessions all the same, and stores the end as soon as it can. */
+async function failingClosed<T>(services: SessionServices, sessions: EndedSessions, end: () => Promise<T>): Promise<T> {
+  const store = async (): Promise<T> => {
     services.known.forget()
+    try {
+      return await end()
+    } finally {
+      services.known.forget()
+    }
+  }
+  try {
+    return await store()
+  } catch (error) {
+    services.refused.add(sessions, store)
+    throw error
   }
 }
 

@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { OperationError } from '../errors/index.js'
 import { memorySessionStore } from '../memory/index.js'
 import type { SessionStore } from '../storage/index.js'
-import { createSessions, rejectionReason, toAuditEvent, type AuditEvent, type ForeignToken, type Sessions } from './index.js'
+import {
+  createSessions,
+  rejectionReason,
+  toAuditEvent,
+  type AuditEvent,
+  type ForeignToken,
+  type Principal,
+  type Sessions,
+} from './index.js'
 
 const START = Date.UTC(2026, 0, 1)
 
@@ -239,6 +247,65 @@ describe('logout', () => {
     expect(await reasonOf(other.verify(token))).toBe('logged-out')
     expect(events.filter(({ type }) => type === 'logout').length).toBe(1)
     await sessions.close()
+  })
+})
+
+describe('an end of several sessions that cannot be stored', () => {
+  type End = (sessions: Sessions, principal: Principal) => Promise<unknown>
+  const ends: readonly [name: string, method: 'endOthers' | 'raiseEpoch', end: End, own: string | undefined, event: string][] = [
+    ['revokeOthers', 'endOthers', (sessions, principal) => sessions.revokeOthers(principal), undefined, 'session-revoked'],
+    ['signOutEverywhere', 'raiseEpoch', (sessions, { sub }) => sessions.signOutEverywhere(sub), 'signed-out', 'global-sign-out'],
+  ]
+
+  it.each(ends)('%s: this process refuses them, and every other once it is stored', async (_, method, end, own, event) => {
+    for (const sessionCacheMs of [0, 5_000]) {
+      const store = memorySessionStore()
+      let isAway = true
+      const away = async (): Promise<never> => Promise.reject(new OperationError('storage-full', 'The disk is full.'))
+      const faulty: SessionStore = {
+        ...store,
+        endOthers: async (...input) => (isAway && method === 'endOthers' ? away() : store.endOthers(...input)),
+        raiseEpoch: async (...input) => (isAway && method === 'raiseEpoch' ? away() : store.raiseEpoch(...input)),
+      }
+      const { sessions, events } = world(faulty, { sessionCacheMs })
+      const [mine, other, bob] = [
+        await sessions.create({ user: 'ann' }),
+        await sessions.create({ user: 'ann' }),
+        await sessions.create({ user: 'bob' }),
+      ]
+      const principal = await sessions.verify(mine.token)
+      await sessions.verify(other.token)
+      expect(await codeOf(end(sessions, principal))).toBe('storage-full')
+      expect(await reasonOf(sessions.verify(other.token))).toBe('logged-out')
+      expect(await reasonOf(sessions.verify(mine.token))).toBe(own && 'logged-out')
+      expect(await reasonOf(sessions.verify(bob.token))).toBeUndefined()
+      isAway = false
+      await sessions.close()
+      const elsewhere = createSessions({ store, now: () => new Date(START) })
+      expect(await reasonOf(elsewhere.verify(other.token))).toBe(own ?? 'revoked')
+      expect(await reasonOf(elsewhere.verify(mine.token))).toBe(own)
+      expect(events.filter(({ type }) => type === event).length).toBe(1)
+      const later = await sessions.create({ user: 'ann' })
+      expect(await reasonOf(sessions.verify(later.token))).toBeUndefined()
+    }
+  })
+
+  it('is raised once, even if its event is lost', async () => {
+    const store = memorySessionStore()
+    let isAway = true
+    const sessions = createSessions({
+      store,
+      auditMode: 'required',
+      onAudit: async ({ type }) => {
+        if (isAway && type === 'global-sign-out') throw new OperationError('storage-full', 'The disk is full.')
+      },
+    })
+    await sessions.create({ user: 'ann' })
+    await expect(sessions.signOutEverywhere('ann')).rejects.toThrow()
+    const { token } = await createSessions({ store }).create({ user: 'ann' })
+    isAway = false
+    await sessions.close()
+    expect((await sessions.verify(token)).sub).toBe('ann')
   })
 })
 

@@ -14,7 +14,8 @@ import {
 } from './end.js'
 import { adoptForeign, createSession, type ForeignToken, type IssuedToken, type NewSession, type SeenCaller } from './issue.js'
 import { type Principal, isActive, verifyToken } from './verify.js'
-import { KEEP_EXPIRED_MS, knownSessions, notedUses, refusedSessions, type SessionServices } from './state.js'
+import { KEEP_EXPIRED_MS, refusedSessions } from './refused-sessions.js'
+import { knownSessions, notedUses, type SessionServices } from './state.js'
 import { sha256 } from './token.js'
 
 /** What `createSessions` needs. */
@@ -75,7 +76,7 @@ export interface Sessions {
   enableUser(sub: string): Promise<void>
   /** @throws {OperationError} `not-found` */
   deleteUser(sub: string): Promise<void>
-  /** True the first time that a key, such as the id of a proof, is used within so many milliseconds, by any process on the same store. */
+  /** True the first time that a key, such as the id of a proof, is used within so many milliseconds, by any process on the same store. 0 only asks. */
   useOnce(key: string, ms: number): Promise<boolean>
   /** Forgets sessions that expired more than 30 days ago; how many there were. */
   purge(): Promise<number>

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { OperationError } from '../errors/index.js'
-import type { KnownSession, SessionNews, SessionRecord, SessionStore } from '../storage/index.js'
+import type { KnownSession, SessionNews, SessionStore } from '../storage/index.js'
 import { after, type Awaitable } from '../work/index.js'
 import type { AuditEntry } from './audit.js'
+import type { RefusedSessions } from './refused-sessions.js'
 
 /** What the parts of the session service share. */
 export interface SessionServices {
@@ -62,65 +63,6 @@ export function knownSessions(maxAgeMs: number, news?: SessionNews): KnownSessio
       })
     },
     forget,
-  }
-}
-
-/** Sessions that this process refuses because their end could not be stored. */
-export interface RefusedSessions {
-  /** Refuses the session from now on; `store` is tried again in the background until it succeeds. */
-  add(session: Pick<SessionRecord, 'loginId' | 'expiresAt'>, store: () => Promise<unknown>): void
-  has(loginId: string): boolean
-  /** Stores once more what is not stored yet, and tries no more after that. @throws as the store. */
-  close(): Promise<void>
-}
-
-/** How long an expired session is kept, in milliseconds: a clock that is set back must not revive one. */
-export const KEEP_EXPIRED_MS: number = 30 * 24 * 3_600_000
-
-const FIRST_RETRY_MS = 100
-const LAST_RETRY_MS = 5_000
-
-/** Entries are dropped when the session would be purged. */
-export function refusedSessions(now: () => number): RefusedSessions {
-  const until = new Map<string, number>()
-  const unstored = new Map<string, () => Promise<unknown>>()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let waitMs = FIRST_RETRY_MS
-  let isClosed = false
-  const storeAll = async (): Promise<void> => {
-    for (const [loginId, store] of unstored) {
-      await store()
-      unstored.delete(loginId)
-    }
-  }
-  const retry = (): void => {
-    timer ??= setTimeout(() => {
-      storeAll().then(again, again)
-      waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)
-    }, waitMs)
-  }
-  const again = (): void => {
-    timer = undefined
-    if (unstored.size === 0) waitMs = FIRST_RETRY_MS
-    else if (!isClosed) retry()
-  }
-  return {
-    add(session, store) {
-      for (const [loginId, expiresAt] of until) {
-        if (expiresAt >= now() - KEEP_EXPIRED_MS) continue
-        until.delete(loginId)
-        unstored.delete(loginId)
-      }
-      until.set(session.loginId, session.expiresAt)
-      unstored.set(session.loginId, store)
-      retry()
-    },
-    has: (loginId) => until.has(loginId),
-    async close() {
-      isClosed = true
-      clearTimeout(timer)
-      await storeAll()
-    },
   }
 }
 

@@ -62,7 +62,7 @@ export function isActive(services: SessionServices, known: KnownSession): boolea
 
 function rejectionOf(services: SessionServices, { session, user }: KnownSession): RejectionReason | undefined {
   if (session.state !== 'active') return session.state
-  if (services.refused.has(session.loginId)) return 'logged-out'
+  if (services.refused.has(session)) return 'logged-out'
   if (session.expiresAt <= services.now()) return 'expired'
   return userRejection(user, session.epoch)
 }

@@ -59,6 +59,8 @@ interface Entry {
   readonly controller: AbortController
   job: Job
   bytes: number
+  /** When the answer is forgotten, by the monotonic clock: the one of the wall may jump. */
+  forgetAt: number
 }
 
 /** Makes the jobs of a service. */
@@ -66,7 +68,7 @@ export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
   const executor = createExecutor({ concurrency: limits.asyncRuns, queue: limits.asyncResults, closeMs: limits.closeMs })
   const entries = new Map<string, Entry>()
   const purge = (): void => {
-    for (const [id, { job }] of entries) if (job.expires !== undefined && job.expires <= now()) entries.delete(id)
+    for (const [id, { forgetAt }] of entries) if (forgetAt <= performance.now()) entries.delete(id)
   }
   const own = (owner: string | undefined, id: string): Entry | undefined => {
     purge()
@@ -79,13 +81,14 @@ export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
       purge()
       checkRoom({ entries, executor, limits, owner, bytes: keptBytes() + work.bytes })
       const job: Job = { id: newId(), progress: undefined, answer: undefined, expires: undefined }
-      const entry: Entry = { owner, controller: new AbortController(), job, bytes: work.bytes }
+      const entry: Entry = { owner, controller: new AbortController(), job, bytes: work.bytes, forgetAt: Infinity }
       entries.set(job.id, entry)
       void ended({ work, entry, executor, timeoutMs: limits.asyncTimeoutMs }).then((answer) => {
         const bytes = answer.body === undefined ? 0 : utf8Length(answer.body)
         entry.bytes = 0
         const kept = keptBytes() + bytes <= limits.asyncBytes ? answer : work.failed(tooMuch())
         entry.bytes = kept === answer ? bytes : 0
+        entry.forgetAt = performance.now() + KEPT_MS
         entry.job = { ...entry.job, answer: kept, expires: new Date(now().getTime() + KEPT_MS) }
       })
       return job

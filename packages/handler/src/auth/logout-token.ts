@@ -17,6 +17,12 @@ export type LogoutTokenOptions = JwtKeys & {
   readonly replays?: Replays
 }
 
+/** What a logout token says. */
+export interface LogoutToken extends EndedLogin {
+  /** Remembers that the token was used, once its sessions have ended: until then the issuer may send it again. Absent if that is remembered already. */
+  readonly markUsed?: (() => Promise<unknown>) | undefined
+}
+
 /** Checks the logout tokens of one issuer. */
 export interface LogoutTokenVerifier {
   /** True when the token claims to be of this issuer. */
@@ -25,7 +31,7 @@ export interface LogoutTokenVerifier {
    * @param shared Where ids are remembered unless the options say otherwise.
    * @throws {OperationError} `parameter-invalid`; `unavailable` when the issuer's keys cannot be fetched.
    */
-  verify(token: string, shared: Replays): Promise<EndedLogin>
+  verify(token: string, shared: Replays): Promise<LogoutToken>
 }
 
 const SHAPE: InputShape = inputShape<LogoutTokenOptions>({
@@ -72,10 +78,16 @@ export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVer
       const payload = await verified(token)
       const [sub, sid, jti = ''] = [stringAt(payload, 'sub'), stringAt(payload, 'sid'), stringAt(payload, 'jti')]
       if (!isLogout(payload, now()) || (sub === undefined && sid === undefined) || jti === '') throw refused()
-      if (!(await (replays ?? shared).isNew(`${issuer} ${jti}`))) throw refused()
-      return { issuer, sub, sid }
+      return { issuer, sub, sid, markUsed: await useOf(replays ?? shared, `${issuer} ${jti}`) }
     },
   }
+}
+
+/** Notes the use of a token that is not used yet. @throws {OperationError} `parameter-invalid` for one that is. */
+async function useOf(replays: Replays, key: string): Promise<LogoutToken['markUsed']> {
+  const isUsed = replays.isUsed === undefined ? !(await replays.isNew(key)) : await replays.isUsed(key)
+  if (isUsed) throw refused()
+  return replays.isUsed && (async () => replays.isNew(key))
 }
 
 function isLogout({ iat = 0, nonce, events }: JWTPayload, now: Date): boolean {

@@ -19,6 +19,8 @@ export interface TokenVerifier {
 export interface Replays {
   /** True the first time. */
   isNew(key: string): boolean | Promise<boolean>
+  /** True if `isNew` was asked about the key. Where it is absent, a logout token counts as used even if the sessions could not be ended. */
+  isUsed?(key: string): boolean | Promise<boolean>
 }
 
 /** The parts of a signed token, decoded and not yet trusted. */

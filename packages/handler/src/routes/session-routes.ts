@@ -194,8 +194,12 @@ async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutT
   const verifier = verifiers.find((one) => one.claims(token))
   if (tokens.length !== 1 || verifier === undefined) throw refused()
   const { requestId, remoteHost } = exchange
-  const ended = await verifier.verify(token, { isNew: (key) => sessions.useOnce(key, LOGOUT_TOKEN_MS) })
+  const { markUsed, ...ended } = await verifier.verify(token, {
+    isNew: (key) => sessions.useOnce(key, LOGOUT_TOKEN_MS),
+    isUsed: async (key) => !(await sessions.useOnce(key, 0)),
+  })
   await sessions.endLogin(ended, { requestId, remoteHost })
+  await markUsed?.()
   return emptyAnswer(200)
 }
 
