@@ -25,8 +25,8 @@ const SHAPE: InputShape = inputShape<BotSandboxOptions>({
 /**
  * Opens a runtime for stored bots: JavaScript in QuickJS compiled to WebAssembly, in a few worker threads. The code has no network, no files, no host
  * objects and no module but itself; only JSON text goes in and out. After a run the whole memory of the engine is set back, so that every run begins
- * in the same realm, with random numbers of its own. A thread starts with the first run that needs it, and is replaced after a run that came to a
- * limit, broke the engine or made its memory grow. A thread is given a few runs ahead, which another takes over when it does not come to them.
+ * in the same realm, with random numbers of its own. A thread starts with the first run that needs it, and is replaced after a run that reached a
+ * limit, broke the engine or made its memory grow. A thread gets a few runs in advance; another thread takes over those that it does not reach.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  */

@@ -4,7 +4,7 @@ import { startWorker, type PooledWorker } from './pooled-worker.js'
 
 /** The threads of a runtime. */
 export interface Crew {
-  /** Gives the run to the thread that comes to it first. False when none has room. */
+  /** Gives the run to the thread that will reach it first. False when no thread has room. */
   give(run: BotRun): boolean
   /** What threads that are late have not begun. */
   takeFromLate(): readonly BotRun[]
@@ -27,7 +27,7 @@ export interface CrewOwner {
 
 /** How many threads there are. */
 export interface CrewSize {
-  /** So many share what is short. More would only take turns on the cores. */
+  /** This many threads share the short runs. More would only take turns on the cores. */
   readonly usual: number
   /** Others start while some are held by what they run, and end when they are not. */
   readonly most: number
@@ -111,7 +111,7 @@ function isInTime(thread: PooledWorker): boolean {
   return thread.busyMs() < LATE_MS
 }
 
-/** Of the first so many that are in time, that with the fewest runs. */
+/** Among the first threads that are in time, the one with the fewest runs. */
 function leastOf(threads: Iterable<PooledWorker>, first: number): PooledWorker | undefined {
   let least: PooledWorker | undefined
   let left = first

@@ -29,7 +29,7 @@ export interface GivenRuns {
   /** Adds the run at the end, and offers it to the thread. */
   add(run: BotRun): Given
   remove(run: Given): void
-  /** Removes the first of those that are not begun, so many at most. */
+  /** Removes the first runs that have not begun, at most `most`. */
   takeBack(most: number): readonly BotRun[]
   /** The thread has started. */
   start(): void

@@ -24,7 +24,7 @@ export function createInbox(port: MessagePort, claims: Int32Array): Inbox {
     else replies.push(message)
     return true
   }
-  /** Takes a message, and sleeps where there is none. */
+  /** Takes a message; sleeps while there is none. */
   const takeOrSleep = (ms: number): void => {
     const seen = sentCount(claims)
     if (!take()) sleepUntilSent(claims, seen, ms)

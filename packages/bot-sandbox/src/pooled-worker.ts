@@ -14,7 +14,7 @@ export interface PooledWorker extends Workload {
   isHeld(): boolean
   /** Gives it a run, to be done after those that it has. */
   give(run: BotRun): void
-  /** Takes back the first of those that are not begun, so many at most. */
+  /** Takes back the first runs that have not begun, at most `most`. */
   takeBack(most: number): readonly BotRun[]
   /** Ends a run, with the thread where that has begun it. */
   abort(run: BotRun): void

@@ -89,7 +89,7 @@ export type FromWorker = ReadyMessage | CallMessage | DoneMessage
 
 /** An event as data. */
 export interface WireEvent {
-  /** The event but for an input that is not JSON. */
+  /** The event without an input that is not JSON. */
   readonly event: object
   /** Text of an HL7 message that is the input. */
   readonly hl7?: string

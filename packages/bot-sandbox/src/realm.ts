@@ -32,7 +32,7 @@ export interface Realm {
   readonly memory: WebAssembly.Memory
   /** The functions of the prelude. */
   readonly api: Readonly<Record<keyof SandboxApi, QuickJSHandle>>
-  /** Makes ready for a code, and says how it is run. A module does not compile as a script: at least its `export` is none. */
+  /** Prepares code, and says how it is run. A module does not compile as a script: at least its `export` is not valid there. */
   prepare(code: string): Prepared
   /** Whom the functions of the host serve from now on. */
   begin(run: CurrentRun): void

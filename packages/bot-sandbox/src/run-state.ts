@@ -10,7 +10,7 @@ const MAX_CALLS = 1_000
 /** How far a run has come, and why it ended. The first end counts. */
 export interface RunState {
   readonly log: readonly LogLine[]
-  /** How the run ended, `undefined` while it goes on. */
+  /** How the run ended, `undefined` while it runs. */
   outcome(): Outcome | undefined
   end(outcome: Outcome): void
   /** Ends the run for what the bot threw. */

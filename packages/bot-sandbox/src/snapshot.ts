@@ -12,7 +12,7 @@ export interface Snapshot {
 export interface Changes {
   /** What it takes to keep it. */
   readonly bytes: number
-  /** Brings a memory that is in the state of the snapshot into this one. */
+  /** Copies this memory's changes onto a memory in the state of the snapshot. */
   apply(): void
 }
 
@@ -98,7 +98,7 @@ interface Part {
   readonly now: Uint32Array
 }
 
-/** So many words that have not changed between others that have are taken with them: to write each part takes longer than to write a few words more. */
+/** Up to this many unchanged words between changed ones are written with them: writing another part takes longer than writing a few words more. */
 const GAP = 64
 /** What a part takes beside its words. */
 const BYTES_BESIDE = 200

@@ -7,7 +7,7 @@ import { codeSender } from './sent-codes.js'
 export interface Thread {
   /** Sends a message, and wakes the thread for it; nothing to one that was ended. */
   send(message: RunMessage | ReplyMessage): void
-  /** Hands over at once what the thread has sent. */
+  /** Delivers at once what the thread has sent. */
   receiveAll(): void
   /** Keeps the process alive until `unref`. */
   ref(): void

@@ -28,7 +28,7 @@ export async function fileText(path: string): Promise<string> {
   return decodeUtf8(await unpackedBytes(path), path)
 }
 
-/** What files of text are at times taken for: their formats, by the bytes that such a file begins with. */
+/** Formats of files that are sometimes given instead of text, by their first bytes. */
 const FORMATS: readonly (readonly [format: string, start: readonly number[], advice: string])[] = [
   ['compressed with gzip', [0x1f, 0x8b], 'unpack it first (`gunzip`)'],
   ['a ZIP archive', [0x50, 0x4b, 0x03, 0x04], 'unpack it first (`unzip`)'],

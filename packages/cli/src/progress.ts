@@ -33,7 +33,7 @@ const WIDTH = 24
 /** How much must be done before it says how long the rest takes. */
 const FORESEEN = 0.02
 
-/** On a terminal a bar that is drawn in its place; elsewhere a line at times. */
+/** On a terminal a progress bar; elsewhere a line now and then. */
 export function progressOn(io: Io): Progress {
   const now = io.now ?? (() => performance.now())
   const start = now()

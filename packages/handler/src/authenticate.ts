@@ -54,10 +54,7 @@ function credentialsIn(service: Service, exchange: Exchange): Credentials {
   }
 }
 
-/**
- * Of a token that looks like one of ours but is none, a verifier is asked: the text of a fixed token is chosen by the host. Ours are bound to
- * no key.
- */
+/** A token that looks like one of ours but is not goes to a verifier: the text of a fixed token is chosen by the host. Ours are bound to no key. */
 function principalOf(service: Service, exchange: Exchange, credentials: Credentials): Awaitable<Principal> {
   const { token, proof } = credentials
   if (!token.startsWith(TOKEN_PREFIX) || proof !== undefined) return foreignPrincipal(service, exchange, credentials)

@@ -30,7 +30,7 @@ export interface Exchange {
   params: ReadonlyMap<string, string>
   /** Absent where the path is not offered by this method. */
   route: Route | undefined
-  /** Nobody, who may do nothing, until the token is accepted. */
+  /** A caller without any rights, until the token is accepted. */
   caller: Caller
   /** Whether the answer is to be laid out for a person. */
   isPretty: boolean
@@ -127,7 +127,7 @@ interface Receiver {
   readonly isTrusted: IsTrusted
 }
 
-/** Nobody in particular: public routes ask for no rights. */
+/** The caller of public routes, which need no rights. */
 const NOBODY: Caller = { ...OPEN_CALLER, decide: () => 'deny' }
 
 const NOT_YET = {

@@ -22,11 +22,11 @@ export interface Job<T> {
   /** @param signal Aborted when the caller has gone, when time is up, and when the handler is closed. */
   readonly run: (signal: AbortSignal) => Awaitable<T>
   readonly caller?: JobCaller
-  /** After this long the job is given up, a moment sooner or later; no limit when absent. */
+  /** Time after which the job is given up, approximately; no limit when absent. */
   readonly timeoutMs?: number | undefined
 }
 
-/** Runs the jobs of requests: so many at the same time, so many waiting, each within its time. */
+/** Runs the jobs of requests, with limits on how many run, how many wait, and for how long. */
 export interface Executor {
   /** A job that waits for nothing is done when this returns. @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the job throws. */
   run<T>(job: Job<T>): Awaitable<T>

@@ -8,7 +8,7 @@ import type { Exchange, Family } from './exchange.js'
 import { allowOf } from './routes/router.js'
 import type { Service } from './service.js'
 
-/** The error behind whatever was thrown: what nobody foresaw becomes `unforeseen`, naming the log line only. */
+/** The error behind whatever was thrown: an unexpected one becomes `unforeseen`, which names only the log line. */
 export function toOperationError(thrown: unknown, requestId: string): OperationError {
   // One of another version may have a code that is not known here.
   if (thrown instanceof OperationError && Object.hasOwn(ERRORS, thrown.code)) return thrown

@@ -78,7 +78,7 @@ function answersIn(kept: Kept): Answers {
 
 const NAME = 'answers of a handler'
 
-/** Looks for an answer, and keeps it, from the second time on: to do so for what nobody asks again costs more than a tenth of answering it. */
+/** Looks for an answer, and keeps it, from the second time on: keeping an answer that is not requested again costs more than a tenth of making it. */
 function place(answers: Answers, exchange: Exchange): KeptAnswer {
   const { bytes } = exchange
   const head = headOf(exchange)

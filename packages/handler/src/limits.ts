@@ -63,7 +63,7 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
 
 const BYTES_OF_MEMBER = 20
 
-/** The limits of a body that may have so many bytes: one that may be larger than others may have more members, too. */
+/** The limits of a body of at most this many bytes: a larger one may have more members, too. */
 export function limitsForBody(limits: HandlerLimits, maxBytes: number): HandlerLimits {
   if (maxBytes <= limits.bodyBytes) return limits
   return { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }

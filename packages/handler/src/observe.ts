@@ -19,7 +19,7 @@ export interface LogEntry {
   readonly sub?: string | undefined
   /** Code of the error. */
   readonly error?: string | undefined
-  /** Of a failure that nobody foresaw; the answer shows the same request id. */
+  /** Of an unexpected failure; the answer shows the same request id. */
   readonly stack?: string | undefined
 }
 
@@ -39,7 +39,7 @@ interface LogTarget {
   readonly ctx: Pick<OperationContext, 'now'>
 }
 
-/** Writes the log line of a request; an error that nobody foresaw with its stack. */
+/** Writes the log line of a request; an unexpected error with its stack. */
 export function logRequest({ log, ctx }: LogTarget, exchange: Exchange, { status, started, error, note }: Ending): void {
   if (log === undefined && note === undefined) return
   const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
@@ -107,7 +107,7 @@ function attributesOf(entry: LogEntry): Record<string, string | number> {
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-/** A method is the caller's text; those that nobody knows are one. */
+/** A method is the caller's text; unknown ones are logged as one. */
 function methodOf({ method }: LogEntry): string {
   return METHODS.has(method) ? method : '_OTHER'
 }

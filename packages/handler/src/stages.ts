@@ -45,7 +45,7 @@ function pathOfEntry(mount: Server['mount'], { method, target }: Exchange['reque
 /** A path that has neither a scheme nor a host, a query, or both; a parser of URLs would ignore control characters. */
 const RELATIVE = /^(?=.)(?:[A-Za-z$_][^:?\p{Cc}]*)?(?:\?\P{Cc}*)?$/u
 
-/** Finds the route; that there is none is for `negotiate` to say, once the caller is known. @throws {OperationError} for OPTIONS and Bundles in Bundles. */
+/** Finds the route; a missing one is reported by `negotiate`, once the caller is known. @throws {OperationError} for OPTIONS and Bundles in Bundles. */
 function findRoute(server: Server, exchange: Exchange): void {
   const { request, target, whole } = exchange
   exchange.isFhir = isBelowFhir(server, target)

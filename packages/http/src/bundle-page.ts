@@ -28,8 +28,8 @@ export interface ExpectedPage {
 /**
  * Reads a page.
  *
- * @throws {OperationError} `storage-unavailable` when it is none, when its self link shows that a parameter was dropped, or when its next
- *   link leads elsewhere.
+ * @throws {OperationError} `storage-unavailable` when it is not one, when its self link shows that a parameter was dropped, or when its next link
+ *   leads elsewhere.
  */
 export function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPage): BundlePage {
   const bundle = jsonOf(answer)
@@ -108,7 +108,7 @@ export async function linkedPage<T>(
   return { items, next: writeCursor({ pages, from: next.href }, query, cursorSecret) }
 }
 
-/** Where a search or history goes on. */
+/** The position at which a search or history continues. */
 export interface SearchPosition {
   /** How many pages came before. */
   readonly pages: number

@@ -34,10 +34,10 @@ async function deletionIn(reach: Reach, query: HistoryQuery, versionId: string):
 }
 
 /**
- * One page of versions, in the order of the upstream. The history of several types is that of everything, without the others: what comes
- * of a page of the upstream may be less than was asked for.
+ * One page of versions, in the order of the upstream. The history of several types is that of everything, without the others: a page may have fewer
+ * items than requested.
  *
- * @throws {OperationError} `search-unsupported` for `at`: a server may pass over `_at`, and its answer would not show it.
+ * @throws {OperationError} `search-unsupported` for `at`: a server may ignore `_at`, and its answer would not show it.
  */
 export async function historyUpstream(reach: Reach, query: HistoryQuery): Promise<HistoryPage> {
   const { types, id, limit } = query

@@ -123,11 +123,11 @@ const FIRST_PAUSE_MS = 100
 const MAX_RETRY_AFTER_SECONDS = 120
 
 /**
- * Sends a request and reads the answer. A GET that the upstream asks to repeat later is tried again at most twice, as long as the time lasts;
- * other methods are never repeated, as nobody can know what they have done.
+ * Sends a request and reads the answer. A GET that the upstream asks to repeat later is tried again at most twice, as long as the time lasts; other
+ * methods are never repeated, as their effect is unknown.
  *
- * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a connection that fails, a redirection, a server error, an answer
- *   that is too large, and credentials of this service that are refused; `forbidden` for those of the caller.
+ * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a connection that fails, a redirection, a server error, an answer that is too
+ *   large, and credentials of this service that are refused; `forbidden` for those of the caller.
  */
 async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer> {
   const { kept } = settings

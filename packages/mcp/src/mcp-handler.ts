@@ -13,7 +13,7 @@ const SHAPE: InputShape = inputShape<McpHandlerOptions>({ ...MCP_OPTIONS, auth: 
 
 const MAX_BODY = 4 * 1024 * 1024
 
-/** Answers are data: for nobody's cache, and no page. */
+/** Answers are data: never cached, and never rendered as a page. */
 const SAFE = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

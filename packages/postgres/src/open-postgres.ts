@@ -79,9 +79,9 @@ const FILLING_TIMEOUT_MS = 600_000
 
 /**
  * Opens a database like `openPostgres`, for a first load. When it holds no resource, the indexes by search parameters are made by `close`, of all
- * resources at once, which is less work; should `close` not be reached, by whoever opens the database next, or by the `close` of that where it is
- * opened to be filled again. Searches by search parameters read everything until then, those of other processes too, so that nobody should serve from
- * it yet. A statement may take ten minutes by default.
+ * resources at once, which is less work; if `close` is not reached, by the next process that opens the database, or by its `close` where it is opened
+ * to be filled again. Searches by search parameters read everything until then, those of other processes too, so nothing should serve from it yet. A
+ * statement may take ten minutes by default.
  *
  * @throws {OperationError} as `openPostgres`; `close` also `storage-full`, after which everything that was written is there.
  * @throws {TypeError} as `openPostgres`.
@@ -175,5 +175,5 @@ function storageOptionsOf({
   return { now, history, cacheCharacters }
 }
 
-/** News for processes that cannot listen: none comes, and nobody may rely on it. */
+/** For processes that cannot listen to changes: nothing is announced. */
 const DEAF = { heard: false, onChange: () => {} }

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ImportWork } from './work.js'
 
-/** Tables on disk, which an import joins while it goes on, so that memory does not grow with the release. */
+/** Tables on disk, which an import joins while it runs, so that memory does not grow with the release. */
 export interface Scratch<Table extends string> {
   /** Adds a value under a key. A key may have many values; they keep their order. */
   add(table: Table, key: string, value: string): void
@@ -85,7 +85,7 @@ function* groupedRows(rows: Iterable<Record<string, unknown>>): Generator<readon
   if (current !== undefined) yield [current, values]
 }
 
-/** After so many rows what was made of them is kept. */
+/** Number of rows after which the work done so far is saved. */
 const KEPT_ROWS = 50_000
 const ALL = 'all'
 

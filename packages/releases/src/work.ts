@@ -6,7 +6,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { isObject, objectAt, stringAt } from 'fhir-ops/internal/json'
 import type { ReleaseFile } from './release-file.js'
 
-/** What an import has made so far, in a file that the next run of the same import goes on with. Nothing of it is seen by anybody else. */
+/** What an import has made so far, in a file that the next run of the same import continues with. It is not visible to others. */
 export interface ImportWork {
   readonly db: DatabaseSync
   /** Receives progress messages. */
@@ -153,7 +153,7 @@ function prepareTables(db: DatabaseSync): void {
     throw new TypeError('Not the work of an import.')
 }
 
-/** What is imported. A run goes on with what an earlier one has made only when all of this is the same. */
+/** What is imported. A run continues with what an earlier one has made only when all of this is the same. */
 export interface ImportSource {
   /** System and version, for people too. */
   readonly release: string

@@ -44,7 +44,7 @@ interface ImplicitCanonical {
 const PARAMETERS = { ValueSet: 'fhir_vs', ConceptMap: 'fhir_cm' } as const
 
 /**
- * Reads the canonical of an implicit value set (`?fhir_vs`) or concept map (`?fhir_cm`); `undefined` when it is none.
+ * Reads the canonical of an implicit value set (`?fhir_vs`) or concept map (`?fhir_cm`); `undefined` when it is not one.
  *
  * @see https://hl7.org/fhir/R4/snomedct.html#implicit
  */

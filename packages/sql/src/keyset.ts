@@ -20,7 +20,7 @@ export function sortColumn(index: number): Sql<never> {
 /**
  * The ORDER BY terms over those names and `id`.
  *
- * @param filled So many of the first keys are never null, and so can be the order of an index.
+ * @param filled Number of the first keys that are never null, and so can be the order of an index.
  */
 export function orderTerms({ sort = [] }: Pick<SearchQuery, 'sort'>, filled = 0): Sql<never> {
   const terms = sort.map(
@@ -47,7 +47,7 @@ export function cursorOf({ id, keys }: Position): string {
 /**
  * The position of a text from `cursorOf`, for a query with the same sort.
  *
- * @throws {OperationError} `search-invalid` when the cursor is none of a query with this sort.
+ * @throws {OperationError} `search-invalid` when the cursor is not of a query with this sort.
  */
 export function readCursor(cursor: string, { sort = [] }: Pick<SearchQuery, 'sort'>): Position {
   const [id, ...keys] = cursorParts(cursor)

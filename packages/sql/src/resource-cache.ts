@@ -3,8 +3,8 @@ import type { StoredResource } from 'fhir-ops/storage'
 import { resourceOf, type ResourceRow } from './rows.js'
 
 /**
- * Resources that were read lately, so that a large one is read and parsed once. The database is asked for the current version every
- * time; only the text is spared.
+ * Resources that were read recently, so that a large one is read and parsed once. The database is asked for the current version every time; only the
+ * text is spared.
  */
 export interface ResourceCache {
   lookUp(type: string): LookUp

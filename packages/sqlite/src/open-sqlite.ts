@@ -32,7 +32,7 @@ export interface SqliteFile {
   readonly storage: Storage
   readonly sessions: SessionStore
   readonly concepts: ConceptStore
-  /** Writes a copy of the database as it is now to another file, while everything goes on. It appears under its name when it is whole. */
+  /** Writes a copy of the database as it is now to another file, while everything continues. It appears under its name when it is whole. */
   backup(file: string): Promise<void>
   /** Finishes what was called before, moves the log into the file and ends the threads; the same as `storage.close`. */
   close(): Promise<void>
@@ -55,9 +55,9 @@ export async function openSqlite(file: string, options: OpenSqliteOptions = {}):
 const FILLING_CACHE_KIB = 65_536
 
 /**
- * Opens a file like `openSqlite`, for a first load. When it holds no resource and nobody else has it open, the indexes by search parameters are made
- * by `close`, of all resources at once, which is less work; should `close` not be reached, by whoever opens the file next. Until then this one
- * answers no search by a search parameter (`storage-unavailable`).
+ * Opens a file like `openSqlite`, for a first load. When it holds no resource and no other process has it open, the indexes by search parameters are
+ * made by `close`, of all resources at once, which is less work; if `close` is not reached, by the next process that opens the file. Until then this
+ * one answers no search by a search parameter (`storage-unavailable`).
  *
  * @throws {OperationError} as `openSqlite`; `close` also `storage-full`, after which everything that was written is there.
  */
@@ -138,7 +138,7 @@ function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeou
   }
 }
 
-/** Makes the file and brings it to the newest schema, then opens it for the calling thread. */
+/** Makes the file and migrates it to the newest schema, then opens it for the calling thread. */
 function preparedFile(options: FileOptions): SqliteDriver {
   const db = openToWrite(options)
   try {

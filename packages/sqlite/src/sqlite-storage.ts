@@ -9,11 +9,11 @@ import { migrate } from './database/migrations.js'
 const SHAPE: InputShape = inputShape<SqliteStorageOptions>(STORAGE_OPTIONS)
 
 /**
- * Keeps resources in a SQLite database over the caller's own connection (`node:sqlite` or better-sqlite3). Every call runs at once in
- * the calling thread and blocks it, a write for as long as its flush takes; servers are better served by `openSqlite`. How durable
- * writes are is what the connection's `journal_mode` and `synchronous` say. The connection is closed by `close`.
+ * Keeps resources in a SQLite database over the caller's own connection (`node:sqlite` or better-sqlite3). Every call runs at once in the calling
+ * thread and blocks it, a write for as long as its flush takes; servers are better served by `openSqlite`. How durable writes are is what the
+ * connection's `journal_mode` and `synchronous` say. The connection is closed by `close`.
  *
- * @throws {OperationError} `storage-damaged` when the database is none, or not one of this adapter.
+ * @throws {OperationError} `storage-damaged` when the database is not SQLite, or not one of this adapter.
  * @throws {TypeError} for another connection, and for an option that is unknown or of another type.
  */
 export function sqliteStorage(connection: SqliteConnection, options: SqliteStorageOptions = {}): Storage {

@@ -223,7 +223,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index])
 }
 
-/** Whoever has opened a version reads on, or gets an error that it was removed; never anything else. */
+/** A reader that has opened a version reads on, or gets an error that it was removed; never anything else. */
 async function expectBytesOrRemoved(read: () => Uint8Array, bytes: readonly number[]): Promise<void> {
   const outcome = await new Promise<Uint8Array>((resolve) => resolve(read())).catch((error: unknown) => error)
   if (outcome instanceof Uint8Array) expect([...outcome]).toEqual(bytes)

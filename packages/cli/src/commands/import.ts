@@ -47,7 +47,7 @@ export function importCommand(io: Io): Command {
     )
 }
 
-/** A command that imports a path into a storage, and goes on with what an earlier run of it has made. */
+/** A command that imports a path into a storage, and continues with what an earlier run of it has made. */
 function intoStorage(name: string): Command {
   return new Command(name)
     .argument('<path>', 'folder or ZIP archive of the release', existing)

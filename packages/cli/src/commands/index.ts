@@ -1,6 +1,9 @@
 import { runCommands, type MakeCommand } from '../run-commands.js'
 
-/** Every command, in the order of `--help`. Each brings what it works with, together they bring every package: who calls one loads that one. */
+/**
+ * Every command, in the order of `--help`. Each imports what it needs, and together they import every package, so only the command that is called is
+ * loaded.
+ */
 const COMMANDS: ReadonlyMap<string, () => Promise<MakeCommand>> = new Map([
   ['demo', async () => (await import('./demo.js')).demoCommand],
   ['serve', async () => (await import('./serve.js')).serveCommand],

@@ -7,7 +7,7 @@ export function storageOption(standard = 'memory'): Option {
   return new Option('--storage <storage>', 'memory, sqlite:FILE, postgres:URL or http:URL').default(standard)
 }
 
-/** For commands that store something. @throws {OperationError} `parameter-value` for memory, which nobody would read again. */
+/** For commands that store something. @throws {OperationError} `parameter-value` for memory, whose content would be lost. */
 export function checkIsKept(storage: string, otherwise = ''): void {
   if (storage !== 'memory') return
   throw new OperationError(

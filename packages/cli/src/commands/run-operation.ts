@@ -31,7 +31,7 @@ export function operationCommand(name: string, example: string): Command {
     .addHelpText('after', `\nExample:\n  fhir-ops ${name} ${example} --load ${SAMPLE_PATH}`)
 }
 
-/** How long an operation of a command may take: nobody else waits, and who called it may end it. */
+/** How long an operation of a command may take: nobody else waits, and the user can interrupt it. */
 export const PATIENCE_MS = 86_400_000
 
 /** A call of one operation from the command line. */

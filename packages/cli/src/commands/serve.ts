@@ -17,7 +17,7 @@ import {
 } from './options.js'
 import { SAMPLE_PATH } from '../own-files.js'
 
-/** As `ServeOptions`, but for what is written `--no-auth` and what no command line has. */
+/** As `ServeOptions`, except what is written `--no-auth` and what no command line has. */
 interface ServeCommandOptions extends Omit<ServeOptions, 'open' | 'clientSecret'> {
   readonly auth: boolean
 }

@@ -107,7 +107,7 @@ async function create(engine: Engine, options: CreateOptions, io: Io): Promise<v
   else io.out(issued.token)
 }
 
-/** Nothing is made up about people: only the demo user, who is nobody, has claims that nobody stated. */
+/** No claims are invented: only the demo user, who is not a person, has claims that the command line does not state. */
 async function userOf(engine: Engine, { user: sub, name, email }: CreateOptions): Promise<NewSession['user']> {
   const known = await engine.sessionStore.user(sub)
   if (known !== undefined && name === undefined && email === undefined) return sub

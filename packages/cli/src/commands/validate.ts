@@ -63,7 +63,7 @@ export function validateCommand(io: Io): Command {
     .action((paths: readonly string[], options: ValidateOptions) => validateAll(paths, options, io))
 }
 
-/** So many take longer than threads to start, and the thread that reports need not have the definitions. */
+/** This many take longer than threads to start, and the thread that reports need not have the definitions. */
 const MANY_BYTES = 4_000_000
 
 async function validateAll(

@@ -31,7 +31,7 @@ export interface NamedText {
 /**
  * Opens a package: an archive (`.tgz`), or the folder with what is in one.
  *
- * @throws {OperationError} `parameter-value` when it is none.
+ * @throws {OperationError} `parameter-value` when it is not one.
  */
 async function openPackage(path: string): Promise<PackageFolder> {
   const found = await stat(path).catch(() => undefined)
@@ -80,7 +80,7 @@ async function definitionsBelow(root: string, files: PackageFolder['files']): Pr
 /**
  * What the manifest of a package says.
  *
- * @throws {OperationError} `body-invalid` when it is none; `body-structure` when the package is for another FHIR release than R4.
+ * @throws {OperationError} `body-invalid` when it is not one; `body-structure` when the package is for another FHIR release than R4.
  */
 async function manifestOf({ path, files }: PackageFolder): Promise<PackageManifest> {
   for await (const { text } of files((name) => name === MANIFEST)) return readManifest(text)

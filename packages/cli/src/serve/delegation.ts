@@ -7,7 +7,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Operation } from 'fhir-ops/operation'
 import { wrongUse } from '../exit.js'
 
-/** What `fhir-ops serve` hands to another FHIR server. */
+/** What `fhir-ops serve` delegates to another FHIR server. */
 export interface DelegationOptions {
   /** Names of operations without the dollar sign. */
   readonly delegate?: readonly string[]

@@ -3,7 +3,7 @@ import type { TokenVerifier } from '@fhir-ops/handler'
 /** Every scope that exists: user information, all resources, and the bots, which have to be named. */
 export const FULL_SCOPES: readonly string[] = ['openid', 'profile', 'email', 'system/*.cruds', 'system/Bot.cruds']
 
-/** A user who is nobody in particular, with all claims of the user-information endpoint. */
+/** A fictitious user with all claims of the user-information endpoint. */
 export const DEMO_USER = {
   sub: 'demo',
   name: 'Demo User',

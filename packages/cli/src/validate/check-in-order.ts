@@ -30,11 +30,11 @@ export interface Checking {
   readonly areMany?: boolean
 }
 
-/** So many are done before threads are started: each reads the definitions by itself. */
+/** This many are done before threads are started: each reads the definitions by itself. */
 const ALONE = 500
 const BATCH = 100
 const BATCH_CHARACTERS = 100_000
-/** A resource of so many is done on this thread: those that validate have little memory, and would end with the process. */
+/** A resource of this length is validated on this thread: those that validate have little memory, and would end with the process. */
 const LARGE_CHARACTERS = 2_000_000
 /** Lists that a thread may have waiting. */
 const AHEAD = 2

@@ -10,7 +10,7 @@ export interface Block {
   readonly place: string
   readonly language: string
   readonly code: string
-  /** What becomes of it, by its first line: that is how readers know it, too. */
+  /** How it is tested, by its first line, which readers see too. */
   readonly kind: BlockKind
 }
 

@@ -198,7 +198,7 @@ function pairsByResource(ids: readonly string[]): readonly fc.Arbitrary<Pair>[] 
   ]
 }
 
-/** A search parameter of the type that follows at most so many references. */
+/** A search parameter of the type that follows at most this many references. */
 function pairOf(type: string, depth: number): fc.Arbitrary<Pair> {
   const own = pairsBy(PLAIN[type] ?? {})
   const everywhere = pairsByResource(IDS[type] ?? [])

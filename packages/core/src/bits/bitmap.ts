@@ -14,7 +14,7 @@ export interface Bitmap {
   ranks?(): Uint32Array
 }
 
-/** A bitmap over words that nobody else writes to any more. */
+/** A bitmap over words that are no longer written to. */
 export function bitmapOf(words: Uint32Array, limit: number): Bitmap {
   let counted: number | undefined
   let ranked: Uint32Array | undefined
@@ -85,7 +85,7 @@ export function bitmapFrom(positions: Iterable<number>, limit: number): Bitmap {
   return bitmapOf(words, limit)
 }
 
-/** Up to so many numbers are gathered as a sorted list, which costs less than a bitmap (bench `terminology`). */
+/** Up to this many numbers are gathered as a sorted list, which costs less than a bitmap (bench `terminology`). */
 const FEW = 512
 
 /** Numbers below the limit in any order, any of them several times. */

@@ -67,7 +67,7 @@ export function countBoth(a: Bits, b: Bits): number {
   return count
 }
 
-/** The first `count` numbers that are in both, ascending. There must be so many. */
+/** The first `count` numbers that are in both, ascending. There must be at least as many. */
 export function firstOfBoth(a: Bits, b: Bits, count: number): Uint32Array {
   const found = new Uint32Array(count)
   let next = 0

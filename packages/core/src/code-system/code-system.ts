@@ -23,9 +23,9 @@ export interface ComputedSystem {
    * codes are to be listed; such a list is refused when there is none.
    */
   readonly common?: readonly string[]
-  /** The concept of a code in the form of `CodeSystem.concept`, its `code` as the system spells it; `undefined` for a code that is none. */
+  /** The concept of a code in the form of `CodeSystem.concept`, its `code` as the system spells it; `undefined` for text that is not a code. */
   find(code: string): JsonObject | undefined
-  /** Why a code is none, for people; `undefined` when there is no more to say than that. */
+  /** Why a text is not a code, for people; `undefined` when there is no more to say than that. */
   whyNot?(code: string): string | undefined
   /** The test of a filter of the system's own; `undefined` for a filter that every system has. */
   filter?(property: string, op: string, value: string): ((code: string) => boolean) | undefined
@@ -69,7 +69,7 @@ export interface ImportedSystem {
   /**
    * Checks what can be said of a filter without any release: that its value is written in the language that the property takes.
    *
-   * @returns Why the value is none, for people; `undefined` when nothing is wrong with it, and for filters that need a release to be judged.
+   * @returns Why the value is not valid, for people; `undefined` when nothing is wrong with it, and for filters that need a release to be judged.
    */
   filterProblem?(filter: Filter): string | undefined
 }

@@ -1,4 +1,4 @@
-/** The parts of a canonical reference, `url|version#fragment`. Whoever looks something up by url and version must heed or refuse the fragment. */
+/** The parts of a canonical reference, `url|version#fragment`. Code that looks something up by url and version must use or refuse the fragment. */
 export interface Canonical {
   readonly url: string
   readonly version?: string

@@ -23,8 +23,8 @@ const MOST = 1_000
 /**
  * Keeps things for as long as nothing that they were made of has changed.
  *
- * @returns Gives what is kept at present: another, empty one after a change, so that what is made meanwhile is kept where nobody looks for
- *   it. `undefined` when one of the watched has no `revision`.
+ * @returns Gives what is kept at present: another, empty one after a change, so that what is made meanwhile is not found later. `undefined` when one
+ *   of the watched has no `revision`.
  */
 export function keptWhile(watched: readonly Revised[]): () => Kept | undefined | Promise<Kept> {
   // Parts of one database have the same revision.

@@ -5,7 +5,7 @@ import { joinedBytes } from '../text/index.js'
 import { definitionKeys, oids, definitionOf } from './definition.js'
 import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
 
-/** Definitions that stay parsed; each was asked for lately. */
+/** Definitions that stay parsed; each was asked for recently. */
 const KEPT = 500
 const FORMAT = 'fhir-ops-pack '
 const MAGIC = `${FORMAT}2 `
@@ -28,12 +28,12 @@ interface PackedType {
  * type: its name in `type`, the length of its index in `index` and that of its resources in `resources`. Of each type there are first the index, then
  * the resources as compact JSON one after the other. An index is a JSON object with a list for each member that the resources are found by, their
  * `id`, `url`, `version`, `status` and key members, and one of their lengths in `bytes`; the lists have the order of the resources, and null where a
- * resource lacks the member. By columns an index is parsed in a quarter of the time that objects take, and that of a type which nobody asks for is
- * not read.
+ * resource lacks the member. By columns an index is parsed in a quarter of the time that objects take, and the index of a type is read only when it
+ * is needed.
  *
  * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
  * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
- * @param options.isRelease True for the definitions of a FHIR release, in whose place those of packages come.
+ * @param options.isRelease True for the definitions of a FHIR release, which those of packages replace.
  * @throws {TypeError} when the bytes are not a pack, or one of another version, and for an option that is unknown.
  */
 export function packLayer(pack: Uint8Array | PackReader, name: string, options: PackOptions = {}): ContentLayer {
@@ -118,7 +118,7 @@ function placesIn({ starts }: PackedType): readonly number[] {
   return [...starts.keys()].slice(0, -1)
 }
 
-/** So many searches in a column take less time than an index of it, and the first answer of a process needs fewer: a tenth of its time (bench `validate`). */
+/** Up to this many searches in a column take less time than an index of it, and the first answer of a process needs fewer (bench `validate`). */
 const SEARCHES = 50
 
 function inColumn(column: readonly unknown[]): PlaceFinder {

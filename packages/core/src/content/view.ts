@@ -72,8 +72,8 @@ export async function resolveCanonical(view: ContentView, type: string, canonica
 }
 
 /**
- * The newest version; retired definitions only when there is no other. Those of the FHIR release itself count only where nobody else defines
- * the same: its copies of HL7 Terminology have versions such as 4.0.1, which are higher than those of their successors.
+ * The newest version; retired definitions only when there is no other. Those of the FHIR release itself count only where nothing else defines the
+ * same: its copies of HL7 Terminology have versions such as 4.0.1, which are higher than those of their successors.
  */
 export function newestOf(definitions: readonly Definition[]): Definition | undefined {
   const others = definitions.filter((definition) => !isOfRelease(definition))

@@ -7,7 +7,7 @@ export interface Cache {
   get(key: string): object | undefined
   /** @param bytes Estimated size in memory; of a value that has grown, it is set again. A value larger than the whole cache is not kept. */
   set(key: string, value: object, bytes: number): void
-  /** Rises when something was forgotten to make room, so that nobody else holds it. Without it no plans are kept. */
+  /** Increases when an entry was evicted. Without it no plans are kept. */
   readonly revision?: (() => number) | undefined
 }
 

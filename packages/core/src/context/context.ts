@@ -120,7 +120,7 @@ export interface OperationContext {
   readonly convertUnit?: UnitConversion | undefined
   /** What holds for every validation, unless a call says otherwise. */
   readonly validation?: ValidationPolicy | undefined
-  /** Checks the CQL of Libraries, for `validate`, which says where nobody does. */
+  /** Checks the CQL of Libraries for `validate`, which reports when it is absent. */
   readonly checkLibrary?: LibraryChecker | undefined
   readonly limits: Limits
   /** Shares the thread among the long operations of all requests. */
@@ -138,9 +138,9 @@ export interface OperationContext {
    * @throws {OperationError} `forbidden`, or `not-found` where the caller may not know that it exists.
    */
   readonly authorize?: ((interaction: 'read' | 'search' | 'create' | 'update' | 'delete', type: string, id?: string) => void) | undefined
-  /** Where engines write down what decides; absent when nobody asked. */
+  /** Records what decides; absent unless the input asked for an explanation. */
   readonly explain?: Explain | undefined
-  /** Hears from long operations how far they are; nobody does when absent. What it throws ends the work. */
+  /** Called with the progress of long operations. An error that it throws ends the operation. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
   /** When the operation must have ended, on the clock of `performance.now()`. */
   readonly deadline?: number | undefined

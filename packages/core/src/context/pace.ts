@@ -10,7 +10,7 @@ const MAX_STEPS = 16
 /** Keeps long work polite: it ends when the caller has gone or time is up, and lets others run in between. */
 export interface Pace {
   /**
-   * Counts a step of work, which should take less than a millisecond. Mostly it returns `undefined`, and the work goes on; otherwise it lets other
+   * Counts a step of work, which should take less than a millisecond. Mostly it returns `undefined`, and the work continues; otherwise it lets other
    * work run, and is to be awaited. `await pace.step()` does both; where a step takes microseconds, await only what is defined.
    *
    * @throws {OperationError} `aborted`, `computation-timeout`; and the promise `throttled`, when too many long operations wait.

@@ -12,7 +12,7 @@ const UNCOUNTED_MS = 0.25
 /** An operation that has used more than this is a long one. */
 const LONG_MS = 32
 
-/** Of so many turns, one goes to the operations that are not long yet, when there are any. */
+/** One turn of this many goes to the operations that are not long yet, when there are any. */
 const TURNS_OF_A_ROUND = 4
 
 /** How much of the thread an operation has used. All paces of a request share one. */
@@ -33,7 +33,7 @@ export function beginUse(): ThreadUse {
   return { usedMs: 0, stretchMs: 0, turns: 0, longTurns: 0 }
 }
 
-/** An operation that wants to go on. */
+/** An operation that waits for its next turn. */
 export interface Waiter {
   readonly use: ThreadUse
   readonly signal?: AbortSignal | undefined
@@ -42,9 +42,9 @@ export interface Waiter {
 }
 
 /**
- * Shares the thread among the long operations of a process. Each runs for about 8 ms, then other work does. Of those that wait, the one that
- * came first goes on, so that what was started is finished; every fourth turn is for those that have used little. What cannot be done
- * before its time limit is refused before it begins.
+ * Shares the thread among the long operations of a process. Each runs for about 8 ms, then other work does. Of those that wait, the one that came
+ * first continues, so that what was started is finished; every fourth turn is for those that have used little. What cannot be done before its time
+ * limit is refused before it begins.
  */
 export interface Scheduler {
   /** Counts what an operation has used; false when it must wait for a turn, because it has run for long or, before its first turn, others wait. */
@@ -128,12 +128,12 @@ function isLong({ use }: Waiter): boolean {
   return use.usedMs > LONG_MS
 }
 
-/** True for an operation that will end as soon as it goes on. */
+/** True for an operation that will end as soon as it continues. */
 function isOver({ signal, deadline }: Waiter): boolean {
   return signal?.aborted === true || (deadline !== undefined && performance.now() > deadline)
 }
 
-/** Knows what long operations have lately cost, and so which of those that wait cannot be done in time. */
+/** Knows what long operations have recently cost, and so which of those that wait cannot be done in time. */
 interface Forecast {
   /** Of those that have not begun, with the reason. */
   refusals(line: Line): readonly (readonly [Waiting, OperationError])[]
@@ -166,7 +166,7 @@ function createForecast(): Forecast {
   }
 }
 
-/** Those whose time limit would pass before those ahead of them are done, when each uses so many milliseconds in all. */
+/** Those whose time limit would pass before those ahead of them are done, when each uses `eachMs` milliseconds in all. */
 function lateOnes({ long, short }: Line, eachMs: number): readonly (readonly [Waiting, OperationError])[] {
   const now = performance.now()
   const late: [Waiting, OperationError][] = []

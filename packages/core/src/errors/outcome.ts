@@ -43,7 +43,7 @@ export function outcomeOf(error: OperationError, id: string): OperationOutcome {
   }
 }
 
-/** Longer than the paths of elements are, but for a name of the caller's in them. */
+/** Longer than any path of elements, unless it has a name that the caller chose. */
 const MAX_PLACE = 200
 
 function shortPlace(place: string): string {

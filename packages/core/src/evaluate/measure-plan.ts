@@ -64,7 +64,7 @@ export interface Criterion {
   readonly place: string
   /** What is counted: `boolean` for subjects, or a resource type; absent when the Measure does not say. */
   readonly basis?: string
-  /** With basis `boolean`: whoever has an item that satisfies the criterion counts, as in components of composite measures. */
+  /** With basis `boolean`: a subject with an item that satisfies the criterion counts, as in components of composite measures. */
   readonly anyItem?: true
 }
 

@@ -27,8 +27,8 @@ interface HostRun extends Omit<BotTask, 'code'> {
 }
 
 /**
- * Runs a function of the host. It cannot be stopped: when time is up, or the caller has gone, its `context.signal` is aborted and
- * nobody waits for it any more.
+ * Runs a function of the host. It cannot be stopped: when time is up, or the caller has gone, its `context.signal` is aborted and its result is
+ * ignored.
  *
  * @throws {OperationError} `bot-failed`, `bot-timeout` or `aborted`.
  */

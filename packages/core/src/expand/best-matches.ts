@@ -44,7 +44,7 @@ type Step = (left: Left, question: BestQuestion, pace: Pace) => readonly number[
 
 const STEPS: readonly Step[] = [withExactCode, withBeginning, withPlace, withoutPlace]
 
-/** With at most so many matches each is looked at; with more, the words of the index lead to the first ones sooner (bench `terminology`). */
+/** With at most this many matches each is looked at; with more, the words of the index find the first ones faster (bench `terminology`). */
 const FEW = 512
 
 const STEPS_OF_FEW: readonly Step[] = [withExactCode, withBeginning, inOnePass]

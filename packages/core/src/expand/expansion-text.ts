@@ -12,10 +12,10 @@ import type { Match } from './text-filter.js'
 
 /** Plain codes that are written at a time: about a hundred thousand characters. */
 const CODES_A_PIECE = 1_024
-/** A code with more than its display takes the time of so many plain ones. */
+/** A code with more than its display takes the time of this many plain ones. */
 const WHOLE_CODE = 8
 
-/** Up to so many codes are written at once, and held until they are sent. */
+/** Up to this many codes are written at once, and held until they are sent. */
 const CODES_AT_ONCE = 8 * CODES_A_PIECE
 
 /**

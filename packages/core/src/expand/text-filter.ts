@@ -36,7 +36,7 @@ export interface Match {
 /** What matches are ordered by, and which are returned. */
 export interface Ranking {
   readonly languages: LanguageList | undefined
-  /** So many of the first are left out. */
+  /** Number of the first matches that are left out. */
   readonly skip: number
   /** The place after the last one returned. */
   readonly end: number

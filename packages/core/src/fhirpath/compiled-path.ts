@@ -52,8 +52,8 @@ export interface CompiledBranch extends CompiledPath {
 }
 
 /**
- * Compiles each branch of a union (`a | b`) for itself; an expression that is none has one. For those to whom it is the same how often
- * something is found: a union compares what its branches find.
+ * Compiles each branch of a union (`a | b`) for itself; an expression without a union has one. For callers that ignore duplicates: a union compares
+ * what its branches find.
  *
  * @throws {OperationError} as `compileFhirPath`.
  */

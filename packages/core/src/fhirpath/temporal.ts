@@ -24,7 +24,7 @@ const DATE = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?$/
 const TIME = /^T?(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/
 const ZONE = /(?:Z|[+-]\d\d:\d\d)$/
 
-/** Reads a date of any precision; `undefined` when it is none, or no day of the calendar. */
+/** Reads a date of any precision; `undefined` when it is not one, or no day of the calendar. */
 export function parseDate(text: string): Temporal | undefined {
   const match = DATE.exec(text)
   if (match === null) return undefined

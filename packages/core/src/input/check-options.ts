@@ -3,8 +3,8 @@ import { didYouMean, nearest } from '../text/index.js'
 import type { InputShape, MemberKind } from './input-shape.js'
 
 /**
- * Marks what is not meant to be spread into options, but what becomes of it: a function instead of its result (`{ ...r4 }`), a promise in
- * place of its value (`{ ...loadR4() }`). Spreading copies the mark. The value is the sentence with which `checkOptions` refuses it.
+ * Marks what must not be spread into options itself, but its result: a function where its result is meant (`{ ...r4 }`), a promise where its value is
+ * meant (`{ ...loadR4() }`). Spreading copies the mark. The value is the sentence with which `checkOptions` refuses it.
  */
 export const SPREAD_THE_RESULT: unique symbol = Symbol.for('fhir-ops.spread-the-result')
 

@@ -94,7 +94,7 @@ interface Compacting {
   from: number
 }
 
-/** Passes over a piece. @returns Where the next one begins. */
+/** Skips a piece. @returns Where the next one begins. */
 function compactFrom(compacting: Compacting, start: number): number {
   const { text } = compacting
   const end = Math.min(text.length, start + PIECE)
@@ -109,7 +109,7 @@ function compactFrom(compacting: Compacting, start: number): number {
   return at
 }
 
-/** What one pass over a text shows of it, if it is JSON. */
+/** What one skip a text shows of it, if it is JSON. */
 export interface JsonMeasure {
   /** Deepest nesting of arrays and objects. */
   readonly depth: number

@@ -50,7 +50,7 @@ export class JsonFault extends Error {
 
 const SLASH = 47
 
-/** Passes over white space and comments; gives the code unit found there, NaN at the end. */
+/** Skips white space and comments; gives the code unit found there, NaN at the end. */
 export function skipSpace(reader: SourceReader): number {
   for (;;) {
     const code = reader.text.charCodeAt(reader.at)

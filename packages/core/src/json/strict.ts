@@ -73,7 +73,7 @@ function* parsed(text: string, name: string, places: boolean): Work<unknown> {
   }
 }
 
-/** What a text is that is none of JSON at all. */
+/** What a text is that is not JSON at all. */
 function otherContent(text: string): string | undefined {
   const start = text.trimStart()[0]
   if (start === undefined) return ': it is empty'

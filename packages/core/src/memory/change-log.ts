@@ -3,11 +3,11 @@ import type { ChangedAddress, StorageChanges } from '../storage/index.js'
 /** The addresses of the last writes, in order. */
 export interface ChangeLog {
   add(address: ChangedAddress): void
-  /** What was added after the mark; `unknown` without one, and for one that is none of this log or too old. */
+  /** What was added after the mark; `unknown` without one, and for one that is of another log or too old. */
   since(mark: string | undefined): StorageChanges
 }
 
-/** So many are kept at least; whoever wants to know of more reads everything again. */
+/** At least this many are kept; a reader that needs older ones reads everything again. */
 const KEPT = 8_192
 
 /** An empty log, whose marks no other log knows. */

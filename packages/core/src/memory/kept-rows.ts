@@ -1,7 +1,7 @@
 import { addBit, createNumbers, emptyBits, withRoomFor, type Bits, type Numbers } from '../bits/index.js'
 import { createFrequency, satisfies, testKey, type Comparison, type IndexEntry } from '../storage/index.js'
 
-/** The rows of tests that were asked lately, kept up with the entries: of many rows as a bitmap, of few as a list. */
+/** The rows of tests that were asked recently, kept up with the entries: of many rows as a bitmap, of few as a list. */
 export interface KeptRows {
   /** The rows of a test; `undefined` when they are not kept. Do not change it. */
   find(all: readonly Comparison[]): Bits | undefined

@@ -43,7 +43,7 @@ function rowsWhere(scope: Scope, condition: Condition): Bits {
   }
 }
 
-/** Of how many rows one must be left, so that asking each of those for an entry is sooner than collecting all that have one. */
+/** When fewer than one row of this many is left, testing each of those is faster than collecting all that match. */
 const SMALL_PART = 32
 
 /** Lookups of exact texts come first: few rows often remain after them. */

@@ -53,7 +53,7 @@ interface Cut {
   readonly sort: readonly SortKey[]
 }
 
-/** The numbers of one row more than the limit, where there are so many. */
+/** The numbers of the rows of a page and of the first one after it. */
 function firstRows(table: ResourceTable, rows: Bits, cut: Cut): readonly number[] {
   return isLargePart(table, rows) ? firstInOrder(table, rows, cut) : firstOfFew(table, rows, cut)
 }

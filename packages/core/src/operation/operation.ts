@@ -20,7 +20,7 @@ export interface OperationRequest {
   readonly bodyText?: string | undefined
   /** The `Accept-Language` header as sent. */
   readonly acceptLanguage?: string | undefined
-  /** True for `Prefer: handling=strict`: parameters that nobody knows are refused by name. */
+  /** True for `Prefer: handling=strict`: unknown parameters are refused by name. */
   readonly strict: boolean
 }
 
@@ -38,7 +38,7 @@ export interface WrittenResponse extends Omit<OperationResponse, 'resource'> {
   readonly text: readonly string[] | LongText
 }
 
-/** A text that nobody holds as a whole: its pieces are made when they are asked for, the same ones each time. */
+/** A text that is never held as a whole: its pieces are made when they are read, and are the same each time. */
 export interface LongText extends Iterable<string> {
   /** UTF-8 bytes of all of it. */
   readonly bytes: number

@@ -32,7 +32,7 @@ export interface PackageFile {
 
 const MANIFEST = 'package/package.json'
 const RESOURCE = /^package\/[^/]+\.json$/
-/** Against archives that inflate without end; the largest published packages come to some 200 MB. */
+/** Against archives that inflate without end; the largest published packages have some 200 MB. */
 const MAX_BYTES = 1024 * 1024 * 1024
 
 /** How a package is read. */
@@ -83,7 +83,7 @@ export function packageFiles(
 /**
  * Reads the text of a manifest, `package.json`.
  *
- * @throws {OperationError} `body-invalid` when it is none; `body-structure` when the package is for another FHIR release than R4.
+ * @throws {OperationError} `body-invalid` when it is not one; `body-structure` when the package is for another FHIR release than R4.
  */
 export function readManifest(text: string): PackageManifest {
   return manifestOf(parsed(text, MANIFEST))

@@ -65,9 +65,9 @@ function textIn(bytes: Uint8Array, start: number, length: number): string {
 
 /** A stream that is read by numbers of bytes. */
 interface ByteReader {
-  /** The next so many bytes. */
+  /** The next `length` bytes. */
   readonly take: (length: number) => Promise<Uint8Array>
-  /** Passes over the next so many bytes, of which none is kept. */
+  /** Skips the next `length` bytes. */
   readonly skip: (length: number) => Promise<void>
 }
 

@@ -76,7 +76,7 @@ type ClassAtom = number | CharTest
 /**
  * Parses a character class after its opening bracket, with XML Schema subtraction (`[a-z-[aeiou]]`).
  *
- * @param cased What becomes of what the class lists, before it is negated.
+ * @param cased Maps what the class lists, before it is negated.
  */
 export function parseClass(reader: PatternReader, cased: (test: CharTest) => CharTest): CharTest {
   const negated = reader.take('^')

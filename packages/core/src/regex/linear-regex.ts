@@ -7,7 +7,7 @@ export interface LinearRegex {
   readonly pattern: string
   /** What `replaceAll` runs. */
   readonly program: Program
-  /** Size of the automaton: a character of text costs at most so many steps, and usually one. */
+  /** Size of the automaton: a character of text costs at most this many steps, and usually one. */
   readonly states: number
   /** Whether some part of the text matches. @throws {OperationError} `too-costly` beyond 50 million steps. */
   test(text: string, spend?: SpendSteps): boolean

@@ -135,7 +135,7 @@ function parseGroup(state: ParserState): RegexNode {
   return index === undefined ? body : { kind: 'group', index, body }
 }
 
-/** Flags that begin a group, or stand in one of their own (`(?i)`) for the rest of the group around it; `undefined` where there are none. */
+/** Flags that begin a group, or are a group of their own (`(?i)`) for the rest of the group around it; `undefined` where there are none. */
 function parseFlags({ reader, flags }: ParserState): Flags | undefined {
   const mark = reader.mark()
   const found = { ...flags }

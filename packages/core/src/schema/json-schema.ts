@@ -61,7 +61,7 @@ function notFound(url: string, { model }: Making): OperationError {
   })
 }
 
-/** All that was referred to. A definition that is made may refer to others, which come to the end. */
+/** Everything that was referred to. A definition that is made may refer to others, which are appended. */
 async function definitions({ waiting, pace }: Making): Promise<JsonObject> {
   const made: [string, JsonObject][] = []
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {

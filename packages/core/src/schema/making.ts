@@ -72,7 +72,7 @@ export function startMaking(ctx: OperationContext, form: SchemaForm, makers: Mak
   }
 }
 
-/** A reference to a definition, which is made later if nobody has referred to it yet. @param about Identifies it. */
+/** A reference to a definition, which is made later, at its first reference. @param about Identifies it. */
 export function definitionRef(making: Making, about: string, name: string, make: () => Promise<JsonObject>): JsonObject {
   const known = making.names.get(about)
   if (known !== undefined) return { $ref: `#/$defs/${known}` }

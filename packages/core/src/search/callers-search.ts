@@ -12,8 +12,8 @@ export interface SearchCaller {
 }
 
 /**
- * How the searches of a caller are read; `undefined` without search. What a search finds says which codes a value set has and what is above a resource: the
- * former needs the rights of an expansion, whoever asks, the latter those of a search.
+ * How the searches of a caller are read; `undefined` without search. What a search finds says which codes a value set has and what is above a
+ * resource: the former always needs the rights of an expansion, the latter those of a search.
  */
 export function callersSearch(caller: SearchCaller & { readonly search: SearchOptions }): SearchOptions
 export function callersSearch(caller: SearchCaller): SearchOptions | undefined
@@ -35,7 +35,7 @@ export function callersSearch({ search, storage, authorize }: SearchCaller): Sea
   }
 }
 
-/** One of the two rights is enough. @throws {OperationError} what the lack of the first throws. */
+/** One of the two rights is enough. @throws {OperationError} as for the first of the two. */
 function authorizeCodes(authorize: SearchCaller['authorize']): void {
   try {
     authorize?.('read', 'ValueSet')

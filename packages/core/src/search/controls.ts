@@ -29,7 +29,7 @@ export function isOffered(name: string): boolean {
   return CONTROLS.has(name) || isInclude(name)
 }
 
-/** Reads the parameters that shape the result. Each may come once, but for `_include` and `_revinclude`. */
+/** Reads the parameters that shape the result. Each may be given once, except `_include` and `_revinclude`. */
 export function readControls(types: readonly string[], all: readonly SearchPair[], options: SearchOptions): SearchControls {
   const { parameters } = options
   const pairs = all.filter(([name]) => !isInclude(name))

@@ -36,7 +36,7 @@ export interface ParsedSeveral extends Omit<ParsedSearch, 'query'> {
 }
 
 /**
- * Every resource type that a query looks at: its own, and those it reaches by references. Whoever asks must be allowed to search each; what a resource
+ * Every resource type that a query looks at: its own, and those it reaches by references. The caller must be allowed to search each; what a resource
  * contains is a part of it.
  */
 export function searchTypesOf({ type, where }: Pick<SearchQuery, 'type' | 'where'>): ReadonlySet<string> {

@@ -40,7 +40,7 @@ export interface SearchOptions {
   readonly hierarchyOf?: ((question: HierarchyQuestion) => Promise<readonly string[]>) | undefined
   /** Whether the caller gives included resources; `_include` and `_revinclude` are refused otherwise. */
   readonly includes?: boolean | undefined
-  /** Whether the caller gives contained resources (`containedQueries`); `_contained` is refused otherwise, but for its default `false`. */
+  /** Whether the caller gives contained resources (`containedQueries`); `_contained` is refused otherwise, except its default `false`. */
   readonly contained?: boolean | undefined
   /** The clock of `ap`. */
   readonly now?: (() => Date) | undefined

@@ -50,7 +50,7 @@ export function hull(a: Interval, b: Interval): Interval {
 /** The comparisons of ordered values. @see https://hl7.org/fhir/R4/search.html#prefix */
 export type SearchPrefix = 'eq' | 'ne' | 'gt' | 'lt' | 'ge' | 'le' | 'sa' | 'eb' | 'ap'
 
-/** Takes the prefix from a value; `eq` when there is none. */
+/** Takes the prefix off a value; `eq` when it has none. */
 export function splitPrefix(value: string): readonly [prefix: SearchPrefix, rest: string] {
   const found = PREFIXES.find((prefix) => value.startsWith(prefix))
   return found === undefined ? ['eq', value] : [found, value.slice(found.length)]

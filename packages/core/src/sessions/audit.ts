@@ -55,7 +55,7 @@ export interface AuditOptions {
 export type AuditEntry = Omit<AuditEvent, 'time'>
 
 /**
- * Makes the function that hands events on.
+ * Makes the function that forwards events.
  *
  * @returns It resolves at once in `best-effort` mode; in `required` mode when the event is stored, and it throws `unavailable` otherwise.
  */

@@ -6,7 +6,7 @@ export type EndedSessions = Pick<SessionRecord, 'loginId' | 'expiresAt'> | Ended
 /** The sessions of a user, by subject. */
 export interface EndedUser {
   readonly allOf: string
-  /** Login id of the session that goes on. */
+  /** Login id of the session that continues. */
   readonly except?: string | undefined
 }
 

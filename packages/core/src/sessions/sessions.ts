@@ -76,7 +76,7 @@ export interface Sessions {
   enableUser(sub: string): Promise<void>
   /** @throws {OperationError} `not-found` */
   deleteUser(sub: string): Promise<void>
-  /** True the first time that a key, such as the id of a proof, is used within so many milliseconds, by any process on the same store. 0 only asks. */
+  /** True the first time that a key, such as the id of a proof, is used within `ms` milliseconds, by any process on the same store. 0 only asks. */
   useOnce(key: string, ms: number): Promise<boolean>
   /** Forgets sessions that expired more than 30 days ago; how many there were. */
   purge(): Promise<number>

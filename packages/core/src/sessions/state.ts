@@ -18,7 +18,7 @@ export interface SessionServices {
   readonly refused: RefusedSessions
   /** When this process last noted a use, by login id. */
   readonly noted: LRUCache<string, number>
-  /** Runs a write that nobody waits for. */
+  /** Runs a write in the background. */
   readonly background: (work: () => Promise<unknown>) => void
 }
 

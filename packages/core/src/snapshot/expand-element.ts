@@ -101,8 +101,8 @@ function profilesOf(type: JsonObject): readonly string[] {
 }
 
 /**
- * The ElementDefinition that a differential is applied to: that of the base. The root of a profile for its type has a say where an extension, or a
- * resource of a narrower type, is meant.
+ * The ElementDefinition that a differential is applied to: that of the base. The root of a profile for its type is applied too, where an extension,
+ * or a resource of a narrower type, is meant.
  */
 export async function startOf(build: Building, { name, element, sliceName }: ElementNode, own: JsonObject): Promise<JsonObject> {
   if (name === 'Extension' && element['type'] === undefined) return plainExtension(element)

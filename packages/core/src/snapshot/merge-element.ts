@@ -2,7 +2,7 @@ import { isObject, isString, objectAt, objectsAt, stringAt, type JsonObject } fr
 import { TYPE_URL } from '../text/index.js'
 
 /**
- * What a differential says about an element takes the place of what the base says, but for what the two add up to.
+ * What a differential says about an element takes the place of what the base says, except where the two add up.
  *
  * @param url The source of its constraints; `undefined` leaves open what is not stated.
  */
@@ -22,7 +22,7 @@ export function mergedElement(base: JsonObject, own: JsonObject, url?: string): 
 /** What follows from the place of an element. That it modifies others cannot be taken back. */
 const OWN: ReadonlySet<string> = new Set(['id', 'path', 'sliceName'])
 
-/** Texts that may begin with `...` and go on from that of the base. */
+/** Texts that may begin with `...` and continue from that of the base. */
 const TEXTS: ReadonlySet<string> = new Set(['short', 'label', 'definition', 'comment', 'requirements', 'meaningWhenMissing'])
 
 function textOf(base: unknown, own: unknown): unknown {

@@ -2,7 +2,7 @@
 export interface SystemToStore {
   readonly url: string
   readonly version: string
-  /** How the sections are laid out, for example `snomed-1`; readers pass over formats that they do not know. */
+  /** How the sections are laid out, for example `snomed-1`; readers skip formats that they do not know. */
   readonly format: string
   /** Number of concepts, for people; below 2 ** 31. */
   readonly concepts: number
@@ -27,8 +27,8 @@ export interface SystemSections {
 }
 
 /**
- * A version that is being written and that nobody sees yet. It ends when it is published or discarded, and when another import of the same
- * version begins; `put` and `publish` are refused from then on with `conflict`.
+ * A version that is being written and is not visible yet. It ends when it is published or discarded, and when another import of the same version
+ * begins; `put` and `publish` are refused from then on with `conflict`.
  */
 export interface StagedSystem {
   /** Keeps a section; a name that was put before is replaced. The bytes must not be changed afterwards. */

@@ -100,7 +100,7 @@ export interface WritableResource {
 /** Members that are laid out in one go. */
 const STEPS = 1_000
 
-/** `writableText` with what it says, so that nobody parses it again; a long one while other work runs in between. Throws as that does. */
+/** `writableText` with the parsed resource, so that it is not parsed again; a long one is parsed while other work runs in between. Throws as that does. */
 export function* writableResource(type: string, id: string, source: string | object): Work<WritableResource> {
   checkAddress(type, id)
   const json = typeof source === 'string' ? source : JSON.stringify(source)

@@ -79,16 +79,16 @@ export interface SearchQuery {
   /** An empty `and` matches every resource of the type. */
   readonly where: Condition
   /**
-   * The same conditions as decoded FHIR search parameters, present when the query was made from such. An adapter in front of another
-   * FHIR server sends these; the others do not look at them. Whoever changes `where` leaves them out.
+   * The same conditions as decoded FHIR search parameters, present when the query was made from such. An adapter in front of another FHIR server
+   * sends these; the others do not look at them. Code that changes `where` leaves them out.
    */
   readonly parameters?: readonly (readonly [name: string, value: string])[]
   readonly sort?: readonly SortKey[]
   /** Most items of a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
   /**
-   * A page ends with the item by which its texts together become longer than so many bytes; so it has one item at least. Adapters may count
-   * characters instead, and one in front of another server cannot know. The adapter chooses when absent.
+   * A page ends with the item with which its texts together exceed this many bytes, so it has at least one item. Adapters may count characters
+   * instead, and one in front of another server cannot know. The adapter chooses when absent.
    */
   readonly maxBytes?: number
   /** `next` of the page before, for a query with the same `type`, `where` and `sort`. */

@@ -29,8 +29,8 @@ export function scanItemTooLong({ type, id }: Pick<StoredResource, 'type' | 'id'
 }
 
 /**
- * Goes through a whole population, page by page as the caller goes on, one page ahead: by `Storage.scan` where the storage has it, else by
- * searches for each resource.
+ * Goes through a whole population, page by page as the caller continues, one page ahead: by `Storage.scan` where the storage has it, else by searches
+ * for each resource.
  *
  * @yields Every match of the query, each once, with what refers to it in the order of types and ids. Each is made for the caller, who alone keeps it.
  * @throws {OperationError} `too-costly` when what refers to one resource is longer than 64 MB.

@@ -1,6 +1,6 @@
 import type { Storage } from './storage.js'
 
-/** Every member of `Storage`, also those that a storage may leave out: a storage over another one says of each what becomes of it. */
+/** Every member of `Storage`, also those that a storage may leave out: a storage over another one decides on each of them. */
 export type StorageMembers = { readonly [Member in keyof Required<Storage>]: Storage[Member] }
 
 /**

@@ -203,7 +203,7 @@ function checkTenant(name: string): string {
 
 /**
  * Makes the session store of one tenant, with its own users, sessions and tokens, in a store that tenants share. A token or login id of another part
- * is unknown here. `purge` is of the whole store, as it forgets only what nobody can use any more.
+ * is unknown here. `purge` is of the whole store, as it removes only what can no longer be used.
  *
  * @throws {TypeError} for a name that is not 1 to 32 small letters, digits and hyphens.
  */

@@ -96,7 +96,7 @@ function any(answers: readonly (boolean | undefined)[]): boolean | undefined {
   return answers.includes(undefined) ? undefined : false
 }
 
-/** Failures that lie in the definitions: with them nobody can say which codes a value set has. */
+/** Failures that lie in the definitions: the codes of the value set cannot be determined. */
 const UNDECIDABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'content-not-found',
   'definition-invalid',

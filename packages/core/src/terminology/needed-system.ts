@@ -10,7 +10,7 @@ import { escaped, refusal, type MessageId, type MessageValues } from './messages
 import type { TerminologyScope } from './scope.js'
 import { versionFits } from './versions.js'
 
-/** A code system without which an operation cannot go on. */
+/** A code system that an operation needs. */
 export interface NeededSystem {
   /** Url of the code system. */
   readonly system: string
@@ -22,7 +22,7 @@ export interface NeededSystem {
 }
 
 /**
- * What names the code system of a request: its parameters, and the CodeSystem that it brings itself.
+ * What names the code system of a request: its parameters, and the CodeSystem in the request itself.
  *
  * @throws {OperationError} `parameter-invalid` where a parameter names another url or version than that CodeSystem has.
  */

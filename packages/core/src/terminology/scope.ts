@@ -16,7 +16,7 @@ export interface TerminologyScope {
   /** Every version of a code system; looked up once. */
   family(url: string): Promise<SystemFamily>
   /**
-   * Checks that each supplement that must be used is one of these code systems: of another it would add nothing, and nobody would know.
+   * Checks that each supplement that must be used is one of these code systems: of another one it would silently add nothing.
    *
    * @param urls Every code system that is used.
    * @throws {OperationError} `content-not-found` for a supplement of none of them.

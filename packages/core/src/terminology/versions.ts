@@ -6,7 +6,7 @@ import { isObject } from '../json/index.js'
 export interface VersionRules {
   /** `force-system-version`: used whatever an include says. */
   readonly force: ReadonlyMap<string, string>
-  /** `check-system-version`: what an include comes to must match. */
+  /** `check-system-version`: what an include resolves to must match. */
   readonly check: ReadonlyMap<string, string>
   /** `system-version`: used where an include says nothing. */
   readonly fallback: ReadonlyMap<string, string>
@@ -14,7 +14,7 @@ export interface VersionRules {
   readonly valueSets: ReadonlyMap<string, string>
   /** `force-valueset-version`: used whatever an import says. */
   readonly forcedValueSets?: ReadonlyMap<string, string> | undefined
-  /** `check-valueset-version`: used where an import says nothing, and what an import comes to must match. */
+  /** `check-valueset-version`: used where an import says nothing, and what an import resolves to must match. */
   readonly checkedValueSets?: ReadonlyMap<string, string> | undefined
 }
 

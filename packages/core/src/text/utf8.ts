@@ -45,7 +45,7 @@ export async function* decodingUtf8(pieces: AsyncIterable<Uint8Array>, what: str
 
 /** Bytes of the longest character. */
 const LONGEST = 4
-/** Bytes in the range before this one go on with a character, bytes from here on begin one of several bytes. */
+/** Bytes in the range before this one continue with a character, bytes from here on begin one of several bytes. */
 const BEGINNING = 0xc0
 const CONTINUED = 0x80
 const LINE_FEED = 0x0a

@@ -1,4 +1,4 @@
-/** An atom of UCUM: so many of the base units, each with its exponent. */
+/** An atom of UCUM: a factor of base units, each with its exponent. */
 export interface UnitAtom {
   readonly factor: number
   /** Base units with their exponents; empty for plain numbers. */

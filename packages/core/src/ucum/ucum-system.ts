@@ -18,9 +18,9 @@ const BASE_UNITS: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * Units of measure (`http://unitsofmeasure.org`), by `@lhncbc/ucum-lhc`, which the caller brings: `ucum(UcumLhcUtils.getInstance())`. A
- * code is its own display; its parts by name are a designation, its base units the property `canonical`. Filters: `canonical` (`=` a unit, `in` units
- * separated by commas), and `property =` what a base unit measures, such as `mass`. Value sets: `http://unitsofmeasure.org/vs` of all units, and
+ * Units of measure (`http://unitsofmeasure.org`), by `@lhncbc/ucum-lhc`, which the caller passes: `ucum(UcumLhcUtils.getInstance())`. A code is its
+ * own display; its parts by name are a designation, its base units the property `canonical`. Filters: `canonical` (`=` a unit, `in` units separated
+ * by commas), and `property =` what a base unit measures, such as `mass`. Value sets: `http://unitsofmeasure.org/vs` of all units, and
  * `http://unitsofmeasure.org/vs/<unit>` of those that can be compared with a unit. Lists are those of the value set of common units.
  *
  * @see https://ucum.org/ucum

@@ -206,7 +206,7 @@ interface OneValidation {
   readonly pace: Pace
 }
 
-/** A validation that fails, or that comes after the time limit, is answered by its error, and the others go on. */
+/** A validation that fails, or that comes after the time limit, is answered by its error, and the others continue. */
 async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
   try {
     await pace.step()

@@ -28,7 +28,7 @@ export interface ValidateCodeResult extends Explained {
   readonly concept?: CodeableConcept | undefined
   /** Code systems, with or without version, that are not known. */
   readonly unknownSystems: readonly string[]
-  /** True when the code might be good but for them. */
+  /** True when the code might be good without them. */
   readonly causedByUnknown: boolean
 }
 

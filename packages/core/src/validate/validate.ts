@@ -157,7 +157,7 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
 
 const NO_REFUSALS: RunPolicy['refuses'] = new Set()
 
-/** What the call says, or else the host, or else nobody. */
+/** The option of the call, else that of the host. */
 function first<T>(own: T | undefined, general: T | undefined, usual: T): T {
   return own ?? general ?? usual
 }

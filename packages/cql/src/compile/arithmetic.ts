@@ -303,7 +303,7 @@ function decimalBoundary(amount: Decimal, end: 'least' | 'greatest', places: num
   return decimalOfUnits(BigInt(amount.units) + (isZero(amount) || amount.units > 0 ? gap : -gap), places) ?? null
 }
 
-/** Without the digits after so many places. */
+/** Without the digits after the given places. */
 function truncated({ units }: Decimal, places: number): Value {
   const step = 10n ** BigInt(8 - places)
   return decimalOfUnits((BigInt(units) / step) * step, places) ?? null

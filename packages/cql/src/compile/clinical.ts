@@ -132,7 +132,7 @@ function subsumption(holds: (left: Code, right: Code, test: SubsumptionTest) => 
   }
 }
 
-/** Whether a code, one of the codes of a concept, or one of a list is a member; a null code is none. */
+/** Whether a code, one of the codes of a concept, or one of a list is a member; a null code is not a member. */
 function isMember(value: Value, test: CodeTest): boolean {
   if (value === null) return false
   if (typeof value === 'string') return test(undefined, value)

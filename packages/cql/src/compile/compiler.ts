@@ -38,7 +38,7 @@ export interface RetrieveRequest {
   readonly type: string
   /** The profile that the retrieve names; undefined when it is that of the type itself. */
   readonly profile: string | undefined
-  /** What the profile demands; absent where it is that of the type, and where nobody knows profiles. */
+  /** What the profile demands; absent where it is that of the type, and where profiles are not known. */
   readonly ofProfile?: ProfileTest | undefined
   /** Whether all resources are meant, not only those of the subject (context Unfiltered). */
   readonly unfiltered: boolean
@@ -180,7 +180,7 @@ export interface References {
   vocabulary(node: ElmNode, kind: Vocabulary['kind']): Vocabulary
   /** The code systems that the library declares. */
   systems(): readonly Vocabulary[]
-  /** What a profile demands; `undefined` where nobody knows profiles. */
+  /** What a profile demands; `undefined` where profiles are not known. */
   profile(canonical: string): ProfileTest | undefined
   /** @throws {OperationError} `not-supported` when there is none. */
   terminology(node: ElmNode): LibraryTerminology

@@ -22,7 +22,7 @@ export function requiredAt(node: ElmNode, member: string): ElmNode {
   return part
 }
 
-/** The compiled operands of a node with so many of them. */
+/** The compiled operands of a node that must have this number of them. */
 export function operandsOf(node: ElmNode, scope: Scope, compiler: Compiler): readonly Compute[] {
   return partsAt(node, 'operand').map((operand) => compiler.compile(operand, scope))
 }

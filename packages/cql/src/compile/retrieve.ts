@@ -14,7 +14,7 @@ export type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElem
 
 const sifters = new WeakMap<Compute, Sifter>()
 
-/** The sifter of a retrieve whose query asks nothing but what may be known of a resource beforehand, and where nobody looks on. */
+/** The sifter of a retrieve whose query asks nothing but what may be known of a resource beforehand, and where no trace is recorded. */
 export function sifterOf(retrieve: Compute): Sifter | undefined {
   return sifters.get(retrieve)
 }

@@ -160,7 +160,7 @@ function asType(value: Value, type: TypeSpecifier, model: TypeModel): Value | un
   return isOfType(value, type, model) ? value : undefined
 }
 
-/** A type is named by so many characters at most. */
+/** Most characters of the name of a type. */
 const MAX_NAME = 100
 
 function typeText(type: TypeSpecifier): string {

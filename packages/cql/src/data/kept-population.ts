@@ -139,11 +139,11 @@ interface Bringing {
   /** Finds the population. */
   readonly query: SearchQuery
   readonly wanted: readonly KeptType[]
-  /** Whether the shelf may take so many bytes; others are emptied for it. */
+  /** Whether the shelf may take this many bytes; others are emptied for it. */
   readonly makeRoom: (shelf: Shelf, bytes: number) => boolean
 }
 
-/** Of so many subjects that are kept, one must have changed, so that all are read sooner than some. */
+/** When one of this many kept subjects has changed, reading all is faster than reading some. */
 const MANY = 4
 
 /** @returns Whether all that is wanted is kept as it is now. */

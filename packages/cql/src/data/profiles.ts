@@ -44,7 +44,7 @@ interface FixedItem {
 /** Characters of what a profile fixes, which is compared with each resource that a retrieve may find. Published profiles have some hundred. */
 const MAX_TEXT = 5_000
 
-/** Reads profiles through the content of a context. Like the definitions that `$validate` goes by, they are nobody's data. */
+/** Reads profiles through the content of a context. Like the definitions that `$validate` uses, they need no rights. */
 export function createProfiles(ctx: OperationContext, mode: RetrievedProfiles): Profiles {
   const asked = new Map<string, FixedItem[]>()
   return {

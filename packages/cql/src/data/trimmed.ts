@@ -2,7 +2,7 @@ import type { TypeDefinition } from 'fhir-ops/internal/fhirpath'
 import { isNode, type ElmNode } from '../elm/node.js'
 import type { FhirElement } from '../values/value.js'
 
-/** The JSON of a resource without the members that nobody reads. */
+/** The JSON of a resource without the members that no library reads. */
 class TrimmedResource {
   readonly [member: string]: unknown
 }

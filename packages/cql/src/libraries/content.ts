@@ -109,7 +109,7 @@ async function problemsOf(loading: Translating, resource: LibraryResource): Prom
 /**
  * As `translated`, for a text that is made of expressions.
  *
- * @throws {OperationError} `definition-invalid`, too, when one of them goes on with definitions of its own.
+ * @throws {OperationError} `definition-invalid`, too, when one of them continues with definitions of its own.
  */
 export async function translatedExpressions(loading: LibraryLoading, source: Source, count: number): Promise<LoadedLibrary> {
   const loaded = await translated(loading, source)
@@ -273,7 +273,7 @@ function checkCount(count: number): void {
   if (count >= MAX_LIBRARIES) throw new OperationError('too-costly', `A library may include at most ${MAX_LIBRARIES} others.`)
 }
 
-/** Read once for as long as the Library brings the same: that takes longer than the evaluation of a hundred subjects. */
+/** Read once for as long as the Library does not change: reading takes longer than evaluating a hundred subjects. */
 function publishedElm({ ctx }: LibraryLoading, resource: LibraryResource): ElmNode | undefined {
   const data = dataOf(resource, ELM_TYPE)
   if (data === undefined) return undefined

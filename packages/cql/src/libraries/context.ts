@@ -5,7 +5,7 @@ import { unsupportedElm } from '../problem.js'
 
 const UNFILTERED: ReadonlySet<string> = new Set(['Unfiltered', 'Population'])
 
-/** Whether what is in a context is about nobody: retrieves find the resources of all. */
+/** Whether a context has no subject: retrieves find the resources of all. */
 export function isUnfilteredContext(context: string): boolean {
   return UNFILTERED.has(context)
 }

@@ -61,7 +61,7 @@ export function resultAs(value: Value, type: TypeSpecifier | undefined, { model,
 /** Types that JavaScript has no values of, and that CQL writes as texts. */
 const OF_TEXTS: ReadonlySet<string> = new Set(['Long', 'Decimal', 'Date', 'DateTime', 'Time', 'Quantity', 'Ratio'])
 
-/** A value as a System type; `undefined` where it is none. */
+/** A value as a System type; `undefined` where it is not one. */
 type Read = (type: string, value: Value) => Value | undefined
 
 interface Reading {
@@ -113,7 +113,7 @@ function readingOf(type: string, value: Value): Value | undefined {
   return READINGS.get(type)?.(value)
 }
 
-/** A value as one of CQL's own types; `undefined` where it is none. */
+/** A value as one of CQL's own types; `undefined` where it is not one. */
 const READINGS: ReadonlyMap<string, (value: Value) => Value | undefined> = new Map([
   ['Integer', integerOf],
   ['Long', longOf],

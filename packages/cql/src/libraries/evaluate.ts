@@ -39,8 +39,8 @@ export interface EvaluationsOptions extends Omit<EvaluationOptions, 'now' | 'ret
 type Own = Pick<EvaluationOptions, 'retrieve' | 'subject'> & Pick<Evaluation, 'sift'>
 
 /**
- * Begins the evaluation of one subject after the other. It is one object, which forgets the subject before: nobody may hold on to it. What is made for each subject
- * costs as much as evaluating a small Measure.
+ * Begins the evaluation of one subject after the other. It is one object that is used again for the next subject, so it must not be kept. What is
+ * made for each subject costs as much as evaluating a small Measure.
  */
 export function createEvaluations({
   now,

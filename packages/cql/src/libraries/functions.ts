@@ -33,7 +33,7 @@ function helped(node: ElmNode, [operand]: readonly Compute[], { options }: Share
   }
 }
 
-/** The functions of a name with so many operands. */
+/** The functions of a name with a number of operands. */
 export function functionsOf(library: Library, name: string, arity: number): readonly ElmNode[] {
   return definitionsNamed(library.node, 'statements', name).filter((def) => isFunction(def) && nodesAt(def, 'operand').length === arity)
 }

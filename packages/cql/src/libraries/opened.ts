@@ -28,7 +28,7 @@ export interface Shared {
   nodes: number
   /** Context of the definition that is being compiled. */
   context: string
-  /** Found where nobody looks on at nodes. */
+  /** Computed at compile time, where no trace of nodes is recorded. */
   readonly constants: Constants
   /** Compiles the expression of a definition or function. What refers to it does not evaluate its nodes each time, or counts a call as such. */
   compile(library: Library, node: ElmNode, scope: Scope): Compiled
@@ -63,7 +63,7 @@ export interface Library {
 /** Nothing but what libraries define. */
 export const EMPTY_SCOPE: Scope = { aliases: new Map(), operands: new Map() }
 
-/** Begins a library. @throws {OperationError} `definition-invalid` for what is none, and for one that was translated with errors. */
+/** Opens a library. @throws {OperationError} `definition-invalid` for anything else, and for one that was translated with errors. */
 export function openLibrary(elm: unknown): Library {
   const node = isNode(elm) ? libraryIn(elm) : undefined
   const identifier = node === undefined ? undefined : identifierOf(node)

@@ -101,7 +101,7 @@ export function addContribution({ groups, supplements }: MeasureWork, id: string
   for (const [index, values] of contribution.supplements.entries()) supplements[index]?.add(id, values)
 }
 
-/** The same for so many subjects, who are members themselves and of whom nothing else is counted. */
+/** The same for a number of subjects who are members themselves and of whom nothing else is counted. */
 export function addAlike({ groups }: MeasureWork, { results }: Contribution, subjects: number): void {
   for (const [index, { members }] of results.entries()) groups[index]?.total.addCounts(members.map(({ length }) => length * subjects))
 }

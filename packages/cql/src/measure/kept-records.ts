@@ -13,7 +13,7 @@ import type { FhirElement } from '../values/value.js'
 import type { Prepared } from './prepare.js'
 import { FHIRPATH_LANGUAGE } from './languages.js'
 
-/** Whether a Measure is evaluated for a whole population, nobody looks on, and no results are kept. */
+/** Whether a Measure is evaluated for a whole population, no trace is recorded, and no results are kept. */
 export function isOfEverybody(scope: Scope): boolean {
   const { kept, individual, coverage, part, subject, practitioner } = scope
   if (kept !== undefined || individual === true || coverage === true || part !== undefined) return false

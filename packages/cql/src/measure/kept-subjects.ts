@@ -29,7 +29,7 @@ export interface Refresh {
   readonly done: () => void
 }
 
-/** Of so many subjects that are kept, one must be touched, so that all are read sooner than some. */
+/** When one of this many kept subjects is touched, reading all is faster than reading some. */
 const MANY = 4
 
 /** Finds out who must be evaluated; `undefined` where nothing is kept. */
@@ -65,7 +65,7 @@ export function keptSubjects(): KeptFor {
 /** Bytes of an entry of the map beside its key. */
 const ENTRY_BYTES = 64
 const CHARACTER_BYTES = 2
-/** Contributions that are alike are one; so many of them are known. */
+/** Equal contributions are one object; this many are remembered. */
 const MAX_SHARED = 10_000
 
 function createKept(maxBytes: number, subjectType: string): KeptSubjects {

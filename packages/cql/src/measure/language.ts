@@ -125,7 +125,7 @@ async function evaluatedBy(ctx: OperationContext, asked: Evaluated, { prepared: 
   return counter === undefined ? counts : { ...counts, coverage: counter.coverage(elmDefinitions(loadedLibraries(prepared))) }
 }
 
-/** Counts whom searches decide, and finds out who is left; what is kept of everybody is evaluated sooner than a part of them is read. */
+/** Counts the subjects that searches decide, and finds those that are left; evaluating everybody from what is kept is faster than reading a part. */
 async function toEvaluate(
   ctx: OperationContext,
   work: MeasureWork,
@@ -173,7 +173,7 @@ interface Watched {
   readonly kept?: KeptPopulation | undefined
   /** What is kept of results; absent where nothing is. */
   readonly refresh: Refresh | undefined
-  /** Called with each subject and its results, which are absent where its evaluation failed; absent where nobody looks on. */
+  /** Called with each subject and its results, which are absent where its evaluation failed; absent where no trace is recorded. */
   readonly after: ((own: SubjectRecords, results: readonly SubjectResult[] | undefined) => Promise<void>) | undefined
 }
 
@@ -198,7 +198,7 @@ async function countsOf(
   }
 }
 
-/** What the subjects of a part come to. */
+/** The counts of the subjects of a part. */
 function sumsOf({ groups, supplements }: MeasureWork, left: Watched['left']): MeasureSums {
   return {
     groups: groups.map(({ total }) => total.sum()),
@@ -295,7 +295,7 @@ function populationOf(scope: Scope): Pick<Population, 'conditions' | 'type'> {
   return { type: scope.subjectType, conditions: subjectConditions(scope) }
 }
 
-/** Everybody whom the report is about, page by page, with records: all that retrieves may find is read with them, but for a single subject. */
+/** Everybody whom the report is about, page by page, with records: all that retrieves may find is read with them, except a single subject. */
 async function* subjects(
   ctx: OperationContext,
   { scope, prepared, groups }: MeasureWork,

@@ -142,7 +142,7 @@ function observed(
 }
 
 /**
- * The number or amount that was observed. An element without a value is none.
+ * The number or amount that was observed. An element without a value does not count.
  *
  * @throws {OperationError} `definition-invalid` for what is not a number.
  */

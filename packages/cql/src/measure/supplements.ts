@@ -16,7 +16,10 @@ export interface EvaluatedSupplement {
   values(): SupplementValues
 }
 
-/** Begins the total of one of the Measure's supplements. Null is nobody's value; what a subject has twice counts once; resources are named for a single subject. */
+/**
+ * Begins the total of one of the Measure's supplements. Null does not count; what a subject has twice counts once; resources are named for a single
+ * subject.
+ */
 export function evaluatedSupplement(
   criterion: CompiledCriterion,
   { prepared, individual }: { readonly prepared: Prepared; readonly individual: boolean },

@@ -145,7 +145,7 @@ function elementOf(
   return { kind: 'fhir', type, json: json ?? undefined }
 }
 
-/** A member of a JSON object; `undefined` when it is none or has none. */
+/** A member of a JSON object; `undefined` when it is not one or has none. */
 export function memberOf(json: unknown, name: string): unknown {
   if (!isRecord(json)) return undefined
   const member = json[name]
@@ -157,7 +157,7 @@ function isRecord(json: unknown): json is Readonly<Record<string, unknown>> {
   return typeof json === 'object' && json !== null
 }
 
-/** The System value of a FHIR primitive; `undefined` for elements that are none, null for one without a value. */
+/** The System value of a FHIR primitive; `undefined` for elements that are not primitive, null for one without a value. */
 export function systemValueOf({ type, json }: FhirElement, offset: number): Value | undefined {
   if (type.kind !== 'primitive') return undefined
   if (typeof json === 'boolean') return json

@@ -80,7 +80,7 @@ const INPUT = inputShape<EvaluateCqlInput>({
 
 /** How CQL is evaluated. */
 export interface EvaluateCqlOptions {
-  /** Translates CQL text; what brings no ELM is refused when absent. */
+  /** Translates CQL text; when absent, a Library without ELM is refused. */
   readonly translator?: CqlTranslator | undefined
   /** Offset in minutes of times that have none. Default 0. */
   readonly offset?: number | undefined

@@ -18,7 +18,7 @@ export interface CountedGroups {
   readonly onlyWhole?: boolean | undefined
 }
 
-/** Of so many subjects one must be left to evaluate, at most, so that it is worth it to count the others. */
+/** Counting pays when at most one of this many subjects is left to evaluate. */
 const FEW = 4
 
 /**

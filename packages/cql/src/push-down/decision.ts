@@ -26,7 +26,7 @@ export interface Decision {
   readonly yes: Condition
   /** Who meets this: it is false. For all others it is unknown, or null. */
   readonly no: Condition
-  /** Whether nobody's evaluation can fail. */
+  /** Whether no evaluation can fail. */
   readonly isSafe: boolean
   /** Whether it is known for everybody. */
   readonly isWhole: boolean
@@ -83,7 +83,7 @@ export function anyOf(...conditions: readonly Condition[]): Condition {
   return others.length === 1 && only !== undefined ? only : { kind: 'or', conditions: others }
 }
 
-/** Whether nobody can meet a condition. */
+/** Whether no resource can meet a condition. */
 export function isOfNobody(condition: Condition): boolean {
   return condition.kind === 'or' && condition.conditions.length === 0
 }

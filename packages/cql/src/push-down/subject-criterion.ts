@@ -23,7 +23,7 @@ export async function subjectDecision(place: Place, node: ElmNode): Promise<Deci
   return comparison.isNegated ? negation(isOlder) : isOlder
 }
 
-/** Comparisons with a number of years, as "at least so many years more", or the contrary. */
+/** Comparisons with a number of years, as "at least N years more", or the opposite. */
 const AGES: ReadonlyMap<string, { readonly more: 0 | 1; readonly isNegated: boolean }> = new Map([
   ['GreaterOrEqual', { more: 0, isNegated: false }],
   ['Greater', { more: 1, isNegated: false }],
@@ -48,7 +48,7 @@ async function ofCode(place: Place, left: ElmNode, right: ElmNode): Promise<Deci
 
 const MARGIN_MS = 2 * 86_400_000
 
-/** Whether somebody is at least so old at a date: not for whom was born about that day, so many years before, or at a date that is not known so far. */
+/** Whether somebody has reached an age at a date; not decided for births on about that day, or with a date that is not precise enough. */
 async function ofAge(place: Place, node: ElmNode, years: number): Promise<Decision> {
   const [born, at] = nodesAt(node, 'operand')
   const isYears = typeOf(node) === 'CalculateAgeAt' && textAt(node, 'precision') === 'Year'

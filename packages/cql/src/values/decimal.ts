@@ -16,7 +16,7 @@ const SCALE = 100_000_000
 const BIG_SCALE = 100_000_000n
 const MAX_UNITS = 10n ** 28n - 1n
 
-/** A decimal of so many steps of 10^-8; `undefined` when it is too large to be one. */
+/** A decimal of a number of steps of 10^-8; `undefined` when it is too large to be one. */
 export function decimalOfUnits(units: number | bigint, places: number = MAX_PLACES): Decimal | undefined {
   const kept = typeof units === 'bigint' && isSafe(units) ? Number(units) : units
   if (typeof kept === 'bigint' && (kept > MAX_UNITS || kept < -MAX_UNITS)) return undefined
@@ -163,7 +163,7 @@ export function wholePart({ units }: Decimal): { readonly whole: bigint; readonl
   return { whole: big / BIG_SCALE, rest: rest === 0n ? 0 : rest < 0n ? -1 : 1 }
 }
 
-/** Digits after the point, without trailing zeros, of so many steps of 10^-8. */
+/** Digits after the point, without trailing zeros, of a number of steps of 10^-8. */
 export function placesOf(units: number | bigint): number {
   return significantLength((bigOf(units) % BIG_SCALE).toString().replace('-', '').padStart(MAX_PLACES, '0'))
 }

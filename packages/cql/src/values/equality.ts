@@ -171,7 +171,7 @@ function equivalentRatios(a: Ratio, b: Ratio, convert: UnitConversion): boolean 
   return unitsFit && Math.abs(an * bd - bn * ad) <= Math.abs(an * bd) * 1e-12
 }
 
-/** Pairs of codes that are compared sooner than put into a set. */
+/** Up to this many pairs of codes, comparing is faster than building a set. */
 const FEW_PAIRS = 64
 
 function equivalentCodes(a: readonly Code[], b: readonly Code[]): boolean {

@@ -16,10 +16,10 @@ const MAX_DEPTH = 200
 /** Characters of a text that cost as much as an item of a list. */
 const TEXT_OF_ITEM = 512
 
-/** So many items. */
+/** A list of this many items is short. */
 const SHORT = 32
 
-/** What a value costs as an item of a list is so many times what it costs alone, beside the operator. */
+/** An item of a list costs this many times what the value costs alone, beside the operator. */
 const SINGLE = 8
 
 /** What an item costs beside a number: comparing intervals means finding the bounds of both, comparing quantities looking at units. */

@@ -12,7 +12,7 @@ export interface Job {
   readonly progress: Progress | undefined
   /** The answer, once the work has ended, be it a failure. */
   readonly answer: Answer | undefined
-  /** When the answer is forgotten; absent while the work goes on. */
+  /** When the answer is removed; absent while the work runs. */
   readonly expires: Date | undefined
 }
 
@@ -30,13 +30,13 @@ export interface Jobs {
   /**
    * Begins, or waits for its turn.
    *
-   * @param owner The login id of the session; nobody in particular when absent.
+   * @param owner The login id of the session; absent without sessions.
    * @throws {OperationError} `throttled` when too many jobs, or bytes of answers, are kept; `unavailable` after `close`.
    */
   start(owner: string | undefined, work: JobWork): Job
   /** The job of an owner; `undefined` for that of another, too. */
   find(owner: string | undefined, id: string): Job | undefined
-  /** Ends the work, if it goes on, and forgets the answer. False where the owner has no such job. */
+  /** Ends the work, if it still runs, and forgets the answer. False where the owner has no such job. */
   remove(owner: string | undefined, id: string): boolean
   /** Refuses new jobs, waits for those under way, and cancels what takes too long. */
   close(): Promise<void>

@@ -61,7 +61,7 @@ const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_KNOWN = 10_000
 /** A text that is not a token seldom becomes one: it takes the time in which an issuer's instances hear of a new token. */
 const REFUSED_MS = 10_000
-/** So many questions to the issuer at the same time, and so many waiting. */
+/** How many questions to the issuer run and wait at the same time. */
 const QUESTIONS = { concurrency: 64, queue: 256, refusal: 'Too many requests at the same time.' }
 
 /** Answers of the issuer by digest of the token; a token is never kept. */

@@ -11,9 +11,9 @@ export interface IssuerEndpoint {
 const TIMEOUT_MS = 5_000
 
 /**
- * The JSON object that an issuer answers with: within 5 seconds, without redirects, so many bytes at most.
+ * The JSON object that an issuer answers with: within 5 seconds, without redirects, at most `maxBytes`.
  *
- * @throws whatever goes wrong; its text is for nobody but the operator.
+ * @throws whatever goes wrong; its text is for the operator only.
  */
 export async function issuerJson({ uri, fetch, maxBytes }: IssuerEndpoint, init: RequestInit): Promise<JsonObject> {
   const response = await fetch(uri, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -43,7 +43,7 @@ export const ADDRESS: MemberKind = {
   is: (value) => typeof value === 'string' || typeof value === 'function',
 }
 
-/** @returns The address, checked as by `checkIssuerUri`. @throws {TypeError} immediately for a text that is none. */
+/** @returns The address, checked as by `checkIssuerUri`. @throws {TypeError} immediately for a text that is not an address. */
 export function issuerAddress(
   name: string,
   { uri, allowInsecureLoopback }: { readonly uri: IssuerAddress; readonly allowInsecureLoopback: boolean },
@@ -57,7 +57,7 @@ export function issuerAddress(
   return async () => uri
 }
 
-/** A name such as `127.example.org` is none. */
+/** A name such as `127.example.org` is not a loopback address. */
 const LOOPBACK = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
 
 /** @throws {TypeError} for an address that is neither https nor, where that is allowed, http on the loopback interface, or names a user. */

@@ -170,10 +170,10 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
 }
 
 /**
- * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by
- * `If-None-Match: *`. A version without quotes is taken, as clients send it; what is malformed matches none.
+ * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by `If-None-Match: *`.
+ * A version without quotes is taken, as clients send it; what is malformed matches none.
  *
- * @throws {OperationError} `version-conflict` where the present version is none of several that `If-Match` names, one that `If-None-Match` does, or
+ * @throws {OperationError} `version-conflict` where the present version is not among several that `If-Match` names, is named by `If-None-Match`, or
  *   later than `If-Unmodified-Since`.
  */
 async function expectedVersion(exchange: Exchange, address: Named): Promise<string | null | undefined> {

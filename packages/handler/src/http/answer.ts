@@ -20,7 +20,7 @@ export interface Answer {
 
 /** Where the answer to a request is kept for those who ask the same. */
 export interface KeptAnswer {
-  /** Absent when nobody has asked it since the definitions changed. */
+  /** Absent when it was not requested since the definitions changed. */
   readonly answer: Answer | undefined
   /** Keeps an answer that is a success and not long. */
   keep(answer: Answer): void
@@ -133,7 +133,7 @@ function webBody({ body, bytes, pieces, stream }: Answer): ConstructorParameters
   return body ?? (bytes && new Uint8Array(bytes)) ?? null
 }
 
-/** Lines are sent together up to about so many characters. */
+/** Lines are sent together up to about this many characters. */
 const CHUNK = 32 * 1024
 
 /**

@@ -11,7 +11,10 @@ export interface HttpRequest {
   readonly hasBody: boolean
   /** Reading starts with the first chunk asked for; asked for once. @throws {OperationError} `unforeseen`, see `bodyTaken` */
   body(): AsyncIterable<Uint8Array>
-  /** The same, where a server has something quicker than an iterator: hands over chunk by chunk, at once where all have arrived, and stops when `take` throws. @throws as `take`, and as `body` */
+  /**
+   * The same, where a server has something quicker than an iterator: passes chunk by chunk, at once where all have arrived, and stops when `take`
+   * throws. @throws as `take`, and as `body`
+   */
   readBody?(take: (chunk: Uint8Array) => void): void | Promise<void>
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined

@@ -76,7 +76,7 @@ function refuse(status: keyof typeof REASONS, socket: Duplex): void {
   socket.end(`${lines.join('\r\n')}\r\n\r\n`, () => socket.destroy())
 }
 
-/** Written out: to import `node:http` makes Node load HTTP/2 and its client, too, and whoever makes the server has imported it or has not. */
+/** Written out: to import `node:http` makes Node load HTTP/2 and its client, too, and the host that makes the server may not need it. */
 const REASONS = { 400: 'Bad Request', 413: 'Payload Too Large', 431: 'Request Header Fields Too Large' } as const
 
 function statusOf(error: Error): keyof typeof REASONS | undefined {

@@ -94,8 +94,8 @@ function endGently(response: ServerResponse, body: string | undefined, unread: I
 const STALL_MS = 30_000
 
 /**
- * Sends a text in pieces, each made when the one before has left. Stops when the reader has gone. After a failure the connection ends without
- * the end of the answer, so that nobody takes it for the whole.
+ * Sends a text in pieces, each made when the one before has left. Stops when the reader has gone. After a failure the connection ends without the end
+ * of the answer, so that it is not taken for the whole.
  */
 async function sendStream(response: ServerResponse, stream: AsyncIterable<string> | Iterable<string | Uint8Array>): Promise<void> {
   const gone = new Promise<void>((resolve) => {
@@ -126,7 +126,10 @@ export interface Outbox {
   end(response: ServerResponse, body: string | undefined): void
   /** Called for each new request: what waits for long enough does not wait for that one, too. */
   requestArrives(): void
-  /** The pieces of a text that is made while it is sent, a few of all such texts between two looks at the sockets: many readers at once hold nobody up. */
+  /**
+   * The pieces of a text that is made while it is sent, a few of all such texts between two looks at the sockets: many readers at once do not block
+   * others.
+   */
   inTurns(pieces: Iterable<string>): AsyncIterable<string>
 }
 

@@ -47,7 +47,7 @@ export function operationNames(): (place: PathPlace, route: Route) => string {
   }
 }
 
-/** `delete` and the like alone are words that languages and clients have taken. */
+/** Words such as `delete` are reserved in languages and clients. */
 function wordOfAny(interaction: string): string {
   return interaction.includes('-') || interaction === 'batch' ? '' : 'resource'
 }

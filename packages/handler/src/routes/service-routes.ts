@@ -150,7 +150,7 @@ function protectedResource({ baseUrl }: Service, { issuer }: SmartConfiguration)
   }
 }
 
-/** It is the issuer's: clients compare its `issuer` with whom they trust. @throws {OperationError} `not-found` where there is none. */
+/** The document is the issuer's: clients compare its `issuer` with the one they trust. @throws {OperationError} `not-found` where there is none. */
 function issuerDocument(stated: SmartConfiguration): SmartConfiguration {
   if (typeof stated['issuer'] === 'string') return stated
   throw new OperationError('not-found', 'No issuer of tokens is configured for this service.')

@@ -46,13 +46,13 @@ export interface LoincImport {
 const SHAPE: InputShape = inputShape<LoincImportOptions>({ work: TEXT, progress: needed(FUNCTION), release: TEXT, languages: listOf(TEXT) })
 
 /**
- * Imports a release of LOINC in CSV into a concept store: codes, parts, groups, lists of answers, answers, the hierarchy,
- * and names in the languages that are asked for. Panels are not imported. The tables of the release are joined on disk, so
- * memory does not grow with it, in the file that `work` names; after an abort the next run goes on behind the rows that were taken.
+ * Imports a release of LOINC in CSV into a concept store: codes, parts, groups, lists of answers, answers, the hierarchy, and names in the languages
+ * that are asked for. Panels are not imported. The tables of the release are joined on disk, so memory does not grow with it, in the file that `work`
+ * names; after an abort the next run continues after the rows that were read.
  *
  * @param path Folder or ZIP archive of the release.
- * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be derived from its name; `parameter-value` for a language that it does not have; `conflict` when another import works with the same file.
+ * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version cannot be
+ *   derived from its name; `parameter-value` for a language that it does not have; `conflict` when another import works with the same file.
  */
 export async function importLoinc(concepts: ConceptStore, path: string, options: LoincImportOptions): Promise<LoincImport> {
   checkOptions('importLoinc', SHAPE, options)

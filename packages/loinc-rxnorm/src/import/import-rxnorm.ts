@@ -32,12 +32,12 @@ const SHAPE: InputShape = inputShape<RxnormImportOptions>({ work: TEXT, progress
 
 /**
  * Imports a release of RxNorm in RRF into a concept store: the concepts of RxNorm itself with their names, term types, semantic types and
- * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, so memory does not
- * grow with the release, in the file that `work` names; after an abort the next run goes on behind the rows that were taken.
+ * relationships. Names and codes of other sources, attributes and archived concepts are not imported. The files are joined on disk, so memory does
+ * not grow with the release, in the file that `work` names; after an abort the next run continues after the rows that were read.
  *
  * @param path Folder or ZIP archive of the release.
- * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version
- *   cannot be derived from its name; `conflict` when another import works with the same file.
+ * @throws {OperationError} `not-found` or `definition-invalid` when the release cannot be used; `parameter-required` when its version cannot be
+ *   derived from its name; `conflict` when another import works with the same file.
  */
 export async function importRxnorm(concepts: ConceptStore, path: string, options: RxnormImportOptions): Promise<StoredSystem> {
   checkOptions('importRxnorm', SHAPE, options)

@@ -52,8 +52,9 @@ export function connectionsOf(pool: PostgresPool, options: ConnectionOptions): C
 }
 
 /**
- * Listens to connections, as an error that nobody listens for ends the process. What breaks while nobody uses it is replaced by the pool, what breaks
- * in use fails its call. Who waits for the promise of a connection comes too late: what ends it may arrive in one piece with what admits it.
+ * Listens to connections, as an error without a listener ends the process. A connection that breaks while it is idle is replaced by the pool, one in
+ * use fails its call. The listener is added before the promise of the connection resolves: the message that ends it may arrive together with the one
+ * that admits it.
  */
 function listenerOf(pool: PostgresPool): (client: PostgresClient) => void {
   const heard = new WeakSet<PostgresClient>()

@@ -56,7 +56,7 @@ interface CopyConnection {
   endCopyFrom(): void
 }
 
-/** What `pg` runs instead of a query: it hands over the connection, and then each message of the server. */
+/** What `pg` runs instead of a query: it gets the connection, and then each message of the server. */
 interface CopyQuery {
   readonly query_timeout: number
   /** Set by the driver, to end its time limit. */

@@ -69,8 +69,8 @@ export function storageFailure(error: unknown): OperationError {
 }
 
 /**
- * Whether the server has undone the transaction because of another one, so that it may be tried again: a serialization failure, a
- * deadlock, or a row or table that another one made first. A lost connection is none of these, as its outcome is not known.
+ * Whether the server has undone the transaction because of another one, so that it may be tried again: a serialization failure, a deadlock, or a row
+ * or table that another one made first. A lost connection is not among these, as its outcome is not known.
  */
 export function wasOvertaken(error: unknown): boolean {
   return OVERTAKEN.has(codeOf(error) ?? '')

@@ -28,8 +28,9 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
 export type Step = readonly Sql[]
 
 /**
- * Rows bear the transaction that wrote them, whoever does, older processes and other programs too. What somebody removes leaves its address, but for what is
- * within others. Other engines may have the functions and yet no such transactions: in this one, a row that it has changed says the same as the function.
+ * Rows bear the transaction that wrote them, whoever does, older processes and other programs too. What somebody removes leaves its address, except
+ * what is within others. Other engines may have the functions and yet no such transactions: in this one, a row that it has changed says the same as
+ * the function.
  */
 const TRANSACTIONS: Step = [
   sql`UPDATE fhir_schema SET version = version`,
@@ -54,31 +55,31 @@ const TRANSACTIONS: Step = [
   sql`CREATE TRIGGER fhir_resource_removed AFTER DELETE ON fhir_resource FOR EACH ROW WHEN (left(OLD.type, 1) <> '#') EXECUTE FUNCTION fhir_remove()`,
   sql`ALTER TABLE fhir_resource ENABLE ALWAYS TRIGGER fhir_resource_removed`,
 ]
-/** A step of its own, so that reads go on while it is made. Of resources that were there before it has nothing. */
+/** A step of its own, so that reads continue while it is made. It has nothing of resources that existed before. */
 const CHANGED: Step = [sql`CREATE INDEX IF NOT EXISTS fhir_resource_changed ON fhir_resource (changed_in) WHERE changed_in IS NOT NULL`]
 
 /** What engines that cannot do it leave out. */
 const OPTIONAL: ReadonlySet<Step | undefined> = new Set([TRANSACTIONS, CHANGED])
 
 /**
- * The schema, forward only: `fhir_schema` holds the number of steps that the database has seen. A step that was released is never
- * edited, and can be run again after it was cut short.
+ * The schema, forward only: `fhir_schema` holds the number of steps that the database has seen. A step that was released is never edited, and can be
+ * run again after it was cut short.
  *
- * Processes of the version before go on serving while a step is made and after it. So a step adds what they need not know: tables, indexes, columns with
- * a default or without NOT NULL. What they cannot serve any more, such as a column that goes, is a later release's step, whose last statement is
+ * Processes of the version before continue serving while a step is made and after it. So a step adds what they can ignore: tables, indexes, columns
+ * with a default or without NOT NULL. What they cannot serve any more, such as a removed column, is a later release's step, whose last statement is
  * `servesFrom` with its number: processes that know less are refused from then on.
  *
- * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions go on rising. `changed_in` is the
+ * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions keep rising. `changed_in` is the
  *   transaction that wrote it; of what was written before there was such a column, nothing.
- * - `fhir_removed`: the addresses of rows that somebody else removed from it; this adapter only removes what is within others.
- * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole;
- *   three indexes cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids behind them.
+ * - `fhir_removed`: the addresses of rows that other programs removed from it; this adapter removes only contained resources.
+ * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole; three indexes
+ *   cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids behind them.
  * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
  * - `fhir_user`, `fhir_session`: users and sessions.
  * - `fhir_revision`: one row, which changes with the definitions.
  * - `fhir_system`: versions of imported code systems, staged, published or replaced; `fhir_section` holds their content.
  *
- * Keys are made of what callers give: there is no sequence, so that a distributed engine needs no point in common.
+ * Keys are made of what callers give: there is no sequence, on which a distributed engine would have to synchronize.
  */
 export const MIGRATIONS: readonly Step[] = [
   [
@@ -180,8 +181,8 @@ export function servesFrom(version: number): Sql {
 }
 
 /**
- * Brings the database to the newest schema, with all indexes. Of several processes one does each step while the others wait; when it dies, the next
- * one goes on. A database of a newer version that serves this one is left as it is.
+ * Migrates the database to the newest schema, with all indexes. Of several processes one does each step while the others wait; when it dies, the next
+ * one continues. A database of a newer version that serves this one is left as it is.
  *
  * @throws {OperationError} `storage-damaged` when a newer version of this adapter was here that does not serve this one.
  */
@@ -206,7 +207,7 @@ export async function migrateToFill(db: Database): Promise<boolean> {
   return !(await isCurrent(db, MIGRATIONS))
 }
 
-/** Makes the indexes that a first load left out. Nobody writes meanwhile. */
+/** Makes the indexes that a first load left out, while nothing is written. */
 export async function makeIndexes(db: Database): Promise<void> {
   await inTurn(db, async (executor) => {
     await executor.rows(sql`SET LOCAL maintenance_work_mem = '256MB'`)
@@ -249,9 +250,9 @@ const LOCK_WAIT_MS = 500
 const LOCK_PAUSE_MS = 500
 
 /**
- * Runs what changes the schema, while no other process does. Where somebody works on a table for long, such as a backup, it tries again and again rather
- * than keep those who serve waiting. The turn is tried for in the same way: a transaction that waits for the row would hold a lock on its table, and
- * whoever has the turn could not change that table.
+ * Runs what changes the schema, while no other process does. While a table is locked for long, such as by a backup, it retries instead of blocking
+ * the processes that serve. The turn is tried for in the same way: a transaction that waits for the row would hold a lock on its table, and whoever
+ * has the turn could not change that table.
  */
 async function inTurn<T>(db: Database, work: (executor: Executor) => Promise<T>): Promise<T> {
   for (;;) {

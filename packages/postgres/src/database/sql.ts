@@ -28,7 +28,7 @@ export interface PostgresClient {
 /** The part of a pool that this adapter calls; `Pool` of `pg` fits. Each connection must be a session of its own. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
-  /** Tells of a connection that was lost while nobody used it. */
+  /** Reports a connection that was lost while it was idle. */
   on(event: 'error', listener: (error: Error) => void): unknown
   /** Tells who is handed over next: a connection that is listened to from then on ends no process. Other pools than that of `pg` may tell nothing. */
   on(event: 'acquire', listener: (client: PostgresClient) => void): unknown
@@ -64,7 +64,7 @@ export type Sql = AnySql<PostgresValue>
 /** Writes SQL for PostgreSQL as a template; what is interpolated is bound. */
 export const sql: SqlTag<PostgresValue> = sqlTag()
 
-/** A statement, with a name when it is always the same but for its values. */
+/** A statement, with a name when it is always the same except for its values. */
 export interface Statement extends Sql {
   readonly name?: string
   /** How long the driver waits for the answer, where that is another time than for all statements. */

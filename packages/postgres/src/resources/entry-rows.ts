@@ -88,7 +88,7 @@ interface Insertion<R> {
   readonly columns: readonly Column<R>[]
 }
 
-/** So many rows are copied: COPY takes one more round trip, and less time of both sides for each row. */
+/** From this many rows on COPY is used: it takes one more round trip, and less time on both sides for each row. */
 const COPIED_FROM = 100
 
 /** Adds rows to a table. */

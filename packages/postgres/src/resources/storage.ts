@@ -63,7 +63,7 @@ export function storageIn(db: Database, { now, history, cacheCharacters, reading
   }
 }
 
-/** What depends on more changes than this is sooner made again. */
+/** What depends on more changes than this is rebuilt, which is faster. */
 const MAX_CHANGES = 4_000
 
 /** Which transactions were over at a moment. */

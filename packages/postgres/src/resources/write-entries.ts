@@ -13,7 +13,7 @@ export interface Writing {
   readonly history: boolean
 }
 
-/** Applies puts and deletions in order: locks the ids, works out what becomes of them, and writes that table by table. */
+/** Applies puts and deletions in order: locks the ids, determines the new versions, and writes table by table. */
 export async function writeEntries(
   db: Database,
   entries: readonly WriteEntry[],
@@ -31,7 +31,7 @@ export async function writeEntries(
   })
 }
 
-/** The last versions, which nobody else changes from here on. An id that is not there cannot be locked: adding it fails if another has. */
+/** The last versions, locked until the transaction ends. An id that does not exist cannot be locked: adding it fails if another transaction has added it. */
 async function lockedVersions(executor: Executor, addresses: readonly Address[]): Promise<readonly VersionBefore[]> {
   const lock = sql`SELECT r.type, r.id, r.version, r.updated, r.text IS NOT NULL AS current
     FROM ${addressRows(addresses)} JOIN fhir_resource r ON r.type = w.type AND r.id = w.id ORDER BY r.type, r.id FOR UPDATE OF r`

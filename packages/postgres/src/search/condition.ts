@@ -50,7 +50,7 @@ function isOfIndex(comparison: EntryTest['all'][number]): boolean {
   return comparison.op === 'in' && comparison.operands.every(isAnsweredByIndex)
 }
 
-/** The exact tests among conditions that must all hold, of which so many are looked at. */
+/** The exact tests among conditions that must all hold, up to a fixed number. */
 export function exactTests(where: Condition): readonly EntryTest[] {
   return conjuncts(where)
     .flatMap((condition) => exactTest(condition) ?? [])
@@ -64,7 +64,7 @@ export function passesExactly(name: Sql, type: string, { param, all }: EntryTest
   return sql`${name}.type = ${type} AND ${passes(name, { param, any: [all] })}`
 }
 
-/** Whether a resource passes the test. OFFSET keeps the planner from making a join of it. Nobody else calls a row `x`. */
+/** Whether a resource passes the test. OFFSET keeps the planner from making a join of it. No other row is called `x`. */
 export function hasExactly(type: string, test: EntryTest, id: Sql): Sql {
   return sql`EXISTS (SELECT 1 FROM fhir_entry x WHERE ${passesExactly(sql`x`, type, test)} AND x.id = ${id} OFFSET 0)`
 }

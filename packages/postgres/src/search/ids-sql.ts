@@ -99,7 +99,7 @@ function idsReferringTo(type: string, { param, query }: RefersTo): Sql {
   return sql`SELECT e.id FROM unnest(ARRAY(${joined(targets, ' UNION ALL ')})) AS target, LATERAL (${references}) AS e`
 }
 
-/** So many sources are rather looked up one by one. */
+/** Up to this many sources are looked up one by one. */
 const FEW_SOURCES = 1_000
 
 /** Entries may refer to what does not exist. The references of many sources are found by going through all references once. */

@@ -11,7 +11,7 @@ import { isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
  * many have each of the values, no further than it has to, and takes the first that few have; where many have each, it says so.
  */
 
-/** So many resources with a value are few. First such a value is looked for, then one that no more than a multiple of it have. */
+/** A value that at most this many resources have is rare. A rare value is looked for first, then one that at most a multiple of it have. */
 export interface Few {
   readonly few: number
 }

@@ -11,7 +11,7 @@ export interface Page {
   /** What comes after the page before. */
   readonly after: Sql
   readonly limit: number
-  /** Texts of so many bytes or more are left out. */
+  /** Texts of this many bytes or more are left out. */
   readonly textBelow: number
 }
 
@@ -19,7 +19,7 @@ export interface Page {
 interface Found extends Page {
   /** Rows with their sort columns. */
   readonly found: Sql
-  /** So many of the first sort columns are never null. */
+  /** Number of the first sort columns that are never null. */
   readonly filled: number
 }
 

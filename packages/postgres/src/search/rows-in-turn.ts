@@ -20,7 +20,7 @@ import { numberAt, sql, type Row, type Sql } from '../database/sql.js'
 /** A page that is looked for along an index. */
 export interface InTurn extends Page {
   readonly position: Position | undefined
-  /** So many resources are few. */
+  /** A result of at most this many resources is small. */
   readonly few: number
 }
 
@@ -28,9 +28,9 @@ export interface InTurn extends Page {
 const MANY = 10
 /** Of fewer matches, as many times fewer rows are gone through first: where the page is not among them, that took this share of the time to sort. */
 const SHARE = 4
-/** So many times `few` rows are gone through first: what matches may all be far off, such as those of a year long ago, the latest first. */
+/** Number of rows, as a multiple of `few`, that are read first: all matches may be far away, such as those of a year long ago, latest first. */
 const NEAR = 5
-/** With more matches than this times `few` to put them in order takes longer than to go on. */
+/** With more matches than this times `few`, sorting them takes longer than reading on. */
 const TOO_MANY_TO_SORT = 100
 
 /** A page of the resources that meet one condition, along the ids. `undefined` where there is none nearby. */

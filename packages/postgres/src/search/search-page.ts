@@ -17,7 +17,7 @@ const NOTHING = createResourceCache({ maxCharacters: 0 })
 
 /** How a page is looked for. */
 interface Search {
-  /** So many resources are looked at one by one. Default 1,000. */
+  /** Up to this many resources are examined one by one. Default 1,000. */
   readonly few?: number
   /** Large resources that need not be read again. */
   readonly cache?: ResourceCache
@@ -33,7 +33,7 @@ export async function searchPage(db: Executor, query: SearchQuery, { few = FEW, 
 
 interface Reading {
   readonly few: number
-  /** Texts of so many bytes or more are left out. */
+  /** Texts of this many bytes or more are left out. */
   readonly textBelow: number
 }
 
@@ -115,7 +115,7 @@ function cursorAt(row: Row, { sort = [] }: SearchQuery): string {
   return cursorOf({ id: textAt(row, 'id'), keys })
 }
 
-/** So many resources are rather looked at one by one than through sets. */
+/** Up to this many resources are examined one by one instead of through sets. */
 const FEW = 1_000
 /** Conditions that are looked at; there is seldom a better one behind these. */
 const MAX_LOOKED_AT = 8

@@ -76,7 +76,7 @@ const MAX_LENGTH = 100
 /**
  * Takes a language tag apart, whatever its case.
  *
- * @returns Why it is none when it is not valid.
+ * @returns Why it is not valid, if so.
  * @see https://www.rfc-editor.org/rfc/rfc5646 sections 2.1 and 2.2.9
  */
 export function readTag(registry: SubtagRegistry, code: string): LanguageTag | string {

@@ -51,7 +51,7 @@ export type Constraint =
   | { readonly kind: 'refined'; readonly focus: Constraint; readonly refinement: Refinement }
   | { readonly kind: 'dotted'; readonly focus: Constraint; readonly attributes: readonly Constraint[] }
 
-/** How often something may occur; without `max` as often as it likes. */
+/** How often something may occur; without `max` there is no upper limit. */
 export interface Cardinality {
   readonly min: number
   readonly max?: number

@@ -35,7 +35,7 @@ export function parseSet<T>(reader: EclReader, item: (reader: EclReader) => T): 
   return items
 }
 
-/** Passes over a term between bars, if one comes next. */
+/** Skips a term between bars, if one comes next. */
 function passTerm(reader: EclReader): void {
   const end = reader.at
   reader.blanks()

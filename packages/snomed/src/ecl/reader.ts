@@ -2,7 +2,7 @@
 export interface EclReader {
   /** Where the next character is, from 0. */
   readonly at: number
-  /** Passes over white space and comments; true when there was any. */
+  /** Skips white space and comments; true when there was any. */
   blanks(): boolean
   /** True when these characters come next. */
   sees(text: string): boolean

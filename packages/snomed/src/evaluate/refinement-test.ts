@@ -6,7 +6,7 @@ import { isConcrete, CONCRETE } from '../release/section-reader.js'
 import { eachMember, type EclScope, rowsOf, type RowRange } from './ecl-scope.js'
 import { termTest } from './text-match.js'
 
-/** What a refinement comes to. */
+/** A refinement, prepared for tests. */
 export interface RefinementTest {
   /** True for a concept or expression with such relationships. */
   readonly holds: (range: RowRange) => boolean
@@ -117,7 +117,7 @@ function* groupsOf(range: RowRange): Generator<RowRange> {
 /** True for the value of an attribute relationship that an attribute of a refinement accepts. */
 export type ValueTest = (value: number) => boolean
 
-/** What a refinement's attribute comes to: the relationships with these types and values. */
+/** An attribute of a refinement, prepared for tests: the relationships with these types and values. */
 export interface AttributeTest {
   readonly types: Bitmap
   readonly accepts: ValueTest

@@ -132,7 +132,7 @@ export function renderExpression({ foci, ungrouped, groups }: Expression, nameOf
 /**
  * Reads an expression of the compositional grammar and checks that its concepts exist and that attributes appear where attributes belong.
  *
- * @throws {EclError} when it is none; also for expressions in expressions and for `<<<`, which are not supported.
+ * @throws {EclError} when it is not one; also for expressions in expressions and for `<<<`, which are not supported.
  */
 export function parseExpression(index: SnomedIndex, text: string): Expression {
   const reader = eclReader(text)

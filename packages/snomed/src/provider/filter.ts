@@ -121,7 +121,7 @@ export interface ExpressionTable {
   readonly count: number
   /** True once it has met what looks like an expression. */
   isUsed(): boolean
-  /** The number of an expression, `undefined` when the code is none. */
+  /** The number of an expression, `undefined` when the code is not one. */
   find(code: string): number | undefined
   /** Absent for the number of a concept. */
   get(concept: number): KnownExpression | undefined

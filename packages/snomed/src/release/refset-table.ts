@@ -27,7 +27,7 @@ export interface RefsetTable {
   rowIds(id: string): readonly string[] | undefined
 }
 
-/** Opens the table of a version with so many concepts. */
+/** Opens the table of a version with `size` concepts. */
 export function refsetTable(reader: SectionReader, { refsets, memberIds }: SnomedHeader, size: number): RefsetTable {
   const byId = new Map(refsets.map((refset) => [refset.id, refset]))
   const members = new Map<string, Bitmap>()

@@ -39,7 +39,7 @@ export interface WordTable {
 /** Concepts of this many beginnings of words are kept. */
 const KEPT = 256
 
-/** Opens the table of a version with so many concepts. */
+/** Opens the table of a version with `size` concepts. */
 export function wordTable(reader: SectionReader, size: number): WordTable {
   const words = sortedWords(reader, 'words')
   const postingStart = once(() => reader.numbers('words.concepts.start'))

@@ -5,7 +5,7 @@ import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../data
 import { sql } from '../database/sql.js'
 import { endOfLog, isInLog, MAX_CHANGES, type LogPlace } from '../sets/change-log.js'
 
-/** Reads what was put or deleted since a mark, from the log that triggers write: it is exact, whoever writes and however long that takes. */
+/** Reads what was put or deleted since a mark, from the log that triggers write: it is exact, whichever program writes and however long that takes. */
 export const readChanges: Command<string | undefined, StorageChanges> = {
   name: 'changes',
   lane: 'point',

@@ -49,7 +49,7 @@ function packedPut(entry: PutEntry): PackedPut {
   return { op, type, id, text, values, contained, ...(ifVersion !== undefined && { ifVersion }) }
 }
 
-/** What a write call brings: `now` in milliseconds since 1970, by the caller's clock. */
+/** The arguments of a write call: `now` in milliseconds since 1970, by the caller's clock. */
 export interface WriteArgs {
   readonly entries: readonly PackedEntry[]
   readonly now: number

@@ -33,7 +33,7 @@ export interface SqliteConnection {
 const running: { visit: ((a: number, b: number) => void) | undefined; members: Bits | undefined } = { visit: undefined, members: undefined }
 
 /**
- * Adds the functions that statements call: `visit(a, b)` hands two numbers out, `is_member(key)` asks a set. Several stores over one connection add
+ * Adds the functions that statements call: `visit(a, b)` passes two numbers on, `is_member(key)` asks a set. Several stores over one connection add
  * them each, and the last counts for all.
  */
 export function addFunctions(connection: SqliteConnection): void {

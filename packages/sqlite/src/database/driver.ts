@@ -18,20 +18,18 @@ export interface SqliteDriver {
   all(statement: Sql): readonly Row[]
   /** The first row. */
   get(statement: Sql): Row | undefined
-  /**
-   * Hands out the columns `a` and `b`, which are numbers, of every row, of which there may be millions: nothing is made of a row.
-   */
+  /** Passes on the columns `a` and `b`, which are numbers, of every row without making an object of it: there may be millions. */
   visit(rows: Sql, visit: (a: number, b: number) => void): void
   /** Prepares fixed SQL, which is not built again for every row that is written. */
   fixed(sql: string): FixedStatement
   /**
-   * Does reads that may take so many milliseconds: statements that look at much ask `in_time()` on the way.
+   * Runs reads with a time limit in milliseconds: statements that read many rows call `in_time()` on the way.
    *
    * @throws {OperationError} `storage-timeout` when they take longer, and what `read` throws.
    */
   limited<T>(ms: number, read: () => T): T
   /**
-   * Does reads that may take so many milliseconds of their own, whatever is left of a limit, and are not counted in it.
+   * Runs reads with a time limit of their own, whatever is left of the outer one, and without counting towards it.
    *
    * @throws {OperationError} as `limited`.
    */
@@ -39,8 +37,8 @@ export interface SqliteDriver {
   /** Ends a transaction after an error, unless SQLite has ended it already, as it does when the disk is full. */
   rollBack(): void
   /**
-   * Whether the connection is better opened again: it has prepared so many statements that most are no longer kept, and the garbage
-   * collector, which does not know how large they are, lets them lie about for long. The end of the connection frees them.
+   * Whether the connection is better opened again: it has prepared more statements than are kept, and the garbage collector, which does not know
+   * their size, frees them late. Closing the connection frees them.
    */
   isWorn(): boolean
   close(): void

@@ -21,7 +21,7 @@ export function leaveOutIndexes(db: SqliteDriver): boolean {
   return true
 }
 
-/** Whether indexes are to be made, after a first load that did not end, or that goes on in another process. */
+/** Whether indexes are to be made, after a first load that did not end, or that continues in another process. */
 export function lacksIndexes(db: SqliteDriver): boolean {
   return db.get(sql`SELECT 1 FROM index_to_make LIMIT 1`) !== undefined
 }

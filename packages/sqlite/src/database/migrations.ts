@@ -7,13 +7,13 @@ import { sql } from './sql.js'
  * The schema, forward only: `user_version` of a file is the number of steps it has seen. A step that was released is never edited.
  *
  * - `resource`: the current version of every resource.
- * - `deleted`: the last version of every id that has none, so that versions go on rising when it comes back.
+ * - `deleted`: the last version of every id that has none, so that versions keep rising when it comes back.
  * - `param`: search parameters by type, as numbers.
- * - `entry`: what resources are found by, clustered by resource; three indexes cover every test of a query, so that searches
- *   and counts read no resource that they do not return. With `entry_high` they keep every order of a sort key, too.
+ * - `entry`: what resources are found by, clustered by resource; three indexes cover every test of a query, so that searches and counts read no
+ *   resource that they do not return. With `entry_high` they keep every order of a sort key, too.
  * - `old_version`: what was replaced or deleted, and deletions of ids that came back (without text).
- * - `change`: keys of resources in the order of their changes, the last thousands of them, so that what is kept in memory is brought up to date;
- *   triggers write it, so that nothing that writes to the file can leave it out (`sets/`).
+ * - `change`: keys of resources in the order of their changes, the last thousands of them, so that what is kept in memory is updated; triggers write
+ *   it, so that nothing that writes to the file can leave it out (`sets/`).
  * - `index_to_make`: indexes of `entry` that a first load leaves out until it ends (`index-making.ts`), as SQL; else empty.
  * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` holds their content.
  */
@@ -150,7 +150,7 @@ const MIGRATIONS: readonly string[] = [
 ]
 
 /**
- * Brings a database to the newest schema, with all indexes.
+ * Migrates a database to the newest schema, with all indexes.
  *
  * @throws {OperationError} `storage-damaged` when it holds tables of another application or a schema newer than this code.
  */

@@ -17,15 +17,15 @@ export interface FileOptions {
   readonly identity?: string | undefined
 }
 
-/** What tells a file from another of the same name; `undefined` when there is none. */
+/** What distinguishes a file from another of the same name; `undefined` when there is none. */
 export function identityOf(file: string): string | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found && `${found.dev} ${found.ino}`
 }
 
 /**
- * @throws {OperationError} `storage-unavailable` when the file is no longer the one that was opened. SQLite would go on in the one that has
- *   lost its name, and what is written there is lost.
+ * @throws {OperationError} `storage-unavailable` when the file is no longer the one that was opened. SQLite would continue in the one that has lost
+ *   its name, and what is written there is lost.
  */
 export function checkInPlace({ file, identity }: FileOptions): void {
   if (identity === undefined || identityOf(file) === identity) return
@@ -57,9 +57,9 @@ export function openToWrite(options: FileOptions, before = ''): SqliteDriver {
 }
 
 /**
- * Opens a file that nobody else has open, and keeps others out until it is closed.
+ * Opens a file that no other process has open, and locks it until it is closed.
  *
- * @throws {OperationError} `storage-locked` at once when somebody has it open, else as `openToWrite`.
+ * @throws {OperationError} `storage-locked` at once when another process has it open, else as `openToWrite`.
  */
 export function openAlone(options: FileOptions): SqliteDriver {
   return openToWrite({ ...options, busyTimeoutMs: 0 }, 'PRAGMA locking_mode = EXCLUSIVE')

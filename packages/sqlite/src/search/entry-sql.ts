@@ -27,8 +27,8 @@ export function paramKey(type: string, name: string): Sql {
 }
 
 /**
- * True, and looks at the time at one row in 64: to call a function of JavaScript takes longer than to go on to the next entry of an index
- * (bench `storage`, counts).
+ * True, and looks at the time at one row in 64: to call a function of JavaScript takes longer than to advance to the next entry of an index (bench
+ * `storage`, counts).
  *
  * @param key Number of the row's resource.
  */
@@ -105,7 +105,7 @@ function sortExpression(type: string, { param, field, descending }: SortKey): Sq
 
 type EntryField = Exclude<SortKey['field'], 'lastUpdated' | 'id'>
 
-/** Where the rows `r` of a type come in the order of a sort key, out of an index, but for those without the key. */
+/** Where the rows `r` of a type come in the order of a sort key, out of an index, except those without the key. */
 export interface OrderedRows {
   /** The key's value. */
   readonly key: Sql

@@ -3,7 +3,7 @@ import { keysWhere, rankOf } from './condition-sql.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** So many resources are rather asked one by one whether they meet a condition than compared with all that do. */
+/** Up to this many resources are tested one by one for a condition, instead of being compared with all that meet it. */
 export const FEW_TO_ASK = 10_000
 /** Conditions that are looked at; there is seldom a better one behind these. */
 const MAX_LOOKED_AT = 8

@@ -26,7 +26,7 @@ const MAX_PAGE_TEXT = 8 * 1024 * 1024
 const FEW = 1_000
 /** The same along the order of a sort key, where it takes longer until a page is full. */
 const FEW_TO_SORT = 10_000
-/** With at most so many matches a page is read in the calling thread. */
+/** With at most this many matches a page is read in the calling thread. */
 const FEW_KEYS = 32
 
 /** One page of the matches of a query. */
@@ -39,9 +39,9 @@ export const searchPage: Command<SearchQuery, PageRows> = {
 
 /** How matches are looked for. */
 export interface Bounds {
-  /** At most so many matches are put in order instead of being looked for in order. */
+  /** At most this many matches are put in order instead of being looked for in order. */
   readonly few: number
-  /** At most so many resources that meet one condition are asked for the others. */
+  /** At most this many resources that meet one condition are tested for the others. */
   readonly fewToAsk: number
   /** Sets that may be kept already. */
   readonly sets: KeptSets
@@ -158,7 +158,7 @@ function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes 
 interface OfSet extends Part {
   readonly set: Bits
   readonly sets: KeptSets
-  /** At most so many matches are put in order instead of being looked for in order. */
+  /** At most this many matches are put in order instead of being looked for in order. */
   readonly few: number
 }
 
@@ -173,5 +173,5 @@ function rowsOfSet(db: SqliteDriver, query: SearchQuery, { set, sets, few, ...pa
   return asking(set, () => rowsInTurn(db, { ...query, isMatch: sql`is_member(r.key)` }, part))
 }
 
-/** Where one key of so many matches, the first matches come soon in whatever order. */
+/** Where one key of this many matches, the first matches are found early in any order. */
 const LARGE_PART = 8

@@ -26,7 +26,7 @@ export function endOfLog(db: SqliteDriver): LogPlace | undefined {
   return last && { seq: numberOf(last[0]), mark: numberOf(last[1]) }
 }
 
-/** More changes than this are not read: what depends on them is sooner made again. */
+/** More changes than this are not read: rebuilding what depends on them is faster. */
 export const MAX_CHANGES = 4_000
 
 /** What changed between two places; `undefined` where that is too much, or the log does not go back so far. */

@@ -14,7 +14,7 @@ export interface IdOrder {
   first(db: SqliteDriver, members: Bits, part: Part): readonly Row[] | undefined
 }
 
-/** Resources created since that are kept apart, with their ids; with more the order is sooner read again. */
+/** Resources created since that are kept apart, with their ids; with more, reading the order again is faster. */
 const MAX_APART = 4_000
 
 /** Reads the order. */

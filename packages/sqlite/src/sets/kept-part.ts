@@ -126,7 +126,7 @@ function keptReferrers(db: SqliteDriver, referring: Referring): KeptReferrers {
   return { kind: 'referrers', referrers, bytes: () => referrers.bytes, take: () => false }
 }
 
-/** Changes that a column takes at once when somebody asks for it; with more it is sooner read again. */
+/** Changes that a column takes at once when it is used; with more, reading it again is faster. */
 const MAX_PENDING = 4_000
 
 function keptColumn(db: SqliteDriver, references: References): KeptColumn {
@@ -160,7 +160,7 @@ interface KeySet {
   put(memberships: Iterable<readonly [key: number, isMember: boolean]>): void
 }
 
-/** @param found Nobody else writes to it any more. */
+/** @param found No longer written to. */
 function keySet(found: Bits): KeySet {
   let bits = isLarge(found) ? found : undefined
   let list = bits === undefined ? Uint32Array.from(membersOf(found)) : NONE

@@ -21,7 +21,7 @@ export interface Parts {
 /** Sets of keys that were asked for often, kept in memory and up to date with what anybody writes to the file. */
 export interface KeptSets {
   /**
-   * Brings what is kept to the state of the database. The caller asks within a snapshot.
+   * Updates what is kept to the state of the database. The caller asks within a snapshot.
    *
    * @param isOften Whether they are taken for parts that are asked for often.
    * @returns The parts; `undefined` while one of them is not asked for often, or is too large to be kept.
@@ -33,7 +33,7 @@ export interface KeptSets {
 interface KeptSetsOptions {
   /** Bytes that all parts together take. Default 32 MB. */
   readonly maxBytes?: number
-  /** A part is kept when it is asked for so many times. Default 2. */
+  /** A part is kept when it was asked for this many times. Default 2. */
   readonly times?: number
   /** How long a part may be read, beside the time of the search that is the first to need it; one that takes longer is not kept. Default 2,000. */
   readonly readMs?: number
@@ -137,7 +137,7 @@ export function setsOf(db: SqliteDriver): KeptSets {
   return sets
 }
 
-/** Goes on with what one connection kept, as it is replaced by another to the same file. */
+/** Continues with what one connection kept, as it is replaced by another to the same file. */
 export function handOverSets(from: SqliteDriver, to: SqliteDriver): void {
   SETS.set(to, setsOf(from))
 }

@@ -12,9 +12,9 @@ export interface ReaderLimits {
 }
 
 /**
- * The threads that search: one for what is quick, so that nobody waits long for it, and one for what is not. What does not end there in
- * its turn starts over behind those that wait, with a turn that is ten times as long; the same call begins there for a while, as what it reads
- * is then in memory. Calls reject with `storage-timeout`, too.
+ * The threads that search: one for quick searches and one for slow ones. A search that does not end in its turn on the quick one starts over behind
+ * those that wait on the slow one, with a turn that is ten times as long; the same call begins there for a while, as what it reads is then in memory.
+ * Calls reject with `storage-timeout`, too.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })
@@ -58,7 +58,7 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
   }
 }
 
-/** Calls that began in the long thread lately, and how long that is remembered. After that nothing begins there, and the thread ends. */
+/** Calls that began in the slow thread recently, and how long they are remembered. Then nothing begins there, and the thread ends. */
 const MAX_SLOW = 256
 const MAX_SLOW_CHARACTERS = 1_000_000
 const SLOW_MS = 60_000

@@ -41,7 +41,7 @@ function profileOf({ type, url, places }: { type: string; url: string; places: r
   return { ...profileOn(type, url, element), id: url.slice(URL.length), fhirVersion: '4.0.1' }
 }
 
-/** The elements of a resource and its data types, those that it has and those that it lacks, but for what is inside choices. */
+/** The elements of a resource and its data types, those that it has and those that it lacks, except what is inside choices. */
 function placesOf(sites: readonly Site[], type: string): readonly Ordered[] {
   const holders = new Map<Site['node'], { path: string; order: string }>()
   const places = new Map<string, Ordered>()

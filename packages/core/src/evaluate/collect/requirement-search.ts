@@ -59,8 +59,8 @@ function codePairs(name: string | undefined, { code = [], valueSet }: DataRequir
 }
 
 /**
- * What has some part in the period. `ge` and `le` would not do: by them a date that is open, or goes on, is not found when it begins within
- * the last day, or ends within the first one.
+ * What has some part in the period. `ge` and `le` would not do: by them a date that is open, or continues, is not found when it begins within the
+ * last day, or ends within the first one.
  */
 function datePairs(name: string | undefined, { valuePeriod: { start, end } = {} }: DataRequirementDateFilter): readonly SearchPair[] {
   if (name === undefined) return []

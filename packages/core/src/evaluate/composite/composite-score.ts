@@ -31,7 +31,7 @@ interface Scored {
 /**
  * The group of a composite measure, from what its components counted.
  *
- * The counts have members but for the method `weighted`; `listed` says whether those of the composite are asked for.
+ * The counts have members except for the method `weighted`; `listed` says whether those of the composite are asked for.
  *
  * @see https://hl7.org/fhir/uv/cqm/composite-measures.html
  */

@@ -58,7 +58,7 @@ export interface MeasureCounts {
   readonly failures?: readonly SubjectFailure[] | undefined
   /** What the clauses of libraries were, where `scope.coverage` asks for it. */
   readonly coverage?: Coverage | undefined
-  /** What the subjects of `scope.part` come to, to which that of the others can be added. */
+  /** The counts of the subjects of `scope.part`, to which those of the others can be added. */
   readonly sums?: MeasureSums | undefined
 }
 

@@ -5,7 +5,10 @@ import type { Stratum, StratumValue, Tally } from '../tally.js'
 import type { Amount, GroupSum, MeasureSums, SumOfPart, SumOfStratum, SumOfValue } from '../totals/sums.js'
 import { checkPart, type SubjectsPart } from './subjects-part.js'
 
-/** What one part of the subjects of a Measure comes to: plain data. Made by `evaluateMeasurePart`, for `mergeMeasureParts`; what is in it may change with any version. */
+/**
+ * The result of one part of the subjects of a Measure: plain data. Made by `evaluateMeasurePart`, for `mergeMeasureParts`; what is in it may change
+ * with any version.
+ */
 export interface MeasurePart extends SubjectsPart {
   readonly format: 'measure-part'
   /** Names what was evaluated. */

@@ -23,7 +23,10 @@ export function checkPart({ part, of }: SubjectsPart, input = 'part'): void {
   )
 }
 
-/** Whether a subject is in a part: by its id alone, so that whoever evaluates the parts agrees, over whatever storage and whatever is written meanwhile. */
+/**
+ * Whether a subject is in a part: by its id alone, so that all processes that evaluate parts agree, whatever their storage and whatever is written
+ * meanwhile.
+ */
 export function isInPart(id: string, { part, of }: SubjectsPart): boolean {
   return hashOf(id) % of === part - 1
 }

@@ -44,7 +44,7 @@ export interface GroupTotal {
   add(subject: string, result: SubjectResult): void
   /** Adds subjects of whom nothing is known but how many belong to each population. */
   addCounts(counts: readonly number[]): void
-  /** Adds what other subjects come to. */
+  /** Adds the counts of other subjects. */
   addSum(sum: GroupSum): void
   /** What was added so far. Evidence, which only the report of one subject has, is left out. */
   sum(): GroupSum

@@ -47,7 +47,7 @@ export function observedScore({ group, memberships, observations, convert }: Obs
   return { score: above.value / (below.value * factorOf(below.unit, above.unit, convert)) }
 }
 
-/** What brings the denominator to the unit of the numerator; amounts that do not compare are divided as they are. */
+/** The factor that converts the denominator to the unit of the numerator; amounts that cannot be converted are divided as they are. */
 function factorOf(from: string | undefined, to: string | undefined, convert: UnitConversion | undefined): number {
   return from === undefined || to === undefined || from === to ? 1 : (convert?.(from, to) ?? 1)
 }

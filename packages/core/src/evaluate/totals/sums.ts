@@ -3,7 +3,7 @@ import type { StratumValue } from '../tally.js'
 /** What was observed: a number, or an amount in a UCUM unit. */
 export type Amount = number | { readonly value: number; readonly unit: string }
 
-/** What some subjects come to in one part of a group, as plain data. */
+/** The counts of some subjects in one part of a group, as plain data. */
 export interface SumOfPart {
   /** For each population, how many belong to it. */
   readonly counts: readonly number[]
@@ -13,7 +13,7 @@ export interface SumOfPart {
   readonly observations: readonly (readonly Amount[])[]
 }
 
-/** What some subjects come to in a stratum. */
+/** The counts of some subjects in a stratum. */
 export interface SumOfStratum extends SumOfPart {
   /** What tells it from the others of its stratifier. */
   readonly key: string
@@ -28,7 +28,7 @@ export interface FirstSubject {
   readonly place: number
 }
 
-/** What some subjects come to in a group: plain data, of which the sum of other subjects can be added to a total. */
+/** The counts of some subjects in a group: plain data, to which the counts of other subjects can be added. */
 export interface GroupSum extends SumOfPart {
   /** For each stratifier. */
   readonly strata: readonly (readonly SumOfStratum[])[]
@@ -44,7 +44,7 @@ export interface SumOfValue {
   readonly first: FirstSubject
 }
 
-/** What some subjects come to in the groups and the supplemental data of a Measure. */
+/** The counts of some subjects in the groups and the supplemental data of a Measure. */
 export interface MeasureSums {
   readonly groups: readonly GroupSum[]
   /** For each supplement. */

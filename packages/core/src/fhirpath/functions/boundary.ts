@@ -40,7 +40,7 @@ function decimalBoundary({ value, places }: Decimal, side: Side, precision: numb
   return decimal((side < 0 ? Math.floor(scaled) : Math.ceil(scaled)) / scale, wanted)
 }
 
-/** Digits that a date or time of so many fields has: 4, 6, 8, 10, 12, 17; a time has 2, 4, 9. */
+/** Digits of a date or time, by the number of its fields: 4, 6, 8, 10, 12, 17; a time has 2, 4, 9. */
 const DATE_DIGITS: readonly number[] = [4, 6, 8, 10, 12, 17]
 const TIME_DIGITS: readonly number[] = [2, 4, 9]
 const SECONDS_LENGTH = { date: undefined, dateTime: 6, time: 3 } as const

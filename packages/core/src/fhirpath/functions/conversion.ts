@@ -71,7 +71,7 @@ function converted(input: Items, convert: Convert, toUnit: Convert): SystemValue
   return result === undefined ? undefined : toUnit(result)
 }
 
-/** Brings a quantity into the unit that the argument names; without one, everything stays as it is. */
+/** Converts a quantity to the unit that the argument names; without an argument, everything stays as it is. */
 function unitConversion(scope: Scope, argument: Code | undefined): Convert {
   const unit = textArgument('toQuantity', argument?.items(scope))
   if (unit === undefined) return (value) => value

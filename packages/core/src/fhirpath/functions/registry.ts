@@ -33,7 +33,7 @@ export const FUNCTIONS: ReadonlyMap<string, FunctionDefinition> = new Map(
 /**
  * A function by name.
  *
- * @throws {TypeError} For a name that is none of `FUNCTIONS`.
+ * @throws {TypeError} For a name that is not in `FUNCTIONS`.
  */
 export function functionOf(name: string): FunctionDefinition {
   const definition = FUNCTIONS.get(name)

@@ -33,7 +33,7 @@ export interface Selector {
 /** What expressions find in a resource. */
 export interface Selection {
   readonly valuesOf: ValuesOf
-  /** What an expression finds from the root, to go on from there. */
+  /** What an expression finds from the root, to continue from there. */
   readonly itemsOf: (expression: string) => readonly Item[]
   /** The shape of its root. */
   readonly shape: Shape

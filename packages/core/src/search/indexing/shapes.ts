@@ -67,7 +67,7 @@ function branchCompiler(model: TypeModel): (expression: string) => readonly Bran
 interface Branch {
   readonly path: CompiledPath
   readonly ast: Ast
-  /** Most parameters of a type find nothing in most resources: what children they need says so sooner than their evaluation. */
+  /** Most parameters of a type find nothing in most resources: the children that they need show this faster than an evaluation. */
   readonly needs: readonly Need[] | undefined
 }
 

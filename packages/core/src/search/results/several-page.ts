@@ -138,7 +138,7 @@ function readerOf(scope: OrderedScope, query: SearchQuery, start: string | undef
   return { type: query.type, matches: matchesInTurn(scope, query, start), head: undefined, start }
 }
 
-/** Goes on to the next match that is wanted. */
+/** Advances to the next match that is wanted. */
 async function advance(reader: Reader, isWanted: (place: MatchPosition) => boolean = () => true): Promise<void> {
   do {
     const { value } = await reader.matches.next()

@@ -20,7 +20,7 @@ import { hasWord, wordsIn } from './text-index.js'
 /** Gives the provider for a version; the current one when none is asked for, `undefined` when that version is not known. */
 export type SystemSource = (version?: string) => CodeSystemProvider | undefined
 
-/** The code system of this url among those that the context brings; `undefined` when there is none. */
+/** The code system of this url among those of the context; `undefined` when there is none. */
 export async function computedSystem(ctx: OperationContext, url: string): Promise<SystemSource | undefined> {
   const system = ctx.codeSystems?.find((one) => one.url === url && !isImported(one))
   return system === undefined || isImported(system) ? undefined : sourceOf(ctx, system)
@@ -124,7 +124,7 @@ function listedCodes({ url }: ComputedSystem, { includes }: ValueSetDefinition):
   return includes.flatMap(({ system, concepts }) => (system === url ? (concepts ?? []).map(({ code }) => code) : []))
 }
 
-/** Sets over the codes that were met; whoever asks for all of them gets those in common use. */
+/** Sets over the codes seen so far; the set of all codes is that of the codes in common use. */
 function tableIndex(table: ConceptTable): ConceptIndex {
   const { concepts, sources } = table
   return {

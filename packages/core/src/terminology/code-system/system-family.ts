@@ -132,7 +132,7 @@ async function addedOf(ctx: OperationContext, definition: Definition, { provider
   return cachedWork(ctx, kind, definition)
 }
 
-/** The version of a code system that an include comes to. */
+/** The version of a code system that an include resolves to. */
 export interface SystemChoice {
   readonly family: SystemFamily
   /** Absent when the system, or the version, is unknown. */
@@ -172,7 +172,7 @@ export function chooseVersion(family: SystemFamily, { include, value, rules }: C
   }
 }
 
-/** The same, with everything prepared that it may come to. */
+/** The same, with everything that it may resolve to prepared. */
 export async function preparedChoice(family: SystemFamily, input: ChoiceInput): Promise<SystemChoice> {
   const { version } = wishedVersion({ url: family.url, include: input.include, rules: input.rules })
   await family.prepare(version)

@@ -9,7 +9,10 @@ import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.j
 /** What the property of a filter means: texts of each concept, and where they are known, the concepts of each text. */
 export interface FilterProperty {
   texts(concept: number): readonly string[]
-  /** A value as texts have it, where it may be written otherwise: a code in other case, a number with more digits. @throws {OperationError} `definition-invalid` for what is none. */
+  /**
+   * A value as texts have it, where it may be written otherwise: a code in other case, a number with more digits. @throws {OperationError}
+   * `definition-invalid` for anything else.
+   */
   readonly written?: (value: string) => string
   /** Absent when the texts are not kept by value. */
   readonly column?: () => Work<ReadonlyMap<string, Bitmap>>

@@ -39,7 +39,7 @@ export function isVersioned({ code }: VersionAsked, { systems }: ValueSetPlan): 
   return (systems.get(code.system)?.versions.size ?? 0) > 1
 }
 
-/** The versions of the code's system that includes and excludes come to, the newest first; one that is not known as it is stated. */
+/** The versions of the code's system that includes and excludes resolve to, the newest first; an unknown one as it is stated. */
 export function versionsIn({ scope, code, looked }: VersionAsked, plan: ValueSetPlan): readonly VersionOnly[] {
   const known = looked.versions.get(plan)
   if (known !== undefined) return known
@@ -57,8 +57,8 @@ export function versionOf({ provider, wished }: SystemChoice): string | undefine
 }
 
 /**
- * The version that an include or exclude comes to, when it is of the code's system. Where versions count, the version in the code chooses
- * that of includes alone: an exclude without one is of the newest, as in the expansion.
+ * The version that an include or exclude resolves to, when it is of the code's system. Where versions count, the version in the code chooses that of
+ * includes alone: an exclude without one is of the newest, as in the expansion.
  */
 export function choiceFor(asked: VersionAsked, { family, definition }: ConceptSetPlan): SystemChoice | undefined {
   const { scope, code } = asked
@@ -84,7 +84,7 @@ export function excludedVersions(
 
 /** The includes of a value set that have a say about a code. */
 interface VersionedIncludes {
-  /** Those of the code's system, by the version that they come to. */
+  /** Those of the code's system, by the version that they resolve to. */
   readonly byVersion: ReadonlyMap<string | undefined, readonly PlacedInclude[]>
   readonly others: readonly PlacedInclude[]
 }
@@ -94,7 +94,7 @@ interface PlacedInclude {
   readonly part: ConceptSetPlan
 }
 
-/** The includes to ask: not those of other versions of the code's system, where one comes to the version that is asked for. */
+/** The includes to ask: not those of other versions of the code's system, where one resolves to the requested version. */
 export function includesFor(asked: VersionAsked, plan: ValueSetPlan): readonly ConceptSetPlan[] {
   const wanted = asked.only ?? (asked.code.version === undefined ? undefined : { version: asked.code.version })
   if (wanted === undefined) return plan.includes

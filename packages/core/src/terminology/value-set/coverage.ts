@@ -100,7 +100,7 @@ function addTo(set: GrowingSet, codes: Bitmap): void {
   addMembers(roomFor(set, codes.limit), codes)
 }
 
-/** The words of a set for numbers below the limit. A system that makes its codes comes to have more of them. */
+/** The words of a set for numbers below the limit. The number of codes of a computed system grows. */
 function roomFor(set: GrowingSet, limit: number): Uint32Array {
   if (limit > set.bitmap.limit) {
     const words = emptyBits(Math.max(limit, set.bitmap.limit * 2))

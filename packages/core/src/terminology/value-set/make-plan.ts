@@ -186,7 +186,7 @@ function refuseMalformed(valueSet: ValueSetDefinition): void {
   })
 }
 
-/** Of a value set with nothing but one page of its expansion the codes on other pages would be missed, and nobody would know. */
+/** A value set with only one page of its expansion would silently lack the codes of other pages. */
 function refuseEmpty(valueSet: ValueSetDefinition): void {
   const { resource, includes } = valueSet
   const expansion = objectAt(resource, 'compose') === undefined ? objectAt(resource, 'expansion') : undefined

@@ -134,7 +134,7 @@ function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome
 interface ListedPart {
   readonly kind: 'include' | 'exclude'
   readonly part: ConceptSetPlan
-  /** Code systems whose codes it takes beside those of the version that it comes to, where they are versions of the same. */
+  /** Other versions of the code system whose codes it takes too. */
   readonly others?: Iterable<CodeSystemProvider>
 }
 

@@ -172,7 +172,7 @@ function barredFrom(answer: Membership, bars: MembershipOptions): Membership {
   return barred === undefined ? answer : { ...answer, state: 'out', barred }
 }
 
-/** Each choice once: an answer that is asked for again brings the same ones, which would double at every level of imports. */
+/** Each choice once: an answer that is used again has the same ones, which would double at every level of imports. */
 function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
   if (tried.length === 1) return tried[0]?.choices ?? []
   return [...new Set(tried.flatMap(({ choices }) => choices))]

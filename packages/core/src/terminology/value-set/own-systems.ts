@@ -15,7 +15,7 @@ export function withContainedSystems(ctx: OperationContext, { resource }: ValueS
   return contained.length === 0 ? undefined : withCodeSystems(ctx, contained)
 }
 
-/** The context in which a CodeSystem that a request brings is the only one with its url; the same without one. */
+/** The context in which the CodeSystem of a request is the only one with its url; without one, the context itself. */
 export function withGivenSystem(ctx: OperationContext, codeSystem: object | undefined): OperationContext {
   return isObject(codeSystem) ? withCodeSystems(ctx, [codeSystem]) : ctx
 }

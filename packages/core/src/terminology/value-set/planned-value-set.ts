@@ -79,7 +79,7 @@ interface KeptPlan {
   readonly plan: ValueSetPlan
   readonly members: (list: ListMembers) => Work<Members>
   readonly used: (members: Members) => UsedDefinitions
-  /** Drops what has been done of the members: half of it would stay in memory for every value set that is ever asked for in vain. */
+  /** Drops the unfinished list of members, which would stay in memory for every value set whose expansion fails. */
   readonly giveUp: () => void
   readonly deciding: (decide: Decide, system: string) => DecidingInclude | undefined
   /** False once a code system of the plan has become one for a single request. */

@@ -50,7 +50,7 @@ export function sameSystem(a: CodeSystemProvider, b: CodeSystemProvider): boolea
 /** Value sets of more segments than this have those of one version of a system that follow each other joined. */
 const MANY = 64
 
-/** The same codes in the same order in fewer segments, where there are so many that they would be a burden. */
+/** The same codes in the same order in fewer segments, where there are too many. */
 export function* joined(segments: readonly Segment[]): Work<readonly Segment[]> {
   if (segments.length <= MANY) return segments
   const runs: [Segment, ...Segment[]][] = []

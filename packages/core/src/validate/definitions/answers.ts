@@ -6,15 +6,15 @@ import { PENDING, type Pending } from '../../fhirpath/index.js'
  * without an answer yet is noted and answered `PENDING`, and once `settle` has fetched the answers the walk is done again.
  */
 export interface Questions {
-  /** False when so many are open that this one must wait for the next walk. */
+  /** False when too many are open, so that this one must wait for the next walk. */
   readonly note: (fetch: () => Promise<void>) => boolean
   /** Fetches the answers to all noted questions. False when there was none. */
   readonly settle: () => Promise<boolean>
 }
 
 /**
- * Most questions of one walk. What has no definitions for thousands of things has more errors than are reported, and the next walk ends there,
- * so that nobody can have everything looked up.
+ * Most questions of one walk. A resource that lacks thousands of definitions has more errors than are reported, so the next walk ends there; this
+ * bounds the lookups.
  */
 const MAX_OPEN = 5_000
 /** Questions that are answered together; others may run before the next ones. */

@@ -67,7 +67,7 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
   }
 }
 
-/** Finds what references lead to in the storage. Nobody learns of what he may not read: it is as if it were not there. */
+/** Finds what references lead to in the storage. What the caller may not read is treated as absent. */
 function storedFinder(ctx: OperationContext, questions: Questions): StoredResources {
   const find = answers(questions, (address) => readable(ctx, address))
   return { stored: (type, id) => find(`${type}/${id}`) }

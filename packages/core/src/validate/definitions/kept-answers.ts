@@ -65,7 +65,7 @@ function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): Fetc
 
 export type { KeptAnswers }
 
-/** What is known of the content as it is now; new, and kept by nobody, where changes of content cannot be detected. */
+/** What is known of the content as it is now; new each time where changes of content cannot be detected. */
 export async function keptAnswers({ content }: OperationContext): Promise<KeptAnswers> {
   const place = await content.kept?.()
   const known = place?.get(NAME)
@@ -94,13 +94,13 @@ export interface Specification {
   readonly ruleBooks: WeakMap<object, PlannedRules>
 }
 
-/** A rule book with what it comes to for the types of the specification. */
+/** A rule book with its plans for the types of the specification. */
 export interface PlannedRules {
   readonly rules: RuleBook
   readonly plans: Plans
 }
 
-/** What is known of FHIR's own types. That of the content below serves a request as well, unless it brings definitions of such types. */
+/** What is known of FHIR's own types. A request shares that of the content below, unless it has definitions of such types itself. */
 export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' | 'shapes' | 'ruleBooks'> {
   const { below } = ctx.content
   const fromRequest = [...(below?.fromRequest.get('StructureDefinition') ?? [])]
@@ -109,7 +109,7 @@ export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' 
     : baseTypesOf({ ...ctx, content: below.view })
 }
 
-/** What is known so far of the specification as the context's content shows it. A request that brings definitions has a view of its own. */
+/** What is known so far of the specification as the context's content shows it. A request with definitions has a view of its own. */
 export function specificationOf(ctx: OperationContext): Specification {
   const views = viewsIn(ctx.cache)
   const known = views.get(ctx.content)

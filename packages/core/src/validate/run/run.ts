@@ -27,7 +27,7 @@ export interface Run {
   readonly findings: FindingSink
   readonly scheduler: Scheduler
   readonly indexes: Indexes
-  /** What the rules come to for each type and place, worked out once. */
+  /** The plan of the rules for each type and place, made once. */
   readonly plans: Plans
   readonly quickCheck: QuickCheckState
   /** Finds what need not be walked over, with `checks: 'structure'`. */
@@ -70,7 +70,7 @@ export interface QuickCheckPlace {
   readonly rules: readonly ElementRule[]
 }
 
-/** What the rules for a node come to. */
+/** The rules for a node, prepared. */
 export interface Plan {
   readonly type: TypeDefinition
   /** All rules for the node: those of its place, its type and its profiles. */

@@ -178,7 +178,7 @@ function metTests({ rules: book }: Run, rules: readonly ElementRule[], type: Typ
   return tests
 }
 
-/** Whether a rule takes the values of a slot as they are: without slices and profiles, of which the value decides, but for the one of FHIR's own types. */
+/** Whether a rule takes the values of a slot as they are: without slices and profiles, of which the value decides, except the one of FHIR's own types. */
 function allows({ isBase, types, slices }: ElementRule, { isChoice, type }: { isChoice: boolean; type: string }): boolean {
   if (slices.length > 0 || types.some(({ profiles }) => profiles.length > 0 && !(isBase && isOwn(profiles)))) return false
   return !isChoice || isBase || types.length === 0 || types.some(({ code }) => code === type)

@@ -99,7 +99,7 @@ interface Link {
 type Relink = (link: Link) => string | undefined
 
 /**
- * Replaces links in a resource's text; everything else stays as it is written, but for blanks. Canonicals are not links.
+ * Replaces links in a resource's text; everything else stays as it is written, except blanks. Canonicals are not links.
  *
  * @param text A resource, known to be well-formed JSON.
  * @see https://hl7.org/fhir/R4/http.html#trules

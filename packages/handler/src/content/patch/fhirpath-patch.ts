@@ -58,7 +58,7 @@ export async function fhirPathPatched(text: string, operations: readonly PathOpe
   return operations.some(({ change: { type } }) => type === 'delete') ? withoutEmpty(current, patching) : current
 }
 
-/** An element whose last child was deleted is none. Only the whole patch shows it: a later operation may have given it another. */
+/** An element whose last child was deleted is removed. Only the whole patch shows it: a later operation may have given it another. */
 async function withoutEmpty(text: string, { limits: { maxDepth }, pace }: PathPatching): Promise<string> {
   const root = treeOf(text)
   await pace.run(pruneTree(root, maxDepth))

@@ -4,9 +4,9 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import type { Work } from 'fhir-ops/internal/work'
 
-/** A JSON value that is changed in places. What nobody looks into stays the text that it was, so that numbers keep their digits. */
+/** A JSON value that is changed in places. A value that is not accessed stays text, so that its numbers keep their digits. */
 export interface JsonTree {
-  /** As long as nobody has looked into the value. */
+  /** Present until the value is accessed. */
   text: string | undefined
   content: TreeContent | undefined
 }

@@ -192,8 +192,8 @@ function reportOut(run: Run, node: FhirNode, { binding, rule, list, codes }: Bou
 }
 
 /**
- * A preference says nothing about systems that nobody here knows, a profile that fixes a code does not mean its own binding to forbid it, and a uri
- * beside an extensible list may be an absolute one of somebody else's.
+ * Not reported: preferred bindings and unknown systems, a code that the profile itself fixes, and an absolute uri outside an extensible list, which
+ * may be defined elsewhere.
  */
 function isBeyond(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): boolean {
   if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true

@@ -1,6 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 
-/** Code systems whose content nobody has without a licence or a service: silence is all that can be said. */
+/** Code systems whose content needs a licence or a service: nothing is reported about their codes. */
 export const EXTERNAL: ReadonlySet<string> = new Set([
   'http://snomed.info/sct',
   'http://loinc.org',

@@ -58,7 +58,7 @@ export function placeOfSystem(node: FhirNode, rules: readonly ElementRule[]): { 
   return isUnbound(node, rules) ? { code: 'code-invalid' } : { at: 'system' }
 }
 
-/** Where nothing says which codes there may be, a system may be known to others only, unless its url shows that it is none. */
+/** Where nothing says which codes there may be, a system may be known to others only, unless its url shows that it is not one. */
 function reportUnbound(run: Run, node: FhirNode, { url, isEmpty }: { url: string; isEmpty: boolean }): void {
   if (isExampleUrl(url)) return
   const known = checkScheme(run, node, url)

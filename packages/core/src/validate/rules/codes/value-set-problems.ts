@@ -27,7 +27,7 @@ export const VALUE_SET_UNUSABLE: FindingDefinition = defineFinding(
   'Repair the value set; until then the code is not checked.',
 )
 
-/** Reports that a rule binds to a value set that nobody here has. */
+/** Reports a binding to an unknown value set. */
 export function reportUnknownList(run: Run, node: FhirNode, { binding, rule }: BoundRule): void {
   if (binding.valueSet === INHERITED) reportNoSource(run, node, rule)
   else if (!rule.isBase) reportUnknown(run, node, { binding, rule })

@@ -16,7 +16,7 @@ export function isOfHl7(system: JsonObject): boolean {
   return /(?:hl7|fhir)\.org/.test(stringAt(system, 'url') ?? '')
 }
 
-/** Whoever uses the codes must know how much is here, whether case matters, and what it means that one is below another. */
+/** Users of the codes must know how complete the content is, whether case matters, and what the hierarchy means. */
 export function checkMeaning(run: Run, node: FhirNode, system: JsonObject): void {
   const isStrict = isOfHl7(system)
   const say = (name: string, why: string, severity: 'error' | 'warning' | 'information'): void =>

@@ -129,7 +129,7 @@ function typesOf({ children }: ElementRule): readonly TypeRule[] {
 /** Types that include many others. */
 const ANY: ReadonlySet<string> = new Set(['Any', 'Element', 'Resource', 'DomainResource'])
 
-/** Both allow the same types, but for those that include others. */
+/** Both allow the same types, except those that include others. */
 function typeDifferences(node: FhirNode, types: readonly TypeRule[]): readonly string[] {
   const own = allowedTypes(node)
   const others = types.map(({ code }) => code)

@@ -33,7 +33,7 @@ function testOf({ expression, onJson }: ConstraintRule, type: TypeDefinition): C
   return (value, { definitions }) => (isObject(value) ? (test ??= onJson(type, definitions.expression))(value) : undefined)
 }
 
-/** The test whether a constraint is surely met, or advice that nobody asked for. */
+/** Tests whether a constraint is certainly met, or is best practice that is not checked. */
 function surelyMet(constraint: ConstraintRule, type: TypeDefinition): MetTest {
   const test = testOf(constraint, type)
   return constraint.isBestPractice
@@ -41,7 +41,7 @@ function surelyMet(constraint: ConstraintRule, type: TypeDefinition): MetTest {
     : (value, run) => test(value, run) === true
 }
 
-/** Advice that nobody asked for. */
+/** Best practice that is not checked. */
 function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
   return isBestPractice && run.policy.bestPractice === 'off'
 }

@@ -9,8 +9,8 @@ import { added, compared, COMPARISONS, EMPTY, LOGIC, negated, OPEN, truthOf, typ
 
 /**
  * Makes the test of an invariant on JSON values, without nodes, lists and contexts of FHIRPath: most invariants only ask what is there, what is not,
- * and what a code is (bench `validate`). It follows the evaluation step by step, operand by operand, and gives up where a step is none that it knows:
- * so it is true or false only where the evaluation is.
+ * and what a code is (bench `validate`). It follows the evaluation step by step, operand by operand, and gives up at a step that it does not know: so
+ * it is true or false only where the evaluation is.
  */
 export function jsonTest(expression: string, model: TypeModel): JsonTest {
   const known = new Map<TypeDefinition, ReturnType<JsonTest>>()

@@ -30,8 +30,8 @@ export interface ExpressionProblem {
 }
 
 /**
- * Why an expression cannot be right where it stands: it cannot be read, calls a function that there is none, or with too many or few arguments, names
- * an element that there is none, or asks for a type that a value cannot have. What depends on data is not judged, nor is what follows it.
+ * Why an expression cannot be right where it stands: it cannot be parsed, calls a function that does not exist or has other arguments, names an
+ * element that does not exist, or tests for a type that a value cannot have. What depends on data is not judged, nor is what follows it.
  *
  * @throws {OperationError} `too-costly` for an expression that is too long or deep.
  */

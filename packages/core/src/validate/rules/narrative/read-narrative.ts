@@ -162,7 +162,7 @@ function open({ open: elements, openCounts }: Reading, element: MarkupElement): 
   if (isCounted(element)) openCounts.set(element.name, (openCounts.get(element.name) ?? 0) + 1)
 }
 
-/** Of other elements nobody asks how many are open. */
+/** Other elements are not counted. */
 function isCounted({ name, isNotNested }: MarkupElement): boolean {
   return isNotNested || name === 'p'
 }

@@ -20,7 +20,7 @@ export interface XhtmlToken {
   isBlank: boolean
   /** True for a text with an ampersand. */
   hasReference: boolean
-  /** True for a fault behind which the XHTML goes on. */
+  /** True for a fault after which the XHTML can still be read. */
   isMisplaced: boolean
 }
 

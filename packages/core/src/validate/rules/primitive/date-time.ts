@@ -76,7 +76,7 @@ function zoneStart(text: string): number {
   return text.length - '+00:00'.length
 }
 
-/** Leap seconds are times, 24:00 is none. */
+/** Leap seconds are times, 24:00 is not. */
 function isTime(text: string): boolean {
   if (text.charCodeAt(2) !== COLON || text.charCodeAt(5) !== COLON) return false
   if (text.length > 8 && !FRACTION.test(text.slice(8))) return false

@@ -59,7 +59,8 @@ function isPlainBase64(text: string): boolean {
 }
 
 /**
- * The same by decoding, which is ten times as fast as looking at each character: bench `validate`. Decoding passes over white space, of which fewer octets come.
+ * The same by decoding, which is ten times as fast as looking at each character: bench `validate`. Decoding skips white space, so it gives fewer
+ * octets.
  *
  * @param end Where the `=` at the end begin.
  */
@@ -100,7 +101,7 @@ function problemByCharacter(text: string): PrimitiveProblem | undefined {
   return spaces === 0 ? undefined : { finding: PRIMITIVE_SPACE, text: 'The base64 value contains white space.', severity: 'warning' }
 }
 
-/** Groups of four, which cannot be decoded for a character among them that is none of base64, or for `=` before the end. */
+/** Groups of four, which cannot be decoded for a character among them that is not base64, or for `=` before the end. */
 export const UNDECODABLE: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64: it cannot be decoded.' }
 
 const invalid: PrimitiveProblem = { finding: PRIMITIVE_FORM, text: 'The value is not valid base64.' }

@@ -37,8 +37,8 @@ const PROFILES: ReadonlyMap<string, string> = new Map([
 const CATEGORY = 'vital-signs'
 
 /**
- * The vital-signs profile that an Observation must conform to whether it claims it or not, as a list of at most one. That it is a vital sign is said by its
- * category, or by its code alone where the policy wants that. What was entered in error is none.
+ * The vital-signs profile that an Observation must conform to whether it claims it or not, as a list of at most one. That it is a vital sign is said
+ * by its category, or by its code alone where the policy wants that. What was entered in error does not count.
  *
  * @see https://hl7.org/fhir/R4/observation-vitalsigns.html
  */

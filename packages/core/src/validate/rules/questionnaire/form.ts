@@ -55,7 +55,7 @@ export const ABSTRACT_TYPE = 'question'
 
 const EXAMPLE = /^https?:\/\/example\.org(?:\/|$)/
 
-/** The questionnaire of a response: a contained one or one that is known here. Says so when there is none. */
+/** The questionnaire of a response: a contained one or one that is known here. Reports when there is none. */
 export function formOf(run: Run, response: FhirNode): Form | undefined {
   const canonical = textOf(response, 'questionnaire')
   const isRequired = run.policy.questionnaire === 'required'

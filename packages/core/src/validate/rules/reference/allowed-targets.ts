@@ -32,7 +32,7 @@ export function isAllowed(run: Run, { type, resource, address }: Target, canonic
   )
 }
 
-/** True for the canonical of a profile that nobody here knows. */
+/** True for the canonical of an unknown profile. */
 export function isUnknown(run: Run, canonical: string): boolean {
   return ownType(run, canonical) === undefined && run.definitions.profile(canonical) === undefined
 }

@@ -211,7 +211,7 @@ function checkStored(
   })
 }
 
-/** True for what another parameter of the same Parameters brings. */
+/** True for a resource in another parameter of the same Parameters. */
 function isBeside({ root }: Run, type: string, id: string): boolean {
   if (root.type.name !== 'Parameters' || !isObject(root.value)) return false
   return objectsAt(root.value, 'parameter').some((parameter) => {

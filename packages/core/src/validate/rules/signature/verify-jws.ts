@@ -22,7 +22,7 @@ export function isVerified(algorithm: string): boolean {
   return ALGORITHMS.includes(algorithm)
 }
 
-/** Reads a JWS in compact form; `undefined` when the text is none. */
+/** Reads a JWS in compact form; `undefined` when the text is not one. */
 export function readJws(text: string): Jws | undefined {
   const [start = '', payload = '', signature = '', ...rest] = text.split('.', 4)
   if (signature === '' || rest.length > 0 || ![start, payload, signature].every(isBase64Url)) return undefined
@@ -83,7 +83,7 @@ function payloadOf({ header, payload }: Jws, content: string): string | Uint8Arr
   return payload === '' ? encode(content) : payload
 }
 
-/** The JSON object that the payload in a JWS is; `undefined` when it is none. */
+/** The JSON object that the payload in a JWS is; `undefined` when it is not one. */
 export function payloadJson({ payload }: Jws): JsonObject | undefined {
   try {
     const json: unknown = JSON.parse(new TextDecoder().decode(decode(payload)))

@@ -207,7 +207,7 @@ function isTaken(slicing: SlicingRule, { isChoice, slices }: ElementRule): boole
   return isChoice && isImplied(slicing) && slices.some(({ min }) => min > 0)
 }
 
-/** Every choice is sliced by type: nobody need know what is in no slice where a profile does not slice it. */
+/** Every choice is sliced by type: what is in no slice need not be known where a profile does not slice it. */
 function isImplied({ discriminators: [only, second] }: SlicingRule): boolean {
   return second === undefined && only?.type === 'type' && only.path === '$this'
 }

@@ -8,7 +8,7 @@ import { fits, typesOf, type Shape } from './shapes.js'
 import { structureNamed } from './structures.js'
 import type { Mode, Scope, Variable } from './variables.js'
 
-/** A call of a group that there is none, or with what it does not take. */
+/** A call of a group that does not exist, or with inputs that it does not take. */
 export const MAP_CALL: FindingDefinition = defineFinding(
   'structure-map-call',
   'error',
@@ -72,7 +72,7 @@ export function checkCalls(run: Run, rule: FhirNode, place: CallPlace): void {
   }
 }
 
-/** Reports a group that there is none; it is not known where an import is not. */
+/** Reports a group that does not exist; a warning where an import is unknown. */
 export function groupNamed(run: Run, node: FhirNode, name: string, { groups, areAll }: Callables): Callable | undefined {
   const group = groups.find((one) => one.name === name)
   if (group === undefined)

@@ -10,7 +10,7 @@ import { typeNamed } from './structures.js'
 import { checkTransform, MAP_PATH } from './transforms.js'
 import { hasGoodName, MAP_VARIABLE, type Mode, type Scope, type Variable } from './variables.js'
 
-/** What is said of lists where there are none, or more than there can be. */
+/** List modes without a list, and maxima above what an element allows. */
 export const MAP_LIST: FindingDefinition = defineFinding(
   'structure-map-list',
   'warning',
@@ -66,7 +66,7 @@ function checkSource(run: Run, node: FhirNode, place: RulePlace): number {
   return element === undefined ? 1 : (found ?? UNKNOWN).max
 }
 
-/** What is not known can be anything, and there as often as it likes. */
+/** What is unknown can be of any type and number. */
 const UNKNOWN: Pick<Variable, 'shape' | 'max'> = { shape: undefined, max: Number.POSITIVE_INFINITY }
 
 /** A variable with a wrong name is known all the same: it is wrong once. */
@@ -95,7 +95,7 @@ function sourceAt(
   return { shape: type === undefined ? shape : { ...shape, type }, max: Math.min(max, most) }
 }
 
-/** The maximum, but for `*`, which says no more than none. */
+/** The stated maximum; `*` is the same as no maximum. */
 function statedMax({ value }: FhirNode): number | undefined {
   const max = isObject(value) ? value['max'] : undefined
   return typeof max === 'string' && /^\d+$/.test(max) ? Number(max) : undefined

@@ -12,7 +12,7 @@ export const MAP_NAME: FindingDefinition = defineFinding(
   'Begin names with a letter, go on with letters and digits, and use each once.',
 )
 
-/** A variable that there is none of where it is used. */
+/** A variable that is not defined where it is used. */
 export const MAP_VARIABLE: FindingDefinition = defineFinding(
   'structure-map-variable',
   'error',
