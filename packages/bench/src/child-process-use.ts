@@ -10,7 +10,7 @@ export interface ProcessUse {
 
 /** A tick of `/proc/<pid>/stat`. */
 const TICK_MS = 10
-/** Fields behind the name of the program: user time and system time. */
+/** Fields after the name of the program: user time and system time. */
 const [USER, SYSTEM] = [11, 12]
 
 /** Asks Linux what a process has used so far. */

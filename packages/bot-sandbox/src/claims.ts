@@ -31,12 +31,12 @@ export function claimRun(claims: Int32Array, { run, slot }: Ticket): boolean {
   return Atomics.compareExchange(claims, FIRST_SLOT + slot, run, -run) === run
 }
 
-/** Tells the host for how many milliseconds the thread has computed in the run that it is at. */
+/** Reports to the host for how many milliseconds the thread has computed in the run that it is at. */
 export function tellComputed(claims: Int32Array, ms: number): void {
   Atomics.store(claims, COMPUTED, ms)
 }
 
-/** For how many milliseconds the thread has computed in the run that it is at, as far as it has told. */
+/** For how many milliseconds the thread has computed in the run that it is at, as last reported. */
 export function computedMs(claims: Int32Array): number {
   return Atomics.load(claims, COMPUTED)
 }

@@ -37,7 +37,7 @@ const GRACE_MS = 150
 
 /** A run that has computed for as long, or is as long at what it has called, holds its thread: in its place another starts, which takes some 50 ms of processor time. */
 const HELD_MS = 250
-/** So does one that has not ended by then, whatever it does: in one call of the engine it tells nothing. */
+/** So does one that has not ended by then, whatever it does: within one call of the engine it reports nothing. */
 const BLOCKED_MS = 2_000
 
 const BROKEN: Failure = { code: 'bot-failed', message: 'The bot broke its runtime.' }

@@ -4,7 +4,7 @@ import { CODE_FILE, type Prepared } from './compiled-code.js'
 import type { CurrentRun, Realm } from './realm.js'
 import { createRunState, type RunState } from './run-state.js'
 
-/** What a run works with beside its message. */
+/** What a run works with besides its message. */
 export interface RunOptions {
   readonly realm: Realm
   readonly call: CurrentRun['call']

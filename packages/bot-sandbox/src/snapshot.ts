@@ -100,7 +100,7 @@ interface Part {
 
 /** Up to this many unchanged words between changed ones are written with them: writing another part takes longer than writing a few words more. */
 const GAP = 64
-/** What a part takes beside its words. */
+/** What a part takes besides its words. */
 const BYTES_BESIDE = 200
 
 /** @param before What the words from `start` on were. */

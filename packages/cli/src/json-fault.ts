@@ -26,7 +26,7 @@ export function faultIn(text: string, firstLine = 1): JsonFault | undefined {
  * Refuses a text that is not JSON.
  *
  * @param source Names the text in the error: its file, or `stdin`.
- * @param meant What the text should have been, as words behind `not JSON`: `, as ... prints it`.
+ * @param meant What the text should have been, as words after `not JSON`: `, as ... prints it`.
  * @throws {OperationError} `body-invalid`, with the place of the first fault.
  */
 export function checkJson(text: string, source: string, meant = ''): void {

@@ -37,7 +37,7 @@ export async function hintAbout(error: unknown, ctx: OperationContext): Promise<
   return hintAboutCanonical(kind, name, ctx)
 }
 
-/** The codes that an explanation has beside one that does not exist. */
+/** The codes that an explanation has for one that does not exist. */
 function nearCodes({ detail }: OperationError): readonly string[] {
   return detail.explanation?.nearest.map(({ coding }) => coding.code).slice(0, MOST_CODES) ?? []
 }
@@ -99,7 +99,7 @@ function splitAtName(url: string): readonly [base: string, name: string] {
   return [url.slice(0, end), url.slice(end)]
 }
 
-/** The error with a hint behind its message; as it is, where there is none. */
+/** The error with a hint after its message; as it is, where there is none. */
 export function withHint(error: unknown, hint: string | undefined): unknown {
   if (hint === undefined || !(error instanceof OperationError)) return error
   return new OperationError(error.code, `${error.message.replace(/\.$/, '')}. ${hint}`, { ...error.detail, cause: error })

@@ -14,7 +14,7 @@ export function runtimeProblem(version: string): string | undefined {
  */
 const SETTINGS = { MALLOC_MMAP_THRESHOLD_: String(1024 * 1024), MALLOC_TRIM_THRESHOLD_: String(2 * 1024 * 1024) }
 
-/** All threads beside the first share one area: with areas of their own a server over SQLite holds 33 MB more under load, most of it free. */
+/** All threads besides the first share one area: with areas of their own a server over SQLite holds 33 MB more under load, most of it free. */
 const AREAS = { MALLOC_ARENA_MAX: '2' }
 
 /**

@@ -19,7 +19,7 @@ export interface StorageOptions {
   readonly load?: readonly string[]
 }
 
-/** A storage with what is kept beside its resources. */
+/** A storage with what is kept besides its resources. */
 export interface OpenedStorage {
   readonly storage: Storage
   readonly sessions: SessionStore
@@ -27,7 +27,7 @@ export interface OpenedStorage {
   readonly close: () => Promise<void>
 }
 
-/** What commands work with: a storage, the R4 definitions below it, and the sessions beside it. */
+/** What commands work with: a storage, the R4 definitions below it, and the sessions besides it. */
 export interface Engine {
   readonly ctx: OperationContext
   readonly indexer: Indexer
@@ -129,7 +129,7 @@ function placeOf(url: string): string {
   return `postgres://${host}${pathname}`
 }
 
-/** Whether a text is an http or https address without user, query and fragment, so that paths can be put behind it. */
+/** Whether a text is an http or https address without user, query and fragment, so that paths can be put after it. */
 export function isPlainAddress(text: string): boolean {
   const url = URL.parse(text)
   // The parser takes `http:ftp://x` for `http://ftp//x`.

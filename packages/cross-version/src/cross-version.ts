@@ -31,7 +31,7 @@ export function crossVersion(options: CrossVersionOptions = {}): readonly OtherR
   return releases.map((release) => otherRelease(release, () => tables[release] ?? builtTable(release)))
 }
 
-/** Both `src` and `dist` lie beside it, so that tests read the same files as users. Apart from `new URL`, so that no bundler copies all files. */
+/** Both `src` and `dist` lie next to it, so that tests read the same files as users. Apart from `new URL`, so that no bundler copies all files. */
 const HERE = import.meta.url
 
 function builtTable(release: CrossVersionRelease): unknown {

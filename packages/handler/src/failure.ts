@@ -36,7 +36,7 @@ export function familyOf({ mount }: Service, { request, match, target, whole }: 
 }
 
 /**
- * A text that is being sent. When it fails, the last line is an OperationOutcome, and the answer is cut off behind it.
+ * A text that is being sent. When it fails, the last line is an OperationOutcome, and the answer is cut off after it.
  *
  * @param onFailure Makes the outcome.
  * @yields the text in pieces

@@ -35,7 +35,7 @@ function isShared({ route, whole, caller, params, bytes, request }: Exchange): b
 /** Reads every byte as one character, so that no two bodies are the same text. */
 const BYTES = new TextDecoder('latin1')
 
-/** All that the answer follows from beside the definitions and the body. */
+/** All that the answer follows from besides the definitions and the body. */
 function headOf({ request, caller }: Exchange): string {
   const header = (name: string): string => request.header(name) ?? ''
   const headers = `${header('accept-language')}\n${header('prefer')}\n${header('x-too-costly-threshold')}`
@@ -54,7 +54,7 @@ const NOTHING = new Uint8Array()
 
 const SLOTS = 4_096
 
-/** Answers by their questions. A class, so that they are recognised beside what engines keep. */
+/** Answers by their questions. A class, so that they are recognized among what engines keep. */
 class Answers extends LRUCache<string, Answer> {
   /** Hashes of questions that were asked, each in its slot until another takes it. */
   readonly #asked = new Int32Array(SLOTS)

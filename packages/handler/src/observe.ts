@@ -29,7 +29,7 @@ export interface Ending {
   /** On the clock of `performance.now()`. */
   readonly started: number
   readonly error?: OperationError | undefined
-  /** Takes the entry beside the log. */
+  /** Takes the entry besides the log. */
   readonly note?: ((entry: LogEntry) => void) | undefined
 }
 

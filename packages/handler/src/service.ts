@@ -46,7 +46,7 @@ export interface Service {
   readonly indexer: Indexer
   readonly bots: Bots | undefined
   readonly grantBotStorage: boolean
-  /** What is checked of a resource before it is stored, beside type, id and form. */
+  /** What is checked of a resource before it is stored, besides type, id and form. */
   readonly validateWrites: WriteChecks
   readonly limits: HandlerLimits
   readonly realm: string
@@ -64,7 +64,7 @@ export interface Service {
   readonly startedAt: string
   /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
   readonly writeLock: KeyedLock
-  /** What can be read and found beside what is stored. */
+  /** What can be read and found besides what is stored. */
   readonly definitions: DefinitionShelf
   readonly hiddenDefinitions: HiddenDefinitions
 }

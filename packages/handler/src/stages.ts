@@ -62,7 +62,7 @@ function findRoute(server: Server, exchange: Exchange): void {
   exchange.route = optionsRoute(match)
 }
 
-/** A browser tells a page of no answer whose preflight was refused: so a page learns that there is nothing from the request itself. */
+/** A browser hides an answer from the page when its preflight was refused: so a page learns that there is nothing from the request itself. */
 const NOWHERE: Match = { routes: new Map(), params: new Map() }
 
 /** OPTIONS needs no token, so that browsers can ask before they send one. */

@@ -55,7 +55,7 @@ function checkName(name: string, operations: readonly Operation[]): void {
   throw new TypeError(`There is no operation ${name} to delegate; there are ${[...names].join(', ')}.`)
 }
 
-/** Whether any text of the request is one of the names, with or without a version behind it. */
+/** Whether any text of the request is one of the names, with or without a version after it. */
 function namesOneOf(names: ReadonlySet<string>, { parameters, body }: OperationRequest): boolean {
   const isNamed = (value: unknown): boolean => {
     if (typeof value === 'string') return names.has(value.split('|')[0] ?? '')

@@ -7,7 +7,7 @@ import { resourceFrom, instantOf, versionIn } from './stored-from.js'
 import type { Pair } from './upstream.js'
 import { isObject, objectAt, stringAt } from 'fhir-ops/internal/json'
 
-/** A version of a resource. Of a deletion only the history of the resource tells the time. */
+/** A version of a resource. The time of a deletion is only in the history of the resource. */
 export async function versionUpstream(
   reach: Reach,
   { type, id, versionId }: Pick<ResourceVersion, 'type' | 'id' | 'versionId'>,
@@ -73,7 +73,7 @@ function addressOf({ types: [type = '', ...others], id }: HistoryQuery): string 
 /**
  * Reads a page of a history.
  *
- * @throws {OperationError} as `readBundlePage`; `storage-unavailable` for an entry that does not tell which version it is.
+ * @throws {OperationError} as `readBundlePage`; `storage-unavailable` for an entry that does not state its version.
  */
 function readHistoryPage(answer: Answer, expected: Omit<ExpectedPage, 'kind'>): UpstreamPage<HistoryItem> {
   const { entries, next } = readBundlePage(answer, { ...expected, kind: 'history' })
@@ -101,7 +101,7 @@ function putOf(text: string | undefined, named: string | undefined): Omit<Histor
   return { type, id, versionId, lastUpdated, stored }
 }
 
-/** `Patient/a`, `Patient/a/_history/2`, or either behind a base. */
+/** `Patient/a`, `Patient/a/_history/2`, or either after a base. */
 function addressIn(url: string): { readonly type: string; readonly id: string; readonly version?: string } {
   const parts = url.split('/')
   const at = parts.at(-2) === '_history' ? -4 : -2

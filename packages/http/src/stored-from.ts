@@ -64,7 +64,7 @@ export function versionIn(etag: string | undefined): string | undefined {
 /**
  * The version that a write made: of its entity tag, else of the resource that came back.
  *
- * @returns `undefined` where the upstream tells none. @throws {OperationError} `storage-unavailable` for a version that is not a FHIR id.
+ * @returns `undefined` where the upstream states none. @throws {OperationError} `storage-unavailable` for a version that is not a FHIR id.
  */
 export function writtenVersion(etag: string | undefined, meta: JsonObject | undefined): string | undefined {
   const version = versionIn(etag) ?? meta?.['versionId']

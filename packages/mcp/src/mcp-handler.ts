@@ -22,8 +22,9 @@ const SAFE = {
 } as const
 
 /**
- * MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses is 401 here, too, and each tool does what
- * the token allows. No byte of a body is read before the token is accepted, and at most 4 MiB. Mount it beside the handler, for example at `/mcp`.
+ * MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses is 401 here, too, and each tool
+ * does what the token allows. No byte of a body is read before the token is accepted, and at most 4 MiB. Mount it next to the handler, for example at
+ * `/mcp`.
  *
  * @throws {TypeError} for an option that is missing, unknown or of another type.
  */

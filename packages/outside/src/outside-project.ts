@@ -17,7 +17,7 @@ export interface OutsideProject {
 /**
  * Packs every package that is published and installs them all, as npm does, in a folder far from this one.
  *
- * @param others What it has beside them: versions by name.
+ * @param others What it has besides them: versions by name.
  */
 export function outsideProject(others: Readonly<Record<string, string>> = {}): OutsideProject {
   const dir = mkdtempSync(join(tmpdir(), 'fhir-ops-outside-'))

@@ -47,7 +47,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const FOREVER = 'public, max-age=31536000, immutable'
 
 /**
- * Serves the page beside a handler in `node:http`: `server.on('request', (message, response) => page(message, response) || listener(message,
+ * Serves the page next to a handler in `node:http`: `server.on('request', (message, response) => page(message, response) || listener(message,
  * response))`. It has no secrets: users put in their access tokens themselves, or open it with `#token=...`.
  *
  * @throws {TypeError} for an option that is unknown or of another type, and a path without its slashes.

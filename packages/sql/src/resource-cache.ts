@@ -18,7 +18,7 @@ export interface LookUp {
   readonly resource: (row: ResourceRow) => StoredResource
 }
 
-/** What an entry weighs beside its text, in characters. */
+/** What an entry weighs besides its text, in characters. */
 const ENTRY_OVERHEAD = 500
 
 /** Bounds of a cache. */

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { observation, patient } from './fixtures.js'
 import type { StoragePromise } from './storage-promise.js'
 
-/** What was put or deleted since a mark, and the next mark; nothing where the storage does not tell changes. */
+/** What was put or deleted since a mark, and the next mark; nothing where the storage does not report changes. */
 async function since(storage: Storage, mark?: string): Promise<{ readonly mark: string; readonly changed: readonly string[] | 'unknown' }> {
   const { mark: next, changed } = (await storage.changes?.(mark)) ?? { mark: '', changed: 'unknown' }
   const addresses =

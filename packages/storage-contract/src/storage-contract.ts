@@ -82,7 +82,7 @@ export function expectKnown(skips: Skips, promises: readonly { readonly promise:
   expect(Object.entries(skips).filter(([promise, reason]) => !known.has(promise) || reason.trim() === '')).toEqual([])
 }
 
-/** The promise, with the reason behind it when it is skipped. */
+/** The promise, followed by the reason when it is skipped. */
 export function titleOf(promise: string, skips: Skips): string {
   return Object.hasOwn(skips, promise) ? `${promise} (skipped: ${skips[promise]})` : promise
 }

@@ -12,7 +12,7 @@ import { markdownTable } from '../markdown.js'
 const CONNECTIONS = 4
 const SECONDS = 3
 
-/** Requests a second of two handler processes over one PostgreSQL, beside one of them alone. Stored bots are left out: they do not read it. */
+/** Requests a second of two handler processes over one PostgreSQL, next to one of them alone. Stored bots are left out: they do not read it. */
 export async function cluster(): Promise<string> {
   const database = await testDatabase()
   try {

@@ -31,8 +31,8 @@ const LANES = 6
 const SYSTEM = 'http://example.org/marks'
 
 /**
- * Lanes that write an Observation of their own again and again, and after each write read it, search for it and count, each time at the next instance.
- * As behind a balancer, an instance that refuses the connection is skipped.
+ * Lanes that write an Observation of their own again and again, and after each write read it, search for it and count, each time at the next
+ * instance. As with a balancer, an instance that refuses the connection is skipped.
  */
 export function mixedLoad(cluster: Cluster): MixedLoad {
   const seen: Seen = { answered: 0, failed: new Map(), acknowledged: [], stale: 0, lastSuccess: performance.now(), longestPause: 0 }

@@ -14,8 +14,8 @@ const ATTEMPTS = 5
 const FEWEST = 40
 
 /**
- * Processor time of the server for a request, through the handler and by a bare node:http server that reads the body and answers the same bytes, in turns.
- * Requests a second are beside it: on few cores they depend on the client, too.
+ * Processor time of the server for a request, through the handler and by a bare node:http server that reads the body and answers the same bytes, in
+ * turns. Requests a second are shown too: on few cores they depend on the client, too.
  */
 export async function overHttp(): Promise<string> {
   const handler = await childServer('handler-server')

@@ -22,11 +22,12 @@ const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = 
 ]
 
 /**
- * Patients a second of measures in CQL, from storages with 147 resources for each patient, and beside them the JavaScript engines from
- * Bundles in memory. The first evaluation after the load is cold, the second reads everything again; warm is one of another period over a population that is kept; live is a
- * live measure, evaluated again after one patient got a resource.
+ * Patients a second of measures in CQL, from storages with 147 resources for each patient, and next to them the JavaScript engines from Bundles in
+ * memory. The first evaluation after the load is cold, the second reads everything again; warm is one of another period over a population that is
+ * kept; live is a live measure, evaluated again after one patient got a resource.
  *
- * `MEASURE_PATIENTS` says how many patients (default 2,000; several with commas), `MEASURE_STORAGES` which storages (default all); the peers evaluate 200. Counts of the first 200 must agree.
+ * `MEASURE_PATIENTS` says how many patients (default 2,000; several with commas), `MEASURE_STORAGES` which storages (default all); the peers evaluate
+ * 200. Counts of the first 200 must agree.
  */
 export async function measures(): Promise<string> {
   if (!PATIENTS.every((count) => Number.isInteger(count) && count > 0))

@@ -11,9 +11,10 @@ import { fill } from './fill.js'
 import { STORAGES, type OpenedStorage } from './opened-storages.js'
 
 /**
- * How fast new storages of some sizes are filled, and asked: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the storages (default
- * all). What was measured last is printed on standard error at once. Processor time, which other processes lengthen less than the time of the clock, is that
- * of this process and, behind `+`, that of the database's, of which a load has some in others, too: those that help to make an index.
+ * How fast new storages of some sizes are filled, and asked: `BENCH_SIZES` are the sizes (default `10000,100000`), `BENCH_STORAGES` the storages
+ * (default all). What was measured last is printed on standard error at once. Processor time, which other processes lengthen less than the time of
+ * the clock, is that of this process and, after `+`, that of the database's, of which a load has some in others, too: those that help to make an
+ * index.
  */
 export async function storages(): Promise<string> {
   const sizes = (process.env['BENCH_SIZES'] ?? '10000,100000').split(',').map(Number)

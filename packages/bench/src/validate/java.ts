@@ -22,8 +22,8 @@ const PATIENT = '{"resourceType":"Patient","id":"a","active":true}'
 const COMMAND = fileURLToPath(new URL('../../cli/dist/main.js', import.meta.url))
 
 /**
- * HL7's Java validator beside this library: R4 examples from text, one after the other, once both are warm, and the first answer of a process. The command of
- * the validator is in `FHIR_OPS_ORACLE`: that of `packages/conformance/oracle`, which builds it of Maven Central.
+ * HL7's Java validator compared with this library: R4 examples from text, one after the other, once both are warm, and the first answer of a process.
+ * The command of the validator is in `FHIR_OPS_ORACLE`: that of `packages/conformance/oracle`, which builds it of Maven Central.
  */
 export async function java(): Promise<string> {
   const command = process.env['FHIR_OPS_ORACLE']

@@ -18,7 +18,7 @@ interface Example {
   readonly resource: JsonObject
 }
 
-/** Validation of the R4 examples beside peers, in turns; of two small resources; memory; and the first answer of a fresh process. */
+/** Validation of the R4 examples compared with peers, in turns; of two small resources; memory; and the first answer of a fresh process. */
 export async function validate(): Promise<string> {
   const before = heapBytes()
   const ctx = createContext({ storage: memoryStorage(), ...r4() })

@@ -18,7 +18,7 @@ function bare(map: unknown): void {
   if (typeof map === 'object' && map !== null) setPrototypeOf(map, null)
 }
 
-/** What a bot returned beside its value, as data. */
+/** What a bot returned besides its value, as data. */
 export interface WireHead {
   readonly kind: 'nothing' | 'text' | 'hl7' | 'json'
   /** Present when the bot answered with `botResponse`. */

@@ -7,7 +7,7 @@ import { coverageHtml, coverageLcov, explanationHtml } from 'fhir-ops/evaluate'
 import type { Io } from '../io.js'
 import { table } from '../text.js'
 
-/** What was asked for beside the result; true without a file. */
+/** What was asked for besides the result; true without a file. */
 export interface ClausesOptions {
   readonly explain?: true | string
   readonly coverage?: true | string

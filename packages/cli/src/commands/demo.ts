@@ -39,7 +39,7 @@ async function demo(options: DemoOptions, io: Io): Promise<void> {
   })
 }
 
-/** Serves the file, with the samples when it is new. Until they are in it a file beside it says so, for the next start after a kill. */
+/** Serves the file, with the samples when it is new. Until they are in it a file next to it says so, for the next start after a kill. */
 export async function serveSamples({ port, file }: DemoOptions, io: Io): Promise<RunningServer> {
   const unfilled = `${file}.unfilled`
   await makeFolder(dirname(file))

@@ -121,7 +121,7 @@ interface Import {
 /** What messages about rows begin with. */
 const ROWS = '… '
 
-/** Rows that were read are shown beside the bar on a terminal; messages about files and parts stay. */
+/** Rows that were read are shown next to the bar on a terminal; messages about files and parts stay. */
 function importProgress({ draw, err }: Io, report: ReportProgress): (message: string) => void {
   return (message) => {
     if (draw === undefined || !message.startsWith(ROWS)) return err(message)

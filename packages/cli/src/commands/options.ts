@@ -48,7 +48,7 @@ export function repeated(value: string, before: readonly string[] | undefined): 
   return [...(before ?? []), value]
 }
 
-/** An option for a text that fits behind `Bearer` in a header. */
+/** An option for a text that fits after `Bearer` in a header. */
 export function tokenOption(name: string, description: string): Option {
   const parse = unrepeated(`${name} must be 1 to 4,096 ASCII characters without blanks and commas.`, (text) =>
     /^[!-+\--~]{1,4096}$/.test(text),

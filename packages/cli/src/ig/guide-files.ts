@@ -9,7 +9,7 @@ import { parsedJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 
 const MANIFEST = 'package.json'
-/** Of the folder `package`: definitions are beside the manifest, examples in a folder of their own. */
+/** Of the folder `package`: definitions are next to the manifest, examples in a folder of their own. */
 const RESOURCE = /^(?:examples?\/)?[^/]+\.json$/
 const NO_RESOURCES: ReadonlySet<string> = new Set([MANIFEST, '.index.json'])
 

@@ -7,7 +7,7 @@ import type { LoadOptions, LoadSummary } from './loader.js'
 
 const MAX_REFUSALS = 20
 
-/** Tells how far a load has come, and what it has done. @param options With `knowsPackages` the caller says which packages are missing. */
+/** Reports the progress and the result of a load. @param options With `knowsPackages` the caller says which packages are missing. */
 export function loadReports(
   io: Io,
   { knowsPackages = false }: { readonly knowsPackages?: boolean | undefined } = {},
@@ -22,7 +22,7 @@ export function loadReports(
   }
 }
 
-/** Tells what was loaded and what was refused. */
+/** Reports what was loaded and what was refused. */
 function reportLoad(summary: LoadSummary, io: Io): void {
   const { loaded, unchanged, refused, seconds } = summary
   const types = [...summary.types].map(([type, count]) => `${type} ${count}`)

@@ -10,7 +10,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Io } from '../io.js'
 import { wrongUse } from '../exit.js'
 
-/** Whose tokens `fhir-ops serve` takes beside its own. */
+/** Whose tokens `fhir-ops serve` takes besides its own. */
 export interface IdentityOptions {
   /** Identifier of an OpenID provider. */
   readonly issuer?: string

@@ -62,7 +62,7 @@ export interface Service {
 
 const DAY_MS = 86_400_000
 
-/** Opens the storage, loads content, and makes the handler with all that is served beside it. @param url Address that the server listens on. */
+/** Opens the storage, loads content, and makes the handler with all that is served next to it. @param url Address that the server listens on. */
 export async function openService(options: ServiceOptions, url: string, io: Io): Promise<Service> {
   const parts = closedTogether()
   try {

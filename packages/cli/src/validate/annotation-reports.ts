@@ -69,7 +69,7 @@ function xml(text: string): string {
 
 const COMMANDS = { fatal: 'error', error: 'error', warning: 'warning', information: 'notice' } as const
 
-/** One workflow command a finding, which GitHub shows beside the line of the file. */
+/** One workflow command a finding, which GitHub shows next to the line of the file. */
 export function githubReport(io: Io): Report {
   return {
     add: ({ source, result }) => {

@@ -27,8 +27,8 @@ const HEAD =
 const LEVELS = { fatal: 'error', error: 'error', warning: 'warning', information: 'note' } as const
 
 /**
- * One SARIF 2.1.0 log of all findings, for code hosts and editors. A fix is the property `jsonPatch` of its result. Results are written as they come, and the
- * rules that they name behind them: however many there are, they need no memory.
+ * One SARIF 2.1.0 log of all findings, for code hosts and editors. A fix is the property `jsonPatch` of its result. Results are written as they come,
+ * and the rules that they name after them: however many there are, they need no memory.
  *
  * @see https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
  */

@@ -6,7 +6,7 @@ import { checkSuppression } from 'fhir-ops/internal/validate'
 import type { Io } from '../io.js'
 
 /**
- * Reads what a file says about findings that are accepted: a JSON array of `{"id", "at", "reason", "until"}`. Tells which have expired.
+ * Reads what a file says about findings that are accepted: a JSON array of `{"id", "at", "reason", "until"}`. Reports which have expired.
  *
  * @throws {OperationError} `parameter-value` when the file cannot be understood.
  */

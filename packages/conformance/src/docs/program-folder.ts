@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { workspacePackages } from '../../../../scripts/packages.mjs'
 import { ROOT } from './blocks.js'
 
-/** What programs of the docs import beside our packages, where it is installed here. */
+/** What programs of the docs import besides our packages, where it is installed here. */
 const OTHERS: Readonly<Record<string, string>> = {
   vitest: 'node_modules/vitest',
   pg: 'packages/postgres/node_modules/pg',

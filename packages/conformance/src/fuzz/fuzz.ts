@@ -12,7 +12,7 @@ export interface FuzzTarget<T> {
   readonly take: (input: T) => unknown
   /** Simpler inputs to try when one is a defect. */
   readonly simpler: (input: T) => Iterable<T>
-  /** Errors that are foreseen beside `OperationError`. */
+  /** Errors that are foreseen besides `OperationError`. */
   readonly isForeseen?: (error: unknown) => boolean
   /** Share of the inputs that it gets; for what is slow because of files or compression. Default 1. */
   readonly share?: number

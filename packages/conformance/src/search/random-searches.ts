@@ -18,7 +18,7 @@ const prefixed = (value: fc.Arbitrary<string>): fc.Arbitrary<string> => fc.tuple
 /** Modifiers, each with the values that it takes. */
 type Kind = readonly (readonly [modifier: string, value: fc.Arbitrary<string>])[]
 
-/** Characters that part values stand for themselves behind a backslash. */
+/** Characters that part values stand for themselves after a backslash. */
 const escaped = (text: string): string => text.replaceAll(/[,|$\\]/g, String.raw`\$&`)
 
 const tokensOf = (codes: readonly string[], systems: readonly string[]): Kind => {
@@ -112,7 +112,7 @@ const tuple = (...parts: readonly Kind[]): Kind => [
     ),
   ],
 ]
-/** A reference may have an identifier beside, or instead of, an address. */
+/** A reference may have an identifier besides, or instead of, an address. */
 const SUBJECT: Kind = [
   ...to('Patient'),
   [':identifier', list(one([...CODES.map(escaped), ...SYSTEMS.map((system) => `${system}|${CODES[0]}`)]))],

@@ -50,7 +50,7 @@ export interface TestResult extends Levels {
   readonly issues: readonly unknown[]
 }
 
-/** Loads the runner that lies beside the suite's data. */
+/** Loads the runner that lies next to the suite's data. */
 export async function suiteRunner(dir: string): Promise<SuiteRunner> {
   const runner: SuiteRunner = await import(/* @vite-ignore */ pathToFileURL(join(dir, 'run.mjs')).href)
   return runner

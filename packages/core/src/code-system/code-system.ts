@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/index.js'
 import type { SystemSections } from '../storage/index.js'
 import type { Work } from '../work/index.js'
 
-/** A code system that a context knows beside CodeSystem resources: by a rule, or from releases that were imported. */
+/** A code system that a context knows besides CodeSystem resources: by a rule, or from releases that were imported. */
 export type CodeSystem = ComputedSystem | ImportedSystem
 
 /**
@@ -209,7 +209,7 @@ export interface FilterWord {
  * display and their number.
  */
 export interface PlaceOrder {
-  /** `undefined` behind the last. What is before is worked out, once. */
+  /** `undefined` after the last. What is before is worked out, once. */
   at(i: number): number | undefined
 }
 
@@ -256,7 +256,7 @@ export interface StandInValueSet {
   readonly resource: JsonObject
 }
 
-/** Codes that are made by a grammar, beside those that are listed. */
+/** Codes that are made by a grammar, besides those that are listed. */
 export interface CodeGrammar {
   /** True for a concept that is not listed. */
   isMade(concept: number): boolean

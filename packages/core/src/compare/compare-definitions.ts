@@ -16,10 +16,10 @@ import { joined, overlapOf, systemStep, type Overlap } from './overlap.js'
 export type VersionPolicy = 'as-needed' | 'always' | 'never'
 
 /**
- * How two value sets overlap as far as their definitions show without listing codes: the same includes in any order, lists of codes, whole
- * code systems, branches of a hierarchy.
+ * How two value sets overlap as far as their definitions show without listing codes: the same includes in any order, lists of codes, whole code
+ * systems, branches of a hierarchy.
  *
- * @returns `undefined` when the codes must be listed: with imports, excludes, lists beside filters, and where filters are looked at in
+ * @returns `undefined` when the codes must be listed: with imports, excludes, lists together with filters, and where filters are looked at in
  *   different versions of a code system.
  */
 export async function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<Overlap | undefined> {

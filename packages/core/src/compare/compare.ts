@@ -143,7 +143,7 @@ function whyOpen({ valueSet }: ValueSetPlan, { segments, systems }: Members): st
   return fragment === undefined ? undefined : `${nameOf(valueSet)} is based on a fragment of the code system ${fragment.family.url}`
 }
 
-/** What the first has beside the second. */
+/** What the first has and the second lacks. */
 async function difference(pace: Pace, [a, b]: readonly [Members, Members], policy: VersionPolicy): Promise<readonly Segment[]> {
   const others = await pace.run(coverageOf(b.segments))
   const left: Segment[] = []

@@ -19,7 +19,7 @@ export interface ContentView {
 /**
  * Makes a view over layers, the uppermost first.
  *
- * @param others What else answers depend on beside the layers; `kept` forgets when it changes.
+ * @param others What else answers depend on besides the layers; `kept` forgets when it changes.
  */
 export function contentView(layers: readonly ContentLayer[], others: readonly Revised[] = []): ContentView {
   const find = async (type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]> => {

@@ -103,7 +103,7 @@ export interface OperationContext {
   readonly storage: Storage
   /** Imported code systems; there are none when absent. */
   readonly concepts?: ConceptStore | undefined
-  /** Code systems beside CodeSystem resources: those that make their codes by a rule, and those whose releases are in `concepts`. */
+  /** Code systems besides CodeSystem resources: those that make their codes by a rule, and those whose releases are in `concepts`. */
   readonly codeSystems?: readonly CodeSystem[] | undefined
   /** Where canonicals are resolved. */
   readonly content: ContentView
@@ -152,8 +152,8 @@ export interface ContextOptions {
   /** Where code systems that are too large to be a resource were imported to. */
   readonly concepts?: ConceptStore
   /**
-   * Code systems beside CodeSystem resources: units, language tags ..., which make their codes by a rule, and `snomed()`, `loinc()`, `rxnorm()`, which
-   * open the releases that were imported to `concepts`.
+   * Code systems besides CodeSystem resources: units, language tags ..., which make their codes by a rule, and `snomed()`, `loinc()`, `rxnorm()`,
+   * which open the releases that were imported to `concepts`.
    */
   readonly codeSystems?: readonly CodeSystem[]
   /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */

@@ -2,7 +2,7 @@ import { OperationError } from '../errors/index.js'
 import { createRecorder, type Explanation } from '../explain/index.js'
 import type { OperationContext } from './context.js'
 
-/** What the input of an operation that explains itself may say beside what it asks for. */
+/** What the input of an operation that explains itself may have besides what it asks for. */
 export interface ExplainOption {
   /** True: the result, or the error, has an `explanation`. Default false, which costs nothing. */
   readonly explain?: boolean | undefined

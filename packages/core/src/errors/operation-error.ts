@@ -65,7 +65,7 @@ export const ERRORS = {
   unforeseen: { status: 503, issue: 'exception' },
 } as const
 
-/** What an error may carry beside its code and sentence. */
+/** What an error may carry besides its code and sentence. */
 export interface ErrorDetail {
   /** FHIRPath of each offending element of the input. */
   readonly expression?: readonly string[]
@@ -80,7 +80,7 @@ export interface ErrorDetail {
   readonly issue?: OperationOutcomeIssue['code']
   /** For operators and, where allowed, owners; never set from request data. */
   readonly diagnostics?: string
-  /** Told after the error itself: all that it sums up. */
+  /** Reported after the error itself: all that it summarizes. */
   readonly issues?: readonly OutcomeIssue[]
   /**
    * What was named and is not there, for programs that look for names that are near it: a canonical (with its version where one was named) or an id, with the type of the

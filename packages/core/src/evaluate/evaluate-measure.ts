@@ -49,7 +49,7 @@ const EVALUATE_INPUT = inputShape<EvaluateMeasureInput>({
 
 /** Options of `evaluateMeasure`. */
 export interface EvaluateMeasureOptions {
-  /** Criteria languages beside those that come with the engine. */
+  /** Criteria languages besides those that come with the engine. */
   readonly languages?: readonly CriteriaLanguage[]
 }
 

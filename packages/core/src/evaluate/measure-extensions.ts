@@ -57,7 +57,7 @@ export function notationOf(element: JsonObject): JsonObject | undefined {
   return objectAt(element, 'improvementNotation') ?? objectAt(extension, 'valueCodeableConcept')
 }
 
-/** Expressions whose results are reported beside a population (`cqf-supportingEvidenceDefinition`), in the form of Expression. */
+/** Expressions whose results are reported besides a population (`cqf-supportingEvidenceDefinition`), in the form of Expression. */
 export function evidenceOf(population: JsonObject): readonly JsonObject[] {
   return objectsAt(population, 'extension')
     .filter((extension) => stringAt(extension, 'url')?.endsWith('/cqf-supportingEvidenceDefinition') === true)

@@ -21,7 +21,7 @@ export interface MeasurePlan {
   readonly supplements: readonly Supplement[]
 }
 
-/** What is reported beside the populations, for the subjects of the initial populations. */
+/** What is reported besides the populations, for the subjects of the initial populations. */
 export interface Supplement extends Criterion {
   readonly id?: string
   readonly code?: JsonObject
@@ -79,7 +79,7 @@ export interface Population extends Criterion {
   readonly criteriaReference?: string
   /** How observations are put together. */
   readonly aggregateMethod?: string
-  /** Expressions whose results are reported beside the population. */
+  /** Expressions whose results are reported besides the population. */
   readonly evidence?: readonly Evidence[]
 }
 

@@ -126,7 +126,7 @@ function listed(members: readonly string[], contained: Resource[]): Pick<Measure
   return { subjectResults: { reference: `#${id}` } }
 }
 
-/** What is not a resource is shown beside the subject that it is of. */
+/** What is not a resource is shown with the subject that it belongs to. */
 function itemOf(member: string): Reference {
   const [reference, ...display] = member.split('#')
   return display.length === 0 ? { reference: member } : { reference: reference ?? '', display: display.join('#') }

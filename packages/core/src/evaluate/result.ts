@@ -239,8 +239,8 @@ interface Scored {
 }
 
 /**
- * Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring, with nothing to divide by, and for a ratio of
- * observations, which counts do not tell.
+ * Numerator over denominator, each without what is excluded from it; `undefined` without such a scoring, with nothing to divide by, and for a ratio
+ * of observations, which counts do not show.
  */
 export function scoreOf({ scoring, populations }: Scored, counts: readonly number[]): number | undefined {
   if (scoring !== 'proportion' && scoring !== 'ratio') return undefined

@@ -31,7 +31,7 @@ export interface BotStorage {
   write(resource: JsonObject): Promise<JsonObject>
 }
 
-/** What a host may grant to a bot beside its input. Nothing by default. */
+/** What a host may grant to a bot besides its input. Nothing by default. */
 export interface BotCapabilities {
   readonly storage?: BotStorage
 }

@@ -10,7 +10,7 @@ import { findBot, type BotAddress, type FoundBot } from './find-bot.js'
 import { type BotLogLevel, type BotTask } from './runtime.js'
 import { logText, runBot } from './run-bot.js'
 
-/** What an execution works with beside the context of every operation. */
+/** What an execution works with besides the context of every operation. */
 export interface ExecuteContext extends OperationContext {
   readonly bots: Bots
 }
@@ -31,7 +31,7 @@ export interface ExecuteInput extends ExplainOption {
   readonly requestId?: string
   /** The project that the caller's token names; only bots of that project are reached then. */
   readonly project?: string
-  /** What the bot may do beside computing, with the rights of the caller. Default nothing. */
+  /** What the bot may do besides computing, with the rights of the caller. Default nothing. */
   readonly capabilities?: BotCapabilities
 }
 

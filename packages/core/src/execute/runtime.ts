@@ -41,7 +41,7 @@ export interface BotTask {
   readonly signal?: AbortSignal | undefined
 }
 
-/** How grave a line of the log is, the least first. */
+/** The severity of a line of the log, the least first. */
 export type BotLogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** Runs stored code apart from the host: nothing but the task's data goes in, nothing but data comes out. */

@@ -145,7 +145,7 @@ function plainBytes(match: Match, style: EntryStyle): number {
   return 1 + memberBytes('system', system) + memberBytes('version', version) + memberBytes('code', code) + memberBytes('display', display)
 }
 
-/** A member takes quotation marks around its name, a colon, and a comma or the bracket behind it. */
+/** A member takes quotation marks around its name, a colon, and a comma or the bracket after it. */
 function memberBytes(name: string, value: string | undefined): number {
   return value === undefined ? 0 : name.length + 4 + textBytes(value)
 }

@@ -13,7 +13,7 @@ import { calendarUnit } from './quantity.js'
 import { parseDate, parseDateTime, parseTime } from './temporal.js'
 import { compileVariable } from './variables.js'
 
-/** What compilation knows beside the expression. */
+/** What compilation knows besides the expression. */
 export interface CompileContext {
   readonly source: string
   readonly model: TypeModel

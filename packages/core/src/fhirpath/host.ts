@@ -36,7 +36,7 @@ export interface FhirPathBudget {
   readonly items: number
 }
 
-/** What an evaluation works with, beside the node it starts from. May be shared by many evaluations. */
+/** What an evaluation works with, besides the node it starts from. May be shared by many evaluations. */
 export interface FhirPathContext {
   /** `%resource`; the focus when absent. */
   readonly resource?: FhirNode

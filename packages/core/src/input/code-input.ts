@@ -10,7 +10,7 @@ export interface SystemAndCode {
   readonly code: string
   /** Version of the code system. */
   readonly version?: string | undefined
-  /** The text beside the code; only operations that check displays look at it. */
+  /** The text given with the code; only operations that check displays look at it. */
   readonly display?: string | undefined
   readonly coding?: undefined
 }

@@ -59,7 +59,7 @@ export interface ValueScan {
 }
 
 /**
- * Looks for the end of a value of well-formed JSON: the comma or closing bracket behind it.
+ * Looks for the end of a value of well-formed JSON: the comma or closing bracket after it.
  *
  * @returns False when it is not before the limit; the same scan may continue from there.
  */
@@ -90,7 +90,7 @@ export function* compact(text: string): Work<string> {
 interface Compacting {
   readonly text: string
   kept: string
-  /** What is behind it is not kept yet. */
+  /** What is after it is not kept yet. */
   from: number
 }
 

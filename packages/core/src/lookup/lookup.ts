@@ -65,8 +65,9 @@ const LOOKUP_INPUT = inputShape<LookupInput>({
 /**
  * Looks up what a code system and its supplements say about a code.
  *
- * @throws {OperationError} `parameter-required` without a code or its system; `source-ambiguous` for `code` beside `coding`; `parameter-invalid` for another
- *   system or version than that of `codeSystem`; `not-found` for an unknown code, code system or version; `content-not-found` for an unknown supplement; `not-supported` for a property that cannot be returned.
+ * @throws {OperationError} `parameter-required` without a code or its system; `source-ambiguous` for `code` together with `coding`;
+ *   `parameter-invalid` for another system or version than that of `codeSystem`; `not-found` for an unknown code, code system or version;
+ *   `content-not-found` for an unknown supplement; `not-supported` for a property that cannot be returned.
  * @see https://hl7.org/fhir/R4/codesystem-operation-lookup.html
  */
 export function lookup(ctx: OperationContext, input: LookupInput): Promise<LookupResult> {

@@ -50,7 +50,7 @@ function readInput(_: OperationContext, request: OperationRequest, reader: Param
   }
 }
 
-/** What may be said beside the coding, too. @throws {OperationError} `parameter-invalid` where both are said and differ. */
+/** What may be said besides the coding, too. @throws {OperationError} `parameter-invalid` where both are said and differ. */
 function agreed(reader: ParameterReader, coding: JsonObject | undefined, name: 'system' | 'version'): string | undefined {
   const [beside, within] = [reader.text(name), stringAt(coding, name)]
   if (beside === undefined || within === undefined || beside === within) return beside ?? within

@@ -24,7 +24,7 @@ export interface ResourceTable {
   size(): number
   /** One more whenever rows got other numbers. */
   generation(): number
-  /** @yields The rows behind a position, or all, in the order of the sort keys; rows that are no longer current may be among them. */
+  /** @yields The rows after a position, or all, in the order of the sort keys; rows that are no longer current may be among them. */
   after(sort: readonly SortKey[], position: SortPosition | undefined): Iterable<number>
 }
 

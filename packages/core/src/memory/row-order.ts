@@ -4,7 +4,7 @@ import { numberHolds, type IndexEntry, type NumberComparison } from '../storage/
 /** Row numbers in ascending order of their places. Rows may be added in any order; those that are no longer current stay among them. */
 export interface RowOrder<Place> {
   add(row: number): void
-  /** @yields The rows behind a place, or all of them. */
+  /** @yields The rows after a place, or all of them. */
   after(place: Place | undefined): Generator<number, void, undefined>
 }
 
@@ -141,11 +141,11 @@ function numbersFrom(field: NumberComparison['field'], entries: readonly IndexEn
   return { values: values.subarray(0, length), positions: positions.subarray(0, length) }
 }
 
-/** In ascending order. Numbers alone are sorted much faster than by a function that compares two; each position then goes behind those of the same number. */
+/** In ascending order. Numbers alone are sorted much faster than by a function that compares two; each position then goes after those of the same number. */
 function inOrder(numbers: PlacedNumbers): PlacedNumbers {
   const values = numbers.values.toSorted()
   const positions = new Uint32Array(values.length)
-  /** For the first place of each number, how many positions were put there and behind it. */
+  /** For the first place of each number, how many positions were put there and after it. */
   const placed = new Uint32Array(values.length)
   for (const [index, value] of numbers.values.entries()) {
     const first = firstWhere(values.length, (place) => (values[place] ?? 0) >= value)

@@ -59,7 +59,7 @@ export type Action = 'read' | 'search' | 'create' | 'update' | 'delete'
 export interface OperationNeeds {
   /** In words, for the documentation. */
   readonly text: string
-  /** One of these is enough; nothing beside a token is needed when there are none. Without a type, the type that the operation is called on. */
+  /** One of these is enough; nothing besides a token is needed when there are none. Without a type, the type that the operation is called on. */
   readonly anyOf: readonly { readonly action: Action; readonly type?: string }[]
   /** It stores what belongs to no caller in particular: rights to a part of what is stored (of one patient, by a query) are not enough. */
   readonly keepsState?: boolean

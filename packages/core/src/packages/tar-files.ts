@@ -10,7 +10,7 @@ export interface TarFile {
 const BLOCK = 512
 /** Far above any definition; a length beyond it is damage. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024
-/** Longest entry that states the name of the file behind it. */
+/** Longest entry that states the name of the file after it. */
 const MAX_NAME_BYTES = 64 * 1024
 
 /**
@@ -40,7 +40,7 @@ function tooLong(name: string): OperationError {
   return new OperationError('body-invalid', `The archive is damaged: the length of the entry ${quoted(name)} is not plausible.`)
 }
 
-/** The name that an entry of this kind gives to the file behind it. */
+/** The name that an entry of this kind gives to the file after it. */
 function longNameIn(kind: string, bytes: Uint8Array): string | undefined {
   const text = textIn(bytes, 0, bytes.length)
   return kind === 'L' ? text : /^\d+ path=(.+)$/m.exec(text)?.[1]

@@ -9,7 +9,7 @@ export interface Parameter {
   readonly value: unknown
   /** The `x` of `value[x]`, for example `Uri`; absent for a query, where all is text. */
   readonly type?: string | undefined
-  /** The `_value[x]`: what is said of a primitive beside its value, or when it has none. */
+  /** The `_value[x]`: what is said of a primitive besides its value, or when it has none. */
   readonly extra?: JsonObject | undefined
   readonly resource?: JsonObject | undefined
   readonly parts: readonly Parameter[]

@@ -64,7 +64,7 @@ function conditions(allOf: readonly JsonObject[]): JsonObject {
   return allOf.length === 0 ? {} : { allOf }
 }
 
-/** The type of what is beside a primitive value. It may be empty or have only an id: the value is the content. */
+/** The type of what is next to a primitive value. It may be empty or have only an id: the value is the content. */
 const SIBLING = 'Element'
 
 /** A member, and the sibling that holds id and extensions of a primitive. */
@@ -110,7 +110,7 @@ function nullConditions(making: Making, slot: ElementSlot): readonly JsonObject[
   return [without(slot.jsonName, slot.siblingName), without(slot.siblingName, slot.jsonName)]
 }
 
-/** A member's schema with what is demanded beside it. */
+/** A member's schema with what is demanded besides it. */
 function bothOf(shape: JsonObject | boolean | undefined, demand: JsonObject | boolean): JsonObject | boolean {
   if (!isObject(shape) || !isObject(demand)) return demand
   const { items, ...list } = demand

@@ -115,13 +115,13 @@ function costOf(where: Condition): Cost {
   return cost
 }
 
-/** A code system alone, or a unit beside a bound, leaves many entries to look at. */
+/** A code system alone, or a unit with a bound, leaves many entries to look at. */
 function isExact(all: readonly Comparison[]): boolean {
   const finds = all.some(({ field, op }) => field !== 'system' && (op === 'eq' || op === 'in'))
   return finds && all.every(({ op }) => op === 'eq' || op === 'in' || op === 'absent')
 }
 
-/** What tests demand beside their value: those that demand the same of it are one lookup. */
+/** What tests demand besides their value: those that demand the same of it are one lookup. */
 function systemsOf(tests: readonly (readonly Comparison[])[]): ReadonlySet<string> {
   return new Set(tests.flatMap((all) => (all.length === 1 ? [] : [JSON.stringify(all.filter(({ field }) => field !== 'value'))])))
 }

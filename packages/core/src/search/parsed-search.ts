@@ -3,7 +3,7 @@ import type { Include } from './results/includes.js'
 
 /** A search for contained resources. */
 export interface ContainedSearch {
-  /** `true`: for these only; `both`: beside independent resources. */
+  /** `true`: for these only; `both`: besides independent resources. */
   readonly among: 'true' | 'both'
   /** What is given of a match. */
   readonly shown: 'container' | 'contained'

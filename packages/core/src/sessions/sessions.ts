@@ -31,7 +31,7 @@ export interface SessionsOptions extends AuditOptions {
    * at once, and read every time while its news is not heard.
    */
   readonly sessionCacheMs?: number
-  /** Scopes of the host's own, which sessions may have beside those of OpenID Connect and SMART. Default: none. */
+  /** Scopes of the host's own, which sessions may have besides those of OpenID Connect and SMART. Default: none. */
   readonly customScopes?: readonly string[]
   /** Told when noting the last use of a session failed. */
   readonly onFailure?: (error: unknown) => void

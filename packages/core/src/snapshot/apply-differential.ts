@@ -72,7 +72,7 @@ function asChoice(child: ElementNode, { name, element: base }: ElementNode, own:
   return { ...child, name, element, ...((isSliced || types.length > 1) && { sliceName: child.sliceName ?? child.name }) }
 }
 
-/** An element and its slices. New slices start as the element that is sliced, with what the profile says below it, and come behind those of the base. */
+/** An element and its slices. New slices start as the element that is sliced, with what the profile says below it, and come after those of the base. */
 async function appliedGroup(build: Building, base: ElementGroup, own: ElementGroup): Promise<readonly ElementNode[]> {
   if (base.main === undefined) return base.slices
   const implied: ElementNode = { name: own.name, sliceName: undefined, element: {}, children: [], isImplied: true }
@@ -140,7 +140,7 @@ function outerName({ sliceName = '' }: ElementNode): string {
   return sliceName.slice(0, Math.max(0, sliceName.lastIndexOf('/')))
 }
 
-/** The slices, those of a slice behind it. */
+/** The slices, those of a slice after it. */
 function withinOuter(slices: readonly ElementNode[]): readonly ElementNode[] {
   const names = new Set(slices.map(({ sliceName }) => sliceName))
   const inner = Map.groupBy(slices, (slice) => (names.has(outerName(slice)) ? outerName(slice) : ''))

@@ -82,7 +82,7 @@ export interface FrequencyOptions {
 /**
  * Counts questions by their keys.
  *
- * @returns Counts one question, and tells whether it was asked so often that its answer is better kept.
+ * @returns Counts one question, and returns whether it was asked often enough that its answer is better kept.
  */
 export function createFrequency({ times = 4, most = 256 }: FrequencyOptions = {}): (key: string) => boolean {
   const asked = new Map<string, number>()

@@ -198,7 +198,7 @@ export interface ResourceVersion {
   readonly stored?: StoredResource
 }
 
-/** A version beside those before it. */
+/** A version with those before it. */
 export interface HistoryItem extends ResourceVersion {
   /** True when no current version existed before. */
   readonly created: boolean

@@ -14,7 +14,7 @@ export interface StoredRow {
 }
 
 /**
- * Makes the `StoredResource` that an adapter returns. The text is stamped and parsed at first use; from then on the row's is not kept beside it.
+ * Makes the `StoredResource` that an adapter returns. The text is stamped and parsed at first use; from then on the row's is not kept as well.
  *
  * @param textOf Makes the whole text of a row that is kept in another form.
  */

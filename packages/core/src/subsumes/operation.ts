@@ -23,7 +23,10 @@ export const subsumesOperation: Operation = {
   },
 }
 
-/** @throws {OperationError} `parameter-invalid` for another system or version than that of the id, and for a CodeSystem beside it; `not-found` for the id of no code system. */
+/**
+ * @throws {OperationError} `parameter-invalid` for another system or version than that of the id, and for a CodeSystem together with it; `not-found`
+ *   for the id of no code system.
+ */
 async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<LooseSubsumesInput> {
   const stored = (await storedInstance(ctx, request))?.resource
   const codeSystem = reader.resource('codeSystem')

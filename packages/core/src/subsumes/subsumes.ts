@@ -48,7 +48,7 @@ export interface SubsumesOptions extends ExplainOption {
   readonly codeSystem?: object | undefined
 }
 
-/** `SubsumesInput` as it arrives from Parameters or plain JavaScript: also a code beside a coding. */
+/** `SubsumesInput` as it arrives from Parameters or plain JavaScript: also a code together with a coding. */
 export interface LooseSubsumesInput extends SubsumesOptions {
   readonly system?: string | undefined
   readonly version?: string | undefined
@@ -82,7 +82,7 @@ export interface SubsumesResult extends Explained {
  * Compares two codes in the hierarchy of their code system: one subsumes the other, they are the same, or they are not related.
  *
  * @returns The outcome; with `explain: true` also the path from one code up to the other.
- * @throws {OperationError} `parameter-required` when a code or the system is missing; `source-ambiguous` for a code beside its coding;
+ * @throws {OperationError} `parameter-required` when a code or the system is missing; `source-ambiguous` for a code together with its coding;
  *   `parameter-invalid` for two systems or two versions; `not-found` for an unknown code, code system or version.
  * @see https://hl7.org/fhir/R4/codesystem-operation-subsumes.html
  */

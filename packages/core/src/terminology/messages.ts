@@ -119,7 +119,7 @@ export interface RefusalOptions {
   readonly code?: ErrorCode
   readonly expression?: readonly string[]
   readonly missing?: ErrorDetail['missing']
-  /** Advice beside the message. */
+  /** Advice besides the message. */
   readonly diagnostics?: string
 }
 

@@ -116,7 +116,7 @@ function codeFindings(
   return { issues: findings.issues, findings }
 }
 
-/** Explains what decided about the code and its display, beside the membership. */
+/** Explains what decided about the code and its display, besides the membership. */
 async function explainCode({ scope, languages }: CodingCheck, coding: GivenCoding, { provider, membership }: Located): Promise<void> {
   const { ctx, pace } = scope
   if (provider === undefined) return

@@ -72,7 +72,7 @@ type CodeSystemCall = Omit<LooseCodeSystemInput, 'version'> & {
   readonly version: string | undefined
 }
 
-/** @throws {OperationError} as `readOptions`; `not-found` for an unknown id; `parameter-invalid` for another code system beside an id. */
+/** @throws {OperationError} as `readOptions`; `not-found` for an unknown id; `parameter-invalid` for another code system together with an id. */
 async function readCodeSystemInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<CodeSystemCall> {
   const [url, codeSystem] = [reader.text('url', 'system'), reader.resource('codeSystem')]
   const stored = (await storedInstance(ctx, request))?.resource
@@ -121,7 +121,7 @@ function readOptions(request: OperationRequest, reader: ParameterReader): LooseC
   }
 }
 
-/** `system`, `systemVersion` and `display` belong to `code`; beside a coding they are ignored. */
+/** `system`, `systemVersion` and `display` belong to `code`; with a coding they are ignored. */
 function readCode(reader: ParameterReader): LooseCodeInput {
   const [codeableConcept, coding] = [reader.object('CodeableConcept', 'codeableConcept'), reader.object('Coding', 'coding')]
   const [system, version, code] = [reader.text('system'), reader.text('systemVersion'), reader.text('code')]
@@ -137,8 +137,8 @@ const SLOT = 'validation'
 const WRITING = 0.1
 
 /**
- * `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; parameters beside it apply
- * to all that do not give their own. One that names no value set asks the code system of its code, as HL7's validator does.
+ * `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; other parameters apply to all that do
+ * not give their own. One that names no value set asks the code system of its code, as HL7's validator does.
  *
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
  */
@@ -172,9 +172,7 @@ async function runBatch(base: OperationContext, request: OperationRequest): Prom
   return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
 }
 
-/**
- * What the parameters beside the validations may be: all that validations read, which applies to each that does not say it itself.
- */
+/** What the parameters other than the validations may be: all that validations read, which applies to each that does not say it itself. */
 const SHARED: ReadonlySet<string> = new Set(
   `url valueSet valueSetVersion codeSystem version context code system systemVersion display coding codeableConcept date inferSystem implySystem
   valueset-membership-only lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version

@@ -88,7 +88,7 @@ interface SystemCheck {
   readonly languages: LanguageList | undefined
 }
 
-/** The code system that a request names beside the code. */
+/** The code system that a request names besides the code. */
 interface StatedSystem {
   /** Empty where only a version is named. */
   readonly url: string
@@ -123,7 +123,10 @@ function ofOtherSystem(coding: GivenCoding, stated: StatedSystem, severity: 'err
   return { coding, state: 'out', issues: [issue], unknown: [] }
 }
 
-/** The coding with the system and version that the request names beside it. A Coding without system is answered by an issue, a bare code is not a question. */
+/**
+ * The coding with the system and version that the request names besides it. A Coding without system is answered by an issue, a bare code is not a
+ * question.
+ */
 function named(
   coding: GivenCoding,
   { stated, kind }: { readonly stated: StatedSystem | undefined; readonly kind: GivenValue['kind'] },

@@ -34,7 +34,7 @@ import { sameText } from './check-display.js'
  * @param input The code, by `system` and `code`, `coding` or `codeableConcept`; the value set, by `url` or `valueSet`; options.
  * @returns What is wrong about the code is in the issues; it is not an error of the operation.
  * @throws {OperationError} `parameter-required` without a code or a value set; `source-ambiguous` for more than one code; `parameter-invalid` for
- *   `url` beside `valueSet`; `not-found` for an unknown value set; `content-not-found` for a supplement that must be used and does not exist;
+ *   `url` together with `valueSet`; `not-found` for an unknown value set; `content-not-found` for a supplement that must be used and does not exist;
  *   `unprocessable` for a circle of imports; `definition-invalid` and `not-supported` for a value set that cannot be used.
  * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html
  */

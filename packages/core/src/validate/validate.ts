@@ -32,7 +32,7 @@ export interface ValidateInput extends ValidationPolicy, ExplainOption {
    * duplicate names and places.
    */
   readonly resource: string | object
-  /** Canonicals of profiles that the resource must conform to, beside those that it names itself. */
+  /** Canonicals of profiles that the resource must conform to, besides those that it names itself. */
   readonly profiles?: readonly string[] | undefined
   /** Give line and column of each finding; with a text, or a source that was read with `positions`. Default false. */
   readonly places?: boolean | undefined

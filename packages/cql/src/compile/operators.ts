@@ -63,7 +63,7 @@ export function binary(compute: (left: Value, right: Value, compiler: Compiler, 
 /** Nodes that are evaluated in the time of a step. */
 const NODES_OF_STEP = 6
 
-/** Compiles what is evaluated for each item, with the steps that it takes beside those that it counts itself. */
+/** Compiles what is evaluated for each item, with the steps that it takes besides those that it counts itself. */
 export function forEachItem<T>(compiler: Compiler, compile: () => T): readonly [made: T, steps: number] {
   const before = compiler.nodes()
   const made = compile()

@@ -9,7 +9,7 @@ import type { CodeTest, Compiler, Compute, Evaluation, Meets, RetrieveRequest, S
 import { narrowingOf } from './narrowing.js'
 import { operandOf, optionalAt } from './operators.js'
 
-/** Finds of what a retrieve finds that which meets the condition of the query over it; `undefined` where only asking for each tells. */
+/** Finds of what a retrieve finds that which meets the condition of the query over it; `undefined` where each must be tested. */
 export type Sifter = (evaluation: Evaluation, meets: Meets) => readonly FhirElement[] | undefined
 
 const sifters = new WeakMap<Compute, Sifter>()

@@ -95,7 +95,10 @@ export const STRING: NodeCompilers = {
   },
 }
 
-/** What is between matches, of a text cut into what is between and what matched, in turns. Nothing that matched before or behind all of it separates nothing. */
+/**
+ * What is between matches, of a text cut into what is between and what matched, in turns. Nothing that matched before or after all of it separates
+ * nothing.
+ */
 function betweenMatches(pieces: readonly string[]): readonly string[] {
   const [isEmptyFirst, isEmptyLast] = [pieces[0] === '' && pieces[1] === '', pieces.at(-1) === '' && pieces.at(-2) === '']
   const parts = pieces.filter((_, index) => index % 2 === 0)
@@ -124,7 +127,7 @@ function position(pattern: Compute, text: Compute, which: 'first' | 'last'): Com
 /** Characters that are looked at in the time of a step. */
 const TEXT_OF_STEP = 512
 
-/** Characters that an automaton reads in the time of a step, and its steps beside that in the time of one. */
+/** Characters that an automaton reads in the time of a step, and its steps besides that in the time of one. */
 const READ_OF_STEP = 64
 const MATCHES_OF_STEP = 32
 

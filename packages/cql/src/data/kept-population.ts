@@ -30,7 +30,7 @@ export interface KeptPopulation {
 export interface KeptPopulations {
   /**
    * A population as it is stored now; only what has changed is read. `undefined` where it is not kept: it takes more than the memory, the storage
-   * does not tell changes, or another evaluation is reading it.
+   * does not report changes, or another evaluation is reading it.
    *
    * @throws {OperationError} what `ctx.authorize` throws for a type that the caller may not search; what the storage throws.
    */
@@ -258,7 +258,7 @@ function keptSubject(id: string, subject: FhirElement, resources: readonly (read
   return { id, subject, resources, bytes, views: [] }
 }
 
-/** In the order of ids, which is that of the storages that tell changes. */
+/** In the order of ids, which is that of the storages that report changes. */
 function replaced(
   subjects: readonly KeptSubject[],
   touched: ReadonlySet<string>,

@@ -10,7 +10,7 @@ export type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElemen
 
 /** Looks once at each resource of a kept population for what retrieves ask of codes and dates, so that evaluations of other periods compare numbers. */
 export interface KeptViews {
-  /** `undefined` for a retrieve whose codes only its evaluation tells. */
+  /** `undefined` for a retrieve whose codes only its evaluation shows. */
   retrieve(request: RetrieveRequest, options: RetrieverOptions): KeptRetrieve | undefined
   /** How much memory the views take, by an estimate. Those of subjects that are kept no longer count until all are forgotten. */
   bytes(): number

@@ -71,7 +71,7 @@ export function trimmedElement({ kind, type, json }: FhirElement, names: ReadNam
   return { kind, type, json: trimmed }
 }
 
-/** A choice is read by the name that all of its members have in common, what is beside a primitive by that of the primitive. */
+/** A choice is read by the name that all of its members have in common, what is next to a primitive by that of the primitive. */
 function isRead({ members }: TypeDefinition, member: string, names: ReadonlySet<string>): boolean {
   const plain = member.startsWith('_') ? member.slice(1) : member
   return names.has(plain) || names.has(members.get(plain)?.name ?? plain)

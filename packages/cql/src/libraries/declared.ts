@@ -32,8 +32,8 @@ export function parameterType(def: ElmNode): string | undefined {
 }
 
 /**
- * A value that was read from FHIR as the type that a parameter declares: FHIR has one type for several of CQL, and nothing that tells a list of one from its
- * item.
+ * A value that was read from FHIR as the type that a parameter declares: FHIR has one type for several of CQL, and nothing that distinguishes a list
+ * of one from its item.
  *
  * @throws {OperationError} `parameter-value` for a value that is of another type.
  */

@@ -20,7 +20,7 @@ interface Declaration {
   readonly options: LibraryOptions
 }
 
-/** What calling the host takes, beside the operands and the result. */
+/** What calling the host takes, besides the operands and the result. */
 const CALL_STEPS = 20
 
 /**

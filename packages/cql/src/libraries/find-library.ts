@@ -35,8 +35,8 @@ interface IncludedName {
 export type LibraryFinder = (name: IncludedName) => Promise<LibraryResource>
 
 /**
- * Included libraries are found by the canonical of that name on which the including one depends (`relatedArtifact`), beside the including one, and among
- * those that are named beside it.
+ * Included libraries are found by the canonical of that name on which the including one depends (`relatedArtifact`), besides the including one, and
+ * among those that are named with it.
  *
  * @throws {OperationError} `definition-not-found` for one that is not there; `not-supported` for one that is included in two versions.
  */

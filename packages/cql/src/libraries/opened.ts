@@ -37,7 +37,7 @@ export interface Shared {
 /** An expression that is compiled. */
 export interface Compiled {
   readonly compute: Compute
-  /** What evaluating it takes beside what it counts itself. */
+  /** What evaluating it takes besides what it counts itself. */
   readonly steps: number
 }
 

@@ -62,7 +62,7 @@ export function keptSubjects(): KeptFor {
   }
 }
 
-/** Bytes of an entry of the map beside its key. */
+/** Bytes of an entry of the map besides its key. */
 const ENTRY_BYTES = 64
 const CHARACTER_BYTES = 2
 /** Equal contributions are one object; this many are remembered. */

@@ -49,12 +49,12 @@ const NAMES = [...CQL_LANGUAGES, FHIRPATH_LANGUAGE]
 const MAX_STEPS = 1_000_000
 
 /**
- * Criteria in CQL, for `evaluateMeasure` and `evaluateMeasureOperation`: names of definitions of the Measure's library, expressions,
- * and FHIRPath beside them.
+ * Criteria in CQL, for `evaluateMeasure` and `evaluateMeasureOperation`: names of definitions of the Measure's library, expressions, and FHIRPath
+ * besides them.
  *
- * A criterion gives a boolean (basis `boolean`) or a list, whose items are counted; observations are functions. Definitions and value sets
- * are all resolved before the first subject. Supplemental data, risk adjustment factors and supporting evidence are evaluated too. A subject
- * whose evaluation fails makes a report of status `error`.
+ * A criterion gives a boolean (basis `boolean`) or a list, whose items are counted; observations are functions. Definitions and value sets are all
+ * resolved before the first subject. Supplemental data, risk adjustment factors and supporting evidence are evaluated too. A subject whose evaluation
+ * fails makes a report of status `error`.
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  * @see https://hl7.org/fhir/us/cqfmeasures/measure-conformance.html

@@ -30,9 +30,9 @@ export interface CqlLanguageOptions {
   /** Steps of the evaluation of one subject: items looked at, resources read. Default 1,000,000. */
   readonly maxSteps?: number | undefined
   /**
-   * Most memory, in bytes by an estimate, for what was read of all subjects, so that the next evaluation over the same storage reads only what has changed:
-   * also of another period, with other parameters, or of another Measure over the same data. Only over storages that tell changes (memory, SQLite,
-   * PostgreSQL). A population that needs more is read for each evaluation. Default 0, which keeps nothing.
+   * Most memory, in bytes by an estimate, for what was read of all subjects, so that the next evaluation over the same storage reads only what has
+   * changed: also of another period, with other parameters, or of another Measure over the same data. Only over storages that report changes (memory,
+   * SQLite, PostgreSQL). A population that needs more is read for each evaluation. Default 0, which keeps nothing.
    */
   readonly keepBytes?: number | undefined
   /**

@@ -22,7 +22,7 @@ export interface MeasureThreadsOptions {
   readonly module: string
   /** What `openThread` is given: plain data. */
   readonly data?: unknown
-  /** Criteria languages of the Measure beside those that come with the engine. */
+  /** Criteria languages of the Measure besides those that come with the engine. */
   readonly languages?: readonly CriteriaLanguage[] | undefined
   /** Translates for all threads. */
   readonly translator?: CqlTranslator | undefined

@@ -41,7 +41,7 @@ import {
 export interface EvaluateCqlInput extends ExplainOption {
   /** A CQL expression, over System types and, with a subject or data, FHIR. */
   readonly expression?: string | undefined
-  /** A Library resource with ELM or CQL; beside `expression`, the expression may use its definitions by `Library.`. */
+  /** A Library resource with ELM or CQL; besides `expression`, the expression may use its definitions by `Library.`. */
   readonly library?: LibraryResource | undefined
   /** Libraries whose definitions `expression` may use, too. */
   readonly includes?: readonly IncludedLibrary[] | undefined
@@ -53,7 +53,7 @@ export interface EvaluateCqlInput extends ExplainOption {
   readonly parameters?: ReadonlyMap<string, Value> | undefined
   /** Resources that are evaluated over instead of those in the storage. Those about another subject are not retrieved. */
   readonly data?: readonly LibraryResource[] | undefined
-  /** Whether what the storage has of the subject is evaluated over beside `data`, of which a resource takes the place of the stored one. Default false. */
+  /** Whether what the storage has of the subject is evaluated as well as `data`, of which a resource replaces the stored one. Default false. */
   readonly useServerData?: boolean | undefined
 }
 

@@ -99,7 +99,7 @@ async function exists(place: Place, node: ElmNode): Promise<Decision> {
 const PARTS = ['let', 'relationship', 'return', 'sort']
 
 /**
- * Whether a retrieve finds something that passes the condition of its query: exactly, where search parameters tell all of it; else nothing is known
+ * Whether a retrieve finds something that passes the condition of its query: exactly, where search parameters cover all of it; else nothing is known
  * but for whom it finds nothing.
  *
  * @param conjuncts How many conditions the query has; `undefined` where it has more than conditions.

@@ -93,7 +93,7 @@ function enter(walk: Walk, unit: Unit, def: ElmNode): void {
 
 type Visitor = (walk: Walk, node: ElmNode, place: Place) => void
 
-/** What is done at nodes of these types beside going through their parts. */
+/** What is done at nodes of these types besides going through their parts. */
 const VISITORS: Readonly<Record<string, Visitor>> = {
   Retrieve: visitRetrieve,
   Query: noteFilters,

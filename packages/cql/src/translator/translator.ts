@@ -186,7 +186,7 @@ function helpersFor(fhir: ModelTexts, own: string, version: string): string {
 /** What the translator says of its own failure, which follows from another problem where there is one. */
 const OWN_FAILURE = 'Internal translator error'
 
-/** The problems as the ELM's annotations tell them, without failures of the translator beside errors of the text. */
+/** The problems in the annotations of the ELM, without failures of the translator besides errors of the text. */
 function problemsOf(elm: unknown): readonly TranslationProblem[] {
   const all = annotatedProblems(elm)
   const ofText = all.filter(({ message }) => !message.startsWith(OWN_FAILURE))

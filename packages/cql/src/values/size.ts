@@ -19,10 +19,10 @@ const TEXT_OF_ITEM = 512
 /** A list of this many items is short. */
 const SHORT = 32
 
-/** An item of a list costs this many times what the value costs alone, beside the operator. */
+/** An item of a list costs this many times what the value costs alone, besides the operator. */
 const SINGLE = 8
 
-/** What an item costs beside a number: comparing intervals means finding the bounds of both, comparing quantities looking at units. */
+/** What an item costs besides a number: comparing intervals means finding the bounds of both, comparing quantities looking at units. */
 const EXTENT_OF_KIND: Readonly<Record<Exclude<Kind, 'concept' | 'tuple'>, Extent>> = {
   interval: { size: 8, depth: 0 },
   quantity: { size: 6, depth: 0 },

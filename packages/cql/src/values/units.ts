@@ -86,8 +86,8 @@ function plainUnit(unit: string, calendarIsUcum: boolean): string {
 }
 
 /**
- * The unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts put together: `cm` times `cm` is `cm2`. Calendar units
- * become those of UCUM beside others.
+ * The unit of a product (`sign` 1) or quotient (-1) of two amounts, with equal parts put together: `cm` times `cm` is `cm2`. Calendar units become
+ * those of UCUM when combined with others.
  */
 export function combinedUnit(a: string, b: string, sign: 1 | -1): string {
   if (b === '1') return a

@@ -84,7 +84,7 @@ export interface Tuple {
   readonly elements: ReadonlyMap<string, Value>
 }
 
-/** A resource, or an element of one, with its FHIR type. `json` is its JSON; `extra` what is under `_name` beside a primitive. */
+/** A resource, or an element of one, with its FHIR type. `json` is its JSON; `extra` what is under `_name` next to a primitive. */
 export interface FhirElement {
   readonly kind: 'fhir'
   readonly type: TypeDefinition

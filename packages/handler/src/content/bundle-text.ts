@@ -2,7 +2,7 @@ import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { createAnswerSize } from '../http/answer-size.js'
 
-/** What a Bundle has beside its entries. */
+/** What a Bundle has besides its entries. */
 export interface BundleHead {
   readonly type: 'searchset' | 'history' | 'batch-response' | 'transaction-response'
   readonly total?: number | undefined

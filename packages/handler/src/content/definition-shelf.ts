@@ -4,7 +4,7 @@ import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { isResourceId, type Indexer, type Storage, type StoredSystem } from 'fhir-ops/storage'
 import { shelfStorage, type ShelvedDefinition } from './shelf-storage.js'
 
-/** Types of which there are definitions beside the stored ones. */
+/** Types of which there are definitions besides the stored ones. */
 export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
   'CapabilityStatement',
   'CodeSystem',
@@ -22,7 +22,7 @@ export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
   'ValueSet',
 ])
 
-/** What engines use beside what is stored, such as the definitions of R4, of packages and of imported code systems, to be read and searched. */
+/** What engines use besides what is stored, such as the definitions of R4, of packages and of imported code systems, to be read and searched. */
 export interface DefinitionShelf {
   /** The definitions of a type as a storage of their own; `undefined` when there are none. */
   of(type: string): Promise<Shelf | undefined> | undefined
@@ -70,7 +70,10 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
   }
 }
 
-/** Says which code systems are imported, by their keys. The revision of their store may count every write beside them, so it does not say whether they have changed. */
+/**
+ * Says which code systems are imported, by their keys. The revision of their store may count every write besides them, so it does not say whether
+ * they have changed.
+ */
 function importedSystems({ concepts }: OperationContext): () => Promise<readonly string[]> {
   let known: { readonly revision: number; readonly keys: readonly string[] } | undefined
   return async () => {

@@ -136,7 +136,7 @@ type Shows<T> = (item: T) => boolean | Promise<boolean>
 /** Most items that are looked at in one go. */
 const MAX_PART = 1_000
 
-/** A page is short where an answer with it could become too long. Resources that come beside the matches have room, too. */
+/** A page is short where an answer with it could become too long. Resources that come besides the matches have room, too. */
 const PART_OF_ANSWER = 1 / 4
 
 /** `maxBytes` of a page of matches. */

@@ -12,7 +12,7 @@ export interface CorsOptions {
   readonly credentials?: boolean
 }
 
-/** What scripts may read of an answer, beside what all may. */
+/** What scripts may read of an answer, besides what all may. */
 const EXPOSED = [
   'Accept-Patch',
   'Allow',

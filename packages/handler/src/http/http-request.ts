@@ -22,7 +22,7 @@ export interface HttpRequest {
   onGone?(gone: () => void): () => void
 }
 
-/** What a server knows about the connection, beside the request. */
+/** What a server knows about the connection, besides the request. */
 export interface Connection {
   /** Address of the peer's socket. */
   readonly remoteAddress?: string | undefined

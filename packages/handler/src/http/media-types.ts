@@ -6,7 +6,7 @@ import { onlyValue } from './target.js'
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json+fhir', 'application/json', 'text/json', 'json'])
 
-/** Names of JSON that are read as `application/fhir+json` and `application/json`, beside all that end in `+json`. */
+/** Names of JSON that are read as `application/fhir+json` and `application/json`, besides all that end in `+json`. */
 export const OTHER_JSON_TYPES: readonly string[] = ['application/json+fhir', 'text/json']
 
 const NDJSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson'])

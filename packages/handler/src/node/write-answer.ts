@@ -120,7 +120,7 @@ function written(response: ServerResponse, chunk: string | Uint8Array): Promise<
   })
 }
 
-/** Responses that only have to be sent: the ends of those that are ready at almost the same time, one behind the other. */
+/** Responses that only have to be sent: the ends of those that are ready at almost the same time, one after the other. */
 export interface Outbox {
   /** Ends a response whose head was given, with its body, once the sockets that are ready have been read. */
   end(response: ServerResponse, body: string | undefined): void

@@ -13,7 +13,7 @@ const DESCRIPTION =
 /**
  * The OpenAPI document of a route table. It says nothing of what is stored, as it is for everybody.
  *
- * @param issuer Who issues tokens beside the service, with a discovery document of OpenID Connect.
+ * @param issuer Who issues tokens besides the service, with a discovery document of OpenID Connect.
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */
 export async function openApiDocument(service: Service, routes: readonly Route[], issuer: string | undefined): Promise<JsonObject> {

@@ -206,7 +206,7 @@ async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutT
 /**
  * The claims of the user that the token's scopes give; a claim without a value is left out.
  *
- * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` when a form carries a token beside the header.
+ * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` when a form has a token in addition to the header.
  */
 async function userInfo(exchange: Exchange): Promise<Answer> {
   refuseSecondToken(exchange)
@@ -220,7 +220,7 @@ async function userInfo(exchange: Exchange): Promise<Answer> {
   return jsonAnswer(200, { sub, ...Object.fromEntries(present) })
 }
 
-/** One token only: in the header, and none in the form beside it. */
+/** One token only: in the header, and none in the form as well. */
 function refuseSecondToken({ body }: Exchange): void {
   if (body === undefined) return
   const fields = parseForm(body.text, { queryParameters: 1_000 })

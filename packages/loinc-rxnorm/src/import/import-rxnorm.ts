@@ -193,7 +193,7 @@ export interface SemanticType {
 }
 
 const URL = 'http://www.nlm.nih.gov/research/umls/rxnorm'
-/** Term types of names beside the one that a concept is called by. */
+/** Term types of names besides the one that a concept is called by. */
 const OTHER_NAMES: ReadonlySet<string> = new Set(['SY', 'TMSY', 'PSN', 'ET'])
 
 /** A concept by its names: the display is the name of the type that the concept has, in use before suppressed. */

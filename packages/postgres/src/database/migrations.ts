@@ -28,7 +28,7 @@ const ENTRY_INDEXES: ReadonlyMap<string, Sql> = new Map([
 export type Step = readonly Sql[]
 
 /**
- * Rows bear the transaction that wrote them, whoever does, older processes and other programs too. What somebody removes leaves its address, except
+ * Rows have the transaction that wrote them, whoever does, older processes and other programs too. What somebody removes leaves its address, except
  * what is within others. Other engines may have the functions and yet no such transactions: in this one, a row that it has changed says the same as
  * the function.
  */
@@ -72,8 +72,8 @@ const OPTIONAL: ReadonlySet<Step | undefined> = new Set([TRANSACTIONS, CHANGED])
  * - `fhir_resource`: the last version of every id; one that is deleted stays without text, so that versions keep rising. `changed_in` is the
  *   transaction that wrote it; of what was written before there was such a column, nothing.
  * - `fhir_removed`: the addresses of rows that other programs removed from it; this adapter removes only contained resources.
- * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and beside it the whole; three indexes
- *   cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids behind them.
+ * - `fhir_entry`: what resources are found by. Of long texts it has the beginning, which indexes can hold, and next to it the whole; three indexes
+ *   cover every test of a query but those for parts of texts. Indexes have the order of sort keys, with the ids after them.
  * - `fhir_version`: versions that were replaced, and deletions of ids that came back (without text).
  * - `fhir_user`, `fhir_session`: users and sessions.
  * - `fhir_revision`: one row, which changes with the definitions.
@@ -223,7 +223,7 @@ async function migrateTables(db: Database, steps: readonly Step[]): Promise<void
   for (let done = false; !done;) done = await nextStep(db, steps)
 }
 
-/** Whether rows bear the transaction that wrote them. */
+/** Whether rows have the transaction that wrote them. */
 export async function bearsTransactions(db: Executor): Promise<boolean> {
   const [row] = await db.rows(sql`SELECT EXISTS (SELECT 1 FROM pg_trigger
     WHERE tgrelid = to_regclass('fhir_resource') AND tgname = 'fhir_resource_changed') AS bears`)

@@ -30,7 +30,7 @@ export interface PostgresPool {
   connect(): Promise<PostgresClient>
   /** Reports a connection that was lost while it was idle. */
   on(event: 'error', listener: (error: Error) => void): unknown
-  /** Tells who is handed over next: a connection that is listened to from then on ends no process. Other pools than that of `pg` may tell nothing. */
+  /** Tells who is handed over next: a connection that is listened to from then on ends no process. Other pools than that of `pg` may not emit it. */
   on(event: 'acquire', listener: (client: PostgresClient) => void): unknown
   end(): Promise<unknown>
 }
@@ -86,7 +86,7 @@ export type Queries = (statement: Statement, timeoutMs: number) => PostgresQuery
 
 /** Statements that are remembered. */
 const MAX_KNOWN = 1_000
-/** Statements that are prepared beside those that have a name of their own: each takes memory of every connection. */
+/** Statements that are prepared besides those that have a name of their own: each takes memory of every connection. */
 const MAX_PREPARED = 100
 /** Longest of them, in characters: lists of many alternatives are seldom the same again, and their plans are large. */
 const MAX_PREPARED_LENGTH = 8_000

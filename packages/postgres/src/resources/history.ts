@@ -60,7 +60,7 @@ async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage>
   return rows.length === found.length || last === undefined ? { items } : { items, next: historyCursor(positionOf(last)) }
 }
 
-/** The newest of each type and part together. Rows behind the first that make a long page are not whole. */
+/** The newest of each type and part together. Rows after the first that make a long page are not whole. */
 function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_BYTES }: HistoryQuery, limit: number): Sql {
   const which = joined(
     [

@@ -4,8 +4,8 @@ import { textAt, prepared, sql } from '../database/sql.js'
 import { shared } from '../database/replicas.js'
 
 /**
- * Makes every process look up again what it has kept. It is the last statement of a transaction, as transactions wait here for each other.
- * The state is never one that there was before, so that a database that was set back tells, too.
+ * Makes every process look up again what it has kept. It is the last statement of a transaction, as transactions wait here for each other. The state
+ * is never one that there was before, so that a restored database is noticed, too.
  */
 export async function revise(executor: Executor): Promise<void> {
   await executor.rows(prepared('revise', sql`UPDATE fhir_revision SET state = ${randomUUID()}`))

@@ -23,7 +23,7 @@ export interface StorageOptions {
   readonly cacheCharacters: number
   /** Where searches, counts, scans and pages of histories are read. */
   readonly reading: Reading
-  /** Whether rows bear the transaction that wrote them. */
+  /** Whether rows have the transaction that wrote them. */
   readonly bearsTransactions: boolean
 }
 
@@ -77,9 +77,9 @@ interface Mark {
 }
 
 /**
- * Tells what was put or deleted since a mark, from the transactions that rows bear. A mark is a snapshot of the database: what it does not show is what
- * bears a transaction that was not over then, however long that took and in whatever order they ended. Marks hold for one run of the server, since what
- * is set back, restored or promoted begins with another, and gives the numbers of lost transactions to others; and for one table with its file.
+ * Tells what was put or deleted since a mark, from the transactions that rows have. A mark is a snapshot of the database: what it does not show is
+ * what has a transaction that was not over then, however long that took and in whatever order they ended. Marks hold for one run of the server, since
+ * what is set back, restored or promoted begins with another, and gives the numbers of lost transactions to others; and for one table with its file.
  *
  * @param most More changes than these are not read.
  */
@@ -109,8 +109,8 @@ const PLACE = sql`CASE WHEN NOT pg_is_in_recovery() THEN concat_ws('/', extract(
   (SELECT oid FROM pg_database WHERE datname = current_database()), t.oid, t.relfilenode) END`
 
 /**
- * A row for each change, or one without. The order keeps the planner at the index, whatever it believes of how many there are. What was restored from a
- * dump bears transactions of another server, which may be later than any here.
+ * A row for each change, or one without. The order keeps the planner at the index, whatever it believes of how many there are. What was restored from
+ * a dump has transactions of another server, which may be later than any here.
  */
 function changesSql({ place, end, underWay }: Mark, most: number): Sql {
   const isLater = sql`changed_in >= ${end}::xid8 AND changed_in < pg_snapshot_xmax(n.snapshot)`

@@ -40,7 +40,7 @@ export function idsWhere({ type, where }: Pick<SearchQuery, 'type' | 'where'>): 
   }
 }
 
-/** Whether an id may come several times among `idsWhere`. Intersections and differences have none twice; to tell theirs apart again takes long. */
+/** Whether an id may come several times among `idsWhere`. Intersections and differences have none twice; removing duplicates again takes long. */
 export function repeatsIds(where: Condition): boolean {
   switch (where.kind) {
     case 'and': {

@@ -23,7 +23,7 @@ interface Found extends Page {
   readonly filled: number
 }
 
-/** Rows in order. Those behind the first that make a long page do not fit. */
+/** Rows in order. Those after the first that make a long page do not fit. */
 export function pageSql(query: SearchQuery, { after, limit, textBelow, found, filled }: Found): Sql {
   const order = orderTerms(query, filled)
   const page = sql`SELECT * FROM (${found}) AS found WHERE ${after} ORDER BY ${order} LIMIT ${literal(limit)}`
@@ -91,7 +91,7 @@ export interface OrderedRows {
   readonly key: Sql
   /** What compares the key of a row with that of a row before it, or of itself. */
   readonly onwards: Sql
-  /** What compares it with that of a row behind it, or of itself. */
+  /** What compares it with that of a row after it, or of itself. */
   readonly backwards: Sql
   /** `ASC` or `DESC`. */
   readonly direction: Sql

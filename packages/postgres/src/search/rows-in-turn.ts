@@ -48,8 +48,8 @@ export async function rowsAlongIds(
 }
 
 /**
- * A page along an index that has the order of the first sort key, and behind its end among the resources without that key. `undefined`
- * where few match, or too few nearby and not too many to sort them, or the index does not have the whole order.
+ * A page along an index that has the order of the first sort key, and after its end among the resources without that key. `undefined` where few
+ * match, or too few nearby and not too many to sort them, or the index does not have the whole order.
  */
 export async function rowsInTurn(
   db: Executor,

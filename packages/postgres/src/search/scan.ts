@@ -34,8 +34,8 @@ function storedIn(row: Row): ScanItem['stored'] {
 }
 
 /**
- * A row for each resource of the page and, behind it, for each that refers to it; of those that do not fit only the first. Long texts stay
- * where they are until it is known that they fit.
+ * A row for each resource of the page and, after it, for each that refers to it; of those that do not fit only the first. Long texts stay where they
+ * are until it is known that they fit.
  */
 function pageSql(query: ScanQuery, limit: number): Sql {
   const { type, where, after, referring = [], maxBytes = SCAN_PAGE_BYTES } = query

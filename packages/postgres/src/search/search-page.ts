@@ -117,7 +117,7 @@ function cursorAt(row: Row, { sort = [] }: SearchQuery): string {
 
 /** Up to this many resources are examined one by one instead of through sets. */
 const FEW = 1_000
-/** Conditions that are looked at; there is seldom a better one behind these. */
+/** Conditions that are looked at; there is seldom a better one after these. */
 const MAX_LOOKED_AT = 8
 
 /**

@@ -122,7 +122,7 @@ function groups(subtags: readonly string[]): readonly string[][] {
   return found
 }
 
-/** The kinds behind the language, in the order in which they must come, with their shape. */
+/** The kinds after the language, in the order in which they must come, with their shape. */
 const SHAPES = [
   ['extlang', /^[A-Za-z]{3}$/],
   ['script', /^[A-Za-z]{4}$/],

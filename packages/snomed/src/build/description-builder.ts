@@ -177,7 +177,7 @@ function* termSections(order: Uint32Array, term: (row: number) => Uint8Array): I
   }
 }
 
-/** The first term, from one on, that ends behind the place. */
+/** The first term, from one on, that ends after the place. */
 function firstInChunk(offsets: Uint32Array, from: number, base: number): number {
   let first = from
   while ((offsets[first + 1] ?? Number.POSITIVE_INFINITY) <= base) first++

@@ -169,7 +169,7 @@ function holdsIds(reader: EclReader): boolean {
   return isSet
 }
 
-/** Acceptabilities behind a set hold for those in it that have none of their own. */
+/** Acceptabilities after a set hold for those in it that have none of their own. */
 function dialects(reader: EclReader, refset: (reader: EclReader) => Dialect['refset']): readonly Dialect[] {
   const one = (): Dialect => ({ refset: refset(reader), acceptability: acceptability(reader) })
   if (!reader.sees('(')) return [one()]

@@ -13,7 +13,7 @@ const COMPARISONS: readonly (readonly [string, Comparison])[] = [
   ['>', '>'],
 ]
 
-/** Reads a comparison operator and the blanks behind it. */
+/** Reads a comparison operator and the blanks after it. */
 export function parseComparison(reader: EclReader): Comparison {
   const found = COMPARISONS.find(([symbol]) => reader.take(symbol))?.[1] ?? notEqual(reader)
   reader.blanks()
@@ -41,7 +41,7 @@ export function takeAny(reader: EclReader): boolean {
   return reader.take('*') || reader.takeWord('any')
 }
 
-/** Reads a number, behind its `#`. */
+/** Reads a number, after its `#`. */
 export function parseNumber(reader: EclReader): number {
   const sign = reader.take('-') ? '-' : reader.take('+') ? '' : ''
   const whole = reader.run(isDigit)

@@ -6,7 +6,7 @@ import { parseRefinement, takeJunction } from './parse-refinement.js'
 import { takeAny } from './parse-value.js'
 
 /**
- * Reads an expression constraint, version 2.2 of the language. The words of the long syntax are accepted beside the symbols of the brief one.
+ * Reads an expression constraint, version 2.2 of the language. The words of the long syntax are accepted besides the symbols of the brief one.
  *
  * @throws {EclError} saying what was expected and where.
  * @see https://confluence.ihtsdotools.org/display/DOCECL/5.3+Brief+Syntax

@@ -116,7 +116,7 @@ export interface KnownExpression {
   readonly form: NormalForm
 }
 
-/** The expressions that one request has met. They are numbered behind the concepts. */
+/** The expressions that one request has met. They are numbered after the concepts. */
 export interface ExpressionTable {
   readonly count: number
   /** True once it has met what looks like an expression. */

@@ -165,7 +165,7 @@ export function rankOf(condition: Condition): number {
   }
 }
 
-/** A test that wants one value, and what it wants beside. */
+/** A test that wants one value, and what it wants besides. */
 interface Wanting {
   readonly param: string
   readonly value: string

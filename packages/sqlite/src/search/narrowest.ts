@@ -5,14 +5,14 @@ import { sql, type Sql } from '../database/sql.js'
 
 /** Up to this many resources are tested one by one for a condition, instead of being compared with all that meet it. */
 export const FEW_TO_ASK = 10_000
-/** Conditions that are looked at; there is seldom a better one behind these. */
+/** Conditions that are looked at; there is seldom a better one after these. */
 const MAX_LOOKED_AT = 8
 
 /** A query by the keys of resources that may match. */
 export interface Narrowed {
   /** Those that meet one of the conditions; a key may come several times. */
   readonly keys: Sql
-  /** What they must meet beside it. */
+  /** What they must meet besides it. */
   readonly others: Condition
 }
 

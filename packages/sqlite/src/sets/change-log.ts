@@ -2,7 +2,7 @@ import type { IndexEntry } from 'fhir-ops/storage'
 import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** How far somebody has read the log of changes. `mark` tells a log that was set back and went on from another state. */
+/** How far somebody has read the log of changes. `mark` distinguishes a log that was restored and continued from another state. */
 export interface LogPlace {
   readonly seq: number
   readonly mark: number

@@ -10,7 +10,7 @@ export interface IdOrder {
   bytes(): number
   /** @returns False when more was created than it takes. */
   take(changes: Changes): boolean
-  /** The first members of a set, as rows of key and id; `undefined` where it cannot tell what comes behind a position. */
+  /** The first members of a set, as rows of key and id; `undefined` where it cannot tell what comes after a position. */
   first(db: SqliteDriver, members: Bits, part: Part): readonly Row[] | undefined
 }
 

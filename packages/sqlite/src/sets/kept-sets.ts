@@ -35,7 +35,7 @@ interface KeptSetsOptions {
   readonly maxBytes?: number
   /** A part is kept when it was asked for this many times. Default 2. */
   readonly times?: number
-  /** How long a part may be read, beside the time of the search that is the first to need it; one that takes longer is not kept. Default 2,000. */
+  /** How long a part may be read, besides the time of the search that is the first to need it; one that takes longer is not kept. Default 2,000. */
   readonly readMs?: number
 }
 

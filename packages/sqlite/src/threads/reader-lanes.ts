@@ -12,7 +12,7 @@ export interface ReaderLimits {
 }
 
 /**
- * The threads that search: one for quick searches and one for slow ones. A search that does not end in its turn on the quick one starts over behind
+ * The threads that search: one for quick searches and one for slow ones. A search that does not end in its turn on the quick one starts over after
  * those that wait on the slow one, with a turn that is ten times as long; the same call begins there for a while, as what it reads is then in memory.
  * Calls reject with `storage-timeout`, too.
  */

@@ -7,7 +7,7 @@ export interface Token {
   readonly text?: string | undefined
 }
 
-/** A number or a time in milliseconds, as the span that it may stand for; a quantity has the names of its unit beside. */
+/** A number or a time in milliseconds, as the span that it may stand for; a quantity has the names of its unit too. */
 export interface Span {
   readonly low: number
   readonly high: number

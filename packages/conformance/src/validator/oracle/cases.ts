@@ -117,7 +117,7 @@ async function profiledOrigin(name: string, resource: JsonObject): Promise<Origi
   }
 }
 
-/** The random profiles themselves, beside one that says nothing. */
+/** The random profiles themselves, besides one that says nothing. */
 async function profileOrigin(examples: readonly Example[]): Promise<Origin> {
   const runs: Run[] = []
   for (const { name, resource } of examples) {

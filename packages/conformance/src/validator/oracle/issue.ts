@@ -28,7 +28,7 @@ export async function ourIssues({ text, profile }: Case): Promise<readonly Issue
   return (await ourFindings({ text, definitions, profiles: definitions.map(({ url }) => String(url)) })).map(issueOf)
 }
 
-/** What we say of a text, beside definitions. */
+/** Our findings for a text, with definitions. */
 export async function ourFindings({ text, profiles, definitions }: Omit<Probe, 'name' | 'isValid'>): Promise<readonly Finding[]> {
   const input = { resource: text, ...(profiles.length > 0 && { profiles }) }
   return (await validate(forRequest(ctx, { resources: definitions }), input)).findings

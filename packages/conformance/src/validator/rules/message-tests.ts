@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { issuesOf } from './findings-of.js'
 
-/** Adds a test of what is said of a resource, beside definitions; its name has the messages of HL7's validator that it is about. */
+/** Adds a test of what is said of a resource, with definitions; its name has the messages of HL7's validator that it is about. */
 export type MessageTest = (name: string, expected: readonly string[], resource: JsonObject, definitions?: readonly JsonObject[]) => void
 
 /** Makes tests about a kind of resource that look at the kinds of findings given. */

@@ -17,7 +17,7 @@ export interface Composite {
   readonly head: Pick<GroupPlan, 'id' | 'code' | 'improvementNotation'>
   /** In the order of the composite. */
   readonly components: readonly Component[]
-  /** The composite's own groups that are neither: they are counted beside. */
+  /** The composite's own groups that are neither: they are counted separately. */
   readonly others: readonly GroupPlan[]
 }
 

@@ -38,7 +38,7 @@ export interface Scope {
   readonly coverage?: boolean | undefined
   /** Values of parameters of the Measure's libraries, a Parameters resource. */
   readonly parameters?: JsonObject | undefined
-  /** What is reported beside the populations, as far as it is in this language. */
+  /** What is reported besides the populations, as far as it is in this language. */
   readonly supplements?: readonly Supplement[] | undefined
   /** Where results of subjects are kept; each evaluation is whole when absent. A language that keeps none counts as always. */
   readonly kept?: KeptResults | undefined

@@ -45,8 +45,8 @@ const PAGE = 1_000
 /**
  * Makes a reader of the versions that a storage keeps. Without history it answers `all` each time.
  *
- * @param settlingMs How long before the last version others are looked for again, in milliseconds: a write is seen some time after the time that it
- *   bears, and clocks of several processes differ. While nothing is written, the clock of the storage continues.
+ * @param settlingMs How long before the last version others are looked for again, in milliseconds: a write is seen some time after its own time, and
+ *   clocks of several processes differ. While nothing is written, the clock of the storage continues.
  */
 export function createChangeReader({ storage }: Pick<OperationContext, 'storage'>, settlingMs: number): ChangeReader {
   const { history } = storage
@@ -81,7 +81,7 @@ interface Reading extends Pick<Mark, 'at'> {
   readonly before: Mark | undefined
 }
 
-/** The clock of the storage continues while nothing is written: what a reading does not see bears the time of its beginning, or one so shortly before. */
+/** The clock of the storage continues while nothing is written: what a reading does not see has the time of its beginning, or one shortly before. */
 function markOf({ at, asked, versions = [], before }: Reading, settlingMs: number): Mark {
   const foundAt = before?.at === at ? before.foundAt : performance.now()
   const since = at + Math.floor(Math.max(0, asked - foundAt)) - settlingMs

@@ -10,8 +10,8 @@ export interface LiveMeasureOptions extends EvaluateMeasureOptions {
   /** Most memory for results of subjects, in bytes; a Measure that needs more is evaluated as a whole each time. Default 256 MB, for about two million patients. */
   readonly maxKeptBytes?: number
   /**
-   * Within how many milliseconds after the time that it bears a write can be seen: the longest transaction, and the difference of the clocks of
-   * several processes. Changes of so long before the last evaluation are read again; when more than 50,000 are, everybody is evaluated. Default 30,000.
+   * Within how many milliseconds after its own time a write can be seen: the longest transaction, and the difference of the clocks of several
+   * processes. Changes of so long before the last evaluation are read again; when more than 50,000 are, everybody is evaluated. Default 30,000.
    */
   readonly settlingMs?: number
 }

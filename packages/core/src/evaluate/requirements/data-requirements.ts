@@ -36,7 +36,7 @@ const INPUT = inputShape<DataRequirementsInput>({
 
 /** Options of `dataRequirements`. */
 export interface DataRequirementsOptions {
-  /** Criteria languages beside those that come with the engine, such as `cqlLanguage()` of `@fhir-ops/cql`. */
+  /** Criteria languages besides those that come with the engine, such as `cqlLanguage()` of `@fhir-ops/cql`. */
   readonly languages?: readonly CriteriaLanguage[]
 }
 
@@ -62,7 +62,7 @@ export interface ModuleDefinition extends Omit<Library, 'dataRequirement' | 'par
  * Lists the data that a Measure or Library looks at, from the text of its criteria. No data is read, and nothing is evaluated.
  *
  * @throws {OperationError} as `evaluateMeasure` for a Measure that cannot be evaluated; `parameter-required`, `parameter-invalid` for the input;
- *   `not-supported` for a language that cannot tell.
+ *   `not-supported` for a language that cannot determine them.
  * @see https://hl7.org/fhir/R4/measure-operation-data-requirements.html
  */
 export async function dataRequirements(

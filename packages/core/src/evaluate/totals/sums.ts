@@ -15,7 +15,7 @@ export interface SumOfPart {
 
 /** The counts of some subjects in a stratum. */
 export interface SumOfStratum extends SumOfPart {
-  /** What tells it from the others of its stratifier. */
+  /** what distinguishes it from the others of its stratifier. */
   readonly key: string
   readonly values?: readonly StratumValue[] | undefined
   /** The first subject in it by id, and its place among the strata of that subject, by which strata are sorted. */
@@ -36,7 +36,7 @@ export interface GroupSum extends SumOfPart {
 
 /** A value of supplemental data, and how many subjects have it. */
 export interface SumOfValue {
-  /** What tells it from other values. */
+  /** what distinguishes it from other values. */
   readonly key: string
   readonly value: StratumValue
   readonly count: number

@@ -4,7 +4,7 @@ import { compareText, isBefore, type SumOfValue } from './sums.js'
 
 /** Adds up supplemental data, or a risk adjustment factor, of subjects, in whatever order they come. */
 export interface SupplementTotal {
-  /** Adds the values of a subject, by what tells them apart. */
+  /** Adds the values of a subject, by what distinguishes them. */
   add(subject: string, values: ReadonlyMap<string, StratumValue>): void
   /** Adds what other subjects have. */
   addSum(sum: readonly SumOfValue[]): void

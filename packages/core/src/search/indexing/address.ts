@@ -7,7 +7,7 @@ export interface StoredAddress {
   readonly id: string
 }
 
-/** The resource on this server that a reference leads to: `Type/id`, also with a version behind it, or absolute on the base. `undefined` for every other. */
+/** The resource on this server that a reference leads to: `Type/id`, also with a version after it, or absolute on the base. `undefined` for every other. */
 export function localReference(reference: string, base: string | undefined): StoredAddress | undefined {
   const relative = base !== undefined && reference.startsWith(`${base}/`) ? reference.slice(base.length + 1) : reference
   const [type = '', id = '', ...version] = relative.split('/')

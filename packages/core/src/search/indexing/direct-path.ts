@@ -15,8 +15,8 @@ export interface DirectPath {
 }
 
 /**
- * The reader of a path of plain steps and casts (`Observation.value as Quantity`, `onset.as(Age)`, `name.given`), with `where(resolve() is X)` behind it or not;
- * `undefined` for every other expression.
+ * The reader of a path of plain steps and casts (`Observation.value as Quantity`, `onset.as(Age)`, `name.given`), with `where(resolve() is X)` after
+ * it or not; `undefined` for every other expression.
  *
  * @param type Of the value from which the path starts.
  */

@@ -146,7 +146,7 @@ function tuplesOf(scope: IndexScope, { components }: SearchParameter, item: Item
   return tupleFields(components, parts)
 }
 
-/** Written out for texts, of which most entries are, so that each is one object: members that are spread behind another take one more, as large. */
+/** Written out for texts, of which most entries are, so that each is one object: members that are spread after another take one more, as large. */
 function entryOf(param: string, fields: EntryFields): IndexEntry {
   const { system, value, text, low, high } = fields
   if (value === undefined || low !== undefined || high !== undefined) return { param, ...fields }

@@ -4,7 +4,7 @@ import type { FilterScope } from '../filter/filter-scope.js'
 import type { Container } from '../indexing/address.js'
 import type { SearchParameter } from '../parameters/search-parameter.js'
 
-/** The fields of an entry beside the parameter's code. */
+/** The fields of an entry besides the parameter's code. */
 export type EntryFields = Omit<IndexEntry, 'param'>
 
 /** One value of a search parameter in a query. */
@@ -22,7 +22,7 @@ export interface Ask {
   readonly now: number
 }
 
-/** What is known beside a value that is indexed. */
+/** What is known next to a value that is indexed. */
 export interface IndexHints {
   /** Address of this server, without a slash at its end. */
   readonly base?: string | undefined
@@ -46,7 +46,7 @@ export interface SearchKind {
   readonly codes?: readonly string[]
   /** What a value in a resource is found by. Values of other shapes give nothing. */
   readonly fields: (value: unknown, hints: IndexHints) => readonly EntryFields[]
-  /** Modifiers that `alternatives` understands, beside `missing`. */
+  /** Modifiers that `alternatives` understands, besides `missing`. */
   readonly modifiers: readonly string[]
   /** Whether a further modifier is one that `alternatives` understands, such as a type of resource. */
   readonly takes?: (modifier: string, parameter: SearchParameter) => boolean

@@ -76,7 +76,7 @@ export const CONTROLS: ReadonlySet<string> = new Set([
   '_total',
 ])
 
-/** Parameters that bring other resources beside the matches, without their modifiers. */
+/** Parameters that bring other resources besides the matches, without their modifiers. */
 export const INCLUDES: readonly string[] = ['_include', '_revinclude']
 
 const PAGES = " The link 'next' of a Bundle leads to its next page."
@@ -100,7 +100,7 @@ interface MisspeltParameter {
   readonly only?: (parameter: SearchParameter) => boolean
 }
 
-/** `Did you mean 'birthdate'?`, with a blank before it, to put behind a message; empty when no name is near. */
+/** `Did you mean 'birthdate'?`, with a blank before it, to put after a message; empty when no name is near. */
 export function nearParameters(parameters: SearchParameters, { code, types, others = [], only = () => true }: MisspeltParameter): string {
   const names = types.flatMap((type) => parameters.of(type)).filter(only)
   const hint = didYouMean(nearest(code, new Set([...others, ...names.map((parameter) => parameter.code)])))

@@ -5,7 +5,7 @@ import { isResourceType, allMatches, type IndexEntry, type SearchQuery, type Sto
 import type { SearchPair } from '../search-options.js'
 import { nearParameters, type SearchParameter, type SearchParameters } from '../parameters/search-parameter.js'
 
-/** Resources that a search gives beside its matches: those that are referred to, or those that refer (`revinclude`). */
+/** Resources that a search gives besides its matches: those that are referred to, or those that refer (`revinclude`). */
 export interface Include {
   readonly direction: 'include' | 'revinclude'
   /** Type of the resources that refer. */
@@ -115,7 +115,7 @@ export interface IncludeScope {
   readonly entriesOf: (resource: StoredResource) => readonly IndexEntry[] | Promise<readonly IndexEntry[]>
   /** Resources that are not shown are not gone on from, either. */
   readonly shows: (resource: StoredResource) => boolean | Promise<boolean>
-  /** Most resources beside the matches. */
+  /** Most resources besides the matches. */
   readonly limit: number
   /** Most characters of their texts together. Default: no bound. */
   readonly maxBytes?: number
@@ -124,7 +124,7 @@ export interface IncludeScope {
 }
 
 /**
- * The resources that a search gives beside its matches, each once, without the matches; in the order of the includes, then of types and ids.
+ * The resources that a search gives besides its matches, each once, without the matches; in the order of the includes, then of types and ids.
  *
  * @throws {OperationError} `too-costly` when there are more than `limit`, or they are longer than `maxBytes`.
  */

@@ -31,7 +31,7 @@ const MOST_VERSIONS = 10
 /**
  * Which version of a code system was used, and why.
  *
- * @param stated What states a version that is stated beside the request's rules.
+ * @param stated What states a version that is stated in addition to the request's rules.
  * @param value Version of the coding that is validated.
  */
 export function versionStep(choice: SystemChoice, stated: 'include' | 'request' | 'coding', value?: string): ExplanationStep {

@@ -6,7 +6,7 @@ import { sameSystem, withCodes, type Segment } from './segment.js'
 /** The codes of any number of segments, gathered so that a further segment costs no more than its own codes. */
 export interface Coverage {
   add(segment: Segment): Work<void>
-  /** What a segment has beside them: beside codes of its own version, or equal codes of any. */
+  /** What a segment has besides them: besides codes of its own version, or equal codes of any. */
   rest(segment: Segment, versions: Versions): Work<Segment>
   /** What a segment has in common with them, whatever the version; `undefined` when none of them is of its code system. */
   common(segment: Segment): Work<Segment | undefined>

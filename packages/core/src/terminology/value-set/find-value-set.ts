@@ -32,7 +32,7 @@ export async function findValueSet(ctx: OperationContext, canonical: string, ver
   return undefined
 }
 
-/** A value set inside another one, with the others beside it, to which it may refer. */
+/** A value set inside another one, with the others next to it, to which it may refer. */
 function containedIn(container: Definition | undefined, id: string): Definition | undefined {
   const contained = container && containedValueSet(container.resource, id)
   if (container === undefined || contained === undefined) return undefined

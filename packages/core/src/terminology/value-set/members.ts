@@ -102,7 +102,7 @@ function* union(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   return { segments: all, merged }
 }
 
-/** False for a segment that has nothing beside the others. Kept, such segments would double at every level of imports. */
+/** False for a segment that has nothing besides the others. Kept, such segments would double at every level of imports. */
 function adds({ codes, made, provider }: Segment, others: readonly Segment[]): boolean {
   if (codes.count() > 0) return true
   return (

@@ -45,7 +45,8 @@ export function bothNames(expression: readonly string[]): OperationError {
 /**
  * The value set that a request names.
  *
- * @throws {OperationError} `not-found` when there is none; `parameter-required` when none is named; `parameter-invalid` for a url beside a value set, and for two versions.
+ * @throws {OperationError} `not-found` when there is none; `parameter-required` when none is named; `parameter-invalid` for a url together with a
+ *   value set, and for two versions.
  */
 export async function namedValueSet(ctx: OperationContext, name: LooseValueSetName): Promise<ValueSetDefinition> {
   const found = await foundValueSet(ctx, name)

@@ -5,7 +5,7 @@ import { cached, type Cache, type CacheKind } from '../../context/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { finished, type Work } from '../../work/index.js'
 
-/** A code that an include lists, with what the value set says about it beside the code system. */
+/** A code that an include lists, with what the value set says about it besides the code system. */
 export interface ListedCode {
   readonly code: string
   /** In the form of `ValueSet.compose.include.concept`. */

@@ -15,7 +15,7 @@ const KEPT = 1_000
 
 /** Answers that hold for one validation after another for as long as no definition changes. A class, so that they can be recognised. */
 class KeptAnswers {
-  /** Where they are kept, beside what the terminology engine keeps. */
+  /** Where they are kept, besides what the terminology engine keeps. */
   readonly kept: Kept | undefined
   readonly profiles: FetchedStore<Profile | undefined>
   readonly definitions: FetchedStore<JsonObject | undefined>

@@ -71,7 +71,7 @@ export interface ValueRule {
   readonly alternatives?: readonly string[]
   /** What languages the sections of a narrative must be in: `_no`, `_yes`, `_resource` or codes of languages. */
   readonly sections?: readonly string[]
-  /** How severe it is when a part of a narrative does not tell its source. */
+  /** How severe it is when a part of a narrative does not state its source. */
   readonly sourceControl?: 'error' | 'warning' | 'information'
 }
 

@@ -26,7 +26,7 @@ export interface Finding {
   readonly column?: number
 }
 
-/** A kind of finding, declared beside the rule that reports it. Adding a kind is a minor release, removing one a major. */
+/** A kind of finding, declared next to the rule that reports it. Adding a kind is a minor release, removing one a major. */
 export interface FindingDefinition {
   /** The stable name. */
   readonly kind: string

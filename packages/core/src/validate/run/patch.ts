@@ -45,7 +45,7 @@ export function itemRemoval(node: FhirNode, names: readonly string[], index: num
   })
 }
 
-/** Takes a node away that has no value; of a primitive there is its sibling, and in a list a null beside it. */
+/** Takes a node away that has no value; of a primitive there is its sibling, and in a list a null next to it. */
 export function nodeRemoval({ parent, slot, index, value }: FhirNode): JsonPatch | undefined {
   if (parent === undefined || slot === undefined) return undefined
   if (index >= 0) return itemRemoval(parent, [slot.jsonName, slot.siblingName], index)

@@ -16,12 +16,12 @@ export function flawlessCheck(parts: Omit<FlawlessCheck, 'flawed' | 'left' | 'is
 }
 
 /**
- * Whether a walk with `checks: 'structure'` would find nothing in a node, decided without making a node for anything in it, which takes a fifth
- * of the time (bench `validate`). What a primitive and a number of items must be like is decided by the functions of the walk: `primitiveCheck`
- * and `countProblem`. False also where only the walk can decide: extensions of primitives, types that have yet to be fetched, and
- * what is too large for one look.
+ * Whether a walk with `checks: 'structure'` would find nothing in a node, decided without making a node for anything in it, which takes a fifth of
+ * the time (bench `validate`). What a primitive and a number of items must be like is decided by the functions of the walk: `primitiveCheck` and
+ * `countProblem`. False also where only the walk can decide: extensions of primitives, types that have yet to be fetched, and what is too large for
+ * one look.
  *
- * The first look is at the whole resource. It does not end at a flaw, so that the walk to the flaws need not look again at anything beside them.
+ * The first look is at the whole resource. It does not end at a flaw, so that the walk to the flaws need not look again at anything besides them.
  *
  * @param rule The rule of the element, which a nested type needs.
  */
@@ -40,7 +40,7 @@ export function isFlawless(
 /**
  * The same for all that is in one member of a node.
  *
- * @param options.isBeside True where the holder is what is beside a primitive value, which the look at the resource skipped.
+ * @param options.isBeside True where the holder is what is next to a primitive value, which the look at the resource skipped.
  */
 export function isFlawlessMember(
   by: FlawlessCheck,
@@ -71,8 +71,8 @@ function fits(by: FlawlessCheck, object: JsonObject, shape: Shape | undefined): 
 }
 
 /**
- * Whether all members are fine, there is one beside an id, all that are required are there, and no choice was made twice.
- * A name that somebody made all objects inherit is one more unknown name here; the walk asks for own ones.
+ * Whether all members are fine, there is one besides an id, all that are required are there, and no choice was made twice. A name that somebody made
+ * all objects inherit is one more unknown name here; the walk asks for own ones.
  */
 function membersFit(by: FlawlessCheck, object: JsonObject, { members, isResource, requiredElements }: Shape): boolean {
   let required = 0

@@ -44,7 +44,7 @@ export interface Holder {
   readonly node: FhirNode
   readonly plan: Plan
   readonly holder: JsonObject
-  /** True where it has members beside primitive values. */
+  /** True where it has members next to primitive values. */
   readonly hasSiblings: boolean
 }
 

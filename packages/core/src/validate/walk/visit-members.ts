@@ -53,7 +53,7 @@ function visitMember(run: Run, { node, holder }: Held, member: PlannedMember): v
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, member)
 }
 
-/** The name of what is beside a primitive value. */
+/** The name of what is next to a primitive value. */
 function isSibling(key: string): boolean {
   return key.charCodeAt(0) === UNDERSCORE
 }

@@ -22,9 +22,9 @@ import type { Service } from '../../service.js'
 import { narrowedStorage } from '../narrowed-storage.js'
 import { entryError, responseEntry, type BundlePart, type ReadPart, type ServePart } from './bundle-entries.js'
 
-/** What an entry of the answer has beside its resource, at most. */
+/** What an entry of the answer has besides its resource, at most. */
 export const ENTRY_BYTES = 1_000
-/** What the answer has beside its entries, at most. */
+/** What the answer has besides its entries, at most. */
 export const ENVELOPE_BYTES = 1_000
 
 interface Trial {

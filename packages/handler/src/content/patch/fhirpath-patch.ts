@@ -207,7 +207,7 @@ async function openMember({ pace }: Applying, holder: Members, name: string): Pr
   if (tree !== undefined) await pace.run(openTree(tree))
 }
 
-/** The JSON object that an element's children are in: for a primitive, the one beside it. */
+/** The JSON object that an element's children are in: for a primitive, the one next to it. */
 async function objectOf(applying: Applying, node: FhirNode): Promise<Members> {
   const { parent, slot, index } = node
   if (parent === undefined || slot === undefined) return membersOf(applying, applying.root)

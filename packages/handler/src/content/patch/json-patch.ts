@@ -47,7 +47,7 @@ export function* textOfTree({ text, content }: JsonTree, maxDepth: number): Work
 }
 
 /**
- * Leaves out objects and lists without content, as FHIR has none, and what is empty without them. What is in the list beside one of primitives
+ * Leaves out objects and lists without content, as FHIR has none, and what is empty without them. What is in the list next to one of primitives
  * (`_given`) keeps its position.
  *
  * @returns Whether the value itself is left without content.

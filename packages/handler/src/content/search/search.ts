@@ -49,7 +49,7 @@ interface SearchPlace {
   readonly type: string
   /** Below the FHIR base, for links. */
   readonly path: string
-  /** What holds for every match beside the parameters. */
+  /** What holds for every match besides the parameters. */
   readonly within?: Condition
 }
 
@@ -144,7 +144,7 @@ interface SeveralPlace {
   /** Below the FHIR base, for links. */
   readonly path: string
   readonly types: readonly string[]
-  /** What holds for every match of a type beside the parameters. */
+  /** What holds for every match of a type besides the parameters. */
   readonly within?: (type: string) => Condition
 }
 

@@ -13,7 +13,7 @@ import type { Subset } from './subset.js'
 /** One page of results. */
 export interface Searchset {
   readonly items: readonly StoredResource[]
-  /** Resources beside the matches. */
+  /** Resources besides the matches. */
   readonly included?: readonly StoredResource[] | undefined
   /** Number of all matches; absent when it was not asked for or must not be known. */
   readonly total?: number | undefined
@@ -114,7 +114,7 @@ interface Including {
   readonly includes: readonly Include[] | undefined
 }
 
-/** What comes beside the matches of a page. What the caller may not read is left out, as if it did not exist. */
+/** What comes besides the matches of a page. What the caller may not read is left out, as if it did not exist. */
 export function includedIn(
   { indexer }: Service,
   { ctx, caller }: Exchange,

@@ -120,7 +120,7 @@ function reportNeeded(check: BundleCheck, node: FhirNode, target: string): void 
   check.run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text, ...(other === '' && { code: 'not-found' }) })
 }
 
-/** Documents and messages are meant to be whole, so what they refer to beside is noted, each once. */
+/** Documents and messages are meant to be whole, so what else they refer to is noted, each once. */
 function noteElsewhere({ run, bundle, type }: BundleCheck, target: string): void {
   if (type !== 'document' && type !== 'message') return
   const text = `Can't find ${quoted(target)} in the bundle.`
@@ -177,7 +177,7 @@ function reportOpen(check: BundleCheck, node: FhirNode, target: string): void {
   if (text !== undefined) check.run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text })
 }
 
-/** A relative reference beside URNs means the entry whose URN has its id, which must be of its type. */
+/** A relative reference among URNs means the entry whose URN has its id, which must be of its type. */
 function otherTypeOf({ index }: BundleCheck, { fullUrl }: BundleEntry, target: string): string | undefined {
   const address = addressOf(target)
   if (address === undefined || target.includes(':') || fullUrl?.startsWith('urn:uuid:') !== true) return undefined

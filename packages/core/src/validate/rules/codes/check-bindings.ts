@@ -35,7 +35,7 @@ const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
   'Use a code from the value set.',
 )
 
-/** What a binding has a meaning for, beside the complex types with codes. */
+/** What a binding has a meaning for, besides the complex types with codes. */
 const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'url', 'canonical'])
 
 /** The test that none of the value sets to which a rule binds a code, or the codes of a concept, is known to lack it. */

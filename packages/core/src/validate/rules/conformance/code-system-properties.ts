@@ -27,7 +27,7 @@ export interface DeclaredProperty {
 /** The codes of a property: those of the code system itself, or of a value set. */
 export interface PropertyCodes {
   readonly valueSet?: CodeList
-  /** How grave it is when a code is none of these. */
+  /** The severity when a code is not among these. */
   readonly severity: 'error' | 'warning'
 }
 
@@ -59,7 +59,7 @@ const VALUE_SETS = [
   'http://hl7.org/fhir/6.0/StructureDefinition/extension-CodeSystem.property.valueSet',
 ]
 
-/** Checks the properties that a CodeSystem declares, and tells by code what they demand of their values; the first declaration counts. */
+/** Checks the properties that a CodeSystem declares, and gives by code what they demand of their values; the first declaration counts. */
 export function propertiesOf(run: Run, node: FhirNode): ReadonlyMap<string, DeclaredProperty> {
   const declared = new Map<string, DeclaredProperty>()
   const names = new Set<string>()

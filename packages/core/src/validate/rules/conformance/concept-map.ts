@@ -33,7 +33,7 @@ type SideName = 'source' | 'target'
 interface Side {
   /** Where its codes are known. */
   readonly provider: CodeSystemProvider | undefined
-  /** How grave a code is that it does not have. */
+  /** The severity of a code that it does not have. */
   readonly severity: 'error' | 'warning'
   /** Issue type of such a code. */
   readonly code: Finding['code']

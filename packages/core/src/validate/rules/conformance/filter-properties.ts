@@ -68,7 +68,7 @@ function snomed(name: string): FilterProperty | undefined {
 /** What the codes of a code system look like that is not here in full. */
 const CODE_FORMS: ReadonlyMap<string, (code: string) => boolean> = new Map([['http://snomed.info/sct', isConceptId]])
 
-/** Whether a text may be a code of a code system, as far as its form tells. */
+/** Whether a text may be a code of a code system, as far as its form shows. */
 export function mayBeCode(canonical: string, code: string): boolean {
   return CODE_FORMS.get(withoutVersion(canonical))?.(code) !== false
 }

@@ -131,7 +131,7 @@ function checkInvariants(run: Run, { parent }: FhirNode, { profile, rule: { inva
   }
 }
 
-/** Where R4 itself uses extensions beside the contexts that it publishes for them. */
+/** Where R4 itself uses extensions besides the contexts that it publishes for them. */
 const FURTHER_PLACES: ReadonlyMap<string, readonly string[]> = new Map([
   [`${TYPE_URL}structuredefinition-fhir-type`, ['ElementDefinition.type']],
   [`${TYPE_URL}regex`, ['ElementDefinition.type']],

@@ -68,7 +68,7 @@ function isOfXml(code: number): boolean {
   return code < 0xd800 || (code > 0xdfff && code < 0xfffe) || (code > 0xffff && code <= 0x10ffff)
 }
 
-/** Tables that HL7's tools make have images beside them, or in them as data. */
+/** Tables that HL7's tools make have images next to them, or in them as data. */
 const MAY_LOAD = /[(\\]/
 const LOADING = /expression\(|url\((?!data:)(?:[a-z][a-z0-9+.-]{0,20}:|[/\\]{2})/i
 

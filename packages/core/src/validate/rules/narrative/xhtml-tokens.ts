@@ -8,7 +8,7 @@ export interface XhtmlToken {
   /** A fault is what narrative may not have: document types, processing instructions, CDATA, and what is not XML. */
   kind: 'open' | 'close' | 'text' | 'comment' | 'fault'
   start: number
-  /** The place behind it; `Infinity` for a fault behind which nothing can be trusted. */
+  /** The place after it; `Infinity` for a fault after which nothing can be trusted. */
   end: number
   /** Of a tag the name, of a fault what it is. */
   name: string
@@ -146,7 +146,7 @@ function readRest(token: XhtmlToken, text: string, start: number): void {
 
 const NO_ATTRIBUTES: readonly XhtmlAttribute[] = []
 
-/** Adds the attributes from a place on; gives the place behind the last. */
+/** Adds the attributes from a place on; gives the place after the last. */
 function readAttributes(text: string, start: number, into: XhtmlAttribute[]): number {
   for (let at = start; ;) {
     const nameStart = spaceEnd(text, at)
@@ -173,7 +173,7 @@ export function quoteEnd(text: string, open: number): number | undefined {
   return undefined
 }
 
-/** The place behind white space. */
+/** The place after white space. */
 export function spaceEnd(text: string, at: number): number {
   let end = at
   while (isSpace(text.charCodeAt(end))) end++

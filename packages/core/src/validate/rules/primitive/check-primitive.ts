@@ -101,7 +101,7 @@ type Repair = (text: string) => string
 
 const trim: Repair = (text) => text.trim()
 
-/** What a text of a type may have been meant to be, beside itself without white space around it. */
+/** What a text of a type may have been meant to be, besides itself without white space around it. */
 const TEXT_REPAIRS: ReadonlyMap<string, readonly Repair[]> = new Map<string, readonly Repair[]>(
   Object.entries({
     base64Binary: [(text) => text.replace(/\s+/g, '')],

@@ -39,7 +39,7 @@ function isDate(text: string): boolean {
   return DATE_LENGTHS.has(text.length) && year > 0 && month >= 1 && month <= 12 && day >= 1 && day <= daysIn(year, month)
 }
 
-/** The two digits behind a hyphen. */
+/** The two digits after a hyphen. */
 function partAt(text: string, start: number): number {
   return text.charCodeAt(start - 1) === HYPHEN ? numberAt(text, start, start + 2) : Number.NaN
 }

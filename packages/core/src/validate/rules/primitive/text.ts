@@ -188,7 +188,7 @@ function isQuietText(text: string): boolean {
 
 const NOT_PLAIN = /[^\t\n\r -\u1FFF]/
 
-/** True for a text of which every character is seen, a blank or a break of a line, and none is of the rare ones that come behind U+2000. */
+/** True for a text of which every character is seen, a blank or a break of a line, and none is of the rare ones that come after U+2000. */
 function isPlainText(text: string): boolean {
   return !NOT_PLAIN.test(text)
 }

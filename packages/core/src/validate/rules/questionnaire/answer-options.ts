@@ -9,7 +9,7 @@ import { VALUE_SET_CIRCULAR, VALUE_SET_UNKNOWN, VALUE_SET_UNUSABLE } from '../co
 import { sameAnswer, typedMember } from './enablement.js'
 import type { FormItem, ResponseItem, ResponseCheck, ValuedAnswer } from './form.js'
 
-/** An answer that is not among the options of its question, or an exclusive option beside others. */
+/** An answer that is not among the options of its question, or an exclusive option together with others. */
 export const ANSWER_OPTION: FindingDefinition = defineFinding(
   'answer-option',
   'error',

@@ -4,7 +4,7 @@ import type { Run } from '../../run/run.js'
 /** The canonical form that is meant when a signature names none. */
 export const DEFAULT_CANONICALIZATION = 'http://hl7.org/fhir/canonicalization/json'
 
-/** What the canonical forms leave out of the Bundle that is signed, beside its signature. */
+/** What the canonical forms leave out of the Bundle that is signed, besides its signature. */
 const LEFT_OUT: ReadonlyMap<string, readonly string[]> = new Map([
   [DEFAULT_CANONICALIZATION, []],
   [`${DEFAULT_CANONICALIZATION}#document`, ['id', 'meta']],

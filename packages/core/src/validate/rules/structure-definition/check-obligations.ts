@@ -23,7 +23,7 @@ const FLAGS: ReadonlySet<unknown> = new Set([
   `${TOOLS}obligation-profile`,
 ])
 const OBLIGATIONS: ReadonlySet<unknown> = new Set([`${TYPE_URL}obligation`, `${TOOLS}obligation`])
-/** What an element of a profile of obligations may say beside its obligations. */
+/** What an element of a profile of obligations may say besides its obligations. */
 const ALLOWED: ReadonlySet<string> = new Set(['id', 'path', 'min', 'max', 'mustSupport', 'binding'])
 
 /** Purposes of additional bindings that restrict codes, which no obligation does. */

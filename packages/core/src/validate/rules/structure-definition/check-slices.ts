@@ -90,8 +90,8 @@ function isForType(element: ElementCheck): boolean {
 }
 
 /**
- * Where the elements of a differential are in the snapshot that they give: at the place of the base's element, behind what earlier ones added. Slices add
- * themselves, and elements inside a data type all that the type has. Empty when the base has no snapshot.
+ * Where the elements of a differential are in the snapshot that they give: at the place of the base's element, after what earlier ones added. Slices
+ * add themselves, and elements inside a data type all that the type has. Empty when the base has no snapshot.
  */
 function snapshotIndexes(
   run: Run,

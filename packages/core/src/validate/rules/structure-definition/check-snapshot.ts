@@ -28,7 +28,7 @@ export function checkSnapshot(run: Run, definition: FhirNode): void {
   }
 }
 
-/** Checks what a profile says of an element beside what the definitions of FHIR do. */
+/** Checks what a profile says of an element besides what the definitions of FHIR do. */
 function checkProfiled(run: Run, node: FhirNode): void {
   const path = textOf(node, 'path') ?? ''
   const element = { run, node, path, place: placeOf(run.model, path) }

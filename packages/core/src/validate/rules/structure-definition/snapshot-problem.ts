@@ -271,7 +271,7 @@ function slicingProblem(own: JsonObject, base: JsonObject, path: string): string
   return fits ? undefined : `The slicing of ${quoted(path)} is ${String(theirs)} in the base, so it cannot be ${String(rules)}.`
 }
 
-/** A profile may add discriminators behind those of the base. */
+/** A profile may add discriminators after those of the base. */
 function isKept(stated: readonly JsonObject[], inherited: readonly JsonObject[]): boolean {
   return (
     stated.length === 0 || inherited.every(({ type, path }, index) => stated[index]?.['type'] === type && stated[index]?.['path'] === path)
@@ -303,7 +303,7 @@ function isSeveral(elements: readonly ElementCheck[] = []): boolean {
   return elements.length > 1
 }
 
-/** What is said below a sliced element beside its slices is repeated in each, so the element must be known. */
+/** What is said below a sliced element besides its slices is repeated in each, so the element must be known. */
 function memberProblem({ node, path, place }: ElementCheck, groups: ReadonlyMap<string, readonly ElementCheck[]>): string | undefined {
   const parent = (textOf(node, 'id') ?? '').split('.').slice(0, -1).join('.')
   const isSliced = place === undefined && isSeveral(groups.get(parent))

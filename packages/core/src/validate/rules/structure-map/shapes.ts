@@ -66,7 +66,7 @@ function isInline({ rule, type }: Shape): boolean {
   return rule.children.size > 0 && type === undefined
 }
 
-/** A logical model without a snapshot has, beside its own elements, those of its base, of which all that FHIR's abstract types have is known. */
+/** A logical model without a snapshot has, besides its own elements, those of its base, of which all that FHIR's abstract types have is known. */
 function inherited(run: Run, holder: ElementRule, name: string): ElementRule | 'unknown' | undefined {
   if (holder.isComplete) return undefined
   const bases = ['DomainResource', 'BackboneElement'].map((type) => definitionOf(run, type)?.root)

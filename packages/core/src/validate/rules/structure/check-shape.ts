@@ -77,7 +77,7 @@ export function checkShape(run: Run, node: FhirNode, { slot, holder }: Member): 
   )
 }
 
-/** The `_name` beside a primitive value is an object, in a list of values a list of objects and nulls. */
+/** The `_name` next to a primitive value is an object, in a list of values a list of objects and nulls. */
 function checkExtra(run: Run, node: FhirNode, { extra, at }: { extra: unknown; at: string }): boolean {
   if (extra === undefined || isObject(extra)) return true
   if (Array.isArray(extra) && extra.every((item) => item === null || isObject(item))) return true
@@ -119,7 +119,7 @@ function memberReport(node: FhirNode, problem: FindingDefinition, { value, at }:
   return { text: `The property '${at}' must not be an array.`, fix: Array.isArray(value) ? unlisting(node, at, value) : undefined }
 }
 
-/** The indexes of items that are null although no extensions are beside them. `undefined`, which programs may have in lists, is null as JSON. */
+/** The indexes of items that are null although no extensions are next to them. `undefined`, which programs may have in lists, is null as JSON. */
 export function nullItems(run: Run, { slot, holder }: Member): readonly number[] {
   if (!run.checksTypes || !slot.isCollection) return NONE
   const values = listOf(holder, slot.jsonName)
@@ -146,7 +146,7 @@ export function reportNullItem(run: Run, node: FhirNode, { slot, index }: { slot
   })
 }
 
-/** ele-1: an element has a value or something inside beside its id; and what is beside a value is not an empty object. False when there is nothing. */
+/** ele-1: an element has a value or something inside besides its id; and what is next to a value is not an empty object. False when there is nothing. */
 export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   const { value, extra } = node
   const holder = isObject(value) ? value : extra
@@ -166,7 +166,7 @@ export function checkNotEmpty(run: Run, node: FhirNode): boolean {
   return isPlain
 }
 
-/** Whether an object has something beside an id. The `_name` beside a primitive can have nothing but extensions. */
+/** Whether an object has something besides an id. The `_name` next to a primitive can have nothing but extensions. */
 function hasContent(holder: object, kind: TypeDefinition['kind']): boolean {
   if (kind === 'primitive') return Object.hasOwn(holder, 'extension')
   for (const name in holder) if (name !== 'id' && Object.hasOwn(holder, name)) return true
