@@ -377,6 +377,48 @@ describe('keys of an issuer', () => {
     expect(await outcomeOf(one.verify(await mint()))).toBe('unavailable')
   })
 
+  const published = (keys: readonly unknown[]): ReturnType<typeof jwtVerifier> =>
+    jwtVerifier({
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      jwksUri: 'https://issuer.example/jwks',
+      fetch: async () => Response.json({ keys }),
+      now: () => new Date(NOW),
+    })
+  const otherKey = async (): Promise<JWK> => exportJWK((await generateKeyPair('ES256', { extractable: true })).publicKey)
+
+  it.each([
+    ['without kid', undefined],
+    ['with the same kid', 'k1'],
+  ])('%s are tried in turn', async (_, kid) => {
+    const [wrong, { kid: _kid, ...right }] = [await otherKey(), publicJwk]
+    const named = (key: JWK): JWK => ({ ...key, ...(kid !== undefined && { kid }) })
+    const token = await mint({ header: { kid } })
+    expect(await outcomeOf(published([named(wrong), named(right)]).verify(token))).toBe('accepted')
+    expect(await outcomeOf(published([named(wrong), named(await otherKey())]).verify(token))).toBe('signature')
+    const expired = await mint({ header: { kid }, claims: { exp: SECONDS - 60 } })
+    expect(await outcomeOf(published([named(wrong), named(right)]).verify(expired))).toBe('expired')
+  })
+
+  it('that fit a token are tried up to 16', async () => {
+    const wrong = await otherKey()
+    const among = (count: number): unknown[] => [...Array.from({ length: count }, () => wrong), { ...publicJwk, kid: undefined }]
+    const token = await mint({ header: { kid: undefined } })
+    const outcomes = [15, 16].map(async (count) => outcomeOf(published(among(count)).verify(token)))
+    expect(await Promise.all(outcomes)).toEqual(['accepted', 'signature'])
+  })
+
+  it.each([
+    ['is no point of its curve', async () => ({ ...publicJwk, x: 'AAAA' })],
+    ['lacks a member', async () => ({ kty: 'EC', crv: 'P-256', kid: 'k1' })],
+    ['has a member of another type', async () => ({ ...publicJwk, x: 5 })],
+    ['is private', async () => ({ ...(await exportJWK(privateKey)), kid: 'k1' })],
+  ])('one that %s cannot be used: 503, not 401; one with another kid does no harm', async (_, broken) => {
+    expect(await outcomeOf(published([await broken()]).verify(await mint()))).toBe('unavailable')
+    const elsewhere = { ...(await broken()), kid: 'k2' }
+    expect(await outcomeOf(published([elsewhere, publicJwk]).verify(await mint()))).toBe('accepted')
+  })
+
   it('that are symmetric, short or shapeless are passed over', async () => {
     const keys = keySet({
       keys: [

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { createLocalJWKSet, CryptoKey, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
-import { JWKSNoMatchingKey } from 'jose/errors'
+import { JWKSMultipleMatchingKeys, JWKSNoMatchingKey } from 'jose/errors'
 import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 
@@ -76,7 +76,10 @@ function secretKey(secret: Uint8Array): KeySource {
 
 /** Finds the key that a token says it is signed with, by `kid` and `alg`, among known keys only. */
 export interface KeySource {
-  /** @throws jose's `JWKSNoMatchingKey` when no known key fits; `OperationError` `unavailable` when keys cannot be fetched. */
+  /**
+   * @throws jose's `JWKSNoMatchingKey` when no known key fits, `JWKSMultipleMatchingKeys` when several do; `OperationError` `unavailable`
+   *   when keys cannot be fetched or used.
+   */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey>
 }
 
@@ -136,7 +139,9 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
       try {
         return await keys.keyFor(header)
       } catch (error) {
-        if (!(error instanceof JWKSNoMatchingKey)) throw error
+        if (error instanceof JWKSMultipleMatchingKeys) throw error
+        // A key that fits and cannot be used says nothing about the token: the issuer publishes it wrongly.
+        if (!(error instanceof JWKSNoMatchingKey)) throw unavailable()
         const newer = await cache.newer()
         return newer.keyFor(header)
       }

@@ -7,6 +7,7 @@ import { JWTClaimValidationFailed, JWTExpired } from 'jose/errors'
 import { LRUCache } from 'lru-cache'
 import { checkHeader, foreignTokenOf, jwtShape, type TokenVerifier } from './token-verifier.js'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys, type KeySource } from './issuer-keys.js'
+import { signedPayload } from './signed-payload.js'
 import { AMOUNT, checkOptions, CLOCK, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
 /** How tokens of one issuer are checked. */
@@ -77,9 +78,8 @@ async function verify(verifying: Verifying, token: string, jkt: string | undefin
 }
 
 async function verifiedPayload({ options, algorithms, clockTolerance, now, keys }: Verifying, token: string): Promise<JWTPayload> {
-  const { jwtVerify } = await import('jose/jwt/verify')
   try {
-    const { payload } = await jwtVerify(token, (header) => keys.keyFor(header), {
+    return await signedPayload(keys, token, {
       algorithms: [...algorithms],
       issuer: options.issuer,
       audience: options.audience,
@@ -87,7 +87,6 @@ async function verifiedPayload({ options, algorithms, clockTolerance, now, keys 
       clockTolerance,
       currentDate: new Date(now()),
     })
-    return payload
   } catch (error) {
     if (error instanceof OperationError) throw error
     throw rejected(reasonOf(error))

@@ -3,6 +3,7 @@ import { stringAt } from 'fhir-ops/internal/json'
 import type { EndedLogin } from 'fhir-ops/internal/sessions'
 import type { JWTPayload } from 'jose'
 import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys } from './issuer-keys.js'
+import { signedPayload } from './signed-payload.js'
 import { checkHeader, jwtShape, type Replays } from './token-verifier.js'
 import { checkOptions, CLOCK, having, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
@@ -62,11 +63,9 @@ export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVer
   const verified = async (token: string): Promise<JWTPayload> => {
     const shape = jwtShape(token)
     if (shape === undefined) throw refused()
-    const { jwtVerify } = await import('jose/jwt/verify')
     try {
       checkHeader(shape.header, { algorithms: checks.algorithms, typ: ['logout+jwt'] })
-      const { payload } = await jwtVerify(token, (header) => keys.keyFor(header), { ...checks, clockTolerance: 30, currentDate: now() })
-      return payload
+      return await signedPayload(keys, token, { ...checks, clockTolerance: 30, currentDate: now() })
     } catch (error) {
       if (error instanceof OperationError && error.code === 'unavailable') throw error
       throw refused()
