@@ -82,6 +82,17 @@ describe('contentView', () => {
     expect(await view.resolve('ValueSet', 'u', '3')).toBeUndefined()
   })
 
+  test.each([
+    ['an older version', valueSet('u', '0.1')],
+    ['no version', valueSet('u')],
+    ['a retired one', valueSet('u', '0.1', { status: 'retired' })],
+  ])('without a version what came with the request is meant: %s', async (_, given) => {
+    const stored = packLayer(packOf([JSON.stringify(valueSet('u', '1')), JSON.stringify(valueSet('u', '2'))]), 'package')
+    const view = contentView([stored]).with(requestLayer([given]))
+    expect((await view.resolve('ValueSet', 'u'))?.resource).toEqual(given)
+    expect((await view.resolve('ValueSet', 'u', '1'))?.version).toBe('1')
+  })
+
   test('type and url are compared exactly, also where they look like properties of objects', async () => {
     const view = contentView([requestLayer([valueSet('u')])])
     expect(await view.find('CodeSystem', 'url', 'u')).toEqual([])

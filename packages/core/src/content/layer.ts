@@ -15,6 +15,8 @@ export interface Definition {
   readonly key?: string
   /** True for one that the FHIR release itself publishes: definitions of packages and of the host take its place, whatever their versions. */
   readonly isOfRelease?: true
+  /** True for one that came with a request: where no version is asked for, it takes the place of all others, whatever their versions. */
+  readonly isFromRequest?: true
   /** Parsed at first use. */
   readonly resource: JsonObject
   /** Parses the resource in pieces, where it may be long and was not parsed yet. */

@@ -9,8 +9,9 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
   const fromRequest = new Map<string, Set<string>>()
   const add = (type: string, url: string): void => void fromRequest.set(type, (fromRequest.get(type) ?? new Set()).add(url))
   for (const resource of resources) {
-    const definition = definitionOf(resource)
-    if (definition === undefined) continue
+    const stated = definitionOf(resource)
+    if (stated === undefined) continue
+    const definition = { ...stated, isFromRequest: true } as const
     for (const [key, value] of definitionKeys(resource)) {
       const place = `${definition.type} ${key} ${value}`
       const others = found.get(place)

@@ -72,11 +72,13 @@ export async function resolveCanonical(view: ContentView, type: string, canonica
 }
 
 /**
- * The newest version; retired definitions only when there is no other. Those of the FHIR release itself count only where nothing else defines the
- * same: its copies of HL7 Terminology have versions such as 4.0.1, which are higher than those of their successors.
+ * The newest version; retired definitions only when there is no other. Those that came with the request count before all others, as a client
+ * that sends a definition means that one. Those of the FHIR release itself count only where nothing else defines the same: its copies of HL7
+ * Terminology have versions such as 4.0.1, which are higher than those of their successors.
  */
 export function newestOf(definitions: readonly Definition[]): Definition | undefined {
-  const others = definitions.filter((definition) => !isOfRelease(definition))
+  const given = definitions.filter(({ isFromRequest }) => isFromRequest === true)
+  const others = given.length > 0 ? given : definitions.filter((definition) => !isOfRelease(definition))
   const all = others.length > 0 ? others : definitions
   const current = all.filter((definition) => definition.status !== 'retired')
   return (current.length > 0 ? current : all).reduce<Definition | undefined>(

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { call, callByGet, codeSystem, contextOf, cs, LIVING } from '../../test/terminology-content.js'
+import { createContext } from '../context/index.js'
+import type { JsonObject } from '../json/index.js'
+import { memoryStorage } from '../memory/index.js'
 import { lookup, lookupOperation } from './index.js'
 
 const SUPPLEMENT = {
@@ -54,6 +57,23 @@ describe('a lookup', () => {
     [{ system: cs('twin'), code: 'cat', useSupplement: [cs('more')] }, 'content-not-found'],
   ])('of %j is refused with %s', async (input, code) => {
     await expect(lookup(ctx, input)).rejects.toMatchObject({ code })
+  })
+})
+
+describe('a lookup beside a code system that comes with the request', () => {
+  const given = codeSystem('living', [{ code: 'unicorn', display: 'Unicorn' }])
+  const stored = createContext({ storage: memoryStorage([{ ...LIVING, id: 'living' }]) })
+  const ask = (...more: readonly JsonObject[]): Promise<JsonObject> =>
+    call(lookupOperation, stored, [{ name: 'system', valueUri: system }, ...more, { name: 'tx-resource', resource: given }])
+
+  it('asks that one, although a version of it is stored', async () => {
+    expect(JSON.stringify(await ask({ name: 'code', valueCode: 'unicorn' }))).toContain('Unicorn')
+    await expect(ask({ name: 'code', valueCode: 'cat' })).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('asks the stored one by its version', async () => {
+    const found = await ask({ name: 'code', valueCode: 'cat' }, { name: 'version', valueString: '1.0.0' })
+    expect(JSON.stringify(found)).toContain('Cat')
   })
 })
 
