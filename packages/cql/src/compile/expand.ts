@@ -94,9 +94,10 @@ function reach(interval: Interval, per: Value, compiler: Compiler): Interval {
   return { ...interval, high: moved(end, per, compiler.convert) ?? end, highClosed: true }
 }
 
-/** A point moved on by an amount; `undefined` when it cannot be. */
+/** A point moved on by an amount; `undefined` when it cannot be, as a number cannot by an amount with a unit. */
 function moved(point: Value, by: Quantity, convert: UnitConversion): Value | undefined {
   if (isTemporal(point)) return addDuration(point, by.value, by.unit, 1)
+  if (!isQuantity(point) && by.unit !== '1') return undefined
   const amount = isQuantity(point) ? convertQuantity(by, point.unit, convert) : by
   if (amount === undefined) return undefined
   if (isQuantity(point)) {

@@ -71,9 +71,9 @@ export function sorted(list: readonly Value[], order: readonly SortKey[] | undef
   return rows.toSorted((a, b) => compareKeys(a.keys, b.keys, order)).map(({ item }) => item)
 }
 
-/** Dates whose known fields do not decide are ordered by the first moment that they may mean. */
+/** Dates whose known fields do not decide are ordered by the first moment that they may mean, and then the less precise one first. */
 function byFirstMoment(a: Value, b: Value): number {
-  return isTemporal(a) && isTemporal(b) ? Math.sign(a.low - b.low) : 0
+  return isTemporal(a) && isTemporal(b) ? Math.sign(a.low - b.low || b.high - a.high) : 0
 }
 
 function compareKeys(a: readonly Value[], b: readonly Value[], order: readonly SortKey[]): number {

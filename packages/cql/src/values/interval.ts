@@ -102,9 +102,12 @@ function endsFrom({ high, highClosed }: Interval, point: Value, by: PointOrder):
   return highClosed ? isAtMost(point, high, by) : isBefore(point, high, by)
 }
 
-/** Whether the point is in the interval. */
+/** Whether the point is in the interval: its first or last point is, even where the other one is not known (CQL reference, Contains). */
 export function pointIn(point: Value, interval: Interval, by: PointOrder): boolean | null {
-  return point === null ? null : both(beginsBy(interval, point, by), endsFrom(interval, point, by))
+  if (point === null) return null
+  const between = both(beginsBy(interval, point, by), endsFrom(interval, point, by))
+  if (between !== null) return between
+  return isSame(point, startOf(interval), by) === true || isSame(point, endOf(interval), by) === true ? true : null
 }
 
 /** Whether the first interval has all points of the second. */
@@ -117,12 +120,18 @@ export function overlaps(a: Interval, b: Interval, by: PointOrder): boolean | nu
   return both(isAtMost(startOf(a), endOf(b), by), isAtMost(startOf(b), endOf(a), by))
 }
 
-/** Whether the second interval begins where the first ends. */
+/** Whether the second interval begins immediately after the first ends: at the next unit of the precision, where one is given. */
 export function meetsBefore(a: Interval, b: Interval, by: PointOrder): boolean | null {
   const [end, start] = [endOf(a), startOf(b)]
-  if (end === null || start === null) return isBefore(startOf(b), endOf(a), by) === true ? false : null
-  const next = neighbour(end, 1)
+  if (end === null || start === null) return cannotPrecede(a, b, by) ? false : null
+  const next = neighbour(end, 1, by.precision)
   return next === undefined ? false : isSame(next, start, by)
+}
+
+/** Whether the known bounds show that the first interval does not end before the second begins: one ends no earlier than it begins. */
+function cannotPrecede(a: Interval, b: Interval, by: PointOrder): boolean {
+  const ofA = [startOf(a), endOf(a)]
+  return [startOf(b), endOf(b)].some((bound) => ofA.some((own) => isAtMost(bound, own, by) === true))
 }
 
 /** The span of two intervals that overlap or meet; null for others. */

@@ -1,6 +1,6 @@
 import { addDecimals, decimalOfUnits, subtractDecimals, type Decimal } from './decimal.js'
 import { addUnits } from './temporal-arithmetic.js'
-import { PRECISIONS, temporalOf, type Temporal } from './temporal.js'
+import { PRECISIONS, temporalOf, type Precision, type Temporal } from './temporal.js'
 import { isDecimal, isQuantity, isTemporal, quantity, type PointType, type Value } from './value.js'
 
 /** The greatest System.Integer. */
@@ -68,9 +68,10 @@ function extremeDecimal(side: -1 | 1): Decimal {
 /**
  * The next (`1`) or previous (`-1`) value of the type: by one step of 10^-8 for decimals and quantities, by one of its own precision for dates.
  *
+ * @param precision Moves dates that are more precise by one unit of it instead.
  * @returns `undefined` beyond the extreme of the type, and for values that have no neighbours.
  */
-export function neighbour(value: Value, side: -1 | 1): Value | undefined {
+export function neighbour(value: Value, side: -1 | 1, precision?: Precision): Value | undefined {
   if (typeof value === 'number') return integer(value + side) ?? undefined
   if (typeof value === 'bigint') return long(value + BigInt(side)) ?? undefined
   if (isDecimal(value)) return neighbourOfDecimal(value, side)
@@ -78,7 +79,7 @@ export function neighbour(value: Value, side: -1 | 1): Value | undefined {
     const amount = neighbourOfDecimal(value.value, side)
     return amount === undefined ? undefined : quantity(amount, value.unit)
   }
-  return isTemporal(value) ? neighbourOfTemporal(value, side) : undefined
+  return isTemporal(value) ? neighbourOfTemporal(value, side, precision) : undefined
 }
 
 function neighbourOfDecimal(value: Decimal, side: -1 | 1): Decimal | undefined {
@@ -86,7 +87,7 @@ function neighbourOfDecimal(value: Decimal, side: -1 | 1): Decimal | undefined {
   return next === undefined ? undefined : decimalOfUnits(next.units, 8)
 }
 
-function neighbourOfTemporal(value: Temporal, side: -1 | 1): Temporal | undefined {
-  const next = addUnits(value, side, PRECISIONS[value.precision])
+function neighbourOfTemporal(value: Temporal, side: -1 | 1, precision: Precision = value.precision): Temporal | undefined {
+  const next = addUnits(value, side, PRECISIONS[precision < value.precision ? precision : value.precision])
   return next === undefined || next.low < value.low === side < 0 ? next : undefined
 }
