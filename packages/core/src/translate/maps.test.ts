@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createContext, type OperationContext } from '../context/index.js'
+import { createContext, forRequest, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
@@ -39,6 +39,15 @@ type Asked = TranslateOptions & Partial<CodingInput>
 async function targets(input: Asked, context = ctx): Promise<readonly unknown[]> {
   return (await translate(context, { coding, ...input })).matches.map((match) => match.concept?.code)
 }
+
+test.each([
+  ['by its url', { url: `${URL}b` }, ['given']],
+  ['among the maps from a value set', { source: FROM, target: TO }, ['given']],
+  ['but not where a version is asked for', { url: `${URL}b`, mapVersion: '1.9' }, ['old']],
+])('a map that comes with the request is used in place of a stored newer one: %s', async (_, asked, expected) => {
+  const given = map('given', { url: `${URL}b`, version: '0.1', sourceUri: FROM, targetUri: TO })
+  expect(await targets(asked, forRequest(ctx, { resources: [given] }))).toEqual(expected)
+})
 
 describe('which map is used', () => {
   test.each<[string, Asked, readonly string[]]>([

@@ -1,4 +1,4 @@
-import { canonicalOf, compareVersions, definitionOf, formatCanonical, type Definition } from '../content/index.js'
+import { canonicalOf, definitionOf, formatCanonical, newestOf, type Definition } from '../content/index.js'
 import { createPace, type OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, stringAt, type JsonObject } from '../json/index.js'
@@ -121,13 +121,9 @@ function requestMaps(resources: readonly JsonObject[]): readonly Definition[] {
 
 /** One version of each map, ordered by url: the requested version, else the newest that is not retired. */
 function currentVersions(definitions: readonly Definition[], version: string | undefined): readonly Definition[] {
-  const newest = new Map<string, Definition>()
-  for (const definition of definitions) {
-    const eligible = version === undefined ? definition.status !== 'retired' : definition.version === version
-    const known = newest.get(definition.url)
-    if (eligible && (known === undefined || compareVersions(definition.version, known.version) > 0)) newest.set(definition.url, definition)
-  }
-  return [...newest.values()].sort((a, b) => (a.url < b.url ? -1 : 1))
+  const eligible = definitions.filter((one) => (version === undefined ? one.status !== 'retired' : one.version === version))
+  const newest = Array.from(Map.groupBy(eligible, ({ url }) => url).values(), (versions) => newestOf(versions) ?? [])
+  return newest.flat().sort((a, b) => (a.url < b.url ? -1 : 1))
 }
 
 /** The name of the first input that says something else than the map. */

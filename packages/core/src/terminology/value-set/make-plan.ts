@@ -97,12 +97,27 @@ async function eachPlan(
   kind: 'include' | 'exclude',
 ): Promise<readonly ConceptSetPlan[]> {
   const plans: ConceptSetPlan[] = []
-  for (const [place, definition] of definitions.entries()) {
-    plans.push(await conceptSetPlan(making, definition, `ValueSet.compose.${kind}[${place}]`))
+  for (const [place, stated] of definitions.entries()) {
+    for (const definition of await inEachVersion(making.scope, stated))
+      plans.push(await conceptSetPlan(making, definition, `ValueSet.compose.${kind}[${place}]`))
     await making.scope.pace.step()
   }
   return plans
 }
+
+/**
+ * The include or exclude itself; where its version is `*`, one for each known version of the code system.
+ *
+ * @see https://hl7.org/fhir/R4/valueset-definitions.html#ValueSet.compose.include.version
+ */
+async function inEachVersion(scope: TerminologyScope, stated: ConceptSetDefinition): Promise<readonly ConceptSetDefinition[]> {
+  if (stated.system === undefined || stated.version !== ALL_VERSIONS) return [stated]
+  const { versions } = await scope.family(stated.system)
+  const { version: _, ...unversioned } = stated
+  return versions.length === 0 ? [unversioned] : versions.map((version) => ({ ...unversioned, version }))
+}
+
+const ALL_VERSIONS = '*'
 
 async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, path: string): Promise<ConceptSetPlan> {
   refuseWithoutSystem(making, definition, path)

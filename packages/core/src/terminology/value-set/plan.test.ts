@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { codeSystem, contextOf, cs, valueSet, vs } from '../../../test/terminology-content.js'
-import { createPace } from '../../context/index.js'
+import { definitionEntries } from '../../content/index.js'
+import { createContext, createPace, type OperationContext } from '../../context/index.js'
 import { expand } from '../../expand/index.js'
 import type { JsonObject } from '../../json/index.js'
+import { memoryStorage } from '../../memory/index.js'
+import { putResource } from '../../storage/index.js'
 import { validateCode } from '../../validate-code/index.js'
 import { terminologyScope } from '../scope.js'
 import { NO_RULES } from '../versions.js'
@@ -80,5 +83,54 @@ describe('very many versions of one code system', () => {
       return force.count
     }
     expect(await asked(parts)).toBeLessThan(10 * parts.length)
+  })
+})
+
+describe('an include of all versions of a code system', () => {
+  const changing = [
+    codeSystem('changing', [{ code: 'a', display: 'Old' }, { code: 'b' }], { version: '1.0.0' }),
+    codeSystem('changing', [{ code: 'a', display: 'New' }, { code: 'c' }], { version: '2.0.0' }),
+    codeSystem('changing', [{ code: 'd' }], { version: '3' }),
+  ]
+  const every = valueSet('every', { include: [{ system: cs('changing'), version: '*' }] })
+  const codesOf = async (known: OperationContext, given: JsonObject): Promise<readonly string[]> => {
+    const { contains } = await expand(known, { valueSet: given })
+    return contains.map(({ code, version }) => `${code} ${version ?? ''}`)
+  }
+
+  it('has the codes of each', async () => {
+    expect(await codesOf(contextOf(...changing), every)).toEqual(['d 3', 'a 2.0.0', 'c 2.0.0', 'a 1.0.0', 'b 1.0.0'])
+    const isMember = async (code: string): Promise<boolean> =>
+      (await validateCode(contextOf(...changing), { valueSet: every, coding: { system: cs('changing'), code } })).result
+    expect(await Promise.all(['a', 'b', 'c', 'd', 'e'].map(isMember))).toEqual([true, true, true, true, false])
+  })
+
+  it('has those of a system without version, too', async () => {
+    expect(await codesOf(contextOf(codeSystem('changing', [{ code: 'a' }])), every)).toEqual(['a '])
+  })
+
+  it('names a system of which nothing is known', async () => {
+    await expect(codesOf(contextOf(), every)).rejects.toThrow(`A definition for CodeSystem '${cs('changing')}' could not be found`)
+  })
+
+  it('has a version that is stored later', async () => {
+    const storage = memoryStorage()
+    const store = (resource: JsonObject, id: string): Promise<unknown> =>
+      storage.write([putResource({ type: String(resource['resourceType']), id, source: { ...resource, id } }, definitionEntries)])
+    const known = createContext({ storage })
+    const codes = async (): Promise<readonly string[]> => (await expand(known, { url: vs('every') })).contains.map(({ code }) => code)
+    await store(every, 'every')
+    await store(codeSystem('changing', [{ code: 'a' }, { code: 'b' }], { version: '1.0.0' }), 'first')
+    expect(await codes()).toEqual(['a', 'b'])
+    await store(codeSystem('changing', [{ code: 'c' }], { version: '2.0.0' }), 'second')
+    expect(await codes()).toEqual(['c', 'a', 'b'])
+  })
+
+  it('leaves the codes of all versions out where it is an exclude', async () => {
+    const without = valueSet('without', {
+      include: [{ system: cs('changing'), version: '1.0.0' }],
+      exclude: [{ system: cs('changing'), version: '*' }],
+    })
+    expect(await codesOf(contextOf(...changing), without)).toEqual([])
   })
 })
