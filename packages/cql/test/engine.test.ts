@@ -89,6 +89,36 @@ describe('definitions over resources', () => {
     else expect(value).toBe(expected)
   })
 
+  it.each([
+    ['Quantity', { valueQuantity: { value: 120.5, code: 'mg' } }, "120.5 'mg'"],
+    ['Quantity with a comparator', { valueQuantity: { value: 120.5, code: 'mg', comparator: '<' } }, 'null'],
+    [
+      'CodeableConcept',
+      { valueCodeableConcept: { coding: [{ code: 'x' }], text: 'X' } },
+      "Concept { codes: { Code { code: 'x' } }, display: 'X' }",
+    ],
+    ['string', { valueString: 'high' }, "'high'"],
+    ['boolean', { valueBoolean: false }, 'false'],
+    ['dateTime', { valueDateTime: '2020-05' }, '@2020-05T'],
+    ['Range', { valueRange: { low: { value: 1 }, high: { value: 2 } } }, "Interval[1.0 '1', 2.0 '1']"],
+    ['Ratio', { valueRatio: { numerator: { value: 1 }, denominator: { value: 2 } } }, "1.0 '1':2.0 '1'"],
+    ['Period', { valuePeriod: { start: '2020-05-01', end: '2020-05-02' } }, 'Interval[@2020-05-01T, @2020-05-02T]'],
+    ['nothing', {}, 'null'],
+  ])('ToValue of FHIRHelpers converts an element of any type: %s', (_, more, expected) => {
+    const value = { type: 'Property', path: 'value', source: { type: 'ExpressionRef', name: 'One' } }
+    const call = { type: 'FunctionRef', libraryName: 'FHIRHelpers', name: 'ToValue', operand: [value] }
+    const one = { type: 'SingletonFrom', operand: { type: 'Retrieve', dataType: '{http://hl7.org/fhir}Observation' } }
+    const library = {
+      identifier: { id: 'L' },
+      includes: { def: [{ localIdentifier: 'FHIRHelpers', path: 'FHIRHelpers', version: '4.4.000' }] },
+      statements: { def: Object.entries({ One: one, X: call }).map(([name, expression]) => ({ name, expression, context: 'Patient' })) },
+    }
+    const retrieve = (): readonly ReturnType<typeof element>[] => [element({ resourceType: 'Observation', ...more })]
+    const evaluation = createEvaluation({ subject: PATIENT, now: NOW, retrieve })
+    const text = literalText(compileLibrary({ library }, { model, convert }).definition('X')?.compute(evaluation) ?? null)
+    expect(text).toBe(expected)
+  })
+
   it('does not sort what has no order', () => {
     const list = { type: 'List', element: [{ type: 'Code', system: { name: 'S' }, code: 'x' }] }
     const sort = { type: 'Sort', source: list, by: [{ type: 'ByDirection', direction: 'asc', locator: '3:4-3:9' }] }

@@ -1,7 +1,7 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
-import { dataRequirements, evaluateMeasure, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
+import { dataRequirements, evaluateMeasure, evaluateMeasurePart, toMeasureReport, type EvaluateMeasureResult } from 'fhir-ops/evaluate'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import { memoryStorage } from 'fhir-ops/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -298,15 +298,27 @@ describe('external functions in a Measure', () => {
   })
 
   it('make a report of status error where they fail', async () => {
+    const cause = new TypeError('secret')
     const functions: ExternalFunctions = {
       Risk: {
         Score: () => {
-          throw new TypeError('x')
+          throw cause
         },
       },
     }
-    const { failures } = await counted(functions)(context(library(HIGH), MEASURE))
-    expect(failures).toEqual([{ subject: 'Patient/p', message: `The external function 'Risk.Score' failed.` }])
+    const result = await counted(functions)(context(library(HIGH), MEASURE))
+    expect(result.failures).toEqual([{ subject: 'Patient/p', message: `The external function 'Risk.Score' failed.`, cause }])
+    expect(result.failures?.[0]?.cause).toBe(cause)
+    expect(JSON.stringify(toMeasureReport(result))).not.toContain('secret')
+  })
+
+  it('fail parts by name, which carry no causes', async () => {
+    const Score = (): never => {
+      throw Object.assign(new TypeError('x'), { uncloneable: () => 1 })
+    }
+    const languages = [cqlLanguage({ translator, functions: { Risk: { Score } } })]
+    const part = await evaluateMeasurePart(context(library(HIGH), MEASURE), PERIOD, { part: 1, of: 1 }, { languages })
+    expect(JSON.stringify(structuredClone(part))).toContain('Risk.Score')
   })
 
   it('are refused before the first subject where they are not registered', async () => {

@@ -244,7 +244,8 @@ async function addEvaluated(
   const failed = ({ id }: SubjectRecords, error: unknown): undefined => {
     if (!(error instanceof OperationError) || error.code !== 'unprocessable') throw error
     refresh?.kept.unsettled.add(id)
-    failures.push({ subject: `${work.scope.subjectType}/${id}`, message: error.message })
+    const { message, cause } = error
+    failures.push({ subject: `${work.scope.subjectType}/${id}`, message, ...(cause !== undefined && { cause }) })
   }
   const attempted = (subject: SubjectRecords): ReturnType<typeof added> | undefined | Promise<ReturnType<typeof added> | undefined> => {
     try {

@@ -30,24 +30,46 @@ export const FHIR_HELPERS: Readonly<Record<string, Helper>> = {
   ToTime: plainOf,
   ToQuantity: quantityOf,
   ToQuantityIgnoringComparator: (value, context) => amountOf(value, context),
-  ToRatio: (value, context) => {
-    const [numerator, denominator] = ['numerator', 'denominator'].map((name) => quantityOf(member(value, name, context), context))
-    if (numerator === undefined || denominator === undefined || !isQuantity(numerator) || !isQuantity(denominator)) return null
-    return { kind: 'ratio', numerator, denominator }
-  },
+  ToRatio: ratioOf,
   ToInterval: intervalOfElement,
   ToCode: (value, context) => (isFhir(value) ? codeOf(value, context) : null),
-  ToConcept: (value, context) => {
-    if (!isFhir(value)) return null
-    const codings = member(value, 'coding', context)
-    const codes = isList(codings) ? codings.map((coding) => codeOf(coding, context)) : []
-    return { kind: 'concept', codes, display: textOf(value, 'text', context) }
-  },
+  ToConcept: conceptOf,
+  ToValue: systemOf,
   ToCalendarUnit: (value) => (typeof value === 'string' ? (CALENDAR_UNITS.get(value) ?? value) : null),
   ToValueSet: (value, context) => {
     const url = plainOf(value, context)
     return typeof url === 'string' ? { kind: 'valueSet', id: url, version: null } : null
   },
+}
+
+function ratioOf(value: Value, context: HelperContext): Value {
+  const [numerator, denominator] = ['numerator', 'denominator'].map((name) => quantityOf(member(value, name, context), context))
+  if (numerator === undefined || denominator === undefined || !isQuantity(numerator) || !isQuantity(denominator)) return null
+  return { kind: 'ratio', numerator, denominator }
+}
+
+function conceptOf(value: Value, context: HelperContext): Value {
+  if (!isFhir(value)) return null
+  const codings = member(value, 'coding', context)
+  const codes = isList(codings) ? codings.map((coding) => codeOf(coding, context)) : []
+  return { kind: 'concept', codes, display: textOf(value, 'text', context) }
+}
+
+const CONVERSIONS: Readonly<Record<string, Helper>> = {
+  CodeableConcept: conceptOf,
+  Coding: codeOf,
+  Period: intervalOfElement,
+  Range: intervalOfElement,
+  Ratio: ratioOf,
+}
+
+/** What a choice element is as a System value: models of profiles convert `effective` and `value` by it. What has none stays the element. */
+function systemOf(value: Value, context: HelperContext): Value {
+  if (!isFhir(value)) return value
+  const { type } = value
+  if (type.kind === 'primitive') return plainOf(value, context)
+  if (Object.hasOwn(CONVERSIONS, type.name)) return CONVERSIONS[type.name]?.(value, context) ?? null
+  return type.name === 'Quantity' || type.base === 'Quantity' ? quantityOf(value, context) : value
 }
 
 function plainOf(value: Value, { offset }: HelperContext): Value {

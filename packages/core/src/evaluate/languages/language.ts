@@ -75,6 +75,8 @@ export interface SubjectFailure {
   /** `Patient/p1`. */
   readonly subject: string
   readonly message: string
+  /** What was thrown by code of the host (an external function), for its log: no report names it. Absent in results of parts. */
+  readonly cause?: unknown
 }
 
 /** How many of those whose evaluation failed a result names, at most. */

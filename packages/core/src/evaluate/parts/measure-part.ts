@@ -59,7 +59,9 @@ function checkDivisible({ coverage, explain }: EvaluateMeasureInput, { scope }: 
   throw new OperationError('parameter-unsupported', message, { expression: [of] })
 }
 
-function countsIn({ groups, supplements, failures = [], sums }: MeasureCounts): CountsOfPart {
+/** Without causes of failures, which not every message between threads can carry. */
+function countsIn({ groups, supplements, failures: all = [], sums }: MeasureCounts): CountsOfPart {
+  const failures = all.map(({ subject, message }) => ({ subject, message }))
   return sums === undefined ? { groups, ...(supplements !== undefined && { supplements }), failures } : { sums, failures }
 }
 
