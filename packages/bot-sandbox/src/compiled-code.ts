@@ -58,7 +58,7 @@ export function codePreparer({ context, snapshot, memoryBytes }: PreparerOptions
   /** Unless the memory has grown, the realm is as its snapshot afterwards, or holds what the code was compiled to. */
   const look = (code: string): Known => {
     const size = 2 * code.length
-    // A code that is no script by itself could end the function and go on.
+    // A code that is no script by itself could end the function and continue.
     const type = compiles(code, 'global') ? 'global' : 'module'
     const compiled = type === 'global' ? compiledScript : compiledModule
     const prepared = restored() ? compiled(code) : undefined

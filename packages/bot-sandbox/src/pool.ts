@@ -55,7 +55,7 @@ export function createPool(size: CrewSize): Pool {
     else crew.abort(run)
   }
   return {
-    // With them a thread goes on before the host has heard that it could.
+    // With them a thread continues before the host knows that it could.
     ahead: size.usual * (MOST_RUNS - 1),
     async run(task) {
       if (isClosed) throw closed()

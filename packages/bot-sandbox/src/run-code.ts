@@ -56,7 +56,7 @@ async function drive(run: Run): Promise<void> {
   if (prepared.kind === 'module') call(run, ['startCompiled', context.newString(message.event)])
   else {
     const given = loaded(run, prepared)
-    // A script may export its handler in an async function, of which nobody else knows when it has ended.
+    // A script may export its handler in an async function, whose end only its promise shows.
     if (hasEnded(run)) return
     call(run, ['start', given, context.newString(message.event)])
   }

@@ -39,7 +39,7 @@ async function run(message: RunMessage): Promise<boolean> {
     nextReply: (waitMs) => inbox.nextReply(id, waitMs),
     onLook: (ms) => tellComputed(claims, ms),
   })
-  // Realms take memory that nobody collects in an idle thread.
+  // Realms take memory that is not collected in an idle thread.
   const isReusable = done.isReusable && realms.size <= MAX_REALMS
   post({ type: 'done', run: id, ...done, isReusable })
   // The host reads the answer while the memory is set back.

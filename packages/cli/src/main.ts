@@ -10,7 +10,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? process.exitCode : 1)
 })
 
-// Messages that nobody reads do not make a command fail whose work is done.
+// A command whose work is done does not fail because its messages are not read.
 process.stderr.on('error', () => undefined)
 
 const problem = runtimeProblem(process.versions.node)

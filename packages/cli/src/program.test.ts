@@ -125,7 +125,7 @@ describe('wrong use', () => {
   test.each([
     ['an unknown command', ['expnd'], 2, 'expand'],
     ['codes of a closure without their system', ['closure', 'visits', 'a'], 2, '--system is missing'],
-    ['standard input beside files', ['validate', '-', 'x.json'], 2, 'cannot be read beside files'],
+    ['standard input beside files', ['validate', '-', 'x.json'], 2, 'cannot be read together with files'],
     ['a watch of standard input', ['validate', '--watch', '-'], 2, '--watch needs files or folders'],
     ['an unknown option', ['expand', 'u', '--filtr', 'x'], 2, '--filter'],
     ['a missing argument', ['expand'], 2, 'url'],

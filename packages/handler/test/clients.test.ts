@@ -343,7 +343,7 @@ describe('clients that others have written, as they are', () => {
       2,
     )
     does(
-      'request with references beside the resources (graph: false)',
+      'request with references next to the resources (graph: false)',
       async () => at(await client.request('Observation', { resolveReferences: 'subject', graph: false }), 'references', 'Patient/p', 'id'),
       'p',
     )

@@ -112,7 +112,7 @@ function openingOf(factory: string, pool: PostgresPool, options: OpenPostgresOpt
   checkOptions(factory, SHAPE, options)
   const { connectTimeoutMs = 5_000, statementTimeoutMs = 5_000, allowLossyCommits = false, transactionPooling = false } = options
   if (transactionPooling && options.notify !== false)
-    throw new TypeError(`${factory}: with transactionPooling, notify must be false, as nobody can listen on a shared connection.`)
+    throw new TypeError(`${factory}: with transactionPooling, notify must be false, as a shared connection cannot listen.`)
   const limits = { connectTimeoutMs, statementTimeoutMs, transactionPooling }
   const connections = connectionsOf(pool, { ...limits, allowLossyCommits })
   const replicas = (options.replicas ?? []).map((replica) => {

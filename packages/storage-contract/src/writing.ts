@@ -49,7 +49,7 @@ export const writingPromises: readonly StoragePromise[] = [
     },
   },
   {
-    promise: 'the text is kept byte for byte, but for version and time',
+    promise: 'the text is kept byte for byte, except for version and time',
     check: async ({ storage }) => {
       const source = `{"resourceType":"Observation","status":"final","code":{"text":"\\u00e9 ß 水 🙂 \\\\ \\" \\n"},
         "valueQuantity":{"value":1.50,"extension":[{"url":"x","valueDecimal":0.00000000000000000000000010}]},

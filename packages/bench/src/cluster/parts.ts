@@ -27,7 +27,7 @@ export interface Cluster {
 const INSTANCES = 3
 
 export async function openedCluster(): Promise<Cluster> {
-  // The primary waits for nobody, so that it goes on without the standby; its own disk has what it acknowledged.
+  // The primary does not wait for the standby, so that it continues without it; its own disk has what it acknowledged.
   const primary = await testServer({ ...REPLICATION, synchronous_commit: 'local' })
   if (primary === undefined) throw new TypeError('A cluster needs PostgreSQL servers.')
   await asked(primary, "ALTER ROLE fhir SET statement_timeout = '5s'")

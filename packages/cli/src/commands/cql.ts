@@ -44,7 +44,7 @@ export function cqlCommand(io: Io): Command {
   return new Command('cql')
     .description('Evaluate a CQL library, or an expression, over data that is loaded or stored.')
     .argument('[file]', 'file with CQL or with a Library resource; other .cql files of its folder can be included')
-    .option('--expression <cql>', 'an expression; beside a file it may use the library of the file by its name')
+    .option('--expression <cql>', 'an expression; with a file it may use the library of the file by its name')
     .option('--define <name>', 'definition to evaluate; repeatable (default: all that are public)', repeated)
     .option('--subject <reference>', 'Patient/<id>, the subject of the context')
     .option('--parameter <name=cql>', "value of a parameter, written in CQL (Factor=3, Name='x'); repeatable", repeated)

@@ -33,7 +33,7 @@ const OTHERS = ['explain', 'coverage', 'watch']
 /** `--threads`, `--part` and `--merge`. */
 export function divisionOptions(): readonly Option[] {
   return [
-    new Option('--threads <count>', 'divide the patients among so many threads; over sqlite:FILE or postgres:URL')
+    new Option('--threads <count>', 'divide the patients among this many threads; over sqlite:FILE or postgres:URL')
       .argParser(threadsIn)
       .conflicts([...OTHERS, 'part', 'merge']),
     new Option('--part <part>', 'evaluate one part of the patients (2/4: the second of four), and print it for --merge')

@@ -103,7 +103,7 @@ interface ExportCommandOptions {
 /** `fhir-ops export`. */
 export function exportCommand(io: Io): Command {
   return new Command('export')
-    .description('Write the resources of a storage as NDJSON, with their versions and times, which `load` passes over.')
+    .description('Write the resources of a storage as NDJSON, with their versions and times, which `load` ignores.')
     .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
     .option('--type <type>', 'only this type; repeatable', resourceType)
     .option('--since <instant>', 'only what was written at this time or later, such as 2026-01-31T00:00:00Z', instant)

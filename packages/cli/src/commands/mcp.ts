@@ -23,7 +23,7 @@ interface McpOptions {
 export function mcpCommand(io: Io): Command {
   return new Command('mcp')
     .description('Serve the Model Context Protocol on standard input and output: tools for the operations, resources, prompts.')
-    .option('--port <port>', 'serve it over HTTP instead, at /mcp beside FHIR, with access tokens; 0 takes a free port', portNumber)
+    .option('--port <port>', 'serve it over HTTP instead, at /mcp next to FHIR, with access tokens; 0 takes a free port', portNumber)
     .addOption(tokenOption('--dev-token', 'with --port: accept this text as a token of a demo user with every scope'))
     .addOption(storageOption())
     .addOption(loadOption())

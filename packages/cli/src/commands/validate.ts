@@ -50,7 +50,7 @@ export function validateCommand(io: Io): Command {
     .addOption(new Option('--json', 'the same as --format json'))
     .addOption(new Option('--fix', 'apply the fixes of findings to the files, show what was changed, and report what is left'))
     .addOption(jobsOption())
-    .addOption(new Option('--watch', 'go on, and validate files again when they change').conflicts('fix'))
+    .addOption(new Option('--watch', 'keep running, and validate files again when they change').conflicts('fix'))
     .addOption(storageOption())
     .addOption(loadOption())
     .addOption(suppressOption())

@@ -99,7 +99,7 @@ async function* preparedBatches(sources: AsyncIterable<readonly Source[]>, { pre
   const underWay: Promise<Prepared>[] = []
   for await (const batch of sources) {
     const prepared = Promise.resolve(prepare(batch))
-    // Whoever waits for it hears of a failure; until then it is nobody's.
+    // The code that awaits it gets a failure; until then it is not unhandled.
     prepared.catch(() => {})
     underWay.push(prepared)
     if (underWay.length > ahead) yield* await first(underWay)
@@ -188,7 +188,7 @@ function batchWriter(storage: Storage): BatchWriter {
       if (batch.length === 0) return
       const [addresses, types] = [addressesOf(batch), typesOf(batch)]
       const ended = acknowledged(storage.write(batch), { addresses, types })
-      // Whoever waits for it hears of a failure; until then it is nobody's.
+      // The code that awaits it gets a failure; until then it is not unhandled.
       ended.catch(() => {})
       underWay = [...underWay, { addresses, types, ended }]
     },

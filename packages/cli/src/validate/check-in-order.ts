@@ -56,7 +56,7 @@ export async function* checkInOrder(
   const send = (batch: readonly Source[]): void => {
     if (running.length < threads) running.push(startThread('validate/checking-thread', options, limitsFor(options)))
     const answer = checkedBy(running, turn++, batch)
-    // It is awaited later, in the order of the resources: until then a failure is nobody's yet.
+    // It is awaited later, in the order of the resources: until then a failure is not unhandled.
     answer.catch(() => {})
     waiting.push(answer)
   }

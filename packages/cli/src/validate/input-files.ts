@@ -34,7 +34,7 @@ export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs
 /** True for no path, and for `-`. @throws {OperationError} `parameter-value` for `-` among others. */
 export function isStandardInput(paths: readonly string[]): boolean {
   if (paths.length > 1 && paths.includes('-'))
-    throw new OperationError('parameter-value', 'Standard input (-) cannot be read beside files.')
+    throw new OperationError('parameter-value', 'Standard input (-) cannot be read together with files.')
   return paths.length === 0 || paths[0] === '-'
 }
 

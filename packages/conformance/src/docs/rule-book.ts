@@ -45,7 +45,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   matchetype: 'It is about matchetypes, which compare test results.',
   ai: 'It asks a language model over the network.',
   network: 'It loads something from the network; nothing is fetched here.',
-  limit: 'It tells of a limit of the Java program.',
+  limit: 'It reports a limit of the Java program.',
   package: 'It depends on how packages were loaded by the Java program.',
 }
 

@@ -1,7 +1,7 @@
 import { FINDING_KINDS } from 'fhir-ops/validate'
 import { REASONS, messages, testFinder, type Message } from './rule-book.js'
 
-const HEAD = `# $validate beside HL7's validator
+const HEAD = `# $validate compared with HL7's validator
 
 The messages of HL7's Java validator, by their ids, with the kinds of [finding](validate-findings.md) that cover them here. The ids, severities and classes are
 those of [org.hl7.fhir.core](https://github.com/hapifhir/org.hl7.fhir.core) at commit b06c7ee (Apache-2.0); the mapping is ours. This page is generated from
@@ -11,7 +11,7 @@ those of [org.hl7.fhir.core](https://github.com/hapifhir/org.hl7.fhir.core) at c
 
 const LEGEND = `
 **Yes**: reported with that severity, issue type and place. **On request**: the same, when [best practices](validate.md) or a setting ask for it. **Partly**: with
-another severity or place, or only some of the cases; why is said beside it. **Missing**: not yet. What is not offered is at the end, with the reasons. A severity with a slash depends on
+another severity or place, or only some of the cases; the reason is next to it. **Missing**: not yet. What is not offered is at the end, with the reasons. A severity with a slash depends on
 the circumstances. The test is the one that names the message, or else the kind.
 `
 

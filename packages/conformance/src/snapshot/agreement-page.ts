@@ -33,7 +33,7 @@ const REASONS: Readonly<Record<string, string>> = {
   type: 'the type of `id` in newer copies of R4; older tools did not hand on to slices what the profile says below what is sliced',
 }
 
-const HEAD = `# Snapshots beside published ones
+const HEAD = `# Snapshots compared with published ones
 
 [\`generateSnapshot\`](snapshot.md) over the definitions of published packages, compared with the snapshots that the packages bring, element by element and member by member. Published
 snapshots differ among themselves, as the tools that made them did: R4 is of 2019, US Core 4.0.0 of 2021, IPS 2.0.0 of 2024, SDC and the extensions of 2025. Where the tools differ,

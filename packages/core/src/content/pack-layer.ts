@@ -54,7 +54,7 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
       const type = types.get(resourceType)?.()
       return Promise.resolve(type === undefined ? [] : placesOf(type, by, value).flatMap((place) => definitionAt(type, place)))
     },
-    // What is listed is not kept: nobody asks for all of it again soon.
+    // What is listed is not kept: all of it is rarely needed again soon.
     all: (resourceType) => {
       const type = types.get(resourceType)?.()
       return Promise.resolve(

@@ -54,7 +54,7 @@ export const ERRORS = {
   'bot-failed': { status: 422, issue: 'processing' },
   'bot-timeout': { status: 422, issue: 'timeout' },
   'bot-too-costly': { status: 422, issue: 'too-costly' },
-  // What stands behind us
+  // The services that we depend on
   aborted: { status: 503, issue: 'timeout' },
   'storage-unavailable': { status: 503, issue: 'transient' },
   'storage-timeout': { status: 503, issue: 'timeout' },

@@ -149,7 +149,7 @@ function elementOf(
 export function memberOf(json: unknown, name: string): unknown {
   if (!isRecord(json)) return undefined
   const member = json[name]
-  // Most of what is asked for is absent, and then nobody inherits it.
+  // Most of what is asked for is absent, and then not inherited.
   return member !== undefined && Object.hasOwn(json, name) ? member : undefined
 }
 

@@ -297,7 +297,7 @@ async function joinedWith(
   if (reference === undefined)
     throw new OperationError(
       'parameter-required',
-      'A subject is needed, whose resources of the storage are evaluated over beside the data.',
+      'A subject is needed: its resources in the storage are evaluated together with the data.',
       {
         expression: ['subject'],
       },

@@ -85,7 +85,7 @@ function extentOfParts(whole: object, parts: readonly Value[], level: number): E
     depth = Math.max(depth, inner.depth)
   }
   const extent = { size, depth: depth + 1 }
-  // What is small, as most is, is counted again sooner than remembered.
+  // Counting a small value again, as most are, is faster than remembering its size.
   // Of what is too deep, how deep it is is known at the top only.
   if (size > SHORT && (depth < MAX_DEPTH || level === 1)) known.set(whole, extent)
   return extent

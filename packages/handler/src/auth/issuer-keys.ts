@@ -164,12 +164,12 @@ function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promis
   const fetchKeys = async (): Promise<void> => {
     try {
       const { keys } = await fetchSet(await address(), fetch)
-      // An issuer that has withdrawn all its keys is believed, but nobody's token is wrong for that.
+      // An issuer that has withdrawn all its keys is believed, but no token is wrong because of that.
       const failed = !keys.some(isStrong)
       kept = failed ? undefined : { keys: keySet({ keys }), at: monotonic() }
       tried = { at: monotonic(), failed }
     } catch {
-      // The issuer's failure shows as `unavailable` where its keys are needed; its text is nobody's business.
+      // The issuer's failure shows as `unavailable` where its keys are needed; its text stays internal.
       tried = { at: monotonic(), failed: true }
     } finally {
       underWay = undefined

@@ -17,7 +17,7 @@ type Asking = Pick<Exchange, 'ctx' | 'caller'>
  */
 export function isReached(asking: Asking, stored: { readonly type: string; readonly resource: JsonObject }): Awaitable<boolean> {
   const { type } = stored
-  // A resource is parsed by its getter: for most types nobody looks into it.
+  // A resource is parsed by its getter: for most types it is not read.
   if (type === 'Binary') return isContextRead(asking, stored.resource)
   const project = asking.caller.principal?.project
   return type !== 'Bot' || project === undefined || stringAt(stored.resource, 'project') === project

@@ -63,7 +63,7 @@ function only(reader: EclReader, constraint: Constraint): Constraint {
   const { at } = reader
   const next = junction(reader)
   if (next === undefined) return constraint
-  throw new EclError(`${next.toUpperCase()} needs brackets beside ${constraint.kind.toUpperCase()}`, at)
+  throw new EclError(`${next.toUpperCase()} needs brackets next to ${constraint.kind.toUpperCase()}`, at)
 }
 
 function takes(reader: EclReader, kind: 'and' | 'or'): boolean {

@@ -14,7 +14,7 @@ export const readChanges: Command<string | undefined, StorageChanges> = {
 
 function changesSince(db: SqliteDriver, since: string | undefined): StorageChanges {
   const to = endOfLog(db)
-  // A first load writes no log. Its mark is none that a log has.
+  // A first load writes no log. Its mark matches no log.
   if (to === undefined) return { mark: '', changed: 'unknown' }
   const mark = `${to.seq} ${to.mark}`
   const from = placeOf(since)

@@ -75,7 +75,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'inactive concepts',
     right: 'ours',
-    why: `[activeOnly](${R4}/valueset-operation-expand.html#expand) can remove codes that a value set includes, and \`inactive\` true is so beside any \`status\`. Theirs keeps them.`,
+    why: `[activeOnly](${R4}/valueset-operation-expand.html#expand) can remove codes that a value set includes, and \`inactive\` true counts whatever the \`status\`. Theirs keeps them.`,
   },
   {
     name: 'inferred systems',

@@ -25,7 +25,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'profile of another type',
     right: 'both',
-    why: 'Both refuse the claim; theirs goes on and reports each element that the other type lacks.',
+    why: 'Both refuse the claim; theirs continues and reports each element that the other type lacks.',
   },
   {
     name: 'attribute twice',
@@ -40,7 +40,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'only an id',
     right: 'ours',
-    why: '[ele-1](https://hl7.org/fhir/R4/element.html#ele-1): an element has a value or children beside its id. Theirs does not apply it to an object that has an id.',
+    why: '[ele-1](https://hl7.org/fhir/R4/element.html#ele-1): an element has a value or children besides its id. Theirs does not apply it to an object that has an id.',
   },
   {
     name: 'type of a reference',

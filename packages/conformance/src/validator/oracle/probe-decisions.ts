@@ -76,7 +76,7 @@ export const DECIDED: readonly ProbeDecision[] = [
   },
   {
     probes: /(qr\/lim\/(maxLengthUrl|maxLengthOc|minLenText|refRes|maxSize|occGroup)$|rule\/targets of answers: )/,
-    why: `[maxLength](${R4}/questionnaire-definitions.html#Questionnaire.item.maxLength) and the extensions beside it hold for every type of item that they are for.`,
+    why: `[maxLength](${R4}/questionnaire-definitions.html#Questionnaire.item.maxLength) and the extensions next to it hold for every type of item that they are for.`,
   },
   {
     probes: /(q\/initType$|q3\/\w+\/initial$|rule\/initial values: )/,
@@ -208,7 +208,7 @@ export const DECIDED: readonly ProbeDecision[] = [
   },
   {
     probes: /pd\/rel$/,
-    why: `[ele-1](${R4}/element.html#ele-1): an element has a value or children beside its id.`,
+    why: `[ele-1](${R4}/element.html#ele-1): an element has a value or children besides its id.`,
   },
   {
     probes: /d\/extPath\/ok$/,

@@ -35,7 +35,7 @@ const WORDS: ReadonlySet<string> = new Set(['_content', '_text'])
 export function unknownParameter(scope: FilterScope, code: string): OperationError {
   if (UNSUPPORTED.has(code)) return unsupportedName(scope, 'is not supported')
   if (WORDS.has(code)) return unsupportedName(scope, 'is not supported, as words are not indexed here (option words)')
-  // What shapes the result stands by itself, not behind a reference.
+  // What shapes the result is never chained to a reference.
   const isAlone = scope.depth === 0
   const others = isAlone ? [...OF_EVERY_TYPE, ...CONTROLS, ...INCLUDES] : OF_EVERY_TYPE
   const known = isAlone ? OF_OTHER_SERVERS.get(code) : undefined

@@ -82,7 +82,7 @@ async function patched(service: Service, exchange: Exchange, { type, id, text }:
     if (operations.some(({ op }) => ASKING.has(op))) authorize(exchange.caller, { action: 'read', type, id })
     return jsonPatched(text, operations, { limits, pace })
   }
-  // A path may say under which condition something is changed, which tells what there is.
+  // A path may have a condition for a change, which reveals what is there.
   authorize(exchange.caller, { action: 'read', type, id })
   const model = ctx.types ?? ctx.search?.parameters.model
   if (model === undefined)

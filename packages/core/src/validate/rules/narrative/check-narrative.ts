@@ -33,7 +33,7 @@ const NARRATIVE_STRUCTURE: FindingDefinition = defineFinding(
   'narrative-structure',
   'error',
   'structure',
-  'Put elements only where HTML has them: rows into tables, items into lists, blocks beside paragraphs.',
+  'Put elements only where HTML has them: rows into tables, items into lists, blocks next to paragraphs.',
 )
 const NARRATIVE_IDS: FindingDefinition = defineFinding(
   'narrative-ids',
@@ -214,7 +214,7 @@ function checkSources(run: Run, node: FhirNode, { value: { sourceControl }, prof
   if (div === undefined || sourceControl === undefined) return
   for (const part of readNarrative(div).unsourced)
     run.findings.report(NARRATIVE_SOURCE, node, {
-      text: `${quoted(part)} in the narrative has no class that tells its source: generated, boilerplate or original.`,
+      text: `${quoted(part)} in the narrative has no class that states its source: generated, boilerplate or original.`,
       severity: sourceControl,
       profile,
     })

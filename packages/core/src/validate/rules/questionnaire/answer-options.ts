@@ -142,7 +142,7 @@ function checkCoding(check: ResponseCheck, valued: ValuedAnswer, { coding, list 
   if (system === undefined) {
     say(check, valued, {
       finding: ANSWER_CODE,
-      // A value set that is one list of codes tells what a code without system means.
+      // A value set that is one list of codes shows what a code without system means.
       ...(list.isOneList && list.lists(code) && { severity: 'warning' }),
       text: `The code ${quoted(code)} must have a system to be in the value set ${quoted(list.title)} of the item.`,
     })

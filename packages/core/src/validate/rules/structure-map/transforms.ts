@@ -13,7 +13,7 @@ export const MAP_PATH: FindingDefinition = defineFinding(
   'structure-map-path',
   'error',
   'invalid',
-  'Name an element of the type, and of a choice one of its types beside it.',
+  'Name an element of the type, and for a choice one of its types with it.',
 )
 /** A transform that cannot be carried out. */
 export const MAP_TRANSFORM: FindingDefinition = defineFinding(

@@ -9,7 +9,7 @@ export const MAP_NAME: FindingDefinition = defineFinding(
   'structure-map-name',
   'error',
   'invalid',
-  'Begin names with a letter, go on with letters and digits, and use each once.',
+  'Begin names with a letter, continue with letters and digits, and use each once.',
 )
 
 /** A variable that is not defined where it is used. */
