@@ -15,9 +15,9 @@ import type { Finding } from './run/finding.js'
 import { emptyIndexes } from './run/indexes.js'
 import type { Run, RunPolicy } from './run/run.js'
 import { createScheduler } from './run/scheduler.js'
-import type { FlawlessCheck } from './run/shape.js'
+import type { StructureCheck } from './run/structure-shape.js'
 import type { Suppressor } from './suppressor.js'
-import { flawlessCheck, isFlawless, shapesOf } from './walk/flawless.js'
+import { createStructureCheck, passesStructure, shapesOf } from './walk/structure-check.js'
 import { createPlans } from './walk/plans.js'
 import { quickCheckState } from './walk/quick-check.js'
 import { visitNode } from './walk/visit-node.js'
@@ -45,17 +45,18 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, aske
   const planned = plannedRulesOf(ctx, model, asked.rules)
   if (type === undefined) return [noResource(source, asked.places)]
   if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
-  const flawless = flawlessCheck({
+  const structureCheck = createStructureCheck({
     model,
     shapes: shapesOf(model, baseTypesOf(ctx)),
     numberText: source.numberText,
     now: ctx.now(),
   })
-  if (asked.policy.checks === 'structure' && source.repairs.length === 0 && isFlawless(flawless, rootNode(model, source.value))) return []
+  if (asked.policy.checks === 'structure' && source.repairs.length === 0 && passesStructure(structureCheck, rootNode(model, source.value)))
+    return []
   const definitions = await createDefinitions(ctx, model)
   const fetching = fetchTypesOf(source.value, definitions, model)
   if (fetching !== undefined) await fetching
-  return walks(ctx, source, { ...planned, asked, model, definitions, flawless })
+  return walks(ctx, source, { ...planned, asked, model, definitions, structureCheck })
 }
 
 /** Settings that come with every call, such as those of the context, are read once. */
@@ -73,7 +74,7 @@ interface WalkParts extends PlannedRules {
   readonly asked: Asked
   readonly model: TypeModel
   readonly definitions: Definitions
-  readonly flawless: FlawlessCheck
+  readonly structureCheck: StructureCheck
 }
 
 /** Walks until the definitions that the walk asks for are all known. */
@@ -86,7 +87,7 @@ async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts
 }
 
 async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
-  const { asked, model, rules, plans, definitions, flawless } = parts
+  const { asked, model, rules, plans, definitions, structureCheck } = parts
   const root = rootNode(model, source.value)
   const findings = createSink(ctx.limits.maxIssues, {
     places: asked.places,
@@ -97,7 +98,7 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
   const run: Run = {
     model,
     root,
-    now: flawless.now,
+    now: structureCheck.now,
     convertUnit: ctx.convertUnit ?? convertUnit,
     numberText: source.numberText,
     policy: asked.policy,
@@ -109,7 +110,7 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
     findings,
     scheduler,
     indexes: emptyIndexes(),
-    flawless,
+    structureCheck,
     visit: visitNode,
   }
   reportRepairs(run, source.repairs)

@@ -6,7 +6,7 @@ import type { SystemFamily } from '../../terminology/index.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import type { CodeList } from '../run/definitions.js'
 import type { Plans, RuleBook } from '../run/run.js'
-import type { Shape } from '../run/shape.js'
+import type { Shape } from '../run/structure-shape.js'
 import type { Fetched, FetchedStore } from './answers.js'
 
 const NAME = 'validation'

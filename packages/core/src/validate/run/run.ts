@@ -7,7 +7,7 @@ import type { FindingDefinition } from './finding.js'
 import type { Indexes } from './indexes.js'
 import type { PrimitiveCheck } from './primitive-problem.js'
 import type { Scheduler, Task } from './scheduler.js'
-import type { FlawlessCheck } from './shape.js'
+import type { StructureCheck } from './structure-shape.js'
 
 /** One walk over a resource: what it walks over, what it checks by, and where its findings go. */
 export interface Run {
@@ -30,8 +30,8 @@ export interface Run {
   /** The plan of the rules for each type and place, made once. */
   readonly plans: Plans
   readonly quickCheck: QuickCheckState
-  /** Finds what need not be walked over, with `checks: 'structure'`. */
-  readonly flawless: FlawlessCheck
+  /** Shows what need not be walked over, with `checks: 'structure'`. */
+  readonly structureCheck: StructureCheck
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 }
@@ -138,7 +138,7 @@ export interface QuickCheckState {
   /** Values that the present one may still check. */
   left: number
   /** Objects about which there is something to report, so that what is in them is not checked again from each level down to it. */
-  readonly flawed: Set<object>
+  readonly failed: Set<object>
 }
 
 /** A rule on nodes of some types, beyond what their ElementDefinitions say. */

@@ -11,54 +11,52 @@ const MAX_ITEMS = 50
 
 /** The state of the quick checks of one walk. */
 export function quickCheckState(root: FhirNode): QuickCheckState {
-  return { within: root, left: 0, flawed: new Set() }
+  return { within: root, left: 0, failed: new Set() }
 }
 
 /**
  * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
  * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when` and `needs`, those on ElementDefinitions by
  * `metTest`. False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
- *
- * @param held What the member is in.
  */
-export function isPlainMember(run: Run, held: Holder, member: PlannedMember): boolean {
-  const { node, plan, holder, hasSiblings } = held
+export function memberPasses(run: Run, { node, plan, holder, hasSiblings }: NodeMembers, member: PlannedMember): boolean {
   if (member.quickCheck === 'never' || (hasSiblings && Object.hasOwn(holder, member.slot.siblingName))) return false
   run.quickCheck.within = node
   run.quickCheck.left = MAX_VALUES
-  return isPlain(run, plan, holder, member)
+  return valuesPass(run, plan, holder, member)
 }
 
 /** The same for one of several nodes of an element, each of which is in no slice. */
-export function isPlainNode(run: Run, { parent, value, extra, slot, index }: FhirNode, check: QuickCheck): boolean {
+export function nodePasses(run: Run, { parent, value, extra, slot, index }: FhirNode, check: QuickCheck): boolean {
   if (parent === undefined || slot === undefined || value === undefined || extra !== undefined || !isObject(parent.value)) return false
   const list = parent.value[slot.jsonName]
   if (!Array.isArray(list)) return false
   run.quickCheck.within = parent
   run.quickCheck.left = MAX_VALUES
-  return isPlainValue(run, check, value, numberTextIn(run, value, list, index))
+  return valuePasses(run, check, value, numberTextIn(run, value, list, index))
 }
 
-/** A node with the object that has its members, and its plan. */
-export interface Holder {
+/** The members of a node that are checked, by its plan. */
+export interface NodeMembers {
   readonly node: FhirNode
   readonly plan: Plan
+  /** The JSON object that has the members: the node's value, or of a primitive what is next to its value. */
   readonly holder: JsonObject
-  /** True where it has members next to primitive values. */
+  /** True where some of them are next to primitive values: `_name`. */
   readonly hasSiblings: boolean
 }
 
-function isPlain(run: Run, plan: Plan, holder: JsonObject, member: PlannedMember): boolean {
+function valuesPass(run: Run, plan: Plan, holder: JsonObject, member: PlannedMember): boolean {
   const check = (member.quickCheck ??= quickCheckOf(run, plan, member))
   const { jsonName, isCollection } = member.slot
   if (check === undefined || check === 'never') return false
   const value = holder[jsonName]
-  if (!isCollection) return check.min <= 1 && check.max >= 1 && isPlainValue(run, check, value, numberTextIn(run, value, holder, jsonName))
+  if (!isCollection) return check.min <= 1 && check.max >= 1 && valuePasses(run, check, value, numberTextIn(run, value, holder, jsonName))
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ITEMS) return false
   if (value.length < check.min || value.length > check.max) return false
   for (let index = 0; index < value.length; index++) {
     const item: unknown = value[index]
-    if (!isPlainValue(run, check, item, numberTextIn(run, item, value, index))) return false
+    if (!valuePasses(run, check, item, numberTextIn(run, item, value, index))) return false
   }
   return true
 }
@@ -68,36 +66,36 @@ function numberTextIn(run: Run, value: unknown, holder: object, key: string | nu
   return typeof value === 'number' ? (run.numberText(holder, key) ?? String(value)) : ''
 }
 
-function isPlainValue(run: Run, check: QuickCheck, value: unknown, source: string): boolean {
+function valuePasses(run: Run, check: QuickCheck, value: unknown, source: string): boolean {
   const { plan, form } = check
   if (--run.quickCheck.left <= 0) return false
-  if (plan !== undefined) return isObject(value) && isPlainObject(run, check, plan, value)
-  if (typeof value === 'object' || !isUnremarkable(run, check, value)) return false
+  if (plan !== undefined) return isObject(value) && objectPasses(run, check, plan, value)
+  if (typeof value === 'object' || !rulesPass(run, check, value)) return false
   return !run.checksTypes || form?.(value, source, run.now) === undefined
 }
 
-function isUnremarkable(run: Run, { whens, demands }: QuickCheck, value: unknown): boolean {
+function rulesPass(run: Run, { whens, demands }: QuickCheck, value: unknown): boolean {
   if (run.checksTypes) for (const when of whens) if (when(value, run)) return false
   for (const isMet of demands) if (!isMet(value, run)) return false
   return true
 }
 
-function isPlainObject(run: Run, check: QuickCheck, plan: Plan, value: JsonObject): boolean {
-  if (run.quickCheck.flawed.size > 0 && run.quickCheck.flawed.has(value)) return false
+function objectPasses(run: Run, check: QuickCheck, plan: Plan, value: JsonObject): boolean {
+  if (run.quickCheck.failed.size > 0 && run.quickCheck.failed.has(value)) return false
   run.scheduler.step()
-  if (arePlain(run, plan, value) && isUnremarkable(run, check, value)) return true
-  if (run.quickCheck.left > 0) run.quickCheck.flawed.add(value)
+  if (membersPass(run, plan, value) && rulesPass(run, check, value)) return true
+  if (run.quickCheck.left > 0) run.quickCheck.failed.add(value)
   return false
 }
 
 /** No member has a sibling with an id or extensions, of which the type has no member itself. */
-function arePlain(run: Run, plan: Plan, holder: JsonObject): boolean {
+function membersPass(run: Run, plan: Plan, holder: JsonObject): boolean {
   const names = Object.keys(holder)
   let required = 0
   let hasChoice = false
   for (const name of names) {
     const member = plan.members.get(name) ?? plan.member(name)
-    if (member === undefined || member.isNeeded || !isPlain(run, plan, holder, member)) return false
+    if (member === undefined || member.isNeeded || !valuesPass(run, plan, holder, member)) return false
     if (member.isRequired) required++
     if (!member.slot.isChoice) continue
     // Of two choices, whichever they are, a visit says more.

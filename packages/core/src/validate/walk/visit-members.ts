@@ -8,9 +8,9 @@ import { TYPE_NOT_ALLOWED } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { ElementNodes } from '../run/nodes.js'
 import type { Plan, PlannedMember, QuickCheck, Run } from '../run/run.js'
-import type { Shape } from '../run/shape.js'
-import { isFlawlessMember } from './flawless.js'
-import { isPlainMember, isPlainNode, type Holder } from './quick-check.js'
+import type { Shape } from '../run/structure-shape.js'
+import { memberPassesStructure } from './structure-check.js'
+import { memberPasses, nodePasses, type NodeMembers } from './quick-check.js'
 
 const UNDERSCORE = 95
 /** A primitive value without id and extensions, which a profile can ask for. */
@@ -22,30 +22,21 @@ const MAX_AT_ONCE = 50
 export function visitMembers(run: Run, node: FhirNode, plan: Plan): void {
   const holder = isObject(node.value) ? node.value : (node.extra ?? NO_MEMBERS)
   checkMissing(run, { node, holder }, plan.required)
-  if (holder !== NO_MEMBERS) visitAll(run, node, { holder, plan })
-}
-
-function visitAll(run: Run, node: FhirNode, { holder, plan }: { holder: JsonObject; plan: Plan }): void {
-  const shape = run.policy.checks === 'structure' ? run.flawless.shapes.of(node.type.name, plan.rules[0]) : undefined
+  if (holder === NO_MEMBERS) return
+  const shape = run.policy.checks === 'structure' ? run.structureCheck.shapes.of(node.type.name, plan.rules[0]) : undefined
   const keys = Object.keys(holder)
-  const held: Held = { node, plan, holder, shape, hasSiblings: keys.some(isSibling) }
+  const members: NodeMembers = { node, plan, holder, hasSiblings: keys.some(isSibling) }
   let choices: Map<string, ElementSlot> | undefined
   for (const key of keys) {
     if (run.findings.isFull) return
-    const member = plan.member(key) ?? memberBeside(run, node, { plan, holder, key })
+    const member = plan.member(key) ?? memberBeside(run, members, key)
     if (member === undefined) continue
     if (member.slot.isChoice) checkOnlyChoice(run, node, { slot: member.slot, choices: (choices ??= new Map()) })
-    if (!isFine(run, held, member)) visitMember(run, held, member)
+    if (!passesQuickly(run, members, member, shape)) visitMember(run, members, member)
   }
 }
 
-/** An object whose members are visited. */
-interface Held extends Holder {
-  /** Of the holder, where only the structure is checked. */
-  readonly shape: Shape | undefined
-}
-
-function visitMember(run: Run, { node, holder }: Held, member: PlannedMember): void {
+function visitMember(run: Run, { node, holder }: NodeMembers, member: PlannedMember): void {
   const { slot } = member
   if (run.checksTypes && !checkShape(run, node, { slot, holder })) return
   const nodes: FhirNode[] = []
@@ -59,22 +50,16 @@ function isSibling(key: string): boolean {
 }
 
 /** Whether a quick check shows that there is nothing to report about a member. */
-function isFine(run: Run, held: Held, member: PlannedMember): boolean {
-  if (run.policy.checks === 'all') return isPlainMember(run, held, member)
-  const { node, holder, shape, hasSiblings } = held
+function passesQuickly(run: Run, members: NodeMembers, member: PlannedMember, shape: Shape | undefined): boolean {
+  if (run.policy.checks === 'all') return memberPasses(run, members, member)
+  const { node, holder, hasSiblings } = members
   const { siblingName, jsonName } = member.slot
   const shaped = hasSiblings && Object.hasOwn(holder, siblingName) ? undefined : shape?.members.get(jsonName)
-  return shaped !== undefined && isFlawlessMember(run.flawless, { holder, isBeside: holder !== node.value }, shaped)
-}
-
-interface KeyInHolder {
-  readonly plan: Plan
-  readonly holder: JsonObject
-  readonly key: string
+  return shaped !== undefined && memberPassesStructure(run.structureCheck, { holder, isBeside: holder !== node.value }, shaped)
 }
 
 /** The member that a key `_name` is about; `undefined` for what is unknown, and where the `name` is there too and is visited with it. */
-function memberBeside(run: Run, node: FhirNode, { plan, holder, key }: KeyInHolder): PlannedMember | undefined {
+function memberBeside(run: Run, { node, plan, holder }: NodeMembers, key: string): PlannedMember | undefined {
   if (key === 'resourceType' && node.type.kind === 'resource') return undefined
   if (isSibling(key)) {
     const name = key.slice(1)
@@ -146,7 +131,7 @@ function visitNodes(run: Run, visit: Visit, nodes: readonly FhirNode[]): void {
   for (const node of nodes) {
     const own = slices?.get(node)
     reportNulls(run, visit, node.index)
-    if (quickCheck === undefined || !isPlainNode(run, node, quickCheck))
+    if (quickCheck === undefined || !nodePasses(run, node, quickCheck))
       run.visit(run, node, own === undefined ? rules : withSlices(rules, own))
   }
   if (nodes.at(-1) === element.nodes.at(-1)) reportNulls(run, visit, Infinity)

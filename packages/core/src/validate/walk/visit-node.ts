@@ -10,7 +10,7 @@ import { checkResourceType } from '../rules/structure/resource-type.js'
 import type { ElementRule, Profile, TypeRule } from '../run/element-rule.js'
 import { rootsOf } from '../run/profile-roots.js'
 import { isNested, type Run } from '../run/run.js'
-import { isFlawless } from './flawless.js'
+import { passesStructure } from './structure-check.js'
 import { visitMembers } from './visit-members.js'
 
 /**
@@ -22,7 +22,7 @@ export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[
   if (run.findings.isFull || (node.value === undefined && node.extra === undefined)) return
   if (!run.policy.validateContained && isContained(node)) return
   run.scheduler.step()
-  if (run.policy.checks === 'structure' && isFlawless(run.flawless, node, rules[0])) return
+  if (run.policy.checks === 'structure' && passesStructure(run.structureCheck, node, rules[0])) return
   const plan = run.plans.at(run, node.type, rules) ?? run.plans.of(node.type, rulesOf(run, node, rules))
   if (run.checksTypes && !checkForm(run, node)) return
   if (run.policy.checks === 'all') {

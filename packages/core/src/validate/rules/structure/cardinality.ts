@@ -21,7 +21,7 @@ interface Count {
   readonly count: number
 }
 
-/** What is wrong with a number of occurrences. The walk reports it, and `isFlawless` asks for it. */
+/** What is wrong with a number of occurrences. The walk reports it, and `passesStructure` asks for it. */
 export function countProblem({ min, max }: Pick<ElementRule, 'min' | 'max'>, count: number): FindingDefinition | undefined {
   if (count < min) return TOO_FEW
   return count > max ? TOO_MANY : undefined

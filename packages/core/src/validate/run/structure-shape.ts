@@ -11,7 +11,7 @@ export interface Shape {
   readonly requiredElements: number
 }
 
-/** One member of a shape. Flat, because a look at a resource reads thousands of them: bench `validate`. */
+/** One member of a shape. Flat, because the check of a resource reads thousands of them: bench `validate`. */
 export interface ShapeMember {
   /** Its name in JSON. */
   readonly jsonName: string
@@ -39,18 +39,18 @@ export interface Shapes {
   readonly of: (type: string, rule?: ElementRule) => Shape | undefined
 }
 
-/** What the look at JSON values works with that shows that a walk with `checks: 'structure'` would find nothing. */
-export interface FlawlessCheck {
+/** The state of the check that shows, from JSON values alone, that a walk with `checks: 'structure'` would find nothing. */
+export interface StructureCheck {
   readonly model: TypeModel
   readonly numberText: (parent: object, key: string | number) => string | undefined
   readonly now: Date
   readonly shapes: Shapes
-  /** Objects with a flaw. */
-  readonly flawed: Set<object>
-  /** Values that the present look may still look at; none where it cannot decide. */
+  /** Objects in which the walk would find something. */
+  readonly failed: Set<object>
+  /** Values that the present check may still read; none where it cannot decide. */
   left: number
-  /** True when the whole resource was looked through: what is not among the flawed is fine. */
+  /** True when the whole resource was checked: objects that are not among the failed have passed. */
   isComplete: boolean
-  /** True where the present look is into what was looked through, and need only recall what it was like. */
+  /** True where the present check is of objects that were checked before, so that `failed` answers it. */
   recalls: boolean
 }

@@ -5,127 +5,127 @@ import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import { countProblem } from '../rules/structure/cardinality.js'
 import { isConcrete } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
-import type { FlawlessCheck, Shape, ShapeMember, Shapes } from '../run/shape.js'
+import type { StructureCheck, Shape, ShapeMember, Shapes } from '../run/structure-shape.js'
 
-/** Most values of one look, which takes a few milliseconds for them. What has more is left to the walk, which lets other requests run. */
+/** Most values of one check, which takes a few milliseconds for them. What has more is left to the walk, which lets other requests run. */
 const MAX_VALUES = 10_000
 
-/** Makes the check for one resource. */
-export function flawlessCheck(parts: Omit<FlawlessCheck, 'flawed' | 'left' | 'isComplete' | 'recalls'>): FlawlessCheck {
-  return { ...parts, flawed: new Set(), left: 0, isComplete: false, recalls: false }
+/** The structure check of one resource, before its first run. */
+export function createStructureCheck(parts: Omit<StructureCheck, 'failed' | 'left' | 'isComplete' | 'recalls'>): StructureCheck {
+  return { ...parts, failed: new Set(), left: 0, isComplete: false, recalls: false }
 }
 
 /**
  * Whether a walk with `checks: 'structure'` would find nothing in a node, decided without making a node for anything in it, which takes a fifth of
  * the time (bench `validate`). What a primitive and a number of items must be like is decided by the functions of the walk: `primitiveCheck` and
  * `countProblem`. False also where only the walk can decide: extensions of primitives, types that have yet to be fetched, and what is too large for
- * one look.
+ * one check.
  *
- * The first look is at the whole resource. It does not end at a flaw, so that the walk to the flaws need not look again at anything besides them.
+ * The first check is of the whole resource. It goes on after a failure, so that the walk to the failed objects need not check the others again.
  *
  * @param rule The rule of the element, which a nested type needs.
  */
-export function isFlawless(
-  by: FlawlessCheck,
+export function passesStructure(
+  check: StructureCheck,
   { value, type, parent }: Pick<FhirNode, 'value' | 'type' | 'parent'>,
   rule?: ElementRule,
 ): boolean {
   if (!isObject(value) || type.kind === 'primitive') return false
-  begin(by, by.isComplete)
-  const isFine = type.kind === 'resource' ? resourceFits(by, value) : fits(by, value, by.shapes.of(type.name, rule))
-  if (parent === undefined && by.left > 0) by.isComplete = true
-  return isFine
+  begin(check, check.isComplete)
+  const passes = type.kind === 'resource' ? resourcePasses(check, value) : objectPasses(check, value, check.shapes.of(type.name, rule))
+  if (parent === undefined && check.left > 0) check.isComplete = true
+  return passes
 }
 
 /**
  * The same for all that is in one member of a node.
  *
- * @param options.isBeside True where the holder is what is next to a primitive value, which the look at the resource skipped.
+ * @param options.isBeside True where the holder is what is next to a primitive value, which the check of the resource skipped.
  */
-export function isFlawlessMember(
-  by: FlawlessCheck,
+export function memberPassesStructure(
+  check: StructureCheck,
   { holder, isBeside }: { readonly holder: JsonObject; readonly isBeside: boolean },
   member: ShapeMember,
 ): boolean {
-  begin(by, by.isComplete && !isBeside)
-  return memberFits(by, member, holder[member.jsonName], holder)
+  begin(check, check.isComplete && !isBeside)
+  return memberPasses(check, member, holder[member.jsonName], holder)
 }
 
-function begin(by: FlawlessCheck, recalls: boolean): void {
-  by.left = MAX_VALUES
-  by.recalls = recalls
+function begin(check: StructureCheck, recalls: boolean): void {
+  check.left = MAX_VALUES
+  check.recalls = recalls
 }
 
-function resourceFits(by: FlawlessCheck, resource: JsonObject): boolean {
+function resourcePasses(check: StructureCheck, resource: JsonObject): boolean {
   const type = stringAt(resource, 'resourceType') ?? ''
-  return isConcrete(by.model, type) && fits(by, resource, by.shapes.of(type))
+  return isConcrete(check.model, type) && objectPasses(check, resource, check.shapes.of(type))
 }
 
-function fits(by: FlawlessCheck, object: JsonObject, shape: Shape | undefined): boolean {
-  if (by.recalls) return !by.flawed.has(object)
-  if (shape === undefined) by.left = 0
-  if (shape === undefined || (by.flawed.size > 0 && by.flawed.has(object))) return false
-  const isFine = membersFit(by, object, shape)
-  if (!isFine && by.left > 0) by.flawed.add(object)
-  return isFine
+function objectPasses(check: StructureCheck, object: JsonObject, shape: Shape | undefined): boolean {
+  if (check.recalls) return !check.failed.has(object)
+  if (shape === undefined) check.left = 0
+  if (shape === undefined || (check.failed.size > 0 && check.failed.has(object))) return false
+  const passes = membersPass(check, object, shape)
+  if (!passes && check.left > 0) check.failed.add(object)
+  return passes
 }
 
 /**
- * Whether all members are fine, there is one besides an id, all that are required are there, and no choice was made twice. A name that somebody made
+ * Whether all members pass, there is one besides an id, all that are required are there, and no choice was made twice. A name that somebody made
  * all objects inherit is one more unknown name here; the walk asks for own ones.
  */
-function membersFit(by: FlawlessCheck, object: JsonObject, { members, isResource, requiredElements }: Shape): boolean {
+function membersPass(check: StructureCheck, object: JsonObject, { members, isResource, requiredElements }: Shape): boolean {
   let required = 0
-  let isFine = true
+  let passes = true
   let hasContent = false
   let choices: string[] | undefined
   for (const name in object) {
-    if (by.left <= 0) continue
+    if (check.left <= 0) continue
     const member = members.get(name)
     if (member === undefined) {
       hasContent = true
-      if (name !== 'resourceType' || !isResource) isFine = false
+      if (name !== 'resourceType' || !isResource) passes = false
       continue
     }
-    if (!memberFits(by, member, object[name], object)) isFine = false
+    if (!memberPasses(check, member, object[name], object)) passes = false
     if (member.isRequired) required++
     if (!member.isId) hasContent = true
     if (member.choice !== undefined) (choices ??= []).push(member.choice)
   }
-  return isFine && hasContent && required === requiredElements && (choices === undefined || areDistinct(choices))
+  return passes && hasContent && required === requiredElements && (choices === undefined || areDistinct(choices))
 }
 
 function areDistinct(names: readonly string[]): boolean {
   return names.length < 2 || new Set(names).size === names.length
 }
 
-function memberFits(by: FlawlessCheck, member: ShapeMember, value: unknown, holder: JsonObject): boolean {
-  if (!member.isCollection) return member.takesOne && itemFits(by, member, value, sourceOf(by, value, holder, member.jsonName))
-  return Array.isArray(value) && value.length > 0 && member.takes(value.length) && itemsFit(by, member, value)
+function memberPasses(check: StructureCheck, member: ShapeMember, value: unknown, holder: JsonObject): boolean {
+  if (!member.isCollection) return member.takesOne && itemPasses(check, member, value, sourceOf(check, value, holder, member.jsonName))
+  return Array.isArray(value) && value.length > 0 && member.takes(value.length) && itemsPass(check, member, value)
 }
 
-function itemsFit(by: FlawlessCheck, member: ShapeMember, items: readonly unknown[]): boolean {
-  let isFine = true
+function itemsPass(check: StructureCheck, member: ShapeMember, items: readonly unknown[]): boolean {
+  let passes = true
   for (let index = 0; index < items.length; index++) {
     const item = items[index]
-    if (itemFits(by, member, item, sourceOf(by, item, items, index))) continue
-    if (by.left <= 0) return false
-    isFine = false
+    if (itemPasses(check, member, item, sourceOf(check, item, items, index))) continue
+    if (check.left <= 0) return false
+    passes = false
   }
-  return isFine
+  return passes
 }
 
 /** Numbers are checked as they were written. */
-function sourceOf(by: FlawlessCheck, value: unknown, holder: object, key: string | number): string {
-  return typeof value === 'number' ? (by.numberText(holder, key) ?? String(value)) : ''
+function sourceOf(check: StructureCheck, value: unknown, holder: object, key: string | number): string {
+  return typeof value === 'number' ? (check.numberText(holder, key) ?? String(value)) : ''
 }
 
 /** Null and lists where there must be none are neither primitives nor objects. */
-function itemFits(by: FlawlessCheck, { primitive, isInnerResource, inner }: ShapeMember, value: unknown, source: string): boolean {
-  if (--by.left <= 0) return false
-  if (primitive !== undefined) return primitive(value, source, by.now) === undefined
+function itemPasses(check: StructureCheck, { primitive, isInnerResource, inner }: ShapeMember, value: unknown, source: string): boolean {
+  if (--check.left <= 0) return false
+  if (primitive !== undefined) return primitive(value, source, check.now) === undefined
   if (!isObject(value)) return false
-  return isInnerResource ? resourceFits(by, value) : fits(by, value, inner())
+  return isInnerResource ? resourcePasses(check, value) : objectPasses(check, value, inner())
 }
 
 /** Shapes of the types of a release, as far as the definitions of the types are known. */
