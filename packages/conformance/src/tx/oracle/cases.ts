@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { randomOf } from '../../fuzz/random.js'
+import { guideOf, guideQuestionsOf } from './guide.js'
 import { questionsOf, type Question } from './questions.js'
 import { worldOf, type World } from './world.js'
 
@@ -10,15 +11,27 @@ export interface Case {
   readonly questions: readonly Question[]
 }
 
-const SEEDS = 150
+const WORLDS = 150
+const GUIDES = 60
 
-/** All cases. */
+/** All cases: worlds of unlikely definitions, then guides of likely ones. */
 export function cases(): readonly Case[] {
-  return Array.from({ length: SEEDS }, (_, seed) => {
-    const random = randomOf(1, seed)
-    const world = worldOf(random)
-    return { seed, world, questions: questionsOf(random, world) }
-  })
+  return [
+    ...Array.from({ length: WORLDS }, (_, seed) => worldCase(seed)),
+    ...Array.from({ length: GUIDES }, (_, i) => guideCase(WORLDS + i)),
+  ]
+}
+
+function worldCase(seed: number): Case {
+  const random = randomOf(1, seed)
+  const world = worldOf(random)
+  return { seed, world, questions: questionsOf(random, world) }
+}
+
+function guideCase(seed: number): Case {
+  const random = randomOf(1, seed)
+  const world = guideOf(random)
+  return { seed, world, questions: guideQuestionsOf(random, world) }
 }
 
 /** The line by which the oracle is asked. */

@@ -65,7 +65,7 @@ export const REASONS: readonly Reason[] = [
   {
     name: 'nesting',
     right: 'both',
-    why: `[contains.contains](${R4}/valueset-definitions.html#ValueSet.expansion.contains.contains) is for display, without meaning. Ours nests whole systems and branches, by all parents; theirs also what filters leave of a system.`,
+    why: `[contains.contains](${R4}/valueset-definitions.html#ValueSet.expansion.contains.contains) is for display, without meaning. Ours nests whole systems and branches, by all parents, and pages are flat; theirs nests also what filters leave of a system, and pages.`,
   },
   {
     name: 'version of the source',
@@ -101,6 +101,11 @@ export const REASONS: readonly Reason[] = [
     name: 'validation against expansion',
     right: 'ours',
     why: `[A code is in a value set](${R4}/valueset-operation-validate-code.html#validate-code) when its expansion has it. The expansions are the same; theirs contradicts its own.`,
+  },
+  {
+    name: 'supplements of imported systems',
+    right: 'ours',
+    why: `[useSupplement](https://hl7.org/fhir/R5/valueset-operation-expand.html#expand) names a supplement to use in the expansion, in what imports give as well. Theirs refuses one of a code system that only an imported value set includes.`,
   },
   {
     name: 'concepts without display',
