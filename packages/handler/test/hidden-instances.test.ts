@@ -31,6 +31,8 @@ const HIDDEN: readonly JsonObject[] = [
   { resourceType: 'Binary', id: 'theirs', contentType: 'text/plain', data: 'eA==' },
 ]
 
+const SHOWN: JsonObject = { resourceType: 'Patient', id: 'mine' }
+
 /** An operation of a host that reads the resource as it is, without asking whether it may. */
 const length: Operation = {
   name: '$length',
@@ -48,7 +50,7 @@ const length: Operation = {
 let server: RunningServer
 beforeAll(async () => {
   const { indexer, ...release } = r4()
-  const storage = memoryStorage([...HIDDEN, measure('mine')], { indexer })
+  const storage = memoryStorage([...HIDDEN, measure('mine'), SHOWN], { indexer })
   await storage.write([putResource({ type: 'Measure', id: 'gone', source: measure('gone') }, indexer)])
   await storage.write([{ op: 'delete', type: 'Measure', id: 'gone' }])
   server = await startServer({
@@ -113,7 +115,25 @@ it.each<[string, object?]>([
   if (path.startsWith('Measure/:id/')) expect(await asked('gone')).toEqual(absent)
 })
 
+it.each([
+  `$evaluate-measure?${PERIOD}`,
+  `$evaluate-measure?${PERIOD}&reportType=subject-list`,
+  `$evaluate-measure?${PERIOD}&_explain=true`,
+  `$collect-data?${PERIOD}`,
+])('Measure/:id/%s says the same where some subjects are hidden as where only the others exist', async (call) => {
+  const asked = async (host: RunningServer): Promise<unknown> =>
+    shapeOf(await send(`${host.base}/fhir/R4/Measure/mine/${call}`, { headers: fhirHeaders(host.token) }), 'theirs')
+  const { indexer, ...release } = r4()
+  const storage = memoryStorage([measure('mine'), SHOWN], { indexer })
+  const empty = await startServer({ storage, indexer, context: createContext({ storage, ...release }), policy: () => 'allow' })
+  try {
+    expect(await asked(server)).toEqual(await asked(empty))
+  } finally {
+    await empty.stop()
+  }
+})
+
 /** What a reply says, apart from generated ids, times and the id that was asked for. */
 function shapeOf({ status, text }: Reply, id: string): unknown {
-  return [status, text.replaceAll(/"(id|date)":"[^"]+"/g, '').replaceAll(id, ':id')]
+  return [status, text.replaceAll(/"(id|date|lastUpdated)":"[^"]+"/g, '').replaceAll(id, ':id')]
 }

@@ -3,6 +3,7 @@ import { wrappedStorage, type ResourceHistory, type Storage } from 'fhir-ops/sto
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
 import { isReached } from './reach.js'
+import { shownStorage } from './shown-storage.js'
 
 /** A resource by its address. */
 interface Address {
@@ -11,13 +12,15 @@ interface Address {
 }
 
 /**
- * The request of an operation on a resource, with a storage that lacks this resource where its caller may not know of it: whatever the operation would say of one
+ * The request of an operation, with a storage that lacks what a rule of the host hides from its caller, and the resource that it is called on where its caller may not know of it: whatever the operation would say of one
  * that does not exist, of its parameters before that, or nothing at all, it says then.
  */
 export function asSeen(exchange: Exchange): Awaitable<Exchange> {
-  const [type, id] = [exchange.params.get('type'), exchange.params.get('id')]
-  if (type === undefined || id === undefined) return exchange
-  return after(isSeen(exchange, { type, id }), (seen) => (seen ? exchange : { ...exchange, ctx: without(exchange.ctx, { type, id }) }))
+  const { caller, ctx, params } = exchange
+  const [type, id] = [params.get('type'), params.get('id')]
+  const shown = caller.hides ? { ...exchange, ctx: { ...ctx, storage: shownStorage(ctx, caller) } } : exchange
+  if (type === undefined || id === undefined) return shown
+  return after(isSeen(exchange, { type, id }), (seen) => (seen ? shown : { ...shown, ctx: without(shown.ctx, { type, id }) }))
 }
 
 function isSeen(exchange: Exchange, { type, id }: Address): Awaitable<boolean> {
