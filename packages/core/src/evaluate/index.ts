@@ -56,9 +56,9 @@ export {
   type DataRequirementsInput,
   type DataRequirementsOptions,
   type DataRequirementsResult,
+  mergedRequirements,
 } from './requirements/data-requirements.js'
 export { measureOperations } from './measure-operations.js'
-export { mergedRequirements } from './requirements/merge.js'
 export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
 export { isExactFilter, requirementConditions } from './collect/requirement-search.js'
 export { canonicalOfMeasure } from './find-measure.js'

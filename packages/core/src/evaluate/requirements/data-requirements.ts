@@ -6,11 +6,18 @@ import { isObject, type JsonObject } from '../../json/index.js'
 import { compositeOf, isComposite } from '../composite/composite-plan.js'
 import { partsByLanguage, partsOf } from '../counts.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
-import { CRITERIA_LANGUAGES, LANGUAGES, type CriteriaLanguage, type RequirementScope, type Requirements } from '../languages/index.js'
+import {
+  CRITERIA_LANGUAGES,
+  LANGUAGES,
+  type CriteriaLanguage,
+  type ParameterUse,
+  type RequiredData,
+  type RequirementScope,
+  type Requirements,
+} from '../languages/index.js'
 import { planOf } from '../measure-plan.js'
 import { checkedPeriod } from '../period.js'
 import { subjectTypeOf } from '../subject.js'
-import { mergedRequirements } from './merge.js'
 
 /** Whose data is asked for: a Measure over a period, or a Library. */
 export interface DataRequirementsInput {
@@ -144,5 +151,23 @@ export function toLibrary(result: DataRequirementsResult): ModuleDefinition {
     ...(dependsOn.length > 0 && { relatedArtifact: dependsOn.map((resource) => ({ type: 'depends-on' as const, resource })) }),
     ...(parameters.length > 0 && { parameter: parameters }),
     ...(data.length > 0 && { dataRequirement: data }),
+  }
+}
+
+/** Requirements of several parts, each once: equal ones are one, and those that differ in `mustSupport` only have it in common. */
+export function mergedRequirements(all: readonly Requirements[]): Requirements {
+  const data = new Map<string, RequiredData>()
+  const parameters = new Map<string, ParameterUse>()
+  for (const requirement of all.flatMap((one) => one.data)) {
+    const { mustSupport = [], ...filtered } = requirement
+    const key = JSON.stringify(filtered)
+    const supported = [...new Set([...(data.get(key)?.mustSupport ?? []), ...mustSupport])].toSorted()
+    data.set(key, { ...filtered, ...(supported.length > 0 && { mustSupport: supported }) })
+  }
+  for (const parameter of all.flatMap((one) => one.parameters)) parameters.set(JSON.stringify(parameter), parameter)
+  return {
+    data: [...data.values()],
+    parameters: [...parameters.values()],
+    dependsOn: [...new Set(all.flatMap(({ dependsOn }) => dependsOn))],
   }
 }
