@@ -22,8 +22,8 @@ import { createPlans } from './walk/plans.js'
 import { quickCheckState } from './walk/quick-check.js'
 import { visitNode } from './walk/visit-node.js'
 
-/** An input with all that it leaves open. */
-export interface Asked {
+/** The input of a validation: what the call leaves open is as the context says, or as usual. */
+export interface ResolvedInput {
   readonly profiles: readonly string[]
   readonly places: Positions | undefined
   readonly policy: RunPolicy
@@ -39,24 +39,24 @@ const MAX_WALKS = 32
  *
  * @throws {OperationError} as `validate`; `too-costly` where definitions keep requiring further definitions.
  */
-export async function findingsOf(ctx: OperationContext, source: JsonSource, asked: Asked): Promise<readonly Finding[]> {
+export async function findingsOf(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Promise<readonly Finding[]> {
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
-  const planned = plannedRulesOf(ctx, model, asked.rules)
-  if (type === undefined) return [noResource(source, asked.places)]
-  if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: asked.places })]
+  const planned = plannedRulesOf(ctx, model, input.rules)
+  if (type === undefined) return [noResource(source, input.places)]
+  if (!isConcrete(model, type)) return [noSuchType(model, source, { type, places: input.places })]
   const structureCheck = createStructureCheck({
     model,
     shapes: shapesOf(model, baseTypesOf(ctx)),
     numberText: source.numberText,
     now: ctx.now(),
   })
-  if (asked.policy.checks === 'structure' && source.repairs.length === 0 && passesStructure(structureCheck, rootNode(model, source.value)))
+  if (input.policy.checks === 'structure' && source.repairs.length === 0 && passesStructure(structureCheck, rootNode(model, source.value)))
     return []
   const definitions = await createDefinitions(ctx, model)
   const fetching = fetchTypesOf(source.value, definitions, model)
   if (fetching !== undefined) await fetching
-  return walks(ctx, source, { ...planned, asked, model, definitions, structureCheck })
+  return walks(ctx, source, { ...planned, input, model, definitions, structureCheck })
 }
 
 /** Settings that come with every call, such as those of the context, are read once. */
@@ -71,7 +71,7 @@ function plannedRulesOf(ctx: OperationContext, model: TypeModel, settings: RuleS
 }
 
 interface WalkParts extends PlannedRules {
-  readonly asked: Asked
+  readonly input: ResolvedInput
   readonly model: TypeModel
   readonly definitions: Definitions
   readonly structureCheck: StructureCheck
@@ -87,12 +87,12 @@ async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts
 }
 
 async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
-  const { asked, model, rules, plans, definitions, structureCheck } = parts
+  const { input, model, rules, plans, definitions, structureCheck } = parts
   const root = rootNode(model, source.value)
   const findings = createSink(ctx.limits.maxIssues, {
-    places: asked.places,
-    hides: asked.suppressor?.hides,
-    ...(Object.keys(asked.rules).length > 0 && { severityOf: rules.severityOf }),
+    places: input.places,
+    hides: input.suppressor?.hides,
+    ...(Object.keys(input.rules).length > 0 && { severityOf: rules.severityOf }),
   })
   const { scheduler, finish } = createScheduler(createPace(ctx), findings)
   const run: Run = {
@@ -101,7 +101,7 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
     now: structureCheck.now,
     convertUnit: ctx.convertUnit ?? convertUnit,
     numberText: source.numberText,
-    policy: asked.policy,
+    policy: input.policy,
     checksTypes: true,
     rules,
     plans,
@@ -114,8 +114,8 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
     visit: visitNode,
   }
   reportRepairs(run, source.repairs)
-  visitNode(run, run.root, requestedRules(run, asked.profiles))
-  visitFirstEntry(run, asked.profiles)
+  visitNode(run, run.root, requestedRules(run, input.profiles))
+  visitFirstEntry(run, input.profiles)
   await finish()
   return findings.findings()
 }

@@ -1,7 +1,7 @@
 import type { LibraryProblem, OperationContext } from '../context/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { CQL_ERROR, CQL_UNCHECKED, CQL_WARNING } from './finding-kinds.js'
-import type { Asked } from './findings-of.js'
+import type { ResolvedInput } from './findings-of.js'
 import { findingOf, type Finding } from './run/finding.js'
 
 /**
@@ -10,13 +10,13 @@ import { findingOf, type Finding } from './run/finding.js'
  *
  * @throws what the checker throws.
  */
-export async function libraryFindings(ctx: OperationContext, resource: unknown, asked: Asked): Promise<readonly Finding[]> {
-  if (asked.policy.checks !== 'all' || !isObject(resource) || resource['resourceType'] !== 'Library') return []
+export async function libraryFindings(ctx: OperationContext, resource: unknown, input: ResolvedInput): Promise<readonly Finding[]> {
+  if (input.policy.checks !== 'all' || !isObject(resource) || resource['resourceType'] !== 'Library') return []
   const texts = objectsAt(resource, 'content').flatMap((content, index) => (isCql(content) ? [index] : []))
   if (texts.length === 0) return []
   const problems = await ctx.checkLibrary?.(ctx, resource)
   const findings = problems?.map(findingOfProblem) ?? texts.map(unchecked)
-  return findings.filter((finding) => asked.suppressor?.hides(finding) !== true)
+  return findings.filter((finding) => input.suppressor?.hides(finding) !== true)
 }
 
 function isCql(content: JsonObject): boolean {

@@ -1,9 +1,8 @@
-import type { ValidationPolicy } from '../context/index.js'
+import type { Pace, ValidationPolicy } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import { isObject, readJsonSource, stringAt, type JsonProblem, type JsonSource } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
-import type { Work } from '../work/index.js'
 
 /** What a call of `$validate` asks. */
 export interface ValidateRequest {
@@ -31,11 +30,11 @@ export type ValidateMode = (typeof MODES)[number]
  *
  * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource of another type than the path's.
  */
-export function* readRequest(request: OperationRequest): Work<ValidateRequest> {
-  const { source, parameters } = yield* bodyOf(request, false)
+export async function readRequest(pace: Pace, request: OperationRequest): Promise<ValidateRequest> {
+  const { source, parameters } = await bodyOf(pace, request, { positions: false })
   if (source !== undefined) refuseOtherType(source, request.type)
   const options = readOptions([...request.parameters, ...parameters])
-  return { source: options.places ? (yield* bodyOf(request, true)).source : source, ...options }
+  return { source: options.places ? (await bodyOf(pace, request, { positions: true })).source : source, ...options }
 }
 
 interface Body {
@@ -43,9 +42,9 @@ interface Body {
   readonly parameters: readonly Parameter[]
 }
 
-function* bodyOf({ type, bodyText = '' }: OperationRequest, positions: boolean): Work<Body> {
+async function bodyOf(pace: Pace, { type, bodyText = '' }: OperationRequest, { positions }: { positions: boolean }): Promise<Body> {
   if (bodyText === '') return { source: undefined, parameters: [] }
-  const body = yield* readJsonSource(bodyText, { positions, byteOrderMark: false })
+  const body = await pace.run(readJsonSource(bodyText, { positions, byteOrderMark: false }))
   return unwrapped(body, type) ?? { source: body, parameters: [] }
 }
 

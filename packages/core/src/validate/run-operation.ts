@@ -11,7 +11,7 @@ import { validate, type ValidateResult } from './validate.js'
 
 /** Carries a call of `$validate` out. @throws {OperationError} as `checkMode`; `parameter-required` for nothing to validate. */
 export async function runValidate(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const asked = await createPace(ctx).run(readRequest(request))
+  const asked = await readRequest(createPace(ctx), request)
   const findings = await checkMode(ctx, request, asked)
   if (asked.mode === 'delete') return answer(ctx, { valid: true, findings })
   const { source, profiles, places, policy, explain } = asked

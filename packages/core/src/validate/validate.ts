@@ -13,7 +13,7 @@ import {
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
-import { findingsOf, type Asked } from './findings-of.js'
+import { findingsOf, type ResolvedInput } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
 import { libraryFindings } from './library-findings.js'
 import { positionsIn } from './run/finding-sink.js'
@@ -79,13 +79,13 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
   checkpoint(ctx)
   const given = sourceOf(ctx, input)
   const source = given instanceof Promise ? await given : given
-  const asked = askedBy(ctx, input, source)
-  const { places, suppressor, level } = asked
+  const resolved = resolvedInput(ctx, input, source)
+  const { places, suppressor, level } = resolved
   const reported =
     source.fault === undefined
-      ? await findingsOf(ctx, source, asked).catch((error: unknown) => [tooDeep(source, error)])
+      ? await findingsOf(ctx, source, resolved).catch((error: unknown) => [tooDeep(source, error)])
       : [faultFinding(source, source.fault, places)]
-  const ofLibrary = source.fault === undefined ? await libraryFindings(ctx, source.value, asked) : []
+  const ofLibrary = source.fault === undefined ? await libraryFindings(ctx, source.value, resolved) : []
   const findings = [...reported, ...ofLibrary, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
@@ -116,7 +116,7 @@ function isNestedDeeper(value: unknown, most: number): boolean {
   return false
 }
 
-function askedBy(ctx: OperationContext, input: ValidateInput, source: JsonSource): Asked {
+function resolvedInput(ctx: OperationContext, input: ValidateInput, source: JsonSource): ResolvedInput {
   const { checks = 'all', profiles = [] } = input
   const rules = settingsOf(ctx.validation?.rules, input.rules)
   return {

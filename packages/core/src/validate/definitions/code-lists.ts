@@ -22,9 +22,15 @@ import {
   type ValueSetPlan,
 } from '../../terminology/index.js'
 import { nearest } from '../../text/index.js'
-import { codesOfSystem } from '../run/codes-of-system.js'
-import type { CodeDefinitions, CodeList, GivenCode, Lacking, Verdict } from '../run/definitions.js'
-import type { OutOfUse } from '../run/out-of-use.js'
+import {
+  codesOfSystem,
+  type CodeDefinitions,
+  type CodeList,
+  type GivenCode,
+  type Lacking,
+  type OutOfUse,
+  type Verdict,
+} from '../run/definitions.js'
 import { answers, keptOrFetched, type Questions } from './answers.js'
 import { hasOutdated, isInactive, listedIn, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'

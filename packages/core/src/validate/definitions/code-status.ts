@@ -1,8 +1,7 @@
 import { extensionAt, stringAt, type JsonObject } from '../../json/index.js'
 import { listedConcept, withImports, type CodeSystemProvider, type ListedCode, type ValueSetPlan } from '../../terminology/index.js'
-import type { GivenCode } from '../run/definitions.js'
+import { outOfUse, type GivenCode, type OutOfUse } from '../run/definitions.js'
 import { TYPE_URL } from '../run/element-rule.js'
-import { outOfUse, type OutOfUse } from '../run/out-of-use.js'
 
 /** The newest versions of a system that the value set takes codes from. */
 export function providersOf(plan: ValueSetPlan, system: string | undefined): readonly CodeSystemProvider[] {

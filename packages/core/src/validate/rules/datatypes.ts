@@ -2,7 +2,6 @@ import { sha1 } from '@noble/hashes/legacy.js'
 import { quoted } from '../../errors/index.js'
 import type { FhirNode } from '../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../json/index.js'
-import type { Work } from '../../work/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { textOf } from '../run/nodes.js'
 import type { Run, NodeRule } from '../run/run.js'
@@ -99,12 +98,12 @@ const PIECE = 100_000
 const HEXADECIMAL = /^[0-9a-f]{40}$/i
 
 /** The hash is the SHA-1 of the data. */
-function* checkHash(run: Run, node: FhirNode, { data, stated }: { data: string; stated: string }): Work<void> {
+async function checkHash(run: Run, node: FhirNode, { data, stated }: { data: string; stated: string }): Promise<void> {
   const hash = sha1.create()
   const text = data.replace(/\s/g, '')
   for (let start = 0; start < text.length; start += PIECE) {
     hash.update(Uint8Array.from(atob(text.slice(start, start + PIECE)), (character) => character.charCodeAt(0)))
-    yield
+    await run.scheduler.turn()
   }
   if (HEXADECIMAL.test(stated)) {
     run.findings.report(ATTACHMENT, node, { text: 'The hash is in hexadecimal digits, but must be base64.', severity: 'warning' })

@@ -1,12 +1,11 @@
-import type { Filter } from '../../code-system/index.js'
+import type { ConceptStatus, Filter } from '../../code-system/index.js'
 import type { RequestDefinitions } from '../../content/index.js'
 import type { OtherRelease } from '../../cross-version/index.js'
 import type { CompiledPath, Pending } from '../../fhirpath/index.js'
 import type { JsonObject, JsonSource } from '../../json/index.js'
 import type { LinearRegex } from '../../regex/index.js'
-import type { StatusNote, SystemFamily } from '../../terminology/index.js'
+import type { CodeSystemProvider, StatusNote, SystemFamily } from '../../terminology/index.js'
 import type { Profile } from './element-rule.js'
-import type { OutOfUse } from './out-of-use.js'
 
 /** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
 export interface Definitions extends CodeDefinitions, ResourceDefinitions, StoredResources {
@@ -123,4 +122,23 @@ export interface CodeList {
   readonly lasts: () => boolean
   /** Whether definitions with these urls would take the place of something that it was made of. */
   readonly restsOn: (fromRequest: RequestDefinitions) => boolean
+}
+
+/** Why a code should not be used any more. */
+export type OutOfUse = 'inactive' | 'deprecated'
+
+/** A code that is withdrawn is not active, whatever else its code system says of it; one that is deprecated can still be used. */
+export function outOfUse({ inactive, status }: ConceptStatus): OutOfUse | undefined {
+  if (inactive || status === 'withdrawn') return 'inactive'
+  return status === 'deprecated' ? 'deprecated' : undefined
+}
+
+/** Of a larger code system no codes are suggested. */
+const MAX_CODES = 1_000
+
+/** All codes of a code system of at most a thousand; none of a larger one. */
+export function codesOfSystem(provider: CodeSystemProvider | undefined): readonly string[] {
+  const size = provider?.index?.size ?? 0
+  if (provider === undefined || size > MAX_CODES) return []
+  return Array.from({ length: size }, (_, concept) => provider.code(concept))
 }

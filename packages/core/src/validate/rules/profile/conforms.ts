@@ -29,7 +29,7 @@ export function conforms(run: Run, node: FhirNode, { rules, key }: Trial): boole
   return result
 }
 
-/** A trial is over when it returns. Only the walk schedules work in it, which yields and awaits nothing. */
+/** A trial is over when it returns. Only the walk schedules work in it, which yields and does not await. */
 function doNow(task: Task): void {
   const work = task()
   if (work !== undefined && 'next' in work) finished(work)
