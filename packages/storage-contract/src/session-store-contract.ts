@@ -218,11 +218,11 @@ const PROMISES: readonly SessionStorePromise[] = [
     },
   },
   {
-    promise: 'endOthers revokes the other active sessions of the user and counts them',
+    promise: 'endOthers revokes the other active and disabled sessions of the user and counts them',
     check: async (store) => {
       await store.addSession(session('keep'))
       await store.addSession(session('a'))
-      await store.addSession(session('b'))
+      await store.addSession(session('b', { state: 'disabled' }))
       await store.addSession(session('out', { state: 'logged-out' }))
       await store.addSession(session('bob', { sub: 'bob' }))
       expect(await store.endOthers('ann', 'keep')).toBe(2)

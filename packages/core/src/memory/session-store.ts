@@ -67,7 +67,7 @@ function sessionsStore(): Omit<SessionStore, keyof UserStore | 'useOnce'> {
       return changed
     },
     async endOthers(sub, except) {
-      const ended = ofUser(sub, 'active').filter(({ loginId }) => loginId !== except)
+      const ended = ofUser(sub).filter(({ loginId, state }) => loginId !== except && (state === 'active' || state === 'disabled'))
       for (const session of ended) sessions.set(session.loginId, { ...session, state: 'revoked' })
       return ended.length
     },

@@ -344,6 +344,15 @@ describe('revoke', () => {
     expect(await codeOf(sessions.revoke({ principal, loginId: old.loginId }))).toBe('not-found')
   })
 
+  it('others: ends disabled sessions, too: enabling does not bring them back', async () => {
+    const { sessions } = world()
+    const [mine, other] = [await sessions.create({ user: 'ann' }), await sessions.create({ user: 'ann' })]
+    await sessions.disable(other.loginId)
+    expect(await sessions.revokeOthers(await sessions.verify(mine.token))).toBe(1)
+    expect(await sessions.enable(other.loginId)).toBe(false)
+    expect(await reasonOf(sessions.verify(other.token))).toBe('revoked')
+  })
+
   it('others: ends all but the one in use', async () => {
     const { sessions } = world()
     const mine = await sessions.create({ user: 'ann' })

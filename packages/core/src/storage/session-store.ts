@@ -90,7 +90,7 @@ export interface SessionStore {
   sessionsOf(sub: string, limit: number, wanted?: WantedSessions): Promise<readonly SessionRecord[]>
   /** Applies the change when the session is in one of the states `from`; the record after it, or `undefined` when nothing changed. */
   changeSession(loginId: string, from: readonly SessionState[], change: SessionChange): Promise<SessionRecord | undefined>
-  /** Sets every active session of the user but `except` to `revoked`; how many there were. */
+  /** Sets every active or disabled session of the user but `except` to `revoked`; how many there were. */
   endOthers(sub: string, except: string): Promise<number>
   /** Notes that a key was used, which is remembered until then (milliseconds since 1970). True for one of all uses that are remembered. */
   useOnce(key: string, time: { readonly now: number; readonly until: number }): Promise<boolean>

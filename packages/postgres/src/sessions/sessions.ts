@@ -46,7 +46,8 @@ export function sessionsIn(db: Database, notifying: (change: Sql) => Sql): Sessi
       count(
         'end_others',
         notifying(
-          sql`UPDATE fhir_session SET state = 'revoked' WHERE sub = ${sub} AND login_id <> ${except} AND state = 'active' RETURNING 1`,
+          sql`UPDATE fhir_session SET state = 'revoked'
+            WHERE sub = ${sub} AND login_id <> ${except} AND state IN ('active', 'disabled') RETURNING 1`,
         ),
       ),
     async useOnce(key, { now, until }) {

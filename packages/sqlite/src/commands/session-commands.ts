@@ -80,7 +80,7 @@ export const endOthers: Command<{ readonly sub: string; readonly except: string 
   name: 'endOthers',
   lane: 'write',
   run(db, { sub, except }) {
-    const others = sql`sub = ${sub} AND login_id <> ${except} AND state = 'active'`
+    const others = sql`sub = ${sub} AND login_id <> ${except} AND state IN ('active', 'disabled')`
     return db.all(sql`UPDATE session SET state = 'revoked' WHERE ${others} RETURNING 1`).length
   },
 }
