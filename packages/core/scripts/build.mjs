@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { writeDeclarations } from '../../../scripts/declarations.mjs'
 import { sourceEntries, workspacePackages } from '../../../scripts/packages.mjs'
+import { asciiOnly } from './ascii-only.mjs'
 import { pureConstants } from './pure-constants.mjs'
 
 /** Folders of `src` by the file that they are built into. Each imports from those before it only. */
@@ -44,7 +45,7 @@ const bundle = await rolldown({
   // As `sideEffects` of package.json says.
   treeshake: { moduleSideEffects: false },
   transform: { target: 'es2023' },
-  plugins: [pureConstants()],
+  plugins: [pureConstants(), asciiOnly()],
 })
 const { output } = await bundle.write({
   dir: dist,

@@ -18,13 +18,16 @@ const LOADED = `
   const before = process.moduleLoadList.length
   await import(process.argv[1])
   const ofNode = process.moduleLoadList.slice(before)
-  process.stdout.write(JSON.stringify({ modules: loaded.length, bytes: loaded.reduce((sum, [, text]) => sum + text.length, 0), ofNode, names: loaded.map(([url]) => url) }))`
+  const wide = loaded.filter(([, text]) => /[^\\0-\\xff]/.test(text)).map(([url]) => url)
+  process.stdout.write(JSON.stringify({ wide, modules: loaded.length, bytes: loaded.reduce((sum, [, text]) => sum + text.length, 0), ofNode, names: loaded.map(([url]) => url) }))`
 
 interface Loaded {
   readonly modules: number
   readonly bytes: number
   readonly ofNode: readonly string[]
   readonly names: readonly string[]
+  /** Those that V8 keeps in two bytes per character. */
+  readonly wide: readonly string[]
 }
 
 async function loadedBy(entry: string): Promise<Loaded> {
@@ -46,4 +49,11 @@ test('importing what serves a handler in node:http loads neither HTTP/2 nor a cl
   const { modules, ofNode } = await loadedBy(builtFile('packages/handler/dist/node/index.js'))
   expect(modules).toBeLessThanOrEqual(12)
   expect(ofNode.filter((name) => /http2|undici/.test(name))).toEqual([])
+})
+
+test('no file of the handler and the validator has a character that makes V8 keep it in two bytes per character', async () => {
+  const loaded = await Promise.all(
+    ['packages/handler/dist/index.js', 'packages/core/dist/validate/public.js'].map((file) => loadedBy(builtFile(file))),
+  )
+  expect(loaded.flatMap(({ wide }) => wide)).toEqual([])
 })
