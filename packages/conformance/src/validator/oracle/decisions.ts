@@ -226,6 +226,9 @@ export const ROWS: readonly Row[] = [
 ]
 
 /** The row that decides on a difference; `undefined` where none fits. */
-export function decisionOn({ side, issue, change }: { side: 'ours' | 'theirs'; issue: Issue; change: string }): Row | undefined {
-  return ROWS.find((row) => row.side === side && row.rule.test(issue.rule) && row.change?.test(change) !== false)
+export function decisionOn(
+  { side, issue, change }: { side: 'ours' | 'theirs'; issue: Issue; change: string },
+  rows: readonly Row[],
+): Row | undefined {
+  return rows.find((row) => row.side === side && row.rule.test(issue.rule) && row.change?.test(change) !== false)
 }

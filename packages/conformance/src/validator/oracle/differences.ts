@@ -42,12 +42,14 @@ export function answerTo(base: readonly Issue[], { added, removed }: Pick<RunFac
 }
 
 /** Compares what was found beyond what the undamaged resource has. */
-export function compared({ change, theirs, ours }: Answers): Comparison {
+export function compared({ change, theirs, ours }: Answers, rows: readonly Row[]): Comparison {
   const pairs = [
     { side: 'theirs', mine: theirs, other: ours },
     { side: 'ours', mine: ours, other: theirs },
   ] as const
-  const differences = pairs.flatMap(({ side, mine, other }) => missing(mine, other).map((issue) => decided({ side, issue, change }, other)))
+  const differences = pairs.flatMap(({ side, mine, other }) =>
+    missing(mine, other).map((issue) => decided({ difference: { side, issue, change }, other, rows })),
+  )
   const isAgreed = (severity: Issue['severity']): boolean => differences.every(({ issue }) => issue.severity !== severity)
   return { verdict: isInvalid(theirs) === isInvalid(ours), errors: isAgreed('error'), warnings: isAgreed('warning'), differences }
 }
@@ -65,8 +67,14 @@ function missing(mine: Answer, other: Answer): readonly Issue[] {
   )
 }
 
-function decided(difference: Omit<Difference, 'reason' | 'decision'>, other: Answer): Difference {
-  const decision = decisionOn(difference)
+interface Undecided {
+  readonly difference: Omit<Difference, 'reason' | 'decision'>
+  readonly other: Answer
+  readonly rows: readonly Row[]
+}
+
+function decided({ difference, other, rows }: Undecided): Difference {
+  const decision = decisionOn(difference, rows)
   const reason = decision?.reason ?? (isOfSameFault(difference.issue, other) ? SAME_FAULT : undefined)
   return { ...difference, decision, reason }
 }

@@ -3,23 +3,29 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { openOracle, type Oracle } from './ask-oracle.js'
 import type { Origin } from './case.js'
-import { mark, origins } from './cases.js'
+import { mark, type Planned } from './cases.js'
 import { readFacts, without, writeFacts, type OriginFacts } from './facts.js'
 
-const FILE = fileURLToPath(new URL('../../../oracle/facts.ndjson.gz', import.meta.url))
+/** Facts about resources and profiles of the release, and about examples of packages. */
+export type FactsName = 'release' | 'packages'
+
+const FILES: Readonly<Record<FactsName, string>> = {
+  release: fileURLToPath(new URL('../../../oracle/facts.ndjson.gz', import.meta.url)),
+  packages: fileURLToPath(new URL('../../../oracle/package-facts.ndjson.gz', import.meta.url)),
+}
 
 /** What the oracle said, by the name of the origin. */
-export function knownFacts(): ReadonlyMap<string, OriginFacts> {
-  return new Map(readFacts(gunzipSync(readFileSync(FILE)).toString('utf8')).map((facts) => [facts.name, facts] as const))
+export function knownFacts(name: FactsName): ReadonlyMap<string, OriginFacts> {
+  return new Map(readFacts(gunzipSync(readFileSync(FILES[name])).toString('utf8')).map((facts) => [facts.name, facts] as const))
 }
 
 /** Asks the oracle about every case, and keeps what it says. */
-export async function refreshFacts(command: string): Promise<void> {
+export async function refreshFacts(name: FactsName, planned: readonly Planned[], command: string): Promise<void> {
   const oracle = openOracle(command)
   const all: OriginFacts[] = []
-  for (const { make } of origins()) all.push(await factsOf(oracle, await make()))
+  for (const { make } of planned) all.push(await factsOf(oracle, await make()))
   oracle.close()
-  writeFileSync(FILE, gzipSync(writeFacts(all), { level: 9 }))
+  writeFileSync(FILES[name], gzipSync(writeFacts(all), { level: 9 }))
 }
 
 async function factsOf(oracle: Oracle, { name, base, runs }: Origin): Promise<OriginFacts> {

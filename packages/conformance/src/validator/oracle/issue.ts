@@ -1,7 +1,9 @@
-import { createContext, forRequest } from 'fhir-ops/context'
+import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
+import type { Storage } from 'fhir-ops/storage'
+import type { JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type Finding } from 'fhir-ops/validate'
-import { r4Definitions, r4TypeModel } from '@fhir-ops/r4'
+import { r4, r4Definitions, r4TypeModel } from '@fhir-ops/r4'
 import { languageTags, mediaTypes, registryDefinitions } from '@fhir-ops/registries'
 import type { Case } from './case.js'
 import type { Probe } from './probes.js'
@@ -15,17 +17,27 @@ export interface Issue {
 }
 
 /** A moment after all that the examples speak of, the same for both. */
-const ctx = createContext({
-  storage: memoryStorage(),
-  definitions: [r4Definitions(), registryDefinitions()],
-  codeSystems: [languageTags(), mediaTypes()],
-  types: r4TypeModel(),
-})
+const ctx = contextWith(memoryStorage())
+
+function contextWith(storage: Storage): OperationContext {
+  return createContext({
+    storage,
+    definitions: [r4Definitions(), registryDefinitions()],
+    codeSystems: [languageTags(), mediaTypes()],
+    types: r4TypeModel(),
+  })
+}
 
 /** What we say of a case. */
 export async function ourIssues({ text, profile }: Case): Promise<readonly Issue[]> {
   const definitions = profile === undefined ? [] : [profile]
   return (await ourFindings({ text, definitions, profiles: definitions.map(({ url }) => String(url)) })).map(issueOf)
+}
+
+/** What we say of cases where the definitions of packages are known, too. */
+export function ourIssuesWith(definitions: readonly JsonObject[]): (asked: Case) => Promise<readonly Issue[]> {
+  const known = contextWith(memoryStorage(definitions, { indexer: r4().indexer }))
+  return async ({ text }) => (await validate(known, { resource: text })).findings.map(issueOf)
 }
 
 /** Our findings for a text, with definitions. */

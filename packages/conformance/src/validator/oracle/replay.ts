@@ -1,7 +1,7 @@
-import type { Origin, Run } from './case.js'
+import type { Case, Origin, Run } from './case.js'
 import { mark } from './cases.js'
 import { answerTo, compared, type Comparison, type Difference } from './differences.js'
-import type { Row } from './decisions.js'
+import { ROWS, type Row } from './decisions.js'
 import { without, type OriginFacts, type RunFacts } from './facts.js'
 import { ourIssues, type Issue } from './issue.js'
 
@@ -25,20 +25,35 @@ export function newReplay(): Replay {
   return { runs: 0, verdicts: 0, errors: 0, warnings: 0, reasons: new Map(), decisions: new Set(), undecided: new Map(), stale: [] }
 }
 
+/** How cases are judged here, and what decides where the answers differ. */
+export interface Judge {
+  readonly issuesOf: (asked: Case) => Promise<readonly Issue[]>
+  readonly rows: readonly Row[]
+}
+
+const OF_RELEASE: Judge = { issuesOf: ourIssues, rows: ROWS }
+
+/** An origin, and what the oracle said of it. */
+export interface Asked {
+  readonly origin: Origin
+  readonly facts: OriginFacts
+}
+
 /** Compares our answers to an origin and its runs with the facts. */
-export async function replayOrigin(replay: Replay, { name, base, runs }: Origin, facts: OriginFacts): Promise<void> {
-  const ours = await ourIssues(base)
+export async function replayOrigin(replay: Replay, { origin, facts }: Asked, judge: Judge = OF_RELEASE): Promise<void> {
+  const { name, base, runs } = origin
+  const ours = await judge.issuesOf(base)
   if (mark(base) !== facts.mark) {
     replay.stale.push(name)
     return
   }
   const undamaged = { change: 'base', theirs: { all: facts.base, added: facts.base }, ours: { all: ours, added: ours } }
-  count(replay, name, compared(undamaged))
+  count(replay, name, compared(undamaged, judge.rows))
   for (const [index, run] of runs.entries()) {
     const fact = facts.runs[index]
     const place = `${name} ${run.change} ${run.number}`
     if (fact === undefined || mark(run.asked) !== fact.mark) replay.stale.push(place)
-    else count(replay, place, await comparedRun({ run, fact, theirs: facts.base, ours }))
+    else count(replay, place, await comparedRun({ run, fact, theirs: facts.base, ours, judge }))
   }
 }
 
@@ -47,11 +62,12 @@ interface RunInput {
   readonly fact: RunFacts
   readonly theirs: readonly Issue[]
   readonly ours: readonly Issue[]
+  readonly judge: Judge
 }
 
-async function comparedRun({ run, fact, theirs, ours }: RunInput): Promise<Comparison> {
-  const all = await ourIssues(run.asked)
-  return compared({ change: run.change, theirs: answerTo(theirs, fact), ours: { all, added: without(all, ours) } })
+async function comparedRun({ run, fact, theirs, ours, judge }: RunInput): Promise<Comparison> {
+  const all = await judge.issuesOf(run.asked)
+  return compared({ change: run.change, theirs: answerTo(theirs, fact), ours: { all, added: without(all, ours) } }, judge.rows)
 }
 
 function count(replay: Replay, place: string, { verdict, errors, warnings, differences }: Comparison): void {

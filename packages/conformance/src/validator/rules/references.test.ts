@@ -169,3 +169,11 @@ test('what has errors obeys no profile that its reference asks for: Reference_RE
     'information reference-target Patient.managingOrganization',
   ])
 })
+
+test('`#` is the container of a contained resource, and elsewhere leads to nothing', async () => {
+  const observation: JsonObject = { resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'x' } }
+  const list = { resourceType: 'List', id: 'l', status: 'current', mode: 'working', entry: [{ item: { reference: '#' } }] }
+  const found = (resource: JsonObject): Promise<readonly string[]> => findingsOf(resource, [], /^reference$/)
+  expect(await found({ ...observation, hasMember: [{ reference: '#' }] })).toEqual(['error reference Observation.hasMember[0]'])
+  expect(await found({ ...observation, focus: [{ reference: '#l' }], contained: [list] })).toEqual([])
+})

@@ -75,7 +75,7 @@ function hasMember(json: unknown): boolean {
   return isObject(json) && Object.keys(json).some((name) => name !== 'id')
 }
 
-/** ref-1. A reference without `reference` is not a local one, and `#` alone is the container. */
+/** ref-1. A reference without `reference` is not a local one, and `#` alone is the container of a contained resource. */
 function leadsToContained(run: Run, node: FhirNode): boolean {
   const reference = referenceOf(node)
   return reference === undefined || !reference.startsWith('#') || containedOf(run, node, reference.slice(1)) !== undefined

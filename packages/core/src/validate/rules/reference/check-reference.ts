@@ -65,9 +65,8 @@ function checkForm(run: Run, node: FhirNode, reference: string): void {
       severity: 'warning',
     })
   if (!reference.startsWith('#') || containedOf(run, node, reference.slice(1)) !== undefined) return
-  run.findings.report(REFERENCE, node, {
-    text: `Unable to resolve the reference ${quoted(reference)}: there is no contained resource with this id.`,
-  })
+  const why = reference === '#' ? 'only a contained resource has a container' : 'there is no contained resource with this id'
+  run.findings.report(REFERENCE, node, { text: `Unable to resolve the reference ${quoted(reference)}: ${why}.` })
 }
 
 /** True for a relative reference that is not a type with an id, as those of a RESTful server are. */

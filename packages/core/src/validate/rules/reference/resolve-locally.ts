@@ -3,7 +3,7 @@ import { isObject, stringAt } from '../../../json/index.js'
 import { finished, type Work } from '../../../work/index.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
-import type { Run } from '../../run/run.js'
+import { resourceOf, type Run } from '../../run/run.js'
 
 /** The resource that a reference leads to without leaving what is validated: a contained resource, or an entry of the Bundle around it. */
 export function resolveLocally(run: Run, node: FhirNode, reference: string): FhirNode | undefined {
@@ -17,10 +17,15 @@ export function referenceOf({ value }: FhirNode): string | undefined {
   return isObject(value) ? stringAt(value, 'reference') : undefined
 }
 
-/** The contained resource with an id, or the container itself for `#`. */
+/**
+ * The contained resource with an id, or the container itself for `#`, which only what it contains may say.
+ *
+ * @see https://hl7.org/fhir/R4/references.html#contained
+ */
 export function containedOf(run: Run, node: FhirNode, id: string): FhirNode | undefined {
   const container = containerOf(node)
-  return id === '' ? container : containedIn(run, container).get(id)
+  if (id !== '') return containedIn(run, container).get(id)
+  return resourceOf(node) === container ? undefined : container
 }
 
 function containedIn(run: Run, container: FhirNode): ReadonlyMap<string, FhirNode> {
