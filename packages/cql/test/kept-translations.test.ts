@@ -36,6 +36,13 @@ describe('a translator that keeps translations', () => {
       expect(await translate('a', includes)).toEqual({ text: 'a', includes: [...includes] })
   })
 
+  it('translates it again when a model that it uses has another text', async () => {
+    const inner = counting()
+    const translate = keepTranslations(inner.translate)
+    for (const model of ['1', '1', '2']) await translate('a', including('1'), new Map([['Clinic', model]]))
+    expect(inner.count).toBe(2)
+  })
+
   it('does not keep a failure', async () => {
     const inner = counting(true)
     const translate = keepTranslations(inner.translate)

@@ -20,4 +20,16 @@ describe('the translator in a thread', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'too-costly' } })
     expect(translated).toMatchObject({ status: 'fulfilled', value: { problems: [] } })
   })
+
+  it('uses the models that it is given, up to 5 million characters', async () => {
+    const text = library('null as Clinic.Reading').replace('define', "using Clinic version '1'\ndefine")
+    const model =
+      '<modelInfo name="Clinic" version="1" url="http://x" xmlns="urn:hl7-org:elm-modelinfo:r1" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">' +
+      '<requiredModelInfo name="System" version="1.0.0"/><typeInfo xsi:type="ClassInfo" namespace="Clinic" name="Reading" baseType="System.Any"/></modelInfo>'
+    const problemsOf = async (models?: ReadonlyMap<string, string>): Promise<readonly string[]> =>
+      (await translator.translate(text, new Map(), models)).problems.map(({ message }) => message)
+    expect(await problemsOf(new Map([['Clinic', model]]))).toEqual([])
+    expect(await problemsOf()).not.toEqual([])
+    await expect(problemsOf(new Map([['Clinic', model + ' '.repeat(5_000_000)]]))).rejects.toMatchObject({ code: 'too-costly' })
+  })
 })

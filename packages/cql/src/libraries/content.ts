@@ -6,7 +6,9 @@ import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn
 import { nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
 import { bytesOfJson } from '../values/json-size.js'
+import { dataOf, decoded, mediaType, nameOf } from './attachments.js'
 import { libraryFinder, type LibraryFinder, type LibraryLoading, type LibraryResource } from './find-library.js'
+import { collectModels, modelTextsOf, type UsedModel } from './models.js'
 
 /** ELM by library identifier. */
 export type ElmLibraries = ReadonlyMap<string, ElmNode>
@@ -61,13 +63,14 @@ async function translated(loading: LibraryLoading, { text, from, locate }: Sourc
       'not-supported',
       'CQL text cannot be evaluated here, because no translator is set up; a Library may bring ELM instead.',
     )
-  const texts = new Map<string, string>()
-  const published = new Map<string, ElmNode>()
-  await collectIncludes(libraryFinder(loading), { text, from, path: pathOf(text) }, { texts, published })
+  const collected: Collected = { texts: new Map(), models: new Map() }
+  await collectIncludes(loading, { text, from, path: pathOf(text) }, collected)
+  const { texts } = collected
+  const models = modelTextsOf(collected.models)
   const name = locate === undefined ? pathOf(text)[0] : undefined
-  const elm = checked(await inTime(ctx, translator.translate(text, texts)), { name, locate })
-  const includes = new Map(published)
-  for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts)), { name: id }))
+  const elm = checked(await inTime(ctx, translator.translate(text, texts, models)), { name, locate })
+  const includes = new Map<string, ElmNode>()
+  for (const [id, source] of texts) includes.set(id, checked(await inTime(ctx, translator.translate(source, texts, models)), { name: id }))
   return { elm, includes }
 }
 
@@ -89,11 +92,11 @@ export async function libraryProblems(loading: Translating, resource: LibraryRes
 const OWN_FAULTS: ReadonlySet<string> = new Set(['definition-invalid', 'definition-not-found', 'definition-required'])
 
 async function problemsOf(loading: Translating, resource: LibraryResource): Promise<readonly Omit<LibraryProblem, 'content'>[]> {
-  const texts = new Map<string, string>()
+  const collected: Collected = { texts: new Map(), models: new Map() }
   try {
     const text = cqlText(resource) ?? ''
-    await collectIncludes(libraryFinder(loading), { text, from: resource, path: pathOf(text) }, { texts, published: new Map() })
-    const { problems } = await inTime(loading.ctx, loading.translator.translate(text, texts))
+    await collectIncludes(loading, { text, from: resource, path: pathOf(text) }, collected)
+    const { problems } = await inTime(loading.ctx, loading.translator.translate(text, collected.texts, modelTextsOf(collected.models)))
     return problems.map(({ severity, message, line, column }) => ({
       severity,
       text: message,
@@ -187,7 +190,7 @@ interface Including extends Source {
 
 interface Collected {
   readonly texts: Map<string, string>
-  readonly published: Map<string, ElmNode>
+  readonly models: Map<string, UsedModel>
 }
 
 const LIBRARY = /^[ \t]*library[ \t]+([\w."]{1,200})/m
@@ -219,12 +222,14 @@ function checkCycle(path: readonly string[], id: string): void {
   throw new OperationError('definition-invalid', `Libraries must not include each other: ${circle}.`)
 }
 
-/** Collects what a text includes, depth first. */
+/** Collects what a text includes, depth first, and the models that they use. */
 async function collectIncludes(
-  find: LibraryFinder,
+  loading: LibraryLoading,
   { text, from, path: outer }: Including,
-  { texts, published }: Collected,
+  { texts, models }: Collected,
+  find: LibraryFinder = libraryFinder(loading),
 ): Promise<void> {
+  await collectModels(loading, { text, from }, models)
   for (const [, path = '', version] of text.matchAll(INCLUDE)) {
     const id = idOf(path)
     checkCycle(outer, id)
@@ -239,7 +244,7 @@ async function collectIncludes(
         `Library ${nameOf(resource)} has no CQL text, which a library with CQL text includes.`,
       )
     texts.set(id, source)
-    await collectIncludes(find, { text: source, from: resource, path: [...outer, id] }, { texts, published })
+    await collectIncludes(loading, { text: source, from: resource, path: [...outer, id] }, { texts, models }, find)
   }
 }
 
@@ -305,39 +310,4 @@ function readElm(resource: LibraryResource, text: string): ElmNode {
 function cqlText(resource: LibraryResource): string | undefined {
   const data = dataOf(resource, 'text/cql')
   return data === undefined ? undefined : decoded(resource, 'text/cql', data)
-}
-
-function mediaType(attachment: ElmNode): string | undefined {
-  return textAt(attachment, 'contentType')?.split(';')[0]
-}
-
-function dataOf(resource: LibraryResource, contentType: string): string | undefined {
-  const attachment = nodesAt(resource, 'content').find((content) => mediaType(content) === contentType)
-  return attachment === undefined ? undefined : textAt(attachment, 'data')
-}
-
-function decoded(resource: LibraryResource, contentType: string, data: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytesOf(atob(data)))
-  } catch (cause) {
-    throw new OperationError('definition-invalid', `The ${contentType} of Library ${nameOf(resource)} is not base64 of UTF-8 text.`, {
-      cause,
-      expression: ['Library.content'],
-    })
-  }
-}
-
-/** Ten times as fast as `Uint8Array.from` with a function, for ELM that has a million characters. */
-function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(binary.length)
-  for (let index = 0; index < bytes.length; index++) bytes[index] = binary.charCodeAt(index)
-  return bytes
-}
-
-function urlOf(resource: LibraryResource): string | undefined {
-  return textAt(resource, 'url')
-}
-
-function nameOf(resource: LibraryResource): string {
-  return urlOf(resource) ?? textAt(resource, 'name') ?? textAt(resource, 'id') ?? ''
 }

@@ -23,11 +23,11 @@ export interface NamedLibrary {
   readonly id?: string
 }
 
-/** What a library includes. */
-interface IncludedName {
+/** What a library includes, or a model that it uses. */
+export interface IncludedName {
   readonly id: string
   readonly version: string | undefined
-  /** The Library that includes it. */
+  /** The Library that includes or uses it. */
   readonly from: LibraryResource | undefined
 }
 
@@ -60,19 +60,54 @@ export function libraryFinder(loading: LibraryLoading): LibraryFinder {
   }
 }
 
-async function found({ ctx, beside = [] }: LibraryLoading, { id, version, from }: IncludedName): Promise<LibraryResource> {
-  ctx.authorize?.('read', 'Library')
+async function found(loading: LibraryLoading, name: IncludedName): Promise<LibraryResource> {
+  const { id, version, from } = name
   const places = [...dependencies(from, id), ...neighbor(from, id)]
-  for (const { url, version: known } of places) {
-    const definition = await ctx.content.resolve('Library', url, version ?? known)
-    if (definition !== undefined) return definition.resource
-  }
-  const named = beside.find((one) => isCalled(one, id) && (version === undefined || textAt(one.resource, 'version') === version))
-  if (named !== undefined) return named.resource
+  const resource = await foundAt(loading, name, places)
+  if (resource !== undefined) return resource
   const tried = places.map(({ url }) => ` at ${url}`).at(-1) ?? ''
   throw new OperationError(
     'definition-not-found',
     `The included library ${quoted(id)}${version === undefined ? '' : ` version ${quoted(version)}`} does not exist${tried}.`,
+  )
+}
+
+async function foundAt(
+  { ctx, beside = [] }: LibraryLoading,
+  { id, version }: IncludedName,
+  places: readonly Canonical[],
+): Promise<LibraryResource | undefined> {
+  ctx.authorize?.('read', 'Library')
+  for (const { url, version: known } of places) {
+    const definition = await ctx.content.resolve('Library', url, version ?? known)
+    if (definition !== undefined) return definition.resource
+  }
+  return beside.find((one) => isCalled(one, id) && (version === undefined || textAt(one.resource, 'version') === version))?.resource
+}
+
+/** Where the models of published guides are, whichever library uses them. */
+const MODEL_PLACES = [
+  'http://hl7.org/fhir/Library',
+  'http://hl7.org/fhir/us/cql/Library',
+  'http://hl7.org/fhir/us/qicore/Library',
+  'http://hl7.org/fhir/us/core/Library',
+]
+
+/**
+ * The Library that defines a model (Using CQL with FHIR, ModelInfo): `QICore-ModelInfo` among what the using library depends on, beside it, and where
+ * published guides have theirs.
+ *
+ * @throws {OperationError} `definition-not-found` for one that is not there.
+ */
+export async function findModel(loading: LibraryLoading, { id: model, version, from }: IncludedName): Promise<LibraryResource> {
+  const id = `${model}-ModelInfo`
+  const published = MODEL_PLACES.map((base) => ({ url: `${base}/${id}` }))
+  const resource = await foundAt(loading, { id, version, from }, [...dependencies(from, id), ...neighbor(from, id), ...published])
+  if (resource !== undefined) return resource
+  const name = `${quoted(model)}${version === undefined ? '' : ` version ${quoted(version)}`}`
+  throw new OperationError(
+    'definition-not-found',
+    `The model ${name} is not known here: CQL text can use it if its Library ${quoted(id)} (type model-definition) is loaded or stored, and a Library with ELM needs none.`,
   )
 }
 

@@ -19,11 +19,11 @@ parentPort?.on('message', ({ number, translation, failure }: TranslatedMessage) 
 
 /** Asks the thread that started this one. */
 const translator: CqlTranslator = {
-  translate: async (text, includes = new Map()) => {
+  translate: async (text, includes = new Map(), models = new Map()) => {
     const number = waiting.size === 0 ? 1 : Math.max(...waiting.keys()) + 1
     const answer = Promise.withResolvers<Translation>()
     waiting.set(number, answer)
-    send({ asked: { number, text, includes } })
+    send({ asked: { number, text, includes, models } })
     return await answer.promise
   },
 }

@@ -11,6 +11,7 @@ import {
 import type { SubjectsPart } from 'fhir-ops/internal/evaluate'
 import { createPace } from 'fhir-ops/internal/context'
 import { ANYTHING, checkOptions, COUNT, having, inputShape, listOf, needed, type InputShape } from 'fhir-ops/internal/input'
+import type { Texts } from '../translator/kept-translations.js'
 import type { CqlTranslator, Translation } from '../translator/translator.js'
 import { errorOf, failureOf, type Failure } from './thread-failure.js'
 
@@ -61,7 +62,7 @@ export interface ThreadTask {
 export interface ThreadMessage {
   readonly progress?: { readonly done: number; readonly total: number | undefined }
   /** A text to translate, under a number. */
-  readonly asked?: { readonly number: number; readonly text: string; readonly includes: ReadonlyMap<string, string> }
+  readonly asked?: { readonly number: number; readonly text: string; readonly includes: Texts; readonly models: Texts }
   readonly part?: MeasurePart
   readonly failure?: Failure
 }
@@ -172,11 +173,11 @@ function endedBy(cause: Error, name: string): OperationError {
 }
 
 async function answer(worker: Worker, translator: CqlTranslator | undefined, asked: NonNullable<ThreadMessage['asked']>): Promise<void> {
-  const { number, text, includes } = asked
+  const { number, text, includes, models } = asked
   const send = (message: TranslatedMessage): void => worker.postMessage(message)
   try {
     if (translator === undefined) throw new OperationError('not-supported', 'CQL cannot be translated here: there is no translator.')
-    send({ number, translation: await translator.translate(text, includes) })
+    send({ number, translation: await translator.translate(text, includes, models) })
   } catch (error) {
     send({ number, failure: failureOf(error) })
   }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
-import { keepTranslations } from '../translator/kept-translations.js'
+import { keepTranslations, type Texts } from '../translator/kept-translations.js'
 import { modelTexts, type CqlTranslator, type Translation } from '../translator/translator.js'
 import { AMOUNT, checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
@@ -10,7 +10,7 @@ import { AMOUNT, checkOptions, having, inputShape, type InputShape } from 'fhir-
 export interface WorkerTranslatorOptions {
   /** The FHIR types, for `using FHIR`. */
   readonly model?: TypeModel | undefined
-  /** Longest time of one translation in milliseconds, without loading the translator and waiting for others. Default 4,000. */
+  /** Longest time of one translation in milliseconds, without loading the translator and waiting for others; twice that for a text that uses further models. Default 4,000. */
   readonly timeoutMs?: number
   /** Longest text in characters, each included library by itself. Default 500,000. */
   readonly maxLength?: number
@@ -33,6 +33,9 @@ export interface WorkerTranslator extends CqlTranslator {
 
 /** Longest time of loading the translator. */
 const LOAD_MS = 20_000
+
+/** Longest model information in characters: QI-Core's has 1.4 million. */
+const MAX_MODEL = 5_000_000
 
 /** Texts that wait while another is translated. */
 const MAX_WAITING = 64
@@ -58,12 +61,14 @@ export function openWorkerTranslator(options: WorkerTranslatorOptions = {}): Wor
     refusal: 'Too many CQL texts at the same time.',
   })
   let thread: TranslatorThread | undefined
-  const translate = keepTranslations<Translation>(async (text, includes = new Map()) => {
+  const translate = keepTranslations<Translation>(async (text, includes, models) => {
     if ([text, ...includes.values()].some((one) => one.length > maxLength))
       throw new OperationError('too-costly', `A CQL library may have at most ${maxLength} characters.`)
+    if ([...models.values()].some((one) => one.length > MAX_MODEL))
+      throw new OperationError('too-costly', `Model information may have at most ${MAX_MODEL} characters.`)
     return await limiter.run(async () => {
       thread = thread?.hasEnded() === false ? thread : startThread(model, maxMemory)
-      return await thread.ask({ text, includes }, timeoutMs)
+      return await thread.ask({ text, includes, models }, models.size === 0 ? timeoutMs : timeoutMs * 2)
     })
   })
   return { translate, close: async () => await thread?.end() }
@@ -71,7 +76,8 @@ export function openWorkerTranslator(options: WorkerTranslatorOptions = {}): Wor
 
 interface Source {
   readonly text: string
-  readonly includes: ReadonlyMap<string, string>
+  readonly includes: Texts
+  readonly models: Texts
 }
 
 interface TranslatorThread {

@@ -1,11 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Texts } from '../translator/kept-translations.js'
 import { loadTranslator, type ModelTexts } from '../translator/translator.js'
 import type { TranslatorMessage } from './worker-translator.js'
 
 /** What the thread is asked. */
 export interface TranslationRequest {
   readonly text: string
-  readonly includes: ReadonlyMap<string, string>
+  readonly includes: Texts
+  readonly models: Texts
 }
 
 const fhir: ModelTexts | undefined = workerData
@@ -20,10 +22,10 @@ function send(message: TranslatorMessage): void {
   parentPort?.postMessage(message)
 }
 
-async function answer({ text, includes }: TranslationRequest): Promise<void> {
+async function answer({ text, includes, models }: TranslationRequest): Promise<void> {
   try {
     const translate = await loading
-    send({ translation: translate(text, includes) })
+    send({ translation: translate(text, includes, models) })
   } catch (error) {
     send({ failure: error instanceof Error ? error.message : String(error) })
   }

@@ -96,6 +96,12 @@ function conversionsOf(types: readonly TypeDefinition[]): readonly Conversion[] 
   ]
 }
 
+/** What models of profiles convert elements by. */
+const OF_PROFILES = [
+  'define function ToValue(value FHIR.Element): null as System.Any',
+  'define function ToValueSet(value System.String): null as System.ValueSet',
+]
+
 /** The library FHIRHelpers as CQL. Only its signatures matter, since the engine has the functions built in. */
 export function fhirHelpersText(model: TypeModel, version: string): string {
   const types = [...model.names()].map((name) => model.type(name)).filter((type) => type !== undefined)
@@ -103,7 +109,7 @@ export function fhirHelpersText(model: TypeModel, version: string): string {
     const result = to.replace('&lt;', '<').replace('&gt;', '>')
     return `define function ${name}(value FHIR."${from}"): null as ${result}`
   })
-  return `library FHIRHelpers version '${version}'\nusing FHIR version '${version}'\n${functions.join('\n')}\n`
+  return `library FHIRHelpers version '${version}'\nusing FHIR version '${version}'\n${[...functions, ...OF_PROFILES].join('\n')}\n`
 }
 
 function typeInfo(type: TypeDefinition, model: TypeModel): string {

@@ -1,26 +1,33 @@
 import { LRUCache } from 'lru-cache'
 
-/** Translates a text with the texts that it includes, by identifier. */
-export type Translate<T> = (text: string, includes?: ReadonlyMap<string, string>) => Promise<T>
+/** Texts by name. */
+export type Texts = ReadonlyMap<string, string>
+
+/** Translates a text with the texts that it includes, by identifier, and the models that it uses, by name. */
+export type Translate<T> = (text: string, includes: Texts, models: Texts) => Promise<T>
 
 /** Characters of the texts whose translations are kept. ELM takes about a hundred times the memory of its text. */
 const MAX_KEPT = 250_000
 
 interface Kept<T> {
-  readonly includes: ReadonlyMap<string, string>
+  readonly includes: Texts
+  readonly models: Texts
   readonly translation: Promise<T>
 }
 
 /**
- * The same, but a text is translated once for as long as what it includes stays the same: a library is evaluated many times, and a
+ * The same, but a text is translated once for as long as what it includes and uses stays the same: a library is evaluated many times, and a
  * translation takes longer than most evaluations. What is asked at the same time is translated once. Failures are not kept.
  */
-export function keepTranslations<T>(translate: Translate<T>, maxKept: number = MAX_KEPT): Translate<T> {
+export function keepTranslations<T>(
+  translate: Translate<T>,
+  maxKept: number = MAX_KEPT,
+): (text: string, includes?: Texts, models?: Texts) => Promise<T> {
   const kept = new LRUCache<string, Kept<T>>({ maxSize: maxKept, sizeCalculation: (_kept, text) => text.length + 1 })
-  return (text, includes = new Map()) => {
+  return (text, includes = new Map(), models = new Map()) => {
     const known = kept.get(text)
-    if (known !== undefined && areSame(known.includes, includes)) return known.translation
-    const entry: Kept<T> = { includes: new Map(includes), translation: translate(text, includes) }
+    if (known !== undefined && areSame(known.includes, includes) && areSame(known.models, models)) return known.translation
+    const entry: Kept<T> = { includes: new Map(includes), models: new Map(models), translation: translate(text, includes, models) }
     kept.set(text, entry)
     entry.translation.catch(() => {
       if (kept.peek(text) === entry) kept.delete(text)
@@ -29,6 +36,6 @@ export function keepTranslations<T>(translate: Translate<T>, maxKept: number = M
   }
 }
 
-function areSame(kept: ReadonlyMap<string, string>, given: ReadonlyMap<string, string>): boolean {
+function areSame(kept: Texts, given: Texts): boolean {
   return kept.size === given.size && [...given].every(([id, text]) => kept.get(id) === text)
 }

@@ -1,8 +1,10 @@
+import type { ModelManager } from '@cqframework/cql/cql-to-elm'
 import type { VersionedIdentifier } from '@cqframework/cql/elm'
 import type { TypeModel } from 'fhir-ops/fhirpath'
+import { LRUCache } from 'lru-cache'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
 import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
-import { keepTranslations } from './kept-translations.js'
+import { keepTranslations, type Texts } from './kept-translations.js'
 import { systemModelInfo } from './system-model.js'
 import { checkOptions, having, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
@@ -29,8 +31,9 @@ export interface CqlTranslator {
   /**
    * @param text A library.
    * @param includes CQL texts of the libraries that it and they include, by identifier. FHIRHelpers need not be given.
+   * @param models Model information (XML) of the models that they use beside System and FHIR, by name: `QICore`.
    */
-  translate(text: string, includes?: ReadonlyMap<string, string>): Promise<Translation>
+  translate(text: string, includes?: ReadonlyMap<string, string>, models?: ReadonlyMap<string, string>): Promise<Translation>
 }
 
 /** Texts that the translator asks for; plain data, so that they can be sent to a worker. */
@@ -70,47 +73,58 @@ export async function createTranslator(options: TranslatorOptions = {}): Promise
   checkOptions('createTranslator', SHAPE, options)
   const { model } = options
   const translate = await loadTranslator(model === undefined ? undefined : modelTexts(model))
-  return { translate: keepTranslations(async (text, includes) => translate(text, includes ?? new Map())) }
+  return { translate: keepTranslations(async (...texts) => translate(...texts)) }
 }
 
+/** Models as they are loaded for translations. */
+interface LoadedModels {
+  readonly manager: ModelManager
+  /** FHIRHelpers as translated, since they are most of a short text's work. What else is included is the caller's and may change. */
+  helpers: ReadonlyMap<VersionedIdentifier, unknown>
+}
+
+/** Sets of models that stay loaded; each takes up to 100 MB. */
+const MAX_MANAGERS = 3
+
 /** Loads the translator. The function that it gives translates at once. */
-export async function loadTranslator(
-  fhir: ModelTexts | undefined,
-): Promise<(text: string, includes: ReadonlyMap<string, string>) => Translation> {
+export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(text: string, includes: Texts, models: Texts) => Translation> {
   const [{ NamespaceManager }, elm, { KtMutableMap }] = await Promise.all([
     import('@cqframework/cql/cql'),
     import('@cqframework/cql/cql-to-elm'),
     import('@cqframework/cql/kotlin-kotlin-stdlib'),
   ])
-  const { CqlCompilerOptions, CqlTranslator: Reference, LibraryManager, ModelManager, stringAsSource } = elm
+  const { CqlCompilerOptions, CqlTranslator: Reference, LibraryManager, ModelManager: Manager, stringAsSource } = elm
   const options = CqlCompilerOptions.defaultOptions()
   // Not EnableDateRangeOptimization: it moves a date of a condition into the retrieve of an alias although it names another alias, and asks of an element of
   // any type what was asked of its value as one type.
   options.setOptions([CqlCompilerOptions.Options.EnableResultTypes])
   const keep = <T>(value: T): T => value
   const units = elm.createUcumService(keep, () => null, keep, keep)
-  // A manager holds one version of a model, so there is one for each version that libraries name.
-  const managers = new Map<string, InstanceType<typeof ModelManager>>()
-  const managerFor = (version: string): InstanceType<typeof ModelManager> => {
-    const known = managers.get(version)
+  // A manager holds one version of a model, so there is one for each version that libraries name, and for the other models that they use.
+  const managers = new LRUCache<string, LoadedModels>({ max: MAX_MANAGERS })
+  const managerFor = (version: string, models: Texts): LoadedModels => {
+    const key = JSON.stringify([version, ...models])
+    const known = managers.get(key)
     if (known !== undefined) return known
-    const manager = new ModelManager(new NamespaceManager())
+    const manager = new Manager(new NamespaceManager())
     manager.modelInfoLoader.registerModelInfoProvider(
       elm.createModelInfoProvider((id) => {
         if (id === 'System') return stringAsSource(systemModelInfo())
-        return id === 'FHIR' && fhir !== undefined ? stringAsSource(inVersion(fhir.model, fhir, version)) : null
+        if (id === 'FHIR') return fhir === undefined ? null : stringAsSource(inVersion(fhir.model, fhir, version))
+        const model = models.get(id)
+        return model === undefined ? null : stringAsSource(model)
       }),
     )
-    managers.set(version, manager)
-    return manager
+    const loaded: LoadedModels = { manager, helpers: new Map() }
+    managers.set(key, loaded)
+    return loaded
   }
-  // FHIRHelpers as translated for a version of FHIR, since they are most of a short text's work. What else is included is the caller's and may change.
-  const helpers = new Map<string, ReadonlyMap<VersionedIdentifier, unknown>>()
-  return (text, includes) => {
+  return (text, includes, models) => {
     const nesting = [text, ...includes.values()].map(nestingProblem).find((problem) => problem !== undefined)
     if (nesting !== undefined) return { elm: undefined, problems: [nesting] }
     const version = R4_VERSIONS.find((known) => text.includes(`'${known}'`)) ?? VERSION
-    const libraries = new LibraryManager(managerFor(version), options, KtMutableMap.fromJsMap(helpers.get(version) ?? new Map()), units)
+    const loaded = managerFor(version, models)
+    const libraries = new LibraryManager(loaded.manager, options, KtMutableMap.fromJsMap(loaded.helpers), units)
     libraries.librarySourceLoader.registerProvider(
       elm.createLibrarySourceProvider((id, _system, wanted) => {
         if (id === FHIR_HELPERS_LIBRARY && fhir !== undefined) return stringAsSource(helpersFor(fhir, wanted ?? version, version))
@@ -121,7 +135,7 @@ export async function loadTranslator(
     try {
       const parsed: unknown = JSON.parse(Reference.fromText(text, libraries).toJson())
       for (const [key, library] of libraries.compiledLibraries.asJsMapView())
-        if (key.id === FHIR_HELPERS_LIBRARY && key.version === version) helpers.set(version, new Map([[key, library]]))
+        if (key.id === FHIR_HELPERS_LIBRARY && key.version === version) loaded.helpers = new Map([[key, library]])
       return { elm: parsed, problems: problemsOf(parsed) }
     } catch (error) {
       if (error instanceof RangeError) return TOO_DEEP
