@@ -140,6 +140,26 @@ add(
   ['warning|business-rule definition-binding StructureDefinition.differential.element[1].binding'],
   ...one('Observation', 'Observation.code', { binding: { strength: 'example', valueSet: 'http://snomed.info/sct?fhir_vs' } }),
 )
+/** A profile whose snapshot binds the code of a Basic, beside the definitions that it needs. */
+const bound = (binding: JsonObject, valueSet?: JsonObject): readonly [JsonObject, readonly JsonObject[]] => {
+  const code = { ...e('Basic.code'), min: 1, max: '1', type: [{ code: 'CodeableConcept' }], binding }
+  return [sd('Basic', [], { snapshot: { element: [{ id: 'Basic', path: 'Basic' }, code] } }), valueSet === undefined ? [] : [valueSet]]
+}
+const IN_SNAPSHOT = 'business-rule definition-binding StructureDefinition.snapshot.element[1].binding'
+const experiment = { resourceType: 'ValueSet', url: 'http://a.org/vs/experiment', status: 'active', experimental: true }
+add(
+  'snapshot loinc: SD_ED_BIND_ALL_LOINC_CODES',
+  [`warning|${IN_SNAPSHOT}`],
+  ...bound({ strength: 'example', valueSet: 'http://loinc.org/vs' }),
+)
+add('snapshot cs: SD_ED_BIND_NOT_VS', [`error|${IN_SNAPSHOT}`], ...bound({ strength: 'example', valueSet: HL7 + 'administrative-gender' }))
+add('snapshot unknown: SD_ED_BIND_UNKNOWN_VS', [`warning|${IN_SNAPSHOT}`], ...bound({ strength: 'example', valueSet: 'http://a.org/nix' }))
+add(
+  'snapshot experiment: SD_ED_EXPERIMENTAL_BINDING',
+  [`warning|${IN_SNAPSHOT}`],
+  ...bound({ strength: 'preferred', valueSet: experiment.url }, experiment),
+)
+add('snapshot fine', [], ...bound({ strength: 'preferred', valueSet: HL7 + 'ValueSet/basic-resource-type' }))
 add(
   'bind multi: SD_ED_BIND_MULTIPLE_TYPES',
   ['information|business-rule definition-binding StructureDefinition.differential.element[1].binding'],

@@ -40,18 +40,31 @@ const PURPOSES: ReadonlySet<unknown> = new Set([
   'component',
 ])
 
+/** Checks the binding of an element of a differential; it holds for each type of the element that can be bound. */
+export function checkBinding(definition: FhirNode, element: ElementCheck): void {
+  const { run, node } = element
+  const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
+  if (types.filter((type) => BINDABLE.has(type)).length > 1)
+    for (const binding of childrenOf(run, node, 'binding'))
+      run.findings.report(DEFINITION_BINDING, binding, {
+        text: `The binding is for several types of the element: ${types.join(', ')}.`,
+        severity: 'information',
+      })
+  checkBoundTo(definition, element)
+}
+
 /** Checks what an element is bound to: a value set that is known, with the codes that are meant; only experiments, and examples, use experiments. */
-export function checkBinding(definition: FhirNode, { run, node, place }: ElementCheck): void {
+export function checkBoundTo(definition: FhirNode, { run, node, place }: ElementCheck): void {
   const types = childrenOf(run, node, 'type').flatMap((type) => textOf(type, 'code') ?? [])
   const bound = types.length > 0 ? types : (place?.slots.map(({ type }) => type) ?? [])
   for (const binding of childrenOf(run, node, 'binding')) {
-    const say = (text: string, severity: 'error' | 'warning' | 'information'): void =>
-      run.findings.report(DEFINITION_BINDING, binding, { text, severity })
-    if (types.filter((type) => BINDABLE.has(type)).length > 1)
-      say(`The binding is for several types of the element: ${types.join(', ')}.`, 'information')
     const canonical = textOf(binding, 'valueSet')
     const whole = WHOLE.get(canonical ?? '')
-    if (whole !== undefined) say(`The binding allows all codes of ${whole}, including those that make no sense as values.`, 'warning')
+    if (whole !== undefined)
+      run.findings.report(DEFINITION_BINDING, binding, {
+        text: `The binding allows all codes of ${whole}, including those that make no sense as values.`,
+        severity: 'warning',
+      })
     if (canonical !== undefined && !canonical.startsWith('#') && whole === undefined && canBind(run.model, bound))
       checkValueSet(run, binding, canonical)
     for (const extension of childrenOf(run, binding, 'extension'))

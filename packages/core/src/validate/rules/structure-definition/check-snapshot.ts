@@ -8,6 +8,7 @@ import { placeOf } from '../../profile/element-at-path.js'
 import { isMarked } from './check-changes.js'
 import { checkSnapshotExpressions } from './check-elements.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
+import { checkBoundTo } from './check-element-binding.js'
 import { characteristicProblems, checkNamedProfiles, DEFINITION_BINDING } from './check-types.js'
 import { isSingle, type ElementCheck } from './element-place.js'
 import { isOfType } from './snapshot-problem.js'
@@ -23,15 +24,21 @@ export function checkSnapshot(run: Run, definition: FhirNode): void {
     checkMembers(run, element, isConstraint)
     if ((textOf(element, 'path') ?? '').includes('.')) checkValues(run, element, element.value)
     checkSupport(run, element, element.value)
-    if (isConstraint) checkProfiled(run, element)
+    const placed = placedElement(run, element)
+    if (isConstraint) checkProfiled(placed)
+    checkBoundTo(definition, placed)
     checkKeys(run, element, keys)
   }
 }
 
-/** Checks what a profile says of an element besides what the definitions of FHIR do. */
-function checkProfiled(run: Run, node: FhirNode): void {
+function placedElement(run: Run, node: FhirNode): ElementCheck {
   const path = textOf(node, 'path') ?? ''
-  const element = { run, node, path, place: placeOf(run.model, path) }
+  return { run, node, path, place: placeOf(run.model, path) }
+}
+
+/** Checks what a profile says of an element besides what the definitions of FHIR do. */
+function checkProfiled(element: ElementCheck): void {
+  const { run, node } = element
   for (const text of characteristicProblems(run, node)) run.findings.report(DEFINITION_BINDING, node, { text })
   checkSliced(element)
   checkDefaultValue(element)
