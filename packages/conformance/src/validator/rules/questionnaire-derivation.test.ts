@@ -33,6 +33,7 @@ describe('a questionnaire that derives from another', () => {
   }
   const own = (members: JsonObject): JsonObject => ({ linkId: 'a', type: 'string', maxLength: 5, ...members })
   const choice = (members: JsonObject): JsonObject => ({ linkId: 'b', type: 'choice', ...members })
+  const DERIVED_FROM = 'questionnaire-derived-from Questionnaire.derivedFrom[0]'
   const DERIVED = 'error questionnaire-derived-item Questionnaire.item[0]'
   test.each<[string, JsonObject, readonly string[]]>([
     ['keeps items', derived('compliesWith', [own({}), choice({ answerOption: [{ valueString: 'x' }] })]), []],
@@ -57,12 +58,13 @@ describe('a questionnaire that derives from another', () => {
       derived('extends', [{ linkId: 'd', type: 'string', definition: 'http://a.org/d#y' }]),
       ['information questionnaire-derived-item Questionnaire.item[0].definition'],
     ],
+    ['may be inspired', derived('inspiredBy', [own({ type: 'text' })]), [`information ${DERIVED_FROM}.extension[0].value.ofType(Coding)`]],
+    ['says it by a known code', derived('copies', [own({})]), [`warning ${DERIVED_FROM}.extension[0].value.ofType(Coding)`]],
     [
-      'may be inspired',
-      derived('inspiredBy', [own({ type: 'text' })]),
-      ['information questionnaire-derived-from Questionnaire.derivedFrom[0]'],
+      'says it by a value',
+      { ...derived('extends', [own({})]), _derivedFrom: [{ extension: [{ url: `${BASE}questionnaire-derivationType` }] }] },
+      [`warning ${DERIVED_FROM}.extension[0]`],
     ],
-    ['says it by a known code', derived('copies', [own({})]), ['warning questionnaire-derived-from Questionnaire.derivedFrom[0]']],
   ])('%s', async (_, resource, expected) => {
     expect(await findingsOf(resource, [origin], KINDS)).toEqual(expected)
   })

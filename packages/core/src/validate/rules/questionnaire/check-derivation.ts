@@ -1,7 +1,6 @@
 import { quoted } from '../../../errors/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
-import { extensionValues } from '../../profile/value-rule.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
@@ -32,10 +31,11 @@ export function checkDerivedFrom(run: Run, node: FhirNode): void {
     if (typeof base.value !== 'string' || base.value.startsWith('#')) continue
     const found = run.definitions.definition('Questionnaire', base.value)
     if (found === PENDING) continue
-    const mode = modeOf(base)
-    const fault = found === undefined ? 'could not be found' : FAULTS.get(mode)
-    if (fault !== undefined) report(run, base, { fault, isFine: found !== undefined && mode === 'inspiredBy' })
-    else if (found !== undefined) checkDerivedItems(run, node, { form: readForm(base.value, found), isExtended: mode === 'extends' })
+    const { mode, at } = derivationOf(run, base)
+    const fault = FAULTS.get(mode)
+    if (found === undefined) report(run, base, { at: base, fault: 'could not be found' })
+    else if (fault !== undefined) report(run, base, { at, fault, ...(mode === 'inspiredBy' && { severity: 'information' }) })
+    else checkDerivedItems(run, node, { form: readForm(base.value, found), isExtended: mode === 'extends' })
   }
 }
 
@@ -46,9 +46,17 @@ const FAULTS: ReadonlyMap<string, string> = new Map([
   ['inspiredBy', 'is only an inspiration (inspiredBy)'],
 ])
 
-function modeOf({ extra }: FhirNode): string {
-  const coding = extensionValues(extra ?? {}, DERIVATION_TYPE)[0]
-  return isObject(coding) ? knownMode(coding) : ''
+/** In which way a questionnaire derives from another, and what says it: the extension, or its value. */
+interface Derivation {
+  readonly mode: string
+  readonly at: FhirNode
+}
+
+function derivationOf(run: Run, base: FhirNode): Derivation {
+  const extension = childrenOf(run, base, 'extension').find((one) => textOf(one, 'url') === DERIVATION_TYPE)
+  if (extension === undefined) return { mode: '', at: base }
+  const [value] = childrenOf(run, extension, 'value')
+  return isObject(value?.value) ? { mode: knownMode(value.value), at: value } : { mode: '', at: extension }
 }
 
 function knownMode(coding: JsonObject): string {
@@ -56,10 +64,16 @@ function knownMode(coding: JsonObject): string {
   return coding['system'] === DERIVATIONS && ['extends', 'compliesWith', 'inspiredBy'].includes(code) ? code : 'unknown'
 }
 
-function report(run: Run, base: FhirNode, { fault, isFine }: { fault: string; isFine: boolean }): void {
-  run.findings.report(QUESTIONNAIRE_DERIVED_FROM, base, {
+interface Unchecked {
+  readonly at: FhirNode
+  readonly fault: string
+  readonly severity?: 'information'
+}
+
+function report(run: Run, base: FhirNode, { at, fault, severity }: Unchecked): void {
+  run.findings.report(QUESTIONNAIRE_DERIVED_FROM, at, {
     text: `The questionnaire ${quoted(String(base.value))} ${fault}, so the derivation is not checked.`,
-    ...(isFine && { severity: 'information' }),
+    ...(severity !== undefined && { severity }),
   })
 }
 
