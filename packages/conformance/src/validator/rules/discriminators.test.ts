@@ -16,5 +16,11 @@ add(
   claiming,
   [sliced('pattern', '$this')],
 )
+add(
+  'whose slices tell nothing of a text: Could_not_match_discriminator_for_slice_in_profile',
+  ['error|processing slicing-unsound Patient.name[0]'],
+  claiming,
+  [sliced('value', 'text')],
+)
 add('whose slices tell something', [], claiming, [sliced('pattern', '$this', { patternHumanName: { use: 'official' } })])
 add('with slices by a coded element', [], claiming, [sliced('value', 'use')])

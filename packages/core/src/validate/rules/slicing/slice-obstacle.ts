@@ -42,26 +42,20 @@ function obstacleAt({ discriminator: { type, path }, wanted, general, isBindable
       ? undefined
       : `neither demands nor forbids ${quoted(path)}, which its discriminator asks for`
   if (mayBeBound || (type !== 'value' && type !== 'pattern')) return undefined
-  return wanted.some(tellsValue)
+  return wanted.some(tellsValue) || (general !== undefined && general.bindings.length > 0)
     ? undefined
     : `has no fixed value, pattern, binding or cardinality at ${quoted(path)}, which its discriminator asks for`
 }
 
-const BINDABLE: ReadonlySet<string> = new Set([
-  'CodeableConcept',
-  'Coding',
-  'code',
-  'string',
-  'uri',
-  'url',
-  'canonical',
-  'Quantity',
-  'Extension',
-])
+const CODED: ReadonlySet<string> = new Set(['CodeableConcept', 'Coding', 'code', 'Quantity', 'Extension'])
+
+/** Texts that only the examples of choices are bound in, as in the answers of questionnaires. */
+const TEXTS: ReadonlySet<string> = new Set(['string', 'uri', 'url', 'canonical'])
 
 function isBindable({ model }: Run, type: string, child: string | undefined): boolean {
-  const types = child === undefined ? [type] : (model.type(type)?.elements.get(child) ?? []).map((slot) => slot.type)
-  return types.some((one) => BINDABLE.has(one))
+  if (child === undefined) return CODED.has(type) || TEXTS.has(type)
+  const slots = model.type(type)?.elements.get(child) ?? []
+  return slots.some((slot) => CODED.has(slot.type) || (slot.isChoice && TEXTS.has(slot.type)))
 }
 
 /** Whether a rule says anything by which values can be distinguished. */
