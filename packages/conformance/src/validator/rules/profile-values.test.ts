@@ -55,6 +55,36 @@ const CASES: readonly (readonly [string, JsonObject, JsonObject, readonly string
     ['error value-limit Patient.birthDate'],
   ],
   [
+    'a limit of a date by what is no time',
+    { path: 'Patient.birthDate', maxValueQuantity: { value: 1, system: 'http://unitsofmeasure.org', code: 'kg' } },
+    { birthDate: '2025-12-31' },
+    ['error value-limit Patient.birthDate'],
+  ],
+  [
+    'a limit of a date by a unit that is not of UCUM',
+    { path: 'Patient.birthDate', maxValueQuantity: { value: 1, system: 'http://a.org/units', code: 'a' } },
+    { birthDate: '2025-12-31' },
+    ['error value-limit Patient.birthDate'],
+  ],
+  [
+    'a date after a limit of days and a part of one',
+    { path: 'Patient.birthDate', maxValueQuantity: { value: 1.5, system: 'http://unitsofmeasure.org', code: 'd' } },
+    { birthDate: '2026-01-05' },
+    ['error value-limit Patient.birthDate'],
+  ],
+  [
+    'a date within a limit of days and a part of one',
+    { path: 'Patient.birthDate', maxValueQuantity: { value: 1.5, system: 'http://unitsofmeasure.org', code: 'd' } },
+    { birthDate: '2026-01-02' },
+    [],
+  ],
+  [
+    'a date within a limit of years',
+    { path: 'Patient.birthDate', maxValueQuantity: { value: 1, system: 'http://unitsofmeasure.org', code: 'a' } },
+    { birthDate: '2025-12-31' },
+    [],
+  ],
+  [
     'an element within one type of a choice',
     inChoice,
     { multipleBirthInteger: 1 },

@@ -7,7 +7,7 @@ import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, numberTextOf } from '../../run/nodes.js'
 import type { DemandRule, Run } from '../../run/run.js'
 import { base64Length } from '../primitive/number-and-bytes.js'
-import { quantityProblem, type LimitProblem } from './quantity-limit.js'
+import { quantityProblem, UCUM, type LimitProblem } from './quantity-limit.js'
 
 const VALUE_LIMIT: FindingDefinition = defineFinding('value-limit', 'error', 'invalid', 'Use a value within the limits of the element.')
 
@@ -60,9 +60,11 @@ function limitFault({ type, value }: FhirNode, limit: LimitRule): LimitProblem |
   if (isObject(value) && type.name === 'Quantity') return { text: `The limit of a Quantity must be a Quantity, not a ${limit.type}.` }
   if (!MOMENTS.has(type.name) || !DURATIONS.has(limit.type) || !isObject(limit.value)) return undefined
   if (limit.value['comparator'] !== undefined) return { text: 'A limit of dates and times by a Duration must not have a comparator.' }
-  return Number.isInteger(limit.value['value'])
+  const unit = calendarUnit(limit.value)
+  if (unit === undefined) return { text: 'A limit of dates and times by a Duration must have a unit of time of UCUM.' }
+  return Number.isInteger(limit.value['value']) || (typeof limit.value['value'] === 'number' && !WHOLE.has(unit))
     ? undefined
-    : { text: 'A limit of dates and times by a Duration must be a whole number of units.' }
+    : { text: `A limit of dates and times by a Duration must be a whole number of ${unit}s.` }
 }
 
 /** What to compare a value with; `undefined` when the limit is of a type that says nothing about it. */
@@ -172,14 +174,22 @@ const CALENDAR: ReadonlyMap<string, string> = new Map([
   ['h', 'hour'],
   ['min', 'minute'],
   ['s', 'second'],
+  ['ms', 'millisecond'],
 ])
+
+/** Units that differ in length, so that a part of one is no duration, and the smallest. */
+const WHOLE: ReadonlySet<string> = new Set(['year', 'month', 'millisecond'])
 
 /** The moment that lies a duration before or after another, as dateTime; `undefined` when the quantity is not a duration in UCUM. */
 function momentFrom(moment: Date, duration: unknown, direction: 1 | -1): string | undefined {
   if (!isObject(duration)) return undefined
-  const unit = CALENDAR.get(stringAt(duration, 'code') ?? '')
+  const unit = calendarUnit(duration)
   const amount = duration['value']
   if (unit === undefined || typeof amount !== 'number') return undefined
   const found = addDuration(temporalOf(moment), { kind: 'quantity', value: decimalOf(direction * amount), unit })
   return found === undefined ? undefined : temporalText(found)
+}
+
+function calendarUnit(duration: JsonObject): string | undefined {
+  return duration['system'] === UCUM ? CALENDAR.get(stringAt(duration, 'code') ?? '') : undefined
 }

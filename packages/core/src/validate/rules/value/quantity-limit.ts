@@ -1,7 +1,8 @@
 import type { UnitConversion } from '../../../fhirpath/index.js'
 import { stringAt, type JsonObject } from '../../../json/index.js'
 
-const UCUM = 'http://unitsofmeasure.org'
+/** The system of units that limits are compared in. */
+export const UCUM = 'http://unitsofmeasure.org'
 
 /** A Quantity and a least (-1) or greatest (1) value for it. */
 export interface LimitedQuantity {
