@@ -104,7 +104,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[Slices](${R4}/profiling.html#slicing) of the extensions of a primitive element hold like others, also where a profile has its elements in another order than the base.`,
   },
   {
-    probes: /x\/(pi|attrNoQ|attrDup|two|decl|doctype|trail|prefix|prefixDiv|styleUrl)$|xh\/(imgJs|expr)$|rule\/instructions: /,
+    probes: /x\/(pi|attrNoQ|attrDup|two|decl|doctype|trail|prefix|prefixDiv|styleUrl)$|xh\/(imgJs|expr|pi|doctype)$|rule\/instructions: /,
     why: `[A narrative](${R4}/narrative.html#xhtml) is one well-formed div without document type and processing instructions that loads no styles and runs no scripts.`,
   },
   {
@@ -148,7 +148,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore): a cohort has none.`,
   },
   {
-    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj|refs\/grp)$/,
+    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj|refs\/grp|tgtRel\/(two|unk|mix))$/,
     why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed. Theirs looks at it only with \`assumeValidRestReferences\`.`,
   },
   {
@@ -165,15 +165,16 @@ export const DECIDED: readonly ProbeDecision[] = [
   },
   {
     probes:
-      /(bind\/required\/\w+\/(unkAnd|sno|snoVer2?|snoBad|loinc)|bqty\/kg|vsf\/(imp|filterUnk|supp)\/\w+|c\/(required|ext)\/noSysZ|nosys\/coding\/required\/whole\d\/a)$|rule\/what is not known: /,
+      /(bind\/required\/\w+\/(unkAnd|sno|snoVer2?|snoBad|loinc)|bqty\/kg|vsf\/(imp|filterUnk|supp)\/\w+|c\/(required|ext)\/noSysZ|nosys\/coding\/required\/whole\d\/a|b\/noSys\/Coding\/required)$|rule\/what is not known: /,
     why: `[A required binding](${R4}/terminologies.html#required) wants one code of the value set, for units too: what it lacks is an error without a server, and what is not known is none.`,
   },
   {
-    probes: /((bind\/extensible\/some\/(html|hl7no|thoNo|v2old|v3old)|q\/hl7unk)$|rule\/unknown: )/,
+    probes:
+      /((bind\/extensible\/some\/(html|hl7no|thoNo|v2old|v3old)|q\/hl7unk|sysb?\/(html|valuesetHtml|hl7|cm)|sid\/icd9de)$|rule\/unknown: )/,
     why: `[A uri](${R4}/datatypes.html#uri) need not resolve: a code system that is not known is a warning, or noted where nothing binds the code.`,
   },
   {
-    probes: /((bind\/extensible\/some\/rel|vsf\/verNo\/zz)$|rule\/systems: )/,
+    probes: /((bind\/extensible\/some\/rel|vsf\/verNo\/zz|sysb?\/(frag|rel|valueset))$|rule\/systems: )/,
     why: `[system](${R4}/datatypes-definitions.html#Coding.system) is an absolute URI, and defines the code, whatever version a value set names.`,
   },
   {

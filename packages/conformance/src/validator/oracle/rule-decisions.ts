@@ -10,7 +10,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[eld-11](${R4}/elementdefinition.html#invs) and its like hold for elements whose type is stated by the base, too.`,
   },
   {
-    probes: /(\/slicingBadD$|rule\/discriminators: )/,
+    probes: /(\/slicingBadD$|slice\/(badPath|unparse)$|rule\/discriminators: )/,
     why: `[discriminator.path](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator.path) leads to an element of what is sliced.`,
   },
   {
@@ -195,5 +195,31 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
   {
     probes: /sm\/translate\/contained(Unk)?$/,
     why: `[translate](${R4}/valueset-map-transform.html#expansion) names a map, which may be contained, and is referred to by that.`,
+  },
+  {
+    probes: /ref\/(document|collection)\/(under|type|long)$/,
+    why: `[A literal reference](${R4}/references.html#literal) that is relative is a type of resource and an id, each in its form.`,
+  },
+  { probes: /xver\/(noChange3?|same|ok(3|4b|5))$/, why: 'Theirs needs the definitions of the other release.', isLimit: true },
+  {
+    probes: /sec\/none$/,
+    why: `[security](${R4}/resource-definitions.html#Meta.security): labels without a code are not the same for that.`,
+  },
+  {
+    probes: /(snap\/root\/(fixed|pattern|defaultValue)String|spec\/rootFixed)$/,
+    why: `[fixed\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.fixed_x_) is the value of the element in instances; the first element is the resource itself, not a text.`,
+  },
+  {
+    probes: /bp\/patFixOther$/,
+    why: `[pattern\\[x\\]](${R4}/elementdefinition-definitions.html#ElementDefinition.pattern_x_): the pattern of the base holds in profiles on it, so a fixed value fits it.`,
+  },
+  { probes: /on\/nameOk\//, why: 'Theirs takes the family name for a given name, a prefix and a suffix, too.', isLimit: true },
+  {
+    probes: /on\/tgt\/two$/,
+    why: `[targetProfile](${R4}/elementdefinition-definitions.html#ElementDefinition.type.targetProfile): the target fits one of the profiles.`,
+  },
+  {
+    probes: /b\/expUnk\/Coding\/(extensible|preferred)$/,
+    why: `[An extensible binding](${R4}/terminologies.html#extensible) allows other codes, and a preferred one any.`,
   },
 ]

@@ -53,7 +53,8 @@ function checkForm(run: Run, node: FhirNode, reference: string): void {
     !reference
       .slice(reference.indexOf('?') + 1)
       .split('&')
-      .every((part) => QUERY.test(part))
+      // One after the last parameter ends the query.
+      .every((part, index, parts) => QUERY.test(part) || (part === '' && index > 0 && index === parts.length - 1))
   )
     run.findings.report(REFERENCE, node, {
       text: `The conditional reference ${quoted(reference)} is not a valid search.`,

@@ -177,7 +177,7 @@ const CALENDAR: ReadonlyMap<string, string> = new Map([
   ['ms', 'millisecond'],
 ])
 
-/** Units that differ in length, so that a part of one is no duration, and the smallest. */
+/** Units that differ in length, so that a part of one has no certain length, and the smallest unit. */
 const WHOLE: ReadonlySet<string> = new Set(['year', 'month', 'millisecond'])
 
 /** The moment that lies a duration before or after another, as dateTime; `undefined` when the quantity is not a duration in UCUM. */
