@@ -48,7 +48,7 @@ function unexpected(token: string): string {
 
 function otherContent(text: string, offset: number): string | undefined {
   if (text.trim() === '') return 'it is empty'
-  if (offset === text.indexOf('<') && text.slice(0, offset).trim() === '') return 'it is XML or HTML, of which nothing is read'
+  if (offset === text.indexOf('<') && text.slice(0, offset).trim() === '') return 'it is XML or HTML; only JSON is read'
   const before = text.slice(0, offset).trim()
   if (!before.endsWith('}') || !isJson(before)) return undefined
   return text.charAt(offset) === '{'

@@ -178,7 +178,7 @@ describe('what is read of a FHIR package', () => {
 
   test.each([
     ['', 'it is empty'],
-    ['<Patient/>', 'it is XML or HTML, of which nothing is read'],
+    ['<Patient/>', 'it is XML or HTML; only JSON is read'],
   ])('once what a file is that is not JSON: %j', async (text, reason) => {
     await writeFile(at('other.json'), text)
     const { summary } = await loaded(at('other.json'))
@@ -187,7 +187,7 @@ describe('what is read of a FHIR package', () => {
   })
 
   test.each<[name: string, text: string, refused: readonly [place: string, reason: string]]>([
-    ['x.json', '<Patient xmlns="http://hl7.org/fhir"/>', ['x.json:1:1', 'it is XML or HTML, of which nothing is read.']],
+    ['x.json', '<Patient xmlns="http://hl7.org/fhir"/>', ['x.json:1:1', 'it is XML or HTML; only JSON is read.']],
     ['e.json', ' \n', ['e.json:2:1', 'it is empty.']],
     [
       'n.json',

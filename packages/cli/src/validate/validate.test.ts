@@ -57,7 +57,7 @@ describe('findings as text', () => {
   })
 
   test.each([
-    ['XML', '<Patient/>', '1:1', 'it is XML or HTML, of which nothing is read'],
+    ['XML', '<Patient/>', '1:1', 'it is XML or HTML; only JSON is read'],
     ['nothing', ' \n', '2:1', 'it is empty'],
     [
       'lines of NDJSON',
