@@ -5,7 +5,6 @@ import type {
   CapabilityStatementRestResourceInteraction,
   CapabilityStatementRestResourceOperation,
 } from 'fhir/r4.js'
-import { isImported } from 'fhir-ops/internal/code-system'
 import type { SearchParameter } from 'fhir-ops/internal/search'
 import { resourceTypes } from 'fhir-ops/internal/storage'
 import { terminologyCapabilities } from 'fhir-ops/terminology'
@@ -84,11 +83,13 @@ export function capabilityStatement({
   }
 }
 
-/** What the terminology operations can do. */
-export function terminologyStatement({ baseUrl, ctx, startedAt }: Service): ReturnType<typeof terminologyCapabilities> {
+/** What the terminology operations can do, with the urls of the code systems that they know. */
+export function terminologyStatement(
+  { baseUrl, startedAt }: Service,
+  codeSystems: readonly string[],
+): ReturnType<typeof terminologyCapabilities> {
   const base = `${baseUrl}${FHIR_PATH}`
   const url = `${base}/metadata?mode=terminology`
-  const codeSystems = (ctx.codeSystems ?? []).filter((system) => !isImported(system)).map((system) => system.url)
   return terminologyCapabilities({ url, base, version, name: 'FhirOps', title: 'fhir-ops', date: startedAt, codeSystems })
 }
 

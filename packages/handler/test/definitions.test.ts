@@ -1,8 +1,9 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryConceptStore, memoryStorage } from 'fhir-ops/memory'
+import { packageLayer } from 'fhir-ops/packages'
 import { r4 } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { askFhir, at, startServer, USER, type Reply, type RunningServer } from './running-server.js'
+import { askFhir, at, send, startServer, USER, type Reply, type RunningServer } from './running-server.js'
 
 const GENDER = 'http://hl7.org/fhir/ValueSet/administrative-gender'
 let running: RunningServer
@@ -74,6 +75,11 @@ describe('the definitions that engines use', () => {
     const { json } = await get('/CodeSystem?url=http://a.example/cs')
     expect(at(json, 'entry', 0, 'resource')).toMatchObject({ version: '2026-01', content: 'not-present', count: 7 })
     expect((await get(`/CodeSystem/${String(at(json, 'entry', 0, 'resource', 'id'))}`)).status).toBe(200)
+  })
+
+  it('are listed by the TerminologyCapabilities, which say nothing of stored code systems where callers need a token', async () => {
+    await put('CodeSystem', 'kept', { url: 'http://stored.example', status: 'active', content: 'complete' })
+    expect(await listedSystems(running)).toEqual(['http://a.example/cs'])
   })
 
   it('are hidden by what is stored under their id, and cannot be changed', async () => {
@@ -172,3 +178,42 @@ it('a search says when a source of definitions cannot be listed', async () => {
   ])
   expect(at(plain.json, 'entry')).toBeUndefined()
 })
+
+describe('the TerminologyCapabilities of an open server', () => {
+  it('list stored code systems and those of packages that have concepts, as they are at the moment', async () => {
+    const { indexer, definitions, ...release } = r4()
+    const storage = memoryStorage([], { indexer })
+    const cs = (url: string, content: string): { url: string; status: string; content: string } => ({ url, status: 'active', content })
+    const file = (resource: { url: string }): { name: string; type: string; url: string; text: string } => ({
+      name: 'CodeSystem.json',
+      type: 'CodeSystem',
+      url: resource.url,
+      text: JSON.stringify({ resourceType: 'CodeSystem', ...resource }),
+    })
+    const files = [file(cs('http://b.example', 'fragment')), file(cs('http://c.example', 'not-present'))]
+    const packaged = packageLayer({
+      name: 'a.package',
+      version: '1.0.0',
+
+      dependencies: new Map(),
+      definitions: files,
+    })
+    const context = createContext({ storage, ...release, definitions: [packaged, ...definitions] })
+    const open = await startServer({ storage, context, auth: 'off' })
+    const store = (id: string, members: object): Promise<Reply> =>
+      askFhir(open, `/CodeSystem/${id}`, { method: 'PUT', body: JSON.stringify({ resourceType: 'CodeSystem', id, ...members }) })
+    expect(await listedSystems(open)).toEqual(['http://b.example'])
+    await store('a', cs('http://a.example', 'complete'))
+    await store('s', { ...cs('http://s.example', 'supplement'), supplements: 'http://a.example' })
+    expect(await listedSystems(open)).toEqual(['http://a.example', 'http://b.example'])
+    await askFhir(open, '/CodeSystem/a', { method: 'DELETE' })
+    expect(await listedSystems(open)).toEqual(['http://b.example'])
+    await open.stop()
+  })
+})
+
+async function listedSystems(server: RunningServer): Promise<unknown[]> {
+  const { status, json } = await send(`${server.base}/fhir/R4/metadata?mode=terminology`)
+  expect(status).toBe(200)
+  return ((at(json, 'codeSystem') as object[] | undefined) ?? []).map((system) => at(system, 'uri'))
+}

@@ -12,7 +12,7 @@ export interface CapabilitiesOptions {
   readonly date: string
   /** Base address of the operations. */
   readonly base: string
-  /** Urls of the code systems that are known without a resource. Default: none. */
+  /** Urls of the code systems that the operations know. Default: none. */
   readonly codeSystems?: readonly string[]
 }
 

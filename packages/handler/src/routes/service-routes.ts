@@ -1,6 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { openApiDocument } from '../openapi/document.js'
 import { capabilityStatement, terminologyStatement } from '../capability-statement.js'
+import { supportedSystems } from '../content/supported-systems.js'
 import { fhirText, jsonAnswer, jsonText, type Answer } from '../http/answer.js'
 import { onlyValue } from '../http/target.js'
 import type { SmartConfiguration } from '../options.js'
@@ -9,13 +10,13 @@ import type { Exchange, Route } from '../exchange.js'
 
 /** What anybody may ask: what the service can do, whether it lives, and whether it is ready. */
 export function serviceRoutes(service: Service, routes: readonly Route[]): readonly Route[] {
-  let terminology: string | undefined
+  const systems = supportedSystems({ ctx: service.ctx, withStored: service.isOpen })
   const statements: Statements = {
     full: keptOnceMade(async () =>
       JSON.stringify(capabilityStatement({ service, routes, authorization: await statedConfiguration(service) })),
     ),
     withoutAuthorization: () => JSON.stringify(capabilityStatement({ service, routes, authorization: {} })),
-    terminology: () => (terminology ??= JSON.stringify(terminologyStatement(service))),
+    terminology: async () => JSON.stringify(terminologyStatement(service, await systems())),
   }
   const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing', answer: { json: { type: 'object' } } } as const
   const own: readonly Route[] = [
@@ -54,17 +55,17 @@ function keptOnceMade(make: () => Promise<string>): () => Promise<string> {
   }
 }
 
-/** Texts of the statements, each made when it is first asked for. */
+/** Texts of the statements; the first two are made once, when they are first asked for. */
 interface Statements {
   readonly full: () => Promise<string>
   /** While the host cannot say where tokens come from, all else is said. */
   readonly withoutAuthorization: () => string
-  readonly terminology: () => string
+  readonly terminology: () => Promise<string>
 }
 
 async function metadata(statements: Statements, { target }: Exchange): Promise<Answer> {
   const mode = onlyValue(target.query, 'mode') ?? 'full'
-  if (mode === 'terminology') return fhirText(200, statements.terminology())
+  if (mode === 'terminology') return fhirText(200, await statements.terminology())
   if (mode !== 'full' && mode !== 'normative')
     throw new OperationError('parameter-value', 'The mode must be full, normative or terminology.')
   return fhirText(200, await statements.full().catch(() => statements.withoutAuthorization()))
