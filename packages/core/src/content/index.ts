@@ -1,6 +1,6 @@
 export { canonicalOf, formatCanonical, withoutVersion, type Canonical } from './canonical.js'
 export { definitionEntries, definitionKeys, definitionOf, definitionParam } from './definition.js'
-export type { Kept, Revised } from './kept.js'
+export { keptWhile, type Kept, type Revised } from './kept.js'
 export type { RequestDefinitions, ContentLayer, Definition, DefinitionKey } from './layer.js'
 export { packLayer, packOf, type PackOptions, type PackReader } from './pack-layer.js'
 export { requestLayer, storageLayer } from './layers.js'

@@ -1,8 +1,9 @@
 import type { OperationContext } from 'fhir-ops/context'
 import { isImported } from 'fhir-ops/internal/code-system'
-import { pacedResource } from 'fhir-ops/internal/context'
+import { keptWhile, type Kept } from 'fhir-ops/internal/content'
+import { createPace, pacedResource } from 'fhir-ops/internal/context'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { allMatches } from 'fhir-ops/storage'
+import { allMatches, type Storage } from 'fhir-ops/storage'
 
 /** What the list of supported code systems is made with. */
 export interface SupportedSystemsOptions {
@@ -13,53 +14,54 @@ export interface SupportedSystemsOptions {
 
 /**
  * Makes the list of code systems that the terminology operations know besides those of the FHIR release: computed, imported, of packages and, if
- * `withStored` is set, stored ones. The list is made again when the definitions have changed. Stored ones need a storage that tells its revision.
+ * `withStored` is set, stored ones. Stored ones need a storage that reports its revision. The list is made again when something of it has changed.
  *
  * @returns A function that gives their urls, each once, in ascending order.
  */
 export function supportedSystems({ ctx, withStored }: SupportedSystemsOptions): () => Promise<readonly string[]> {
-  const { definitions = [], concepts } = ctx
-  const stored = withStored && ctx.storage.revision !== undefined
-  const content = keptUntilChanged(
-    async () => {
-      const revisions = definitions.map(async (layer) => layer.revision?.() ?? 0)
-      return JSON.stringify(await Promise.all([...revisions, stored && ctx.storage.revision?.()]))
-    },
-    async () => [...(await packagedSystems(ctx)), ...(stored ? await storedSystems(ctx) : [])],
-  )
-  const computed = (ctx.codeSystems ?? []).filter((system) => !isImported(system)).map(({ url }) => url)
+  const { definitions = [], concepts, storage } = ctx
+  const stored = withStored && storage.revision !== undefined ? [storage] : []
+  const unchanged = keptWhile([...definitions, ...stored, ...(concepts === undefined ? [] : [concepts])])
+  let last: { readonly kept: Kept; readonly urls: Promise<readonly string[]> } | undefined
   return async () => {
-    const imported = ((await concepts?.systems()) ?? []).map(({ url }) => url)
-    return [...new Set([...computed, ...imported, ...(await content())])].sort()
-  }
-}
-
-/** What `make` gave last, while `revision` says the same. What failed is made again. */
-function keptUntilChanged<T>(revision: () => Promise<string>, make: () => Promise<T>): () => Promise<T> {
-  let kept: { readonly revision: string; readonly made: Promise<T> } | undefined
-  return async () => {
-    const current = await revision()
-    if (kept?.revision === current) return kept.made
-    const made = make()
-    const entry = { revision: current, made }
-    kept = entry
-    made.catch(() => {
-      if (kept === entry) kept = undefined
+    const kept = await unchanged()
+    if (kept !== undefined && last?.kept === kept) return last.urls
+    const urls = urlsIn(ctx, stored)
+    if (kept !== undefined) last = { kept, urls }
+    urls.catch(() => {
+      if (last?.urls === urls) last = undefined
     })
-    return made
+    return urls
   }
 }
 
-async function packagedSystems({ definitions = [] }: OperationContext): Promise<readonly string[]> {
-  const listed = await Promise.all(definitions.map(async (layer) => (await layer.all?.('CodeSystem')) ?? []))
-  // The definitions of the release come with its version, which the CapabilityStatement has.
-  const own = listed.flat().filter(({ isOfRelease }) => isOfRelease !== true)
-  return own.filter(({ resource }) => hasConcepts(resource)).map(({ url }) => url)
+async function urlsIn(ctx: OperationContext, stored: readonly Storage[]): Promise<readonly string[]> {
+  const computed = (ctx.codeSystems ?? []).filter((system) => !isImported(system))
+  const imported = (await ctx.concepts?.systems()) ?? []
+  const urls = [...computed, ...imported].map(({ url }) => url)
+  urls.push(...(await packagedSystems(ctx)))
+  for (const storage of stored) urls.push(...(await storedSystems(storage, ctx)))
+  return [...new Set(urls)].sort()
 }
 
-async function storedSystems({ storage, scheduler }: OperationContext): Promise<readonly string[]> {
+/** The definitions of the release are left out: they come with its version, which the CapabilityStatement has. */
+async function packagedSystems({ definitions = [], scheduler }: OperationContext): Promise<readonly string[]> {
+  const pace = createPace({ scheduler })
+  const urls: string[] = []
+  for (const layer of definitions)
+    for (const definition of (await layer.all?.('CodeSystem')) ?? []) {
+      if (definition.isOfRelease === true) continue
+      await pace.step()
+      if (hasConcepts(definition.resource)) urls.push(definition.url)
+    }
+  return urls
+}
+
+async function storedSystems(storage: Storage, { scheduler }: OperationContext): Promise<readonly string[]> {
+  const pace = createPace({ scheduler })
   const urls: string[] = []
   for await (const match of allMatches(storage, { type: 'CodeSystem', where: { kind: 'and', conditions: [] }, maxBytes: PAGE_BYTES })) {
+    await pace.step()
     const resource = await pacedResource(match, scheduler)
     const url = stringAt(resource, 'url')
     if (url !== undefined && hasConcepts(resource)) urls.push(url)
