@@ -1,4 +1,4 @@
-import type { JWTPayload, JWTVerifyOptions } from 'jose'
+import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose'
 import { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } from 'jose/errors'
 import type { KeySource } from './issuer-keys.js'
 
@@ -19,18 +19,18 @@ export async function signedPayload(keys: KeySource, token: string, checks: JWTV
     return payload
   } catch (error) {
     if (!(error instanceof JWKSMultipleMatchingKeys)) throw error
-    return payloadByOneOf(error, token, checks)
+    const { payload } = await firstVerified(error, (key) => jwtVerify(token, key, checks))
+    return payload
   }
 }
 
 /** @param fitting Gives the keys, without those that cannot be used. */
-async function payloadByOneOf(fitting: JWKSMultipleMatchingKeys, token: string, checks: JWTVerifyOptions): Promise<JWTPayload> {
-  const { jwtVerify } = await import('jose/jwt/verify')
+async function firstVerified<T>(fitting: JWKSMultipleMatchingKeys, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
   let tried = 0
   for await (const key of fitting) {
     if (tried++ === MAX_TRIED) break
     try {
-      return (await jwtVerify(token, key, checks)).payload
+      return await verify(key)
     } catch (error) {
       if (!(error instanceof JWSSignatureVerificationFailed)) throw error
     }

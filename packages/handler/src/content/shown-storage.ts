@@ -9,8 +9,8 @@ import { pageBytes, shownPage, type Part } from './reach.js'
 const PAGE = 1_000
 
 /**
- * The storage without the resources that a rule of the host hides from the caller: they are not read, found or counted. Which resources those are is known of
- * each by itself only, so what is counted is gone through, and a chain goes through all.
+ * The storage without the resources that a rule of the host hides from the caller: they are not read, found or counted. The rule decides about one
+ * resource at a time, so counting reads all matches. Chains also follow references to hidden resources.
  */
 export function shownStorage(ctx: OperationContext, caller: Caller): Storage {
   const { storage } = ctx
@@ -50,7 +50,8 @@ export function shownStorage(ctx: OperationContext, caller: Caller): Storage {
   })
 }
 
-function shownHistory(history: ResourceHistory, isRead: (type: string, id: string) => boolean): ResourceHistory {
+/** The history without the versions of resources that `isRead` refuses. */
+export function shownHistory(history: ResourceHistory, isRead: (type: string, id: string) => boolean): ResourceHistory {
   return {
     version: async (type, id, versionId) => (isRead(type, id) ? history.version(type, id, versionId) : undefined),
     async page(query) {

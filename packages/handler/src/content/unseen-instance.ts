@@ -1,9 +1,9 @@
 import type { OperationContext } from 'fhir-ops/context'
-import { wrappedStorage, type ResourceHistory, type Storage } from 'fhir-ops/storage'
+import { wrappedStorage, type Storage } from 'fhir-ops/storage'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
 import { isReached } from './reach.js'
-import { shownStorage } from './shown-storage.js'
+import { shownHistory, shownStorage } from './shown-storage.js'
 
 /** A resource by its address. */
 interface Address {
@@ -12,8 +12,8 @@ interface Address {
 }
 
 /**
- * The request of an operation, with a storage that lacks what a rule of the host hides from its caller, and the resource that it is called on where its caller may not know of it: whatever the operation would say of one
- * that does not exist, of its parameters before that, or nothing at all, it says then.
+ * The request of an operation as its caller may see it: with a storage that lacks what a rule of the host hides, and that lacks the resource that the
+ * operation is called on if the caller must not know of it. So the operation answers as if neither existed.
  */
 export function asSeen(exchange: Exchange): Awaitable<Exchange> {
   const { caller, ctx, params } = exchange
@@ -45,7 +45,7 @@ function storageWithout(storage: Storage, isHidden: (type: string, id: string) =
   const { history } = storage
   return wrappedStorage({
     capabilities: storage.capabilities,
-    history: history && historyWithout(history, isHidden),
+    history: history && shownHistory(history, (type, id) => !isHidden(type, id)),
     revision: storage.revision,
     changes: storage.changes,
     scan: storage.scan,
@@ -55,15 +55,4 @@ function storageWithout(storage: Storage, isHidden: (type: string, id: string) =
     write: (entries) => storage.write(entries),
     close: () => storage.close(),
   })
-}
-
-/** An operation asks for the history of its own resource only. */
-function historyWithout(history: ResourceHistory, isHidden: (type: string, id: string) => boolean): ResourceHistory {
-  return {
-    version: async (type, id, versionId) => (isHidden(type, id) ? undefined : history.version(type, id, versionId)),
-    async page(query) {
-      const page = await history.page(query)
-      return { ...page, items: page.items.filter(({ type, id }) => !isHidden(type, id)) }
-    },
-  }
 }
