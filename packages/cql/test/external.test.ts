@@ -7,6 +7,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cqlLanguage, cqlOperations, evaluateCql, literalText, type ExternalFunctions, type Value } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { libraryWith, type LibraryJson } from './library.fixture.js'
 
 const { types, ...release } = r4()
 let translator: CqlTranslator
@@ -14,18 +15,11 @@ beforeAll(async () => {
   translator = await createTranslator({ model: types })
 })
 
-const contentOf = (text: string): object[] => [{ contentType: 'text/cql', data: btoa(text) }]
-const library = (text: string, name = 'Risk', include = ''): { readonly resourceType: string; readonly [member: string]: unknown } => ({
-  resourceType: 'Library',
-  id: name.toLowerCase(),
-  url: `http://x/Library/${name}`,
-  name,
-  version: '1',
-  status: 'active',
-  content: contentOf(
+const library = (text: string, name = 'Risk', include = ''): LibraryJson =>
+  libraryWith(
+    name,
     `library ${name} version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${include}\ncontext Patient\n${text}`,
-  ),
-})
+  )
 
 const context = (...resources: readonly object[]): OperationContext =>
   createContext({

@@ -2,16 +2,10 @@ import { evaluateMeasure } from 'fhir-ops/evaluate'
 import { memoryStorage } from 'fhir-ops/memory'
 import { describe, expect, it } from 'vitest'
 import { contextOver, languagesOf, putOf, type Json } from './ward.fixture.js'
+import { libraryWith } from './library.fixture.js'
 
-const libraryOf = (name: string, lines: readonly string[]): Json => ({
-  resourceType: 'Library',
-  id: name.toLowerCase(),
-  url: `http://x/Library/${name}`,
-  name,
-  version: '1',
-  status: 'active',
-  content: [{ contentType: 'text/cql', data: btoa([`library ${name} version '1'`, `using FHIR version '4.0.1'`, ...lines].join('\n')) }],
-})
+const libraryOf = (name: string, lines: readonly string[]): Json =>
+  libraryWith(name, [`library ${name} version '1'`, `using FHIR version '4.0.1'`, ...lines].join('\n'))
 /** Functions with the names of those of FHIRHelpers that do something else. */
 const OTHER = libraryOf('Other', [
   'context Patient',

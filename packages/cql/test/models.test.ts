@@ -5,6 +5,7 @@ import { validate } from 'fhir-ops/validate'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cqlChecker, evaluateCql, literalText } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { libraryWith } from './library.fixture.js'
 
 const { types, indexer, ...release } = r4()
 let translator: CqlTranslator
@@ -40,24 +41,14 @@ const readings = (more = ''): string => `<?xml version="1.0" encoding="UTF-8"?>
 
 type Json = { readonly resourceType: string; readonly [member: string]: unknown }
 
-const libraryOf = (name: string, text: string, contentType: string, more: object = {}): Json => ({
-  resourceType: 'Library',
-  id: name.toLowerCase(),
-  url: `http://x/Library/${name}`,
-  name,
-  version: '1',
-  status: 'active',
-  content: [{ contentType, data: btoa(text) }],
-  ...more,
-})
 const modelOf = (text = readings(), more: object = {}): Json =>
-  libraryOf('Clinic-ModelInfo', text, 'application/xml', { version: '1.0.0', ...more })
+  libraryWith('Clinic-ModelInfo', text, { version: '1.0.0', ...more }, 'application/xml')
 const HEAD = `library Main version '1'
 using Clinic version '1.0.0'
 include FHIRHelpers version '4.4.000'
 context Patient
 `
-const main = (text: string, more: object = {}): Json => libraryOf('Main', text, 'text/cql', more)
+const main = (text: string, more: object = {}): Json => libraryWith('Main', text, more)
 
 const subject = { reference: 'Patient/p' }
 const observation = (id: string, more: object): Json => ({ resourceType: 'Observation', id, status: 'final', subject, ...more })
@@ -99,7 +90,7 @@ describe('CQL text that uses a model of profiles', () => {
     expect(await valueOf('Patient.birthDate', context(modelOf(undefined, { url })), HEAD, { relatedArtifact })).toBe('@1980-06-02')
     const published = context(modelOf(undefined, { url: 'http://hl7.org/fhir/us/cql/Library/Clinic-ModelInfo' }))
     expect(await valueOf('Patient.birthDate', published)).toBe('@1980-06-02')
-    const included = libraryOf('Part', `${HEAD.replace('Main', 'Part')}define Born: Patient.birthDate`, 'text/cql')
+    const included = libraryWith('Part', `${HEAD.replace('Main', 'Part')}define Born: Patient.birthDate`)
     const head = "library Main version '1'\nusing FHIR version '4.0.1'\ninclude Part version '1'\ncontext Patient\n"
     expect(await valueOf('Part.Born', context(modelOf(), included), head)).toBe('@1980-06-02')
   })
@@ -126,7 +117,7 @@ describe('CQL text that uses a model of profiles', () => {
   })
 
   it('is refused where libraries use a model in two versions', async () => {
-    const included = libraryOf('Part', `${HEAD.replace('Main', 'Part').replace('1.0.0', '2.0.0')}define Born: 1`, 'text/cql')
+    const included = libraryWith('Part', `${HEAD.replace('Main', 'Part').replace('1.0.0', '2.0.0')}define Born: 1`)
     const head = HEAD.replace('include', "include Part version '1'\ninclude")
     await expect(valueOf('Part.Born', context(modelOf(), included), head)).rejects.toMatchObject({ code: 'not-supported' })
   })

@@ -6,6 +6,7 @@ import { createSessions } from 'fhir-ops/sessions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cqlOperations, evaluateCql } from '../src/index.js'
 import { createTranslator } from '../src/translator/index.js'
+import { libraryWith, type LibraryJson } from './library.fixture.js'
 
 type Handler = ReturnType<typeof createHandler>
 let handler: Handler
@@ -46,19 +47,8 @@ beforeAll(async () => {
 })
 afterAll(() => handler.close())
 
-function library(name: string, text: string): { readonly resourceType: string; readonly id: string; readonly [member: string]: unknown } {
-  const content = [{ contentType: 'text/cql', data: btoa(text) }]
-  const type = { coding: [{ code: 'logic-library' }] }
-  return {
-    resourceType: 'Library',
-    id: name.toLowerCase(),
-    url: `http://x/Library/${name}`,
-    name,
-    version: '1',
-    status: 'active',
-    type,
-    content,
-  }
+function library(name: string, text: string): LibraryJson {
+  return libraryWith(name, text, { type: { coding: [{ code: 'logic-library' }] } })
 }
 
 /** What the tests look at of Parameters and OperationOutcomes. */

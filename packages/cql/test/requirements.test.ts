@@ -5,6 +5,7 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cqlLanguage } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
+import { libraryWith, type LibraryJson } from './library.fixture.js'
 
 const { types, ...release } = r4()
 let translator: CqlTranslator
@@ -12,20 +13,10 @@ beforeAll(async () => {
   translator = await createTranslator({ model: types })
 })
 
-const library = (name: string, text: string): { resourceType: string; id: string; url: string; [member: string]: unknown } => ({
-  resourceType: 'Library',
-  id: name.toLowerCase(),
-  url: `http://x/Library/${name}`,
-  version: '1',
-  status: 'active',
-  type: { coding: [{ code: 'logic-library' }] },
-  content: [
-    {
-      contentType: 'text/cql',
-      data: btoa(`library ${name} version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${text}`),
-    },
-  ],
-})
+const library = (name: string, text: string): LibraryJson =>
+  libraryWith(name, `library ${name} version '1'\nusing FHIR version '4.0.1'\ninclude FHIRHelpers version '4.0.1'\n${text}`, {
+    type: { coding: [{ code: 'logic-library' }] },
+  })
 const COMMON = library(
   'Common',
   `valueset "Visits": 'http://x/ValueSet/visits'

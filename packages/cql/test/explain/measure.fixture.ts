@@ -1,6 +1,7 @@
 import { r4 } from '@fhir-ops/r4'
 import { createContext, type OperationContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
+import { libraryWith } from '../library.fixture.js'
 
 /** A measure of four populations: adults with diabetes whose HbA1c was measured in the period and is low, without hospice. */
 export const DIABETES = `library Diabetes version '1.2'
@@ -39,16 +40,8 @@ export interface Resource {
   readonly [member: string]: unknown
 }
 
-export const libraryOf = (name: string, text: string, version = '1'): Resource => ({
-  resourceType: 'Library',
-  id: name.toLowerCase(),
-  url: `http://x/Library/${name}`,
-  name,
-  version,
-  status: 'active',
-  type: { coding: [{ code: 'logic-library' }] },
-  content: [{ contentType: 'text/cql', data: btoa(text) }],
-})
+export const libraryOf = (name: string, text: string, version = '1'): Resource =>
+  libraryWith(name, text, { version, type: { coding: [{ code: 'logic-library' }] } })
 export const valueSetOf = (id: string, system: string, ...codes: readonly string[]): Resource => ({
   resourceType: 'ValueSet',
   id,
