@@ -1,5 +1,5 @@
 import type { Random } from '../../fuzz/random.js'
-import type { Parameter, Question } from './questions.js'
+import { subsumptionIn, type Parameter, type Question } from './questions.js'
 import type { Definition, World } from './world.js'
 
 /** Code systems of a guide, by what they are like. */
@@ -183,7 +183,7 @@ export function guideQuestionsOf(random: Random, world: World): readonly Questio
     ...world.valueSets.map(({ url }) => expansionOf(random, url)),
     ...world.valueSets.map(({ url }) => validationOf(random, world, url)),
     ...[LOCAL, TESTS].map((url) => validationInSystem(random, world, url)),
-    subsumptionOf(random, world),
+    subsumptionIn(random, world, CLINICAL),
     translationOf(random, world),
   ]
 }
@@ -243,18 +243,6 @@ function validationInSystem(random: Random, world: World, url: string): Question
       { name: 'url', valueUri: url },
       { name: 'code', valueCode: code },
       ...(display === undefined ? [] : [{ name: 'display', valueString: display }]),
-    ],
-  }
-}
-
-function subsumptionOf(random: Random, world: World): Question {
-  const known = world.codes.get(CLINICAL) ?? []
-  return {
-    operation: 'subsumes',
-    parameters: [
-      { name: 'system', valueUri: CLINICAL },
-      { name: 'codeA', valueCode: random.one(known) },
-      { name: 'codeB', valueCode: random.one(known) },
     ],
   }
 }

@@ -112,7 +112,11 @@ function codingOf(random: Random, world: World): Coding {
 }
 
 function subsumptionOf(random: Random, world: World): Question {
-  const system = random.one(['http://x/cs/a', 'http://x/cs/b'])
+  return subsumptionIn(random, world, random.one(['http://x/cs/a', 'http://x/cs/b']))
+}
+
+/** Whether one code of a code system subsumes another. */
+export function subsumptionIn(random: Random, world: World, system: string): Question {
   const known = world.codes.get(system) ?? []
   return {
     operation: 'subsumes',

@@ -138,6 +138,14 @@ export const REASONS: readonly Reason[] = [
   { name: 'exception', right: 'ours', why: 'The validator ended with an exception.', isLimit: true },
 ]
 
+/** Names of the reasons by which ours is right without the paragraph that says so. */
+export function uncitedReasons(reasons: readonly Reason[]): readonly string[] {
+  const uncited = reasons.filter(
+    ({ right, isLimit, why }) => right === 'ours' && isLimit !== true && !/\]\(https:\/\/[^\s)#]+#[^\s)]+\)/.test(why),
+  )
+  return uncited.map(({ name }) => name)
+}
+
 /** A decision: what differs, and its reason. */
 export interface Row {
   readonly side: 'ours' | 'theirs'

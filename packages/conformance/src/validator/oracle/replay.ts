@@ -1,7 +1,7 @@
 import type { Case, Origin, Run } from './case.js'
-import { mark } from './cases.js'
+import { mark, type Planned } from './cases.js'
 import { answerTo, compared, type Comparison, type Difference } from './differences.js'
-import { ROWS, type Row } from './decisions.js'
+import { ROWS, type Reason, type Row } from './decisions.js'
 import { without, type OriginFacts, type RunFacts } from './facts.js'
 import { ourIssues, type Issue } from './issue.js'
 
@@ -21,10 +21,6 @@ export interface Replay {
   readonly stale: string[]
 }
 
-export function newReplay(): Replay {
-  return { runs: 0, verdicts: 0, errors: 0, warnings: 0, reasons: new Map(), decisions: new Set(), undecided: new Map(), stale: [] }
-}
-
 /** How cases are judged here, and what decides where the answers differ. */
 export interface Judge {
   readonly issuesOf: (asked: Case) => Promise<readonly Issue[]>
@@ -33,14 +29,30 @@ export interface Judge {
 
 const OF_RELEASE: Judge = { issuesOf: ourIssues, rows: ROWS }
 
-/** An origin, and what the oracle said of it. */
-export interface Asked {
-  readonly origin: Origin
-  readonly facts: OriginFacts
+/** Compares our answers to all origins and their runs with the facts. */
+export async function replayed(
+  planned: readonly Planned[],
+  facts: ReadonlyMap<string, OriginFacts>,
+  judge: Judge = OF_RELEASE,
+): Promise<Replay> {
+  const replay = newReplay()
+  for (const { name, make } of planned) {
+    const known = facts.get(name)
+    if (known === undefined) replay.stale.push(name)
+    else await replayOrigin(replay, { origin: await make(), facts: known }, judge)
+  }
+  return replay
 }
 
-/** Compares our answers to an origin and its runs with the facts. */
-export async function replayOrigin(replay: Replay, { origin, facts }: Asked, judge: Judge = OF_RELEASE): Promise<void> {
+function newReplay(): Replay {
+  return { runs: 0, verdicts: 0, errors: 0, warnings: 0, reasons: new Map(), decisions: new Set(), undecided: new Map(), stale: [] }
+}
+
+async function replayOrigin(
+  replay: Replay,
+  { origin, facts }: { readonly origin: Origin; readonly facts: OriginFacts },
+  judge: Judge,
+): Promise<void> {
   const { name, base, runs } = origin
   const ours = await judge.issuesOf(base)
   if (mark(base) !== facts.mark) {
@@ -85,4 +97,11 @@ function count(replay: Replay, place: string, { verdict, errors, warnings, diffe
 function note({ undecided }: Replay, place: string, { side, issue, change }: Difference): void {
   const key = `${side} ${issue.severity} ${issue.rule} (${change})`
   undecided.set(key, [...(undecided.get(key) ?? []), `${place} at ${issue.place}`])
+}
+
+/** The tables of the page on conformance. */
+export function tablesOf({ runs, verdicts, errors, warnings, reasons }: Replay, all: readonly Reason[]): string {
+  const share = (count: number): string => `${count} (${((100 * count) / Math.max(1, runs)).toFixed(1)} %)`
+  const rows = all.map(({ name, right, why }) => `| ${name} | ${reasons.get(name) ?? 0} | ${right} | ${why} |\n`)
+  return `| runs | same verdict | errors at the same places | warnings too |\n|---|---|---|---|\n| ${runs} | ${share(verdicts)} | ${share(errors)} | ${share(warnings)} |\n\n| difference | runs | right | why |\n|---|---|---|---|\n${rows.join('')}`
 }
