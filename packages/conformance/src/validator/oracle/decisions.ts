@@ -140,10 +140,13 @@ export const REASONS: readonly Reason[] = [
 
 /** Names of the reasons by which ours is right without the paragraph that says so. */
 export function uncitedReasons(reasons: readonly Reason[]): readonly string[] {
-  const uncited = reasons.filter(
-    ({ right, isLimit, why }) => right === 'ours' && isLimit !== true && !/\]\(https:\/\/[^\s)#]+#[^\s)]+\)/.test(why),
-  )
-  return uncited.map(({ name }) => name)
+  return reasons.filter(({ right, isLimit, why }) => right === 'ours' && isLimit !== true && !citesParagraph(why)).map(({ name }) => name)
+}
+
+/** Whether a text has a link to a paragraph: `[name](https://host/page#paragraph)`. */
+function citesParagraph(text: string): boolean {
+  const links = text.split('](https://').map((rest) => rest.slice(0, Math.max(0, rest.indexOf(')'))))
+  return links.slice(1).some((link) => /^[^\s#]+#[^\s#]+$/.test(link))
 }
 
 /** A decision: what differs, and its reason. */
