@@ -51,8 +51,10 @@ describe('fhir-ops.config.json', () => {
     ['another choice', { serve: { log: 'some' } }, `${file}:3:12: serve.log must be equal to one of the allowed values: failures, all`],
     ['what the option refuses', { serve: { cors: ['https://a.example/x'] } }, `${file}: serve.cors: It must be an origin`],
     ['a list', '[]', `${file}:1:1: the file must be object`],
-    ['no JSON', '{\n  "serve": {\n}', `${file}:3:2: this is not JSON`],
-    ['a comma too many', '{\n  "serve": {},\n}', `${file}:3:1: this is not JSON`],
+    ['no JSON', '{\n  "serve": {\n}', `${file}:3:2: this is not JSON: unexpected end of the text.`],
+    ['a comma too many', '{\n  "serve": {},\n}', `${file}:3:1: this is not JSON: unexpected`],
+    ['nothing', ' \n', `${file} is empty: delete it, or write {} into it.`],
+    ['XML', '<config/>', `${file}:1:1: this is not JSON: it is XML or HTML; only JSON is read.`],
   ])('is refused with the place: %s', async (_, config, message) => {
     expect(await command(config, ...LOOKUP)).toMatchObject({ status: 2, out: '', err: expect.stringContaining(message) })
   })

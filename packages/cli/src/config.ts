@@ -4,6 +4,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { isObject, placeIn, readJsonSource, type JsonObject, type JsonSource } from 'fhir-ops/internal/json'
 import { didYouMean, nearest } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
+import { faultIn } from './json-fault.js'
 
 /** A file with options, as it was read. */
 export interface ConfigFile {
@@ -17,9 +18,10 @@ export interface ConfigFile {
  * @throws {OperationError} `parameter-value` with line and column for what is not JSON, a member that is not known, and a value that its option does not take.
  */
 export function applyConfig(root: Command, { file, text }: ConfigFile): void {
+  if (text.trim() === '') throw wrong(`${file} is empty: delete it, or write {} into it.`)
+  const fault = faultIn(text)
+  if (fault !== undefined) throw wrong(`${file}:${fault.line}:${fault.column}: this is not JSON: ${fault.text}.`)
   const source = finished(readJsonSource(text, { positions: true }))
-  const [problem] = [...(source.fault === undefined ? [] : [source.fault]), ...source.repairs]
-  if (problem !== undefined) throw wrong(`${placeOf(file, text, problem.offset)}: this is not JSON`)
   const check = new Ajv2020({ strict: false, verbose: true, code: { optimize: false } }).compile(configSchema(root))
   if (!check(source.value)) throw wrong(messageOf(file, source, check.errors?.[0]))
   const config = isObject(source.value) ? source.value : {}

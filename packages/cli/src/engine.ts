@@ -8,6 +8,8 @@ import { unitConversion, unitsOfMeasure } from '@fhir-ops/registries/ucum'
 import { snomed } from '@fhir-ops/snomed'
 import type { Io } from './io.js'
 import { load } from './load/loader.js'
+import { readingOf } from './load/reading.js'
+import { filesIn } from './load/sources.js'
 import { prepare } from './load/prepare.js'
 import { loadReports } from './load/report.js'
 import { openStorage, type Engine, type OpenedStorage, type StorageOptions } from './storage.js'
@@ -67,7 +69,11 @@ async function engineOver(opened: OpenedStorage, options: EngineOptions, io: Io)
   if (options.load !== undefined && options.load.length > 0) {
     const { knowsPackages } = options
     const reports = loadReports(io, { knowsPackages })
-    await load(options.load, { storage: opened.storage, prepare: (sources) => prepare(sources, indexer), ...reports })
+    await load(readingOf(await filesIn(options.load)), {
+      storage: opened.storage,
+      prepare: (sources) => prepare(sources, indexer),
+      ...reports,
+    })
   }
   return { ctx, indexer, sessionStore: opened.sessions, close: opened.close }
 }

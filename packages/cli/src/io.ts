@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { stripVTControlCharacters } from 'node:util'
-import { decodeUtf8 } from 'fhir-ops/internal/text'
-import { refusePacked } from './files.js'
+import { decodingUtf8 } from 'fhir-ops/internal/text'
+import { refusingPacked } from './files.js'
 import type { Engine } from './storage.js'
 
 /** What can stand at the end of a line, each a whole word, and the part of it that is there. */
@@ -13,6 +13,8 @@ export interface Io {
   readonly err: (line: string) => void
   /** Standard input to its end. @throws {OperationError} `body-invalid` where it is packed, or not UTF-8. */
   readonly stdin: () => Promise<string>
+  /** The same in pieces, as they arrive. Default: all at once, as `stdin` gives it. */
+  readonly stdinPieces?: () => AsyncIterable<string>
   /** Standard input line by line, with a prompt and completion on a terminal. */
   readonly lines?: (completer: Completer) => AsyncIterable<string>
   /** Draws a line instead of the one drawn before; an empty one takes it away. Absent where `err` is not a terminal. */
@@ -48,14 +50,19 @@ function terminalIo(): Io {
     isColoured: showsColours(process.stderr),
     ...(process.stderr.isTTY && { draw }),
     lines: promptedLines,
-    async stdin() {
-      const chunks: Buffer[] = []
-      for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
-      const bytes = Buffer.concat(chunks)
-      refusePacked(bytes, 'Standard input')
-      return decodeUtf8(bytes, 'Standard input')
-    },
+    stdin: wholeInput,
+    stdinPieces: standardInput,
   }
+}
+
+async function wholeInput(): Promise<string> {
+  let text = ''
+  for await (const piece of standardInput()) text += piece
+  return text
+}
+
+function standardInput(): AsyncIterable<string> {
+  return decodingUtf8(refusingPacked(process.stdin, 'Standard input'), 'Standard input')
 }
 
 function showsColours(stream: NodeJS.WriteStream): boolean {

@@ -31,6 +31,17 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     expect([status, err]).toEqual([0, expect.not.stringContaining('EPIPE')])
   })
 
+  test('says by its status whether resources are valid, although nobody reads its findings to the end', async () => {
+    const many = Array.from({ length: 400 }, (_, n) => ({ resourceType: 'Patient', id: `p${n}`, active: 'yes' }))
+    const child = spawn(process.execPath, [MAIN, 'validate', '-'])
+    child.stdout.destroy()
+    let err = ''
+    child.stderr.on('data', (data) => (err += String(data)))
+    child.stdin.end(many.map((patient) => JSON.stringify(patient)).join('\n'))
+    const status = await new Promise((resolve) => child.once('close', resolve))
+    expect([status, err]).toEqual([1, expect.not.stringMatching(/EPIPE|\n\s+at /)])
+  })
+
   test('succeeds when nobody reads its messages', async () => {
     const child = spawn(process.execPath, [MAIN, 'expand', 'http://hl7.org/fhir/ValueSet/administrative-gender'])
     child.stderr.destroy()

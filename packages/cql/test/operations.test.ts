@@ -420,7 +420,10 @@ describe('Library/$evaluate', () => {
 
   it('names what is wrong in the text, and not that the translator failed by it', async () => {
     const { status, json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: '1 +' }))
-    expect([status, json.issue[0]?.details.text]).toEqual([422, 'The CQL has errors: Syntax error at <EOF> (line 1, column 3).'])
+    expect([status, json.issue[0]?.details.text]).toEqual([
+      422,
+      'The CQL has errors: Syntax error at the end of the text (line 1, column 3).',
+    ])
   })
 
   it('names the library of which the text is', async () => {

@@ -9,7 +9,8 @@ import { load, type LoadOptions, type LoadSummary } from '../load/loader.js'
 import { prepare } from '../load/prepare.js'
 import { loadReports } from '../load/report.js'
 import { progressOn } from '../progress.js'
-import { filesIn } from '../load/sources.js'
+import { filesIn, isStandardInput } from '../load/sources.js'
+import { readingInput, readingOf, type Reading } from '../load/reading.js'
 import { checkIsKept, wholeNumber, wordsOption } from './options.js'
 import { isResourceType } from 'fhir-ops/storage'
 import { resourceTypes } from 'fhir-ops/internal/storage'
@@ -35,7 +36,10 @@ const MAX_THREADS = 64
 export function loadCommand(io: Io): Command {
   return new Command('load')
     .description('Load resources into a storage. Exit status 1 when some were refused; the others are loaded.')
-    .argument('<paths...>', 'JSON, Bundle or NDJSON files (also .gz), FHIR packages (.tgz), or folders of them')
+    .argument(
+      '<paths...>',
+      'JSON, Bundle or NDJSON files (also .gz), FHIR packages (.tgz), or folders of them; - for a resource, a Bundle or NDJSON from standard input',
+    )
     .requiredOption('--storage <storage>', 'sqlite:FILE, postgres:URL or http:URL')
     .addOption(wordsOption())
     .option('--resume', 'skip resources that are already stored with the same content, for example to resume an aborted load')
@@ -47,10 +51,10 @@ export function loadCommand(io: Io): Command {
 async function loadInto(paths: readonly string[], options: LoadCommandOptions, io: Io): Promise<void> {
   checkIsKept(options.storage, ', or use serve --load')
   // Before the storage is opened: a name that is wrong makes no file.
-  await filesIn(paths)
+  const reading = isStandardInput(paths) ? readingInput(io) : readingOf(await filesIn(paths))
   const engine = await openEngine({ storage: options.storage, create: true, toFill: true, words: options.words }, io)
   try {
-    const { refused } = await loadWith(paths, options, { engine, io })
+    const { refused } = await loadWith(reading, options, { engine, io })
     if (refused.length > 0) throw new Exit(1)
   } finally {
     await close(engine, io)
@@ -71,7 +75,7 @@ interface Place {
 }
 
 async function loadWith(
-  paths: readonly string[],
+  reading: Reading,
   { threads: count, resume = false, words = false }: LoadCommandOptions,
   { engine, io }: Place,
 ): Promise<LoadSummary> {
@@ -81,10 +85,10 @@ async function loadWith(
     resume,
     ...loadReports(io),
   }
-  if (count === 0) return load(paths, { ...common, prepare: (sources) => prepare(sources, indexer) })
+  if (count === 0) return load(reading, { ...common, prepare: (sources) => prepare(sources, indexer) })
   const threads = indexingThreads(count, { words })
   try {
-    return await load(paths, { ...common, prepare: async (sources) => threads.prepare(sources), ahead: count * BATCHES_PER_THREAD })
+    return await load(reading, { ...common, prepare: async (sources) => threads.prepare(sources), ahead: count * BATCHES_PER_THREAD })
   } finally {
     await threads.close()
   }

@@ -4,11 +4,11 @@ import { OperationError } from 'fhir-ops/errors'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { Exit, interrupted } from '../exit.js'
 import type { Io } from '../io.js'
-import type { Source } from '../load/sources.js'
+import { isStandardInput, type Source } from '../load/sources.js'
 import { progressOn } from '../progress.js'
 import { checkInOrder, checkSource, type Asked } from '../validate/check-in-order.js'
 import { fixAll, writeFixed } from '../validate/fix-source.js'
-import { changedFiles, inputsAt, isStandardInput, type Inputs } from '../validate/input-files.js'
+import { changedFiles, inputsAt, type Inputs } from '../validate/input-files.js'
 import {
   FINDING_LEVELS,
   formatOption,

@@ -6,6 +6,8 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { load } from '../load/loader.js'
 import { prepare } from '../load/prepare.js'
+import { readingOf } from '../load/reading.js'
+import { filesIn } from '../load/sources.js'
 import { run } from '../program.js'
 import { exportResources, folder, lines } from './export-resources.js'
 
@@ -30,7 +32,7 @@ describe('an export', () => {
     ])
     expect((await readdir(at('all'))).sort()).toEqual(['Group.ndjson', 'Patient.ndjson'])
     const copy = memoryStorage()
-    const summary = await load([at('all')], { storage: copy, prepare: (sources) => prepare(sources, () => []) })
+    const summary = await load(readingOf(await filesIn([at('all')])), { storage: copy, prepare: (sources) => prepare(sources, () => []) })
     expect([summary.loaded, summary.refused]).toEqual([1_235, []])
   })
 

@@ -13,7 +13,7 @@ import { indexingThreads } from './indexing-threads.js'
 import { load, type LoadSummary } from './loader.js'
 import { prepare } from './prepare.js'
 import { loadReports } from './report.js'
-import { readingOf } from './reading.js'
+import { readingInput, readingOf } from './reading.js'
 import { entriesIn, filesIn, linesIn, sourcesIn, textOf } from './sources.js'
 
 let folder = ''
@@ -40,9 +40,14 @@ async function placesOf(sources: AsyncIterable<{ readonly place: string }>): Pro
   return places
 }
 
+function typeAndId(place: string): [type: string, id: string] {
+  const [type = '', id = ''] = place.split('/')
+  return [type, id]
+}
+
 async function loaded(...paths: readonly string[]) {
   const storage = memoryStorage()
-  const summary = await load(paths, { storage, prepare: (sources) => prepare(sources, () => []) })
+  const summary = await load(readingOf(await filesIn(paths)), { storage, prepare: (sources) => prepare(sources, () => []) })
   return { storage, summary }
 }
 
@@ -230,9 +235,33 @@ function tarEntry([name, text]: readonly [string, string]): Buffer {
 describe('how far a load has come', () => {
   test('is told by the bytes that were read of all files', async () => {
     const reading = readingOf(await filesIn([at('a.ndjson'), at('sub/c.json')]))
-    const shares: number[] = [reading.share()]
+    const shares: unknown[] = [reading.share()]
     for await (const batch of reading.batches()) shares.push(batch.length, reading.share())
     expect(shares).toEqual([0, 3, 1])
+  })
+})
+
+describe('what is read of standard input', () => {
+  test.each<[string, string, readonly string[]]>([
+    ['NDJSON', `${patient('p1')}\n\n${patient('p2')}\r\n`, ['Patient/p1', 'Patient/p2']],
+    ['a Bundle on several lines', bundle, ['Observation/o1']],
+    ['one line', patient('p1'), ['Patient/p1']],
+  ])('%s, in whatever pieces it comes', async (_, text, stored) => {
+    for (const size of [1, 40, text.length]) {
+      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size))
+      const storage = memoryStorage()
+      const reading = readingInput({ stdin: async () => text, stdinPieces: () => Readable.from(pieces) })
+      await load(reading, { storage, prepare: (sources) => prepare(sources, () => []) })
+      const found = await Promise.all(stored.map(async (place) => storage.read(...typeAndId(place))))
+      expect(found.map((resource) => `${resource?.type}/${resource?.id}`)).toEqual(stored)
+      expect(reading.share()).toBeUndefined()
+    }
+  })
+
+  test('line by line, so that what was stored before a damage stays, and the place of what is refused is its line', async () => {
+    const reading = readingInput({ stdin: async () => `${patient('p1')}\n{"resourceType":"Patient"}\n{"resourceType":` })
+    const { loaded, refused } = await load(reading, { storage: memoryStorage(), prepare: (sources) => prepare(sources, () => []) })
+    expect([loaded, refused.map(({ place }) => place)]).toEqual([1, ['stdin:2', 'stdin:3:17']])
   })
 })
 
@@ -275,7 +304,11 @@ describe('batches under way at the same time', () => {
   test.each([0, 3])('the last line of an id is what stays, with %d batches prepared ahead', async (ahead) => {
     await writeFile(at('versions.ndjson'), versions)
     const storage = memoryStorage()
-    await load([at('versions.ndjson')], { storage: unevenStorage(storage), ahead, prepare: async (sources) => prepare(sources, () => []) })
+    await load(readingOf(await filesIn([at('versions.ndjson')])), {
+      storage: unevenStorage(storage),
+      ahead,
+      prepare: async (sources) => prepare(sources, () => []),
+    })
     expect((await storage.read('Patient', 'p0'))?.resource['language']).toBe('l1200')
     expect((await storage.read('Patient', 'p499'))?.resource['language']).toBe('l1699')
     expect((await storage.read('Patient', 'p599'))?.resource['language']).toBe('l1199')
@@ -303,7 +336,7 @@ describe('batches under way at the same time', () => {
   /** The code of the error that ends a load, and how many resources were stored by then. */
   async function stopped(paths: readonly string[], storage: Storage): Promise<readonly unknown[]> {
     const ended: LoadSummary[] = []
-    const failing = load(paths, {
+    const failing = load(readingOf(await filesIn(paths)), {
       storage,
       prepare: (sources) => prepare(sources, () => []),
       onEnd: (summary) => void ended.push(summary),
@@ -327,7 +360,11 @@ describe('a load that is resumed', () => {
     const { storage } = await loaded(folder)
     await storage.write([{ op: 'delete', type: 'Patient', id: 'p1' }])
     await writeFile(at('changed.ndjson'), JSON.stringify({ resourceType: 'Patient', id: 'p2', gender: 'male' }))
-    const again = await load([folder, at('changed.ndjson')], { storage, resume: true, prepare: (sources) => prepare(sources, () => []) })
+    const again = await load(readingOf(await filesIn([folder, at('changed.ndjson')])), {
+      storage,
+      resume: true,
+      prepare: (sources) => prepare(sources, () => []),
+    })
     // p2 stands in the folder twice now, as it was and as it is.
     expect([again.loaded, again.unchanged]).toEqual([4, 3])
     expect((await storage.read('Patient', 'p1'))?.versionId).toBe('3')

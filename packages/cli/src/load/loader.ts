@@ -2,8 +2,8 @@ import type { PackageManifest } from 'fhir-ops/internal/packages'
 import { stampedText } from 'fhir-ops/internal/storage'
 import { allMatches, type PutEntry, type Storage, type StoredResource } from 'fhir-ops/storage'
 import type { Prepare, Prepared, Refusal } from './prepare.js'
-import { readingOf, type Reading } from './reading.js'
-import { filesIn, type Source } from './sources.js'
+import type { Reading } from './reading.js'
+import type { Source } from './sources.js'
 
 /** What a load did. */
 export interface LoadSummary {
@@ -21,8 +21,8 @@ export interface LoadSummary {
 export interface LoadProgress {
   /** Resources that are in the storage: acknowledged, or found there. */
   readonly stored: number
-  /** Which part of the files was read, from 0 to 1. */
-  readonly share: number
+  /** Which part of the files was read, from 0 to 1; `undefined` where nobody knows how long they are. */
+  readonly share: number | undefined
 }
 
 /** What `load` works with. */
@@ -40,14 +40,13 @@ export interface LoadOptions {
 }
 
 /**
- * Stores every resource of the paths, in batches that are stored as a whole or not at all. While the storage writes, the next ones are
+ * Stores every resource that is read, in batches that are stored as a whole or not at all. While the storage writes, the next ones are
  * prepared. A resource that cannot be stored is refused with its place and does not stop the others.
  *
- * @throws {OperationError} when a path names nothing or cannot be read, or the storage fails; what was written before stays.
+ * @throws {OperationError} when something cannot be read, or the storage fails; what was written before stays.
  */
-export async function load(paths: readonly string[], options: LoadOptions): Promise<LoadSummary> {
+export async function load(reading: Reading, options: LoadOptions): Promise<LoadSummary> {
   const start = performance.now()
-  const reading = readingOf(await filesIn(paths))
   const writer = batchWriter(options.storage)
   const tally: Tally = { refused: [], unchanged: 0 }
   const summary = (): LoadSummary => ({

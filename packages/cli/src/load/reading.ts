@@ -1,12 +1,13 @@
 import type { PackageManifest } from 'fhir-ops/internal/packages'
-import { entriesIn, type PackagePlace, type Source, type SourceFile } from './sources.js'
+import type { Io } from '../io.js'
+import { entriesIn, sourcesOfInput, withEntries, type PackagePlace, type Source, type SourceFile } from './sources.js'
 
 /** Files on their way into a storage. */
 export interface Reading {
   /** @yields Their resources, in order, as many at a time as are stored together. */
   batches(): AsyncGenerator<readonly Source[], void, undefined>
-  /** Which part of the bytes was read, from 0 to 1. */
-  share(): number
+  /** Which part of the bytes was read, from 0 to 1; `undefined` where nobody knows how many there are. */
+  share(): number | undefined
   /** The packages so far, in order. */
   packages(): readonly PackageManifest[]
 }
@@ -15,12 +16,28 @@ const BATCH = 500
 
 /** Starts to read files. */
 export function readingOf(files: readonly SourceFile[]): Reading {
+  return readingAll(files.map(({ path, bytes }) => ({ bytes, entries: () => entriesIn(path) })))
+}
+
+/** Starts to read standard input. */
+export function readingInput(io: Pick<Io, 'stdin' | 'stdinPieces'>): Reading {
+  return readingAll([{ bytes: 0, entries: () => withEntries(sourcesOfInput(io)) }])
+}
+
+/** What is read to its end before the next. */
+interface Part {
+  /** 0 where nobody knows. */
+  readonly bytes: number
+  readonly entries: () => AsyncGenerator<readonly Source[]>
+}
+
+function readingAll(files: readonly Part[]): Reading {
   const books = packageBooks()
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let [bytesBefore, bytesOfFile] = [0, 0]
-  async function* entries(): AsyncGenerator<readonly Source[], void, undefined> {
-    for (const { path, bytes } of files) {
-      for await (const sources of entriesIn(path)) {
+  async function* allEntries(): AsyncGenerator<readonly Source[], void, undefined> {
+    for (const { bytes, entries } of files) {
+      for await (const sources of entries()) {
         bytesOfFile = sources.at(-1)?.readBytes ?? bytes
         yield sources.map((source) => books.enter(source))
       }
@@ -31,7 +48,7 @@ export function readingOf(files: readonly SourceFile[]): Reading {
   return {
     async *batches() {
       let batch: Source[] = []
-      for await (const sources of entries()) {
+      for await (const sources of allEntries()) {
         for (const source of sources) {
           batch.push(source)
           if (batch.length < BATCH) continue
@@ -41,7 +58,7 @@ export function readingOf(files: readonly SourceFile[]): Reading {
       }
       if (batch.length > 0) yield batch
     },
-    share: () => (totalBytes === 0 ? 1 : (bytesBefore + bytesOfFile) / totalBytes),
+    share: () => (totalBytes === 0 ? undefined : (bytesBefore + bytesOfFile) / totalBytes),
     packages: () => books.manifests(),
   }
 }

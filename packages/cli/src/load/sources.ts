@@ -2,6 +2,7 @@ import { constants } from 'node:buffer'
 import { createReadStream, openAsBlob } from 'node:fs'
 import { glob, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
+import { Readable } from 'node:stream'
 import { getSystemErrorMessage, promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
@@ -11,6 +12,7 @@ import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
 import { refusePacked, refusingPacked } from '../files.js'
+import type { Io } from '../io.js'
 import { isJson } from '../json-fault.js'
 
 /** What a definition is in its package. */
@@ -94,8 +96,13 @@ function damageOf(file: string, cause: unknown): OperationError | undefined {
 }
 
 /** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle, as many at a time as are read at once. */
-export async function* entriesIn(path: string): AsyncGenerator<readonly Source[]> {
-  for await (const sources of sourceListsIn(path)) yield sources.flatMap(entriesOf)
+export function entriesIn(path: string): AsyncGenerator<readonly Source[]> {
+  return withEntries(sourceListsIn(path))
+}
+
+/** With the entries of each Bundle in the place of the Bundle. */
+export async function* withEntries(lists: AsyncIterable<readonly Source[]>): AsyncGenerator<readonly Source[]> {
+  for await (const sources of lists) yield sources.flatMap(entriesOf)
 }
 
 function entriesOf(source: Source): readonly Source[] {
@@ -156,6 +163,29 @@ async function* linesOf(file: string): AsyncGenerator<readonly Source[]> {
     }
     yield sources
   }
+}
+
+/** True for no path, and for `-`. @throws {OperationError} `parameter-value` for `-` among others. */
+export function isStandardInput(paths: readonly string[]): boolean {
+  if (paths.length > 1 && paths.includes('-'))
+    throw new OperationError('parameter-value', 'Standard input (-) cannot be read together with files.')
+  return paths.length === 0 || paths[0] === '-'
+}
+
+/** The resources of standard input, as many at a time as are read at once: those of NDJSON, where the first line is JSON by itself, else one. */
+export async function* sourcesOfInput({ stdin, stdinPieces }: Pick<Io, 'stdin' | 'stdinPieces'>): AsyncGenerator<readonly Source[]> {
+  const pieces = stdinPieces?.() ?? Readable.from([await stdin()])
+  const whole: string[] = []
+  let isNdjson: boolean | undefined
+  let line = 0
+  for await (const lines of linesIn(pieces, 'standard input')) {
+    const sources = lines.map((text) => ({ text, place: `stdin:${++line}`, file: 'stdin', line })).filter(({ text }) => text.trim() !== '')
+    const [first] = sources
+    if (first !== undefined) isNdjson ??= isJson(first.text)
+    if (isNdjson === true) yield sources
+    else whole.push(...lines)
+  }
+  if (isNdjson !== true) yield [{ text: whole.join('\n'), place: 'stdin', file: 'stdin', line: 1 }]
 }
 
 async function* definitionsIn(file: string): AsyncGenerator<Source> {

@@ -1,9 +1,8 @@
 import { stat, watch } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { OperationError } from 'fhir-ops/errors'
-import { isJson } from '../json-fault.js'
 import type { Io } from '../io.js'
-import { filesIn, sourcesIn, type Source, type SourceFile } from '../load/sources.js'
+import { filesIn, isStandardInput, sourcesIn, sourcesOfInput, type Source, type SourceFile } from '../load/sources.js'
 
 /** What is to be validated. */
 export interface Inputs {
@@ -31,21 +30,8 @@ export async function inputsAt(paths: readonly string[], io: Io): Promise<Inputs
   return { sources: () => fromFiles(named), bytes: files.reduce((sum, file) => sum + textBytes(file), 0), shareAt: shareOf(files) }
 }
 
-/** True for no path, and for `-`. @throws {OperationError} `parameter-value` for `-` among others. */
-export function isStandardInput(paths: readonly string[]): boolean {
-  if (paths.length > 1 && paths.includes('-'))
-    throw new OperationError('parameter-value', 'Standard input (-) cannot be read together with files.')
-  return paths.length === 0 || paths[0] === '-'
-}
-
-/** One resource, or NDJSON. A resource whose first line is JSON by itself has no other. */
 async function* fromStandardInput(io: Io): AsyncGenerator<Source> {
-  const text = await io.stdin()
-  const lines = text.split('\n').map((line, index) => ({ text: line, place: `stdin:${index + 1}`, file: 'stdin', line: index + 1 }))
-  const filled = lines.filter((line) => line.text.trim() !== '')
-  const [first, second] = filled
-  if (first === undefined || second === undefined || !isJson(first.text)) yield { text, place: 'stdin', file: 'stdin', line: 1 }
-  else yield* filled
+  for await (const sources of sourcesOfInput(io)) yield* sources
 }
 
 async function* fromFiles(named: readonly { readonly path: string; readonly files: readonly SourceFile[] }[]): AsyncGenerator<Source> {

@@ -207,6 +207,9 @@ function problemsOf(elm: unknown): readonly TranslationProblem[] {
   return ofText.some(({ severity }) => severity === 'error') ? ofText : all
 }
 
+/** The grammar's word for it. */
+const END_OF_TEXT = /(?<=^Syntax error at )<EOF>/
+
 function annotatedProblems(elm: unknown): readonly TranslationProblem[] {
   const annotations = membersOf(membersOf(elm)['library'])['annotation']
   if (!Array.isArray(annotations)) return []
@@ -216,7 +219,7 @@ function annotatedProblems(elm: unknown): readonly TranslationProblem[] {
       {
         severity: note['errorSeverity'],
         type: typeof note['errorType'] === 'string' ? note['errorType'] : 'semantic',
-        message: typeof note['message'] === 'string' ? note['message'] : '',
+        message: typeof note['message'] === 'string' ? note['message'].replace(END_OF_TEXT, 'the end of the text') : '',
         ...(typeof note['startLine'] === 'number' && { line: note['startLine'] }),
         ...(typeof note['startChar'] === 'number' && { column: note['startChar'] }),
       },
