@@ -174,6 +174,35 @@ describe('a Binary', () => {
     expect((await ask('/Binary/secret', {}, both.token)).text).toBe('secret')
   })
 
+  it('that its caller must not know of is deleted like one that does not exist, and stays', async () => {
+    await ask('/Binary/kept', { method: 'PUT', type: 'text/plain', body: 'kept', headers: { 'x-security-context': 'Patient/p' } })
+    const { token } = await running.sessions.create({ user: USER, scopes: ['system/Binary.cruds'] })
+    const batch = (type: string, id: string, times = 1): Promise<Reply> => {
+      const entry = Array.from({ length: times }, () => ({ request: { method: 'DELETE', url: `Binary/${id}` } }))
+      return ask('', { method: 'POST', body: JSON.stringify({ resourceType: 'Bundle', type, entry }) }, token)
+    }
+    const deleted = async (id: string): Promise<readonly (readonly unknown[])[]> => {
+      const conditions = [
+        {},
+        { 'if-match': 'W/"1"' },
+        { 'if-match': '*' },
+        { 'if-none-match': 'W/"1"' },
+        { prefer: 'return=OperationOutcome' },
+      ]
+      const replies = [
+        ...(await Promise.all(conditions.map((headers) => ask(`/Binary/${id}`, { method: 'DELETE', headers }, token)))),
+        await batch('batch', id),
+        await batch('transaction', id),
+        await batch('transaction', id, 2),
+      ]
+      return replies.map(({ status, headers, text }) => [status, headers.etag, text.replaceAll(id, 'x').replaceAll(/[0-9a-f-]{36}/g, '')])
+    }
+    const hidden = await deleted('kept')
+    expect(hidden).toEqual(await deleted('none'))
+    expect(hidden.map(([status]) => status)).toEqual([204, 412, 412, 204, 200, 200, 200, 400])
+    expect((await ask('/Binary/kept')).text).toBe('kept')
+  })
+
   it('is counted by a Measure only for those who may read whatever it may belong to', async () => {
     const code = { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/measure-population', code: 'initial-population' }] }
     const population = [{ code, criteria: { language: 'application/x-fhir-query', expression: 'Binary' } }]

@@ -288,7 +288,7 @@ describe('stored bots', () => {
       (await putBot('mine', { project: 'p1' }, token)).status,
       (await putBot('mine', { project: 'p2' }, token)).status,
     ]
-    expect(statuses).toEqual([404, 404, 404, 404, 403, 201])
+    expect(statuses).toEqual([404, 404, 404, 204, 403, 201])
     const found = await run('/Bot?_summary=false', { token })
     expect((at(found.json, 'entry') as unknown[]).map((entry) => at(entry, 'resource', 'project'))).toEqual(['p2', 'p2'])
     expect((await run('/Bot/theirs')).status).toBe(200)

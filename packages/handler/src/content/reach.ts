@@ -3,7 +3,7 @@ import { OperationError } from 'fhir-ops/errors'
 import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { containerOfPlace, resourceTypes, type ResourceVersion } from 'fhir-ops/internal/storage'
-import type { Awaitable } from 'fhir-ops/internal/work'
+import { after, type Awaitable } from 'fhir-ops/internal/work'
 import { isResourceId, isResourceType, type Condition, type SearchQuery, type StoredResource } from 'fhir-ops/storage'
 import { notFound, type Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
@@ -68,14 +68,17 @@ export function isVersionReached(asking: Asking, { type, stored }: Pick<Resource
   return isReached(asking, stored ?? { type, resource: {} })
 }
 
-/** @throws {OperationError} `not-found`: what is out of the caller's reach looks as if it did not exist, and cannot be replaced or deleted. */
+/** @throws {OperationError} `not-found`: what is out of the caller's reach looks as if it did not exist, and cannot be replaced. */
 export function checkReach(asking: Asking, type: string, id: string): Awaitable<void> {
-  return type === 'Bot' || type === 'Binary' ? checkStored(asking, type, id) : undefined
+  return after(isInReach(asking, type, id), (reached) => {
+    if (!reached) throw notFound(type, id)
+  })
 }
 
-async function checkStored(asking: Asking, type: string, id: string): Promise<void> {
-  const stored = await asking.ctx.storage.read(type, id)
-  if (stored !== undefined && !(await isReached(asking, stored))) throw notFound(type, id)
+/** False for a resource that is there and out of the caller's reach. */
+export function isInReach(asking: Asking, type: string, id: string): Awaitable<boolean> {
+  if (type !== 'Bot' && type !== 'Binary') return true
+  return after(asking.ctx.storage.read(type, id), (stored) => stored === undefined || isReached(asking, stored))
 }
 
 /** Callers with a project find the bots of that project only. */

@@ -2,7 +2,7 @@ import type { OperationContext } from 'fhir-ops/context'
 import { wrappedStorage, type Storage } from 'fhir-ops/storage'
 import { after, type Awaitable } from 'fhir-ops/internal/work'
 import type { Exchange } from '../exchange.js'
-import { isReached } from './reach.js'
+import { isInReach } from './reach.js'
 import { shownHistory, shownStorage } from './shown-storage.js'
 
 /** A resource by its address. */
@@ -26,11 +26,11 @@ export function asSeen(exchange: Exchange): Awaitable<Exchange> {
 function isSeen(exchange: Exchange, { type, id }: Address): Awaitable<boolean> {
   const { caller, ctx } = exchange
   if (caller.hides && caller.decide('read', type, id) === 'hide') return false
-  if (type !== 'Bot' && type !== 'Binary') return true
-  return after(ctx.storage.read(type, id), (stored) => stored === undefined || isReached(exchange, stored))
+  return isInReach({ ctx, caller }, type, id)
 }
 
-function without(ctx: OperationContext, hidden: Address): OperationContext {
+/** The context as if a resource did not exist. */
+export function without(ctx: OperationContext, hidden: Address): OperationContext {
   const isHidden = (type: string, id: string | undefined): boolean => type === hidden.type && id === hidden.id
   return {
     ...ctx,

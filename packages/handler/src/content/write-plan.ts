@@ -11,13 +11,13 @@ export type WritePlan =
       readonly text: string
       readonly entry: (text: string) => Work<WriteEntry>
     }
-  /** As many as the criteria find, or the one that is named. */
-  | { readonly kind: 'delete'; readonly entries: readonly DeleteEntry[] }
+  /** As many as the criteria find, or the one that is named; `hidden` where that one is out of the caller's reach, and stays. */
+  | { readonly kind: 'delete'; readonly entries: readonly DeleteEntry[]; readonly hidden?: boolean }
   /** A conditional create that found its resource. */
   | { readonly kind: 'found'; readonly type: string; readonly id: string; readonly stored: StoredResource }
 
 /** What a plan changes. @param text The resource where it is not the one that was sent. */
 export function* entriesOf(plan: WritePlan, text?: string): Work<readonly WriteEntry[]> {
   if (plan.kind === 'put') return [yield* plan.entry(text ?? plan.text)]
-  return plan.kind === 'delete' ? plan.entries : []
+  return plan.kind === 'delete' && plan.hidden !== true ? plan.entries : []
 }

@@ -1,7 +1,7 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { puttingResource } from 'fhir-ops/internal/storage'
+import { checkVersion, puttingResource } from 'fhir-ops/internal/storage'
 import type { DeleteEntry, StoredResource } from 'fhir-ops/storage'
 import { authorize, notFound } from '../auth/caller.js'
 import { parseQuery } from '../http/target.js'
@@ -11,9 +11,10 @@ import { checkBot } from './bots.js'
 import { checkValid } from './check-valid.js'
 import { criteriaText, matchesOf, onlyMatch, type Criteria } from './criteria.js'
 import { checkNoDefinition } from './definitions.js'
-import { checkReach } from './reach.js'
+import { checkReach, isInReach } from './reach.js'
 import { PROTOCOL } from './search/search-request.js'
 import { isModifiedSince, namesVersion } from './read.js'
+import { without } from './unseen-instance.js'
 import type { WritePlan } from './write-plan.js'
 
 /**
@@ -86,14 +87,21 @@ export async function planConditionalUpdate(service: Service, exchange: Exchange
   return planPut(service, exchange, { type, id: match.id, ifVersion: await versionOf(exchange, match) })
 }
 
-/** Plans to delete a resource; deleting what does not exist succeeds. @throws {OperationError} as `checkNoDefinition`. */
+/**
+ * Plans to delete a resource; deleting what does not exist succeeds, and so does what the caller must not know of, which stays.
+ *
+ * @throws {OperationError} as `checkNoDefinition`; `version-conflict`.
+ */
 export async function planDelete(service: Service, exchange: Exchange): Promise<WritePlan> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
   checkByIdOnly(exchange)
-  await checkReach(exchange, type, id)
+  const hidden = !(await isInReach(exchange, type, id))
   await checkNoDefinition(service, exchange.ctx, { type, id })
-  const ifVersion = await expectedVersion(exchange, { type, id })
-  return { kind: 'delete', entries: [{ op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }] }
+  const seen = hidden ? { ...exchange, ctx: without(exchange.ctx, { type, id }) } : exchange
+  const ifVersion = await expectedVersion(seen, { type, id })
+  const entry: DeleteEntry = { op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }
+  if (hidden) checkVersion(entry, null)
+  return { kind: 'delete', entries: [entry], hidden }
 }
 
 /** Plans to delete what meets the criteria of the URL. @throws {OperationError} as `matchesOf`. */
