@@ -71,11 +71,16 @@ function storedLater(): LaterStored {
   let timer: ReturnType<typeof setTimeout> | undefined
   let waitMs = FIRST_RETRY_MS
   let isClosed = false
+  const storeOne = async (key: string, store: () => Promise<unknown>): Promise<void> => {
+    await store()
+    // Another change of the same may have been added meanwhile.
+    if (unstored.get(key) === store) unstored.delete(key)
+  }
+  /** None waits for another: what is wrong with one may be its own. */
   const storeAll = async (): Promise<void> => {
-    for (const [key, store] of unstored) {
-      await store()
-      unstored.delete(key)
-    }
+    const tried = await Promise.allSettled(Array.from(unstored, ([key, store]) => storeOne(key, store)))
+    const failed = tried.find((one) => one.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
   const retry = (): void => {
     timer ??= setTimeout(() => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { OperationError } from '../errors/index.js'
 import { memorySessionStore } from '../memory/index.js'
 import type { SessionStore } from '../storage/index.js'
@@ -247,6 +247,28 @@ describe('logout', () => {
     expect(await reasonOf(other.verify(token))).toBe('logged-out')
     expect(events.filter(({ type }) => type === 'logout').length).toBe(1)
     await sessions.close()
+  })
+
+  it.each([
+    ['fails each time', () => Promise.reject(new OperationError('storage-full', 'The disk is full.'))],
+    ['never ends', () => new Promise<never>(() => {})],
+  ])('that could not be stored does not wait for another that %s', async (_, stuck) => {
+    const store = memorySessionStore()
+    let isAway = true
+    const first = await createSessions({ store, now: () => new Date(START) }).create({ user: 'ann' })
+    const { sessions } = world({
+      ...store,
+      changeSession: async (loginId, ...change) => {
+        if (isAway) throw new OperationError('storage-full', 'The disk is full.')
+        return loginId === first.loginId ? stuck() : store.changeSession(loginId, ...change)
+      },
+    })
+    const { token } = await sessions.create({ user: 'bob' })
+    for (const one of [first.token, token]) expect(await codeOf(sessions.logout(await sessions.verify(one)))).toBe('storage-full')
+    isAway = false
+    const other = createSessions({ store, now: () => new Date(START) })
+    await vi.waitFor(async () => expect(await reasonOf(other.verify(token))).toBe('logged-out'), { timeout: 10_000 })
+    expect([await reasonOf(sessions.verify(first.token)), await reasonOf(other.verify(first.token))]).toEqual(['logged-out', undefined])
   })
 })
 
