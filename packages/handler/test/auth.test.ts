@@ -67,6 +67,7 @@ describe.each(endpoints)('credentials at $name', ({ method, path }) => {
     ['two words', { authorization: 'Bearer a b' }],
     ['joined by a comma', { authorization: 'Bearer a,b' }],
     ['a tab', { authorization: 'Bearer\ta' }],
+    ['a no-break space', { authorization: 'Bearer a\u00a0' }],
     ['two headers', { authorization: ['Bearer a', 'Bearer a'] }],
   ])('%s: 400', async (_name, headers) => {
     const lines = Object.entries(headers).flatMap(([name, values]) => [values].flat().flatMap((value) => [name, value]))

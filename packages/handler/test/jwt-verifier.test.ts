@@ -7,6 +7,7 @@ import { CompactSign, exportJWK, generateKeyPair, SignJWT, type CryptoKey, type 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { jwtVerifier, type JwtVerifierOptions } from '../src/index.js'
 import { keySet, remoteKeys } from '../src/auth/issuer-keys.js'
+import { signedPayload } from '../src/auth/signed-payload.js'
 
 const ISSUER = 'https://issuer.example'
 const AUDIENCE = 'https://fhir.example'
@@ -229,9 +230,25 @@ describe('forged tokens', () => {
 })
 
 describe('options that cannot be', () => {
-  const rsa1024 = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'jwk' }) as JWK
+  const rsa = (modulusLength: number): JWK => generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'jwk' })
+  const [rsa1024, rsa2048] = [rsa(1_024), rsa(2_048)]
   it.each([
     ['an RSA key of 1024 bits', { keys: [rsa1024] }],
+    ['an RSA key of 1024 bits with zeros before them', { keys: [{ ...rsa1024, n: `${'A'.repeat(172)}${rsa1024.n}` }] }],
+    ['no key at all', { keys: [] }],
+    ['a key that is no point of its curve', { keys: () => [{ ...publicJwk, x: publicJwk.y }] }],
+    ['a key with a short coordinate', { keys: () => [{ ...publicJwk, x: 'AAAA' }] }],
+    ['a key without a coordinate', { keys: () => [{ ...publicJwk, y: undefined }] }],
+    ['a key whose coordinate is not base64url', { keys: () => [{ ...publicJwk, x: `${String(publicJwk.x).slice(1)}!` }] }],
+    ['a key of another curve', { keys: () => [{ ...publicJwk, crv: 'P-521' }] }],
+    ['a key with the name of another curve', { keys: () => [{ ...publicJwk, crv: 'P-384' }] }],
+    ['a key of Ed25519 of 31 bytes', { keys: [{ kty: 'OKP', crv: 'Ed25519', x: 'A'.repeat(42) }] }],
+    ['an RSA key without exponent', { keys: [{ ...rsa2048, e: undefined }] }],
+    ['a private key', { keys: async () => [await exportJWK(privateKey)] }],
+    ['a key to encrypt with', { keys: () => [{ ...publicJwk, use: 'enc' }] }],
+    ['a key to sign with', { keys: () => [{ ...publicJwk, key_ops: ['sign'] }] }],
+    ['a key whose algorithm is another', { keys: () => [{ ...publicJwk, alg: 'ES384' }] }],
+    ['a key that fits none of the algorithms', { algorithms: ['RS256'] }],
     ['a symmetric key among public ones', { keys: [{ kty: 'oct', k: 'x' }] }],
     ['a short secret', { keys: undefined, secret: new Uint8Array(31) }],
     ['a symmetric algorithm with public keys', { algorithms: ['ES256', 'HS256'] }],
@@ -247,9 +264,25 @@ describe('options that cannot be', () => {
     ['a JWKS by http of a name like loopback', { keys: undefined, jwksUri: 'http://127.example.org/jwks', allowInsecureLoopback: true }],
     ['a JWKS with a password in its address', { keys: undefined, jwksUri: 'https://me:secret@issuer.example/jwks' }],
     ['a JWKS by file', { keys: undefined, jwksUri: 'file:///etc/passwd' }],
-  ])('%s', (_name, change) => {
-    const given = Object.fromEntries(Object.entries({ keys: [publicJwk], ...change }).filter(([, value]) => value !== undefined))
+  ])('%s', async (_name, change) => {
+    // The key of the tests is made after the table.
+    const keys = 'keys' in change && typeof change.keys === 'function' ? { keys: await change.keys() } : {}
+    const given = Object.fromEntries(Object.entries({ keys: [publicJwk], ...change, ...keys }).filter(([, value]) => value !== undefined))
     expect(() => jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, ...given } as unknown as JwtVerifierOptions)).toThrow(TypeError)
+  })
+
+  it('keys of every kind that verify are taken', async () => {
+    const made = ['ES256', 'ES384', 'EdDSA', 'RS256', 'PS256'].map(async (alg) => {
+      const pair = await generateKeyPair(alg, { extractable: true })
+      const jwk = await exportJWK(pair.publicKey)
+      const keys = [jwk, { ...jwk, alg, use: 'sig', key_ops: ['verify'] }]
+      return Promise.all(
+        keys.map(async (key) =>
+          outcomeOf(verifier({ keys: [key] }).verify(await mint({ key: pair.privateKey, header: { alg, kid: undefined } }))),
+        ),
+      )
+    })
+    expect((await Promise.all(made)).flat()).toEqual(Array<string>(10).fill('accepted'))
   })
 
   it('a long secret makes HMAC the only thing accepted', async () => {
@@ -306,6 +339,27 @@ describe('keys of an issuer', () => {
     clock.time += 30_000
     expect(await found(keys, 'k2')).toBe('found')
     expect(state.fetches).toBe(2)
+  })
+
+  it('are fetched again for a token without kid that none has signed, at most every 30 seconds', async () => {
+    const { uri, state, clock } = await issuer()
+    const unnamed = ({ kid: _kid, ...key }: JWK): JWK => key
+    const next = await generateKeyPair('ES256', { extractable: true })
+    const keys = source(uri, clock)
+    const checks = { algorithms: ['ES256'], currentDate: new Date(NOW) }
+    const verified = async (key?: CryptoKey): Promise<string> =>
+      outcomeOf(signedPayload(keys, await mint({ header: { kid: undefined }, ...(key && { key }) }), checks))
+    state.keys = [unnamed(publicJwk)]
+    expect(await verified()).toBe('accepted')
+    state.keys = [unnamed(await exportJWK(next.publicKey))]
+    expect([await verified(next.privateKey), state.fetches]).toEqual([expect.stringMatching('signature'), 1])
+    clock.time += 30_000
+    expect(await Promise.all([verified(next.privateKey), verified(next.privateKey)])).toEqual(['accepted', 'accepted'])
+    expect(await verified()).toMatch('signature')
+    expect(state.fetches).toBe(2)
+    state.down = true
+    clock.time += 30_000
+    expect([await verified(next.privateKey), await verified()]).toEqual(['accepted', 'unavailable'])
   })
 
   it('are used for 24 hours while the issuer is down, then nobody is signed out but told to come back', async () => {
@@ -415,6 +469,7 @@ describe('keys of an issuer', () => {
     ['is private', async () => ({ ...(await exportJWK(privateKey)), kid: 'k1' })],
   ])('one that %s cannot be used: 503, not 401; one with another kid does no harm', async (_, broken) => {
     expect(await outcomeOf(published([await broken()]).verify(await mint()))).toBe('unavailable')
+    expect(await outcomeOf(published([await broken(), await broken()]).verify(await mint()))).toBe('unavailable')
     const elsewhere = { ...(await broken()), kid: 'k2' }
     expect(await outcomeOf(published([elsewhere, publicJwk]).verify(await mint()))).toBe('accepted')
   })

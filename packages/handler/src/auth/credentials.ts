@@ -18,10 +18,11 @@ export interface Credentials {
 export function credentialsOf(request: HttpRequest, connection: Connection, schemes: readonly string[]): Credentials {
   // Node keeps only the first of several Authorization lines.
   if (linesOf(connection, 'authorization') > 1 || linesOf(connection, 'dpop') > 1) throw malformedCredentials()
-  const header = (request.header('authorization') ?? '').trim()
+  // Blanks and tabs only: `trim` would take other characters for blanks, too.
+  const header = (request.header('authorization') ?? '').replace(/^[ \t]+/, '')
   const scheme = (/^\S*/.exec(header) ?? [''])[0].toLowerCase()
   if (!schemes.includes(scheme)) throw new OperationError('token-missing', 'An access token is required.')
-  const token = /^[a-z]+ +([^\s,]+)$/i.exec(header)?.[1]
+  const token = /^[a-z]+ +([^\s,]+)[ \t]*$/i.exec(header)?.[1]
   if (token === undefined) throw malformedCredentials()
   return scheme === 'dpop' ? { token, proof: request.header('dpop') ?? '' } : { token }
 }

@@ -3,6 +3,7 @@ import { objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { createLocalJWKSet, CryptoKey, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
 import { JWKSMultipleMatchingKeys, JWKSNoMatchingKey } from 'jose/errors'
 import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
+import { isStrong, keyProblem } from './public-key.js'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 
 /** Where the keys of an issuer come from: exactly one of these, and the algorithms that go with it. */
@@ -52,10 +53,10 @@ export function algorithmsOf(options: JwtKeys): readonly string[] {
   return asked
 }
 
-/** @throws {TypeError} for weak keys, and a JWKS address that is not https. */
+/** @throws {TypeError} for keys that are weak or can verify nothing, and a JWKS address that is not https. */
 export function keysOf(options: JwtKeys): KeySource {
   if ('secret' in options) return secretKey(options.secret)
-  if ('keys' in options) return configuredKeys(options.keys)
+  if ('keys' in options) return configuredKeys(options.keys, algorithmsOf(options))
   return remoteKeys({
     uri: options.jwksUri,
     allowInsecureLoopback: options.allowInsecureLoopback ?? false,
@@ -81,13 +82,19 @@ export interface KeySource {
    *   when keys cannot be fetched or used.
    */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey>
+  /**
+   * Where keys can change: asks for them again, unless that was done a moment ago.
+   *
+   * @throws {OperationError} `unavailable` when the last try failed.
+   */
+  renew?(): Promise<void>
 }
 
-const MIN_RSA_BYTES = 256
-
-/** Keys from the configuration. @throws {TypeError} for an RSA key below 2048 bits and for a symmetric key. */
-function configuredKeys(keys: readonly JWK[]): KeySource {
-  if (keys.some((key) => !isStrong(key))) throw new TypeError('A key is symmetric or an RSA key of less than 2048 bits.')
+/** Keys from the configuration. @throws {TypeError} for a key that can verify nothing: every token would be refused, without a word of why. */
+function configuredKeys(keys: readonly JWK[], algorithms: readonly string[]): KeySource {
+  const problem = keys.map((key) => keyProblem(key, algorithms)).find((found) => found !== undefined)
+  if (problem !== undefined) throw new TypeError(`A key ${problem}.`)
+  if (keys.length === 0) throw new TypeError('There is no key.')
   return keySet({ keys: [...keys] })
 }
 
@@ -99,14 +106,15 @@ export function keySet({ keys }: JSONWebKeySet): KeySource {
     async keyFor(header) {
       const jose = await import('jose/jwks/local')
       find ??= jose.createLocalJWKSet({ keys: usable })
-      return find(header)
+      try {
+        return await find(header)
+      } catch (error) {
+        if (error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys) throw error
+        // A key that fits and cannot be used says nothing about the token: it is published wrongly, or the runtime lacks its algorithm.
+        throw unavailable(error)
+      }
     },
   }
-}
-
-function isStrong({ kty, n }: JWK): boolean {
-  if (kty === 'RSA') return typeof n === 'string' && Math.floor((n.length * 3) / 4) >= MIN_RSA_BYTES
-  return kty === 'EC' || kty === 'OKP'
 }
 
 /** Where an issuer publishes its keys. */
@@ -126,8 +134,8 @@ const RETRY_WITHOUT_KEYS_MS = 1_000
 const MAX_BYTES = 256 * 1024
 
 /**
- * The keys of an issuer's JWKS address: cached 10 minutes, fetched again at most every 30 seconds for an unknown `kid`, used up
- * to 24 hours old while the issuer is down.
+ * The keys of an issuer's JWKS address: cached 10 minutes, fetched again at most every 30 seconds for an unknown `kid` or a token without
+ * `kid` that no key has signed, used up to 24 hours old while the issuer is down.
  *
  * @throws {TypeError} for an address that is not https.
  */
@@ -139,12 +147,13 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
       try {
         return await keys.keyFor(header)
       } catch (error) {
-        if (error instanceof JWKSMultipleMatchingKeys) throw error
-        // A key that fits and cannot be used says nothing about the token: the issuer publishes it wrongly.
-        if (!(error instanceof JWKSNoMatchingKey)) throw unavailable()
+        if (!(error instanceof JWKSNoMatchingKey)) throw error
         const newer = await cache.newer()
         return newer.keyFor(header)
       }
+    },
+    async renew() {
+      await cache.newer()
     },
   }
 }
@@ -198,8 +207,9 @@ function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promis
   }
 }
 
-function unavailable(): OperationError {
-  return new OperationError('unavailable', "The token issuer's keys cannot be fetched at the moment.", { retryAfterSeconds: 5 })
+/** The error where a token can be neither accepted nor refused. */
+export function unavailable(cause?: unknown): OperationError {
+  return new OperationError('unavailable', "The token issuer's keys cannot be fetched at the moment.", { cause, retryAfterSeconds: 5 })
 }
 
 async function fetchSet(uri: string, fetch: RemoteKeysOptions['fetch']): Promise<JSONWebKeySet> {

@@ -53,7 +53,7 @@ interface Verifying {
 /**
  * Verifies signed access tokens of one issuer (RFC 9068). What a token says about where its key is, is not looked at.
  *
- * @throws {TypeError} for weak keys, symmetric algorithms with public keys, a JWKS address that is not https, other impossible options, and
+ * @throws {TypeError} for keys that are weak or can verify nothing, symmetric algorithms with public keys, a JWKS address that is not https, other impossible options, and
  *   options that are unknown or of another type.
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {

@@ -1,31 +1,48 @@
-import type { CryptoKey, JWTPayload, JWTVerifyOptions } from 'jose'
+import type { CryptoKey, JWSHeaderParameters, JWTPayload, JWTVerifyOptions } from 'jose'
 import { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } from 'jose/errors'
-import type { KeySource } from './issuer-keys.js'
+import { unavailable, type KeySource } from './issuer-keys.js'
 
 /** Most keys that one token is tried with. */
 const MAX_TRIED = 16
 
 /**
  * The payload of a token that is signed with a key of the source. Where several keys fit what its header says (keys without `kid`, or with
- * the same), they are tried in their order.
+ * the same), they are tried in their order. A token without `kid` may be signed with a key that its issuer published a moment ago, so the keys are then
+ * asked for again before it is refused.
  *
  * @throws as jose's `jwtVerify`; as the source of keys.
  * @see https://www.rfc-editor.org/rfc/rfc7515#section-4.1.4
  */
 export async function signedPayload(keys: KeySource, token: string, checks: JWTVerifyOptions): Promise<JWTPayload> {
   const { jwtVerify } = await import('jose/jwt/verify')
+  let isNamed = false
+  const verified = async (): Promise<JWTPayload> => {
+    try {
+      const keyFor = (header: JWSHeaderParameters): Promise<CryptoKey> => {
+        isNamed = header.kid !== undefined
+        return keys.keyFor(header)
+      }
+      return (await jwtVerify(token, keyFor, checks)).payload
+    } catch (error) {
+      if (!(error instanceof JWKSMultipleMatchingKeys)) throw error
+      return (await firstVerified(error, (key) => jwtVerify(token, key, checks))).payload
+    }
+  }
   try {
-    const { payload } = await jwtVerify(token, (header) => keys.keyFor(header), checks)
-    return payload
+    return await verified()
   } catch (error) {
-    if (!(error instanceof JWKSMultipleMatchingKeys)) throw error
-    const { payload } = await firstVerified(error, (key) => jwtVerify(token, key, checks))
-    return payload
+    if (isNamed || !(error instanceof JWSSignatureVerificationFailed) || keys.renew === undefined) throw error
+    await keys.renew()
+    return verified()
   }
 }
 
-/** @param fitting Gives the keys, without those that cannot be used. */
+/**
+ * @param fitting Gives the keys, without those that cannot be used.
+ * @throws {OperationError} `unavailable` when none of them can be used.
+ */
 async function firstVerified<T>(fitting: JWKSMultipleMatchingKeys, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
+  let failure: Error | undefined
   let tried = 0
   for await (const key of fitting) {
     if (tried++ === MAX_TRIED) break
@@ -33,7 +50,8 @@ async function firstVerified<T>(fitting: JWKSMultipleMatchingKeys, verify: (key:
       return await verify(key)
     } catch (error) {
       if (!(error instanceof JWSSignatureVerificationFailed)) throw error
+      failure = error
     }
   }
-  throw fitting
+  throw failure ?? unavailable()
 }

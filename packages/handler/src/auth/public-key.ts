@@ -1,0 +1,83 @@
+import { decode } from 'jose/base64url'
+import type { JWK } from 'jose'
+
+/** What is wrong with a JWK that is to verify signatures by one of these algorithms, in words after "A key"; `undefined` for one that can. */
+export function keyProblem(key: JWK, algorithms: readonly string[]): string | undefined {
+  const { kty, use, key_ops: uses, d } = key
+  if (d !== undefined) return 'is private: only its public part belongs here'
+  if (!isStrong(key)) return 'is symmetric or an RSA key of less than 2048 bits'
+  const curves = CURVES.filter((curve) => curve.kty === kty && curve.crv === key.crv)
+  if (kty === 'RSA' ? !isExponent(key.e) : !curves.some((curve) => isPoint(key, curve))) return `of the type ${kty} is malformed`
+  const fitting = kty === 'RSA' ? ['RS256', 'PS256'] : curves.map(({ alg }) => alg)
+  if (!fitting.some((alg) => algorithms.includes(alg) && [alg, undefined].includes(key.alg))) return 'fits none of the algorithms'
+  return (use ?? 'sig') === 'sig' && (uses ?? ['verify']).includes('verify') ? undefined : 'is for another use than to verify signatures'
+}
+
+const MIN_RSA_BITS = 2048
+
+/** Symmetric keys and short ones are never used. */
+export function isStrong({ kty, n }: JWK): boolean {
+  return kty === 'RSA' ? (numberIn(n)?.toString(2).length ?? 0) >= MIN_RSA_BITS : kty === 'EC' || kty === 'OKP'
+}
+
+interface Curve {
+  readonly alg: string
+  readonly kty: string
+  readonly crv: string
+  /** Bytes of a coordinate. */
+  readonly size: number
+  /** Of y² = x³ - 3x + b (FIPS 186-4, D.1.2); absent where every x is taken. */
+  readonly equation?: { readonly p: bigint; readonly b: bigint }
+}
+
+const CURVES: readonly Curve[] = [
+  {
+    alg: 'ES256',
+    kty: 'EC',
+    crv: 'P-256',
+    size: 32,
+    equation: {
+      p: 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n,
+      b: 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn,
+    },
+  },
+  {
+    alg: 'ES384',
+    kty: 'EC',
+    crv: 'P-384',
+    size: 48,
+    equation: {
+      p: 2n ** 384n - 2n ** 128n - 2n ** 96n + 2n ** 32n - 1n,
+      b: 0xb3312fa7e23ee7e4988e056be3f82d19181d9c6efe8141120314088f5013875ac656398d8a2ed19d2a85c8edd3ec2aefn,
+    },
+  },
+  { alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', size: 32 },
+]
+
+function isPoint({ x, y }: JWK, { size, equation }: Curve): boolean {
+  const [across, up] = [numberIn(x, size), numberIn(y, size)]
+  if (across === undefined || equation === undefined) return across !== undefined
+  const { p, b } = equation
+  return up !== undefined && across < p && up < p && (up * up - across * across * across + 3n * across - b) % p === 0n
+}
+
+function isExponent(e: unknown): boolean {
+  const exponent = numberIn(e)
+  return exponent !== undefined && exponent > 1n && exponent % 2n === 1n
+}
+
+/** A number in base64url; `undefined` for another text, and for one that has not so many bytes. */
+function numberIn(text: unknown, bytes?: number): bigint | undefined {
+  if (typeof text !== 'string' || !/^[\w-]+$/.test(text)) return undefined
+  const read = bytesIn(text)
+  if (read === undefined || (bytes !== undefined && read.length !== bytes)) return undefined
+  return BigInt(`0x${Array.from(read, (byte) => byte.toString(16).padStart(2, '0')).join('')}`)
+}
+
+function bytesIn(text: string): Uint8Array | undefined {
+  try {
+    return decode(text)
+  } catch {
+    return undefined
+  }
+}
