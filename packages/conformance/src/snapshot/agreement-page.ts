@@ -40,7 +40,7 @@ snapshots differ among themselves, as the tools that made them did: R4 is of 201
 what the newest do is done here. Not compared: the order of constraints, mappings, conditions, aliases, codes and extensions; versions that a publisher adds to canonicals; whether links to R4
 lead to \`/fhir/\` or \`/fhir/R4/\`; marks of tools. The packages of US Core and IPS 1.1.0 were compared without texts.
 
-This page is written by \`npx pnpm exec vitest run --config vitest.workspace.ts --project @fhir-ops/conformance -u src/snapshot\` from \`packages/conformance/passing/snapshots.json\`; with
+This page is written by \`npx vitest run --config vitest.workspace.ts --project @fhir-ops/conformance -u src/snapshot\` from \`packages/conformance/passing/snapshots.json\`; with
 \`REFRESH_PASSING=1\` it is counted again, of the packages that are there.
 
 `
