@@ -21,6 +21,8 @@ export interface MapIndex {
 
 /** One group of a map: all mappings from one system to another. */
 export interface GroupIndex {
+  /** FHIRPath in its map: `ConceptMap.group[0]`. */
+  readonly path: string
   /** Number of codes that have an element. */
   readonly elements: number
   readonly forward: Direction
@@ -68,7 +70,8 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
   const url = stringAt(map, 'url')
   const version = stringAt(map, 'version')
   const groups: GroupIndex[] = []
-  for (const group of objectsAt(map, 'group')) groups.push(groupIndex(group, yield* elementsBySource(group)))
+  for (const [i, group] of objectsAt(map, 'group').entries())
+    groups.push({ path: `ConceptMap.group[${i}]`, ...groupIndex(group, yield* elementsBySource(group)) })
   return {
     url,
     version,
@@ -80,7 +83,7 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
   }
 }
 
-function groupIndex(group: JsonObject, bySource: Elements): GroupIndex {
+function groupIndex(group: JsonObject, bySource: Elements): Omit<GroupIndex, 'path'> {
   const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) =>
     stringAt(group, name),
   )

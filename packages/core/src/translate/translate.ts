@@ -3,12 +3,12 @@ import { OperationError, quoted } from '../errors/index.js'
 import { checkInput } from '../input/index.js'
 import { isOfVersion } from '../terminology/index.js'
 import { sourceCodes, TRANSLATE_INPUT, type SourceCode, type TranslateInput, type TranslateOptions } from './input.js'
-import { mapIndex, type Direction, type GroupIndex, type MapIndex, type Mapping } from './map-index.js'
+import { mapIndex, type Direction, type MapIndex, type Mapping } from './map-index.js'
 import { NO_TRANSLATION } from './malformed-map.js'
 import { dependenciesMet, factsOf, mappingMatch, unmappedRule, type Facts } from './mapping.js'
 import { currentMap, mapsFor } from './maps.js'
 import type { TranslateMatch, TranslateResult } from './result.js'
-import { explainGroup, explainPassedCodes, mapStep, passedGroupStep, unmappedStep, type PlacedGroup } from './translation-steps.js'
+import { explainGroup, explainPassedCodes, mapStep, passedGroupStep, unmappedStep, type AskedGroup } from './translation-steps.js'
 
 const MAX_LISTED = 3
 
@@ -32,7 +32,10 @@ async function translated(ctx: OperationContext, input: TranslateInput): Promise
   const own = resources.length === 0 ? ctx : forRequest(ctx, { resources })
   const maps = await mapsFor(own, input)
   for (const map of maps) ctx.explain?.step(mapStep(map, input))
-  const matches = await matchesIn(own, maps, { input, codes })
+  const facts = factsOf(input.dependencies ?? [])
+  const walk: Walk = { ctx: own, pace: createPace(own), input, facts, matches: [], seen: new Map(), others: new Map() }
+  for (const map of maps) await walkMap(walk, map, { codes, depth: 1 })
+  const { matches } = walk
   const result = matches.some(isTranslation)
   return { result, ...(!result && { message: noTranslationText(codes, maps, input.targetSystem) }), matches }
 }
@@ -67,57 +70,42 @@ interface Walk {
   readonly others: Map<string, MapIndex>
 }
 
-/**
- * Looks the codes up in the maps, in the order of maps, then groups, codes and targets. What a group does not map is handled as
- * its `unmapped` says.
- *
- * @throws {OperationError} `too-costly` for a chain of more than `limits.maxMapChain` maps; `definition-not-found` when a map on the
- *   chain does not exist; `definition-invalid` for an `unmapped` that cannot be followed.
- */
-async function matchesIn(
-  ctx: OperationContext,
-  maps: readonly MapIndex[],
-  { input, codes }: CodesToMatch,
-): Promise<readonly TranslateMatch[]> {
-  const facts = factsOf(input.dependencies ?? [])
-  const walk: Walk = { ctx, pace: createPace(ctx), input, facts, matches: [], seen: new Map(), others: new Map() }
-  for (const map of maps) await walkMap(walk, map, { codes, depth: 1 })
-  return walk.matches
-}
-
-/** The codes to look up, and the request. */
-export interface CodesToMatch {
-  readonly input: TranslateOptions
-  readonly codes: readonly SourceCode[]
-}
-
-interface Step {
+/** One visit of a map. */
+interface Visit {
+  /** The codes to look up. */
   readonly codes: readonly SourceCode[]
   /** Number of maps on the `unmapped` chain, this one included. */
   readonly depth: number
+}
+
+/**
+ * Looks the codes up in a map, in the order of groups, codes and targets. What a group does not map is handled as its `unmapped` says.
+ *
+ * @throws {OperationError} `too-costly` for a chain of more than `limits.maxMapChain` maps; `definition-not-found` when a map on the
+ *   chain does not exist; `definition-invalid` for an `unmapped` that cannot be followed, and for a malformed map.
+ */
+async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Visit): Promise<void> {
+  walk.pace.check()
+  refuseMalformed(map)
+  const { reverse = false, targetSystem } = walk.input
+  const ofSystem = bySystem(unseen(walk, map, codes))
+  for (const group of map.groups) {
+    const direction = reverse ? group.backward : group.forward
+    const asked: AskedGroup = { map, group, direction }
+    const isPassed = targetSystem !== undefined && direction.to !== targetSystem
+    if (isPassed) walk.ctx.explain?.step(passedGroupStep(asked, 'other-target'))
+    // The map that it refers to may translate into the wanted system.
+    if (isPassed && (reverse || group.unmapped?.['mode'] !== 'other-map')) continue
+    const known = ofSystem(direction.from)
+    const rest = isPassed ? await unmappedIn(walk, direction, known) : await walkGroup(walk, asked, known)
+    if (!reverse && rest.length > 0) await walkUnmapped(walk, asked, { codes: rest, depth })
+  }
 }
 
 function refuseMalformed({ canonical, malformed }: MapIndex): void {
   if (malformed === undefined) return
   const name = canonical === undefined ? 'The given ConceptMap' : `ConceptMap ${quoted(canonical)}`
   throw new OperationError('definition-invalid', `${name} has a malformed element.`, { expression: [malformed] })
-}
-
-async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Step): Promise<void> {
-  walk.pace.check()
-  refuseMalformed(map)
-  const { reverse = false, targetSystem } = walk.input
-  const ofSystem = bySystem(unseen(walk, map, codes))
-  for (const [place, group] of map.groups.entries()) {
-    const direction = reverse ? group.backward : group.forward
-    const isPassed = targetSystem !== undefined && direction.to !== targetSystem
-    if (isPassed) walk.ctx.explain?.step(passedGroupStep({ map, place, direction }, 'other-target'))
-    // The map that it refers to may translate into the wanted system.
-    if (isPassed && (reverse || group.unmapped?.['mode'] !== 'other-map')) continue
-    const asked = ofSystem(direction.from)
-    const rest = isPassed ? await unmappedIn(walk, direction, asked) : await walkGroup(walk, { map, place, direction }, asked)
-    if (!reverse && rest.length > 0) await walkUnmapped(walk, map, { group, place, codes: rest, depth })
-  }
 }
 
 /** The codes of a system, or all of them for a group that leaves it open. */
@@ -127,7 +115,7 @@ function bySystem(codes: readonly SourceCode[]): (system: string | undefined) =>
 }
 
 /** Adds what a group says about the codes. @returns Those that it says nothing about. */
-async function walkGroup(walk: Walk, group: PlacedGroup, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
+async function walkGroup(walk: Walk, group: AskedGroup, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
   const { map, direction } = group
   const { explain } = walk.ctx
   const asked = codes.filter((code) => fitsVersion(code, direction))
@@ -176,17 +164,14 @@ function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
   return (input.reverse === true && facts.size === 0) || dependenciesMet(target, facts)
 }
 
-interface UnmappedStep extends Step {
-  readonly group: GroupIndex
-  readonly place: number
-}
-
-async function walkUnmapped(walk: Walk, map: MapIndex, { group, place, codes, depth }: UnmappedStep): Promise<void> {
+/** Handles codes that a group does not map as its `unmapped` says. */
+async function walkUnmapped(walk: Walk, asked: AskedGroup, { codes, depth }: Visit): Promise<void> {
+  const { map, group } = asked
   const { from: system, to } = group.forward
   const known = codes.filter((code) => code.system === system)
   if (group.unmapped === undefined || known.length === 0) return
   const rule = unmappedRule(group.unmapped, map)
-  for (const code of known) walk.ctx.explain?.step(unmappedStep(map, place, { code, rule }))
+  for (const code of known) walk.ctx.explain?.step(unmappedStep(asked, { code, rule }))
   if (rule.mode !== 'other-map') {
     for (const from of known) {
       const concept = { ...(to !== undefined && { system: to }), code: from.code, ...rule.concept }

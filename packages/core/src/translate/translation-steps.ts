@@ -3,19 +3,19 @@ import type { Explain, ExplanationReason, ExplanationStep } from '../explain/ind
 import { stringAt } from '../json/index.js'
 import { nearestOf } from '../terminology/index.js'
 import type { Pace } from '../context/index.js'
-import type { Direction, MapIndex, Mapping } from './map-index.js'
+import type { Direction, GroupIndex, MapIndex, Mapping } from './map-index.js'
 import type { UnmappedRule } from './mapping.js'
 import type { TranslateOptions, SourceCode } from './input.js'
 
-/** A group of a map, by its place in it, and the direction in which it is asked. */
-export interface PlacedGroup {
+/** A group of a map, and the direction in which it is asked. */
+export interface AskedGroup {
   readonly map: MapIndex
-  readonly place: number
+  readonly group: GroupIndex
   readonly direction: Direction
 }
 
 /** What a group says about a code: its mappings, and those of them that apply. */
-export interface AskedGroup extends PlacedGroup {
+export interface GroupAnswer extends AskedGroup {
   readonly code: SourceCode
   readonly found: readonly Mapping[]
   readonly applied: readonly Mapping[]
@@ -44,10 +44,10 @@ function foundBy({ url, source }: TranslateOptions): string {
 }
 
 /** Writes down why a group is not asked about any code, or not about some. */
-export function explainPassedCodes(explain: Explain, group: PlacedGroup, { codes, asked }: PassedCodes): void {
-  if (codes.length === 0) explain.step(passedGroupStep(group, 'other-system'))
+export function explainPassedCodes(explain: Explain, passed: AskedGroup, { codes, asked }: PassedCodes): void {
+  if (codes.length === 0) explain.step(passedGroupStep(passed, 'other-system'))
   const kept = new Set(asked)
-  for (const code of codes) if (!kept.has(code)) explain.step(passedGroupStep(group, 'other-version', code))
+  for (const code of codes) if (!kept.has(code)) explain.step(passedGroupStep(passed, 'other-version', code))
 }
 
 interface PassedCodes {
@@ -57,13 +57,13 @@ interface PassedCodes {
   readonly asked: readonly SourceCode[]
 }
 
-/** A group that is not asked. */
+/** Why a group is not asked, about any code or about this one. */
 export function passedGroupStep(
-  group: PlacedGroup,
+  passed: AskedGroup,
   reason: 'other-system' | 'other-target' | 'other-version',
   code?: SourceCode,
 ): ExplanationStep {
-  const { from = '', fromVersion = '', to = '' } = group.direction
+  const { from = '', fromVersion = '', to = '' } = passed.direction
   const says = {
     'other-system': `translates codes of ${quoted(from)}`,
     'other-target': `translates into ${quoted(to)}`,
@@ -73,34 +73,33 @@ export function passedGroupStep(
     kind: 'group',
     outcome: 'fails',
     reason,
-    ...placeOf(group),
+    ...locationOf(passed),
     ...(code !== undefined && { coding: code }),
     text: `The group ${says[reason]} only.`,
   }
 }
 
 /** Writes down what a group says about a code; for a code that it does not have, the codes that are written much like it. */
-export async function explainGroup(explain: Explain, pace: Pace, { code, found, applied, ...group }: AskedGroup): Promise<void> {
+export async function explainGroup(explain: Explain, pace: Pace, { code, found, applied, ...asked }: GroupAnswer): Promise<void> {
   const kept = new Set(applied)
-  for (const mapping of found) explain.step(mappingStep(group, mapping, { code, applies: kept.has(mapping) }))
+  for (const mapping of found) explain.step(mappingStep(asked, mapping, { code, applies: kept.has(mapping) }))
   if (found.length > 0) return
   explain.step({
     kind: 'group',
     outcome: 'fails',
     reason: 'not-mapped',
-    ...placeOf(group),
+    ...locationOf(asked),
     coding: code,
     text: `The group does not map ${quoted(code.code)}.`,
   })
   if (!explain.wantsNearest()) return
-  const near = await pace.run(nearestOf(code.code, candidatesIn(group.direction)))
+  const near = await pace.run(nearestOf(code.code, candidatesIn(asked.direction)))
   explain.nearest(near.map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })))
 }
 
 /** What a group does with a code that it does not map. */
 export function unmappedStep(
-  map: MapIndex,
-  place: number,
+  { map, group }: AskedGroup,
   { code, rule }: { readonly code: SourceCode; readonly rule: UnmappedRule },
 ): ExplanationStep {
   const does = {
@@ -113,7 +112,7 @@ export function unmappedStep(
     outcome: 'chosen',
     reason: 'not-mapped',
     ...definitionOf(map),
-    path: `ConceptMap.group[${place}].unmapped`,
+    path: `${group.path}.unmapped`,
     coding: code,
     text: `For ${quoted(code.code)}, which it does not map, the group ${does[rule.mode]} (mode ${rule.mode}).`,
   }
@@ -124,7 +123,7 @@ interface AskedMapping {
   readonly applies: boolean
 }
 
-function mappingStep(group: PlacedGroup, { element, target }: Mapping, { code, applies }: AskedMapping): ExplanationStep {
+function mappingStep({ map, group }: AskedGroup, { element, target }: Mapping, { code, applies }: AskedMapping): ExplanationStep {
   const reason: ExplanationReason = 'depends-on'
   const [from, to] = [stringAt(element, 'code') ?? '', stringAt(target, 'code')]
   const says = to === undefined ? 'to nothing' : `to ${quoted(to)}`
@@ -132,8 +131,8 @@ function mappingStep(group: PlacedGroup, { element, target }: Mapping, { code, a
     kind: 'element',
     outcome: applies ? 'holds' : 'fails',
     ...(!applies && { reason }),
-    ...placeOf(group),
-    path: `${placeOf(group).path}.element.where(code = ${quoted(from)})`,
+    ...definitionOf(map),
+    path: `${group.path}.element.where(code = ${quoted(from)})`,
     coding: code,
     text: `The map takes ${quoted(from)} ${says} (${stringAt(target, 'equivalence') ?? 'no equivalence'})${applies ? '' : ', under conditions that are not met'}.`,
   }
@@ -143,8 +142,8 @@ function* candidatesIn({ codes }: Direction): Generator<{ readonly text: string;
   for (const code of codes()) yield { text: code, item: code }
 }
 
-function placeOf({ map, place }: PlacedGroup): { readonly definition?: string; readonly path: string } {
-  return { ...definitionOf(map), path: `ConceptMap.group[${place}]` }
+function locationOf({ map, group }: AskedGroup): { readonly definition?: string; readonly path: string } {
+  return { ...definitionOf(map), path: group.path }
 }
 
 function definitionOf({ canonical }: MapIndex): { readonly definition?: string } {
