@@ -3,7 +3,7 @@ import {
   fleetingAnd,
   sortedPlaces,
   type CodeSystemProvider,
-  type ConceptSetPlan,
+  type PartPlan,
   type Filter,
   type ValueSetPlan,
   type VersionRules,
@@ -55,7 +55,7 @@ function isComposed({ includes, excludes }: ValueSetPlan): boolean {
 }
 
 /** An include of value sets, or one with both a list and filters. */
-function needsListing({ imports, missing, definition, filters }: ConceptSetPlan): boolean {
+function needsListing({ imports, missing, definition, filters }: PartPlan): boolean {
   return imports.length > 0 || missing.length > 0 || (definition.concepts !== undefined && filters.length > 0)
 }
 
@@ -93,7 +93,7 @@ interface SystemPart {
 }
 
 /** Gathers the includes of one code system. */
-async function systemPart(includes: readonly ConceptSetPlan[], { pace, rules }: ComparedBy): Promise<SystemPart> {
+async function systemPart(includes: readonly PartPlan[], { pace, rules }: ComparedBy): Promise<SystemPart> {
   const choices = includes.flatMap(({ family, definition }) =>
     family === undefined ? [] : [chooseVersion(family, { include: definition.version, rules })],
   )
@@ -111,7 +111,7 @@ async function systemPart(includes: readonly ConceptSetPlan[], { pace, rules }: 
 
 async function listedCodes(
   pace: Pace,
-  listed: readonly ConceptSetPlan[],
+  listed: readonly PartPlan[],
   provider: CodeSystemProvider | undefined,
 ): Promise<ReadonlySet<string>> {
   const codes = new Set<string>()

@@ -1,6 +1,6 @@
 import { createPace, type Pace } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
-import { conceptsOf, members, type ConceptSetPlan, type Segment } from '../terminology/index.js'
+import { conceptsOf, members, type PartPlan, type Segment } from '../terminology/index.js'
 import { entryOf } from './entry.js'
 import type { ExpandInput } from './input.js'
 import type { ExpansionEntry } from './result.js'
@@ -134,7 +134,7 @@ export function nestedSegment({ segments: [segment], input, plan, filtered }: Se
   return isBranch(include, filtered) && segment.provider.hierarchy.nested ? segment : undefined
 }
 
-function isBranch({ definition, imports, filters }: ConceptSetPlan, filtered: boolean): boolean {
+function isBranch({ definition, imports, filters }: PartPlan, filtered: boolean): boolean {
   if (definition.concepts !== undefined || imports.length > 0) return false
   if (filters.length === 0) return !filtered
   return filters.every(({ op }) => HIERARCHIC.has(op))

@@ -45,14 +45,7 @@ export { withGivenSystem } from './value-set/own-systems.js'
 export { findValueSet } from './value-set/find-value-set.js'
 export { makePlan } from './value-set/make-plan.js'
 export { membershipIn, type MembershipOptions, type MembershipQuestion } from './value-set/membership.js'
-export {
-  type CodeInQuestion,
-  type Membership,
-  missingImports,
-  withImports,
-  type ConceptSetPlan,
-  type ValueSetPlan,
-} from './value-set/plan.js'
+export { type CodeInQuestion, type Membership, missingImports, withImports, type PartPlan, type ValueSetPlan } from './value-set/plan.js'
 export {
   bothNames,
   namedValueSet,

@@ -4,34 +4,32 @@ import { chooseVersion } from '../code-system/system-family.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { conceptsFor } from '../filter/operators.js'
 import type { TerminologyScope } from '../scope.js'
-import type { ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
+import type { PartPlan, ValueSetPlan } from '../value-set/plan.js'
 import type { Segment } from '../value-set/segment.js'
+import { nameOf } from '../value-set/value-set.js'
 import type { Work } from '../../work/index.js'
-import { codesText, filterText, partText, versionStep } from './steps.js'
+import { codesText, filterText, locationOf, partText, versionStep } from './steps.js'
 
 /** An include or exclude whose codes were worked out. */
 export interface ListedPart {
-  readonly kind: 'include' | 'exclude'
   readonly scope: TerminologyScope
-  readonly plan: ValueSetPlan
-  readonly part: ConceptSetPlan
+  readonly part: PartPlan
   readonly segments: readonly Segment[]
 }
 
 /** Writes down how many codes an include or exclude has, and how many each of its filters. */
-export function* explainListedPart(explain: Explain, { kind, scope, plan, part, segments }: ListedPart): Work<void> {
-  const { canonical } = plan.valueSet
-  const place = { ...(canonical !== undefined && { definition: canonical }), path: part.path }
+export function* explainListedPart(explain: Explain, { scope, part, segments }: ListedPart): Work<void> {
+  const { kind } = part
   if (part.family !== undefined) {
     const choice = chooseVersion(part.family, { include: part.definition.version, rules: scope.rules })
     explain.step(versionStep(choice, 'include'))
-    if (choice.provider !== undefined) yield* explainSelection(explain, { part, place }, choice.provider)
+    if (choice.provider !== undefined) yield* explainSelection(explain, part, choice.provider)
   }
   const count = sizeOf(segments)
   explain.step({
     kind,
     outcome: count > 0 ? 'holds' : 'fails',
-    ...place,
+    ...locationOf(part),
     count,
     text: `${kind === 'include' ? 'Includes' : 'Excludes'} ${partText(part)}: ${codesText(count)}.`,
   })
@@ -50,14 +48,10 @@ export function explainListing(explain: Explain, { valueSet }: ValueSetPlan, seg
   })
 }
 
-interface PlacedPart {
-  readonly part: ConceptSetPlan
-  readonly place: { readonly definition?: string; readonly path: string }
-}
-
 const MOST_MISSING = 5
 
-function* explainSelection(explain: Explain, { part, place }: PlacedPart, provider: CodeSystemProvider): Work<void> {
+function* explainSelection(explain: Explain, part: PartPlan, provider: CodeSystemProvider): Work<void> {
+  const location = locationOf(part)
   const missing = (part.definition.concepts ?? []).filter(({ code }) => provider.find(code) === undefined)
   for (const { code } of missing.slice(0, MOST_MISSING)) {
     const text = `${quoted(code)} is listed and is not a code of ${quoted(provider.header.url)}; it is omitted.`
@@ -65,17 +59,24 @@ function* explainSelection(explain: Explain, { part, place }: PlacedPart, provid
       kind: 'concept',
       outcome: 'fails',
       reason: 'unknown-code',
-      ...place,
-      path: `${place.path}.concept`,
+      ...location,
+      path: `${location.path}.concept`,
       coding: { system: provider.header.url, code },
       text,
     })
   }
   for (const [i, filter] of part.filters.entries()) {
-    const set = yield* conceptsFor(provider, filter, part.owner)
+    const set = yield* conceptsFor(provider, filter, nameOf(part.valueSet))
     const count = (yield* set.all()).count()
     const text = `${filterText(filter)} holds for ${codesText(count)}.`
-    explain.step({ kind: 'filter', outcome: count > 0 ? 'holds' : 'fails', ...place, path: `${place.path}.filter[${i}]`, count, text })
+    explain.step({
+      kind: 'filter',
+      outcome: count > 0 ? 'holds' : 'fails',
+      ...location,
+      path: `${location.path}.filter[${i}]`,
+      count,
+      text,
+    })
   }
 }
 

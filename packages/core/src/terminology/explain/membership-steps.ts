@@ -3,16 +3,14 @@ import type { Explain, ExplanationReason, ExplanationStep } from '../../explain/
 import { chooseVersion } from '../code-system/system-family.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import type { TerminologyScope } from '../scope.js'
-import type { CodeInQuestion, Membership, ConceptSetPlan, ValueSetPlan } from '../value-set/plan.js'
+import type { CodeInQuestion, Membership, PartPlan, ValueSetPlan } from '../value-set/plan.js'
 import { listedConcept, meetsFilters, type FilterTest } from '../value-set/selection.js'
-import { codesText, filterText, partText, versionStep } from './steps.js'
+import { codesText, filterText, locationOf, partText, versionStep } from './steps.js'
 
 /** An include or exclude that was asked about a code, and what it answered. */
 export interface AskedPart {
-  readonly kind: 'include' | 'exclude'
   readonly scope: TerminologyScope
-  readonly plan: ValueSetPlan
-  readonly part: ConceptSetPlan
+  readonly part: PartPlan
   readonly code: CodeInQuestion
   readonly answer: Membership
   readonly holds: FilterTest
@@ -20,27 +18,27 @@ export interface AskedPart {
 
 /** Writes down what an include or exclude says about a code, and which of its conditions decided. */
 export function explainPart(explain: Explain, asked: AskedPart): void {
-  const { kind, plan, part, code, answer } = asked
+  const { part, code, answer } = asked
   const provider = explainVersion(explain, asked)
   const concept = provider?.find(code.code)
   if (provider !== undefined && concept !== undefined) explainConditions(explain, asked, { provider, concept })
   const reason = reasonOf(asked, provider)
   explain.step({
-    kind,
+    kind: part.kind,
     outcome: outcomeOf(answer),
     ...(reason !== undefined && { reason }),
-    ...placeOf(plan, part),
+    ...locationOf(part),
     coding: { system: code.system, code: code.code },
-    text: `${kind === 'include' ? 'Includes' : 'Excludes'} ${partText(part)}: ${quoted(code.code)} ${saying(answer, reason)}.`,
+    text: `${part.kind === 'include' ? 'Includes' : 'Excludes'} ${partText(part)}: ${quoted(code.code)} ${saying(answer, reason)}.`,
   })
 }
 
 /** Writes down which includes are not asked, because the code is one of another version of their system. */
-export function explainPassedOver(explain: Explain, plan: ValueSetPlan, asked: readonly ConceptSetPlan[]): void {
+export function explainPassedOver(explain: Explain, plan: ValueSetPlan, asked: readonly PartPlan[]): void {
   const kept = new Set(asked)
   for (const part of plan.includes.filter((one) => !kept.has(one))) {
     const text = `Includes ${partText(part)}: the code is looked for in another version.`
-    explain.step({ kind: 'include', outcome: 'fails', reason: 'other-version', ...placeOf(plan, part), text })
+    explain.step({ kind: 'include', outcome: 'fails', reason: 'other-version', ...locationOf(part), text })
   }
 }
 
@@ -80,11 +78,11 @@ interface Found {
 }
 
 /** The list of codes, each filter, and the status of the concept. */
-function explainConditions(explain: Explain, { plan, part, code, answer, holds: asked }: AskedPart, { provider, concept }: Found): void {
+function explainConditions(explain: Explain, { part, code, answer, holds: asked }: AskedPart, { provider, concept }: Found): void {
   const coding = { system: code.system, code: code.code }
-  const place = placeOf(plan, part)
+  const location = locationOf(part)
   const test = (kind: ExplanationStep['kind'], path: string, { holds, text }: { readonly holds: boolean; readonly text: string }): void =>
-    explain.step({ kind, outcome: holds ? 'holds' : 'fails', ...place, path: `${place.path}${path}`, coding, text })
+    explain.step({ kind, outcome: holds ? 'holds' : 'fails', ...location, path: `${location.path}${path}`, coding, text })
   if (part.definition.concepts !== undefined) {
     const holds = listedConcept(provider, part, concept) !== undefined
     test('concept', '.concept', {
@@ -144,8 +142,4 @@ function conditionOf(
 
 function outcomeOf({ state }: Membership): ExplanationStep['outcome'] {
   return ({ in: 'holds', out: 'fails', unknown: 'unknown' } as const)[state]
-}
-
-function placeOf({ valueSet }: ValueSetPlan, { path }: ConceptSetPlan): { readonly definition?: string; readonly path: string } {
-  return { ...(valueSet.canonical !== undefined && { definition: valueSet.canonical }), path }
 }

@@ -8,7 +8,7 @@ import type { CodeSystemProvider, ConceptText, Filter } from '../../code-system/
 import { stringAt } from '../../json/index.js'
 import type { LanguageList } from '../languages.js'
 import type { AskedLanguages } from '../request-input.js'
-import type { ConceptSetPlan } from '../value-set/plan.js'
+import type { PartPlan } from '../value-set/plan.js'
 
 const REASONS: Readonly<Record<VersionOrigin, ExplanationReason>> = {
   force: 'force-system-version',
@@ -160,8 +160,13 @@ export function textOrigin({ main, language, use, supplement }: ConceptText): st
   return parts.join(' ')
 }
 
+/** Where an include or exclude is. */
+export function locationOf({ valueSet, path }: PartPlan): { readonly definition?: string; readonly path: string } {
+  return { ...(valueSet.canonical !== undefined && { definition: valueSet.canonical }), path }
+}
+
 /** What an include or exclude is about, in words: `codes of 'S|1' with 'concept' is-a 'x'`. */
-export function partText({ definition, filters, imports }: ConceptSetPlan): string {
+export function partText({ definition, filters, imports }: PartPlan): string {
   const { system, version, concepts } = definition
   const codes = concepts === undefined ? 'codes' : `the list of ${codesText(concepts.length)}`
   const parts = [

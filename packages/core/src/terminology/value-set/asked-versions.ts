@@ -2,7 +2,7 @@ import { compareVersions } from '../../content/index.js'
 import { chooseVersion, type SystemChoice } from '../code-system/system-family.js'
 import type { TerminologyScope } from '../scope.js'
 import { isOfVersion } from '../versions.js'
-import type { CodeInQuestion, ConceptSetPlan, ValueSetPlan } from './plan.js'
+import type { CodeInQuestion, PartPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
 
 /** In which versions of its system a code is looked for. */
@@ -60,7 +60,7 @@ export function versionOf({ provider, wished }: SystemChoice): string | undefine
  * The version that an include or exclude resolves to, when it is of the code's system. Where versions count, the version in the code chooses that of
  * includes alone: an exclude without one is of the newest, as in the expansion.
  */
-export function choiceFor(asked: VersionAsked, { family, definition }: ConceptSetPlan): SystemChoice | undefined {
+export function choiceFor(asked: VersionAsked, { family, definition }: PartPlan): SystemChoice | undefined {
   const { scope, code } = asked
   if (family?.url !== code.system) return undefined
   return chooseVersion(family, { include: definition.version, value: choosingVersion(asked), rules: scope.rules })
@@ -74,7 +74,7 @@ function choosingVersion({ code, only, excluding }: VersionAsked): string | unde
 export function excludedVersions(
   asked: VersionAsked,
   plan: ValueSetPlan,
-  { part, included }: { readonly part: ConceptSetPlan; readonly included: VersionOnly },
+  { part, included }: { readonly part: PartPlan; readonly included: VersionOnly },
 ): readonly (VersionOnly | undefined)[] {
   if (keepsVersions(plan, part)) return [included]
   if (part.family === undefined || namesCodesOfAnyVersion(plan, part)) return versionsIn(asked, plan)
@@ -91,11 +91,11 @@ interface VersionedIncludes {
 
 interface PlacedInclude {
   readonly place: number
-  readonly part: ConceptSetPlan
+  readonly part: PartPlan
 }
 
 /** The includes to ask: not those of other versions of the code's system, where one resolves to the requested version. */
-export function includesFor(asked: VersionAsked, plan: ValueSetPlan): readonly ConceptSetPlan[] {
+export function includesFor(asked: VersionAsked, plan: ValueSetPlan): readonly PartPlan[] {
   const wanted = asked.only ?? (asked.code.version === undefined ? undefined : { version: asked.code.version })
   if (wanted === undefined) return plan.includes
   const { byVersion, others } = versionedIncludes(asked, plan)
@@ -124,6 +124,6 @@ function versionedIncludes(asked: VersionAsked, plan: ValueSetPlan): VersionedIn
 }
 
 /** Of an include of another code system there is nothing to say but that it is one, and that an import of it is not known. */
-function hasSay({ scope }: VersionAsked, { family, missing }: ConceptSetPlan): boolean {
+function hasSay({ scope }: VersionAsked, { family, missing }: PartPlan): boolean {
   return family === undefined || missing.length > 0 || scope.ctx.explain !== undefined
 }

@@ -4,9 +4,9 @@ import { chooseVersion } from '../code-system/system-family.js'
 import { conceptsFor } from '../filter/operators.js'
 import { statusNotes } from '../status-check.js'
 import { NO_RULES } from '../versions.js'
-import { missingImports, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
+import { missingImports, type PartPlan, type ValueSetPlan } from './plan.js'
 import { listedConcept } from './selection.js'
-import type { ListedCode } from './value-set.js'
+import { nameOf, type ListedCode } from './value-set.js'
 
 /** The one include that decides about the codes of a code system, with its version chosen and its filters looked up. */
 export interface DecidingInclude {
@@ -33,10 +33,10 @@ export function decidingInclude(plan: ValueSetPlan, system: string): DecidingInc
   return provider === undefined || statusNotes(plan, [provider]).length > 0 ? undefined : includeOf(part, provider)
 }
 
-function includeOf(part: ConceptSetPlan, provider: CodeSystemProvider): DecidingInclude {
+function includeOf(part: PartPlan, provider: CodeSystemProvider): DecidingInclude {
   const sets = new Map<Filter, ConceptSet>()
   const holds = (filter: Filter, concept: number): boolean => {
-    const set = sets.get(filter) ?? atOnce(conceptsFor(provider, filter, part.owner))
+    const set = sets.get(filter) ?? atOnce(conceptsFor(provider, filter, nameOf(part.valueSet)))
     if (set === undefined) return false
     sets.set(filter, set)
     return set.asked === undefined ? set.has(concept) : atOnce(set.asked(concept)) === true

@@ -12,11 +12,11 @@ import {
   isPage,
   nameOf,
   readValueSet,
-  type ConceptSetDefinition,
+  type PartDefinition,
   type ValueSetDefinition,
 } from './value-set.js'
 import { containedValueSet, findValueSet } from './find-value-set.js'
-import { completePlan, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
+import { completePlan, type PartPlan, type ValueSetPlan } from './plan.js'
 
 /**
  * Looks up everything that a value set refers to. A value set that is imported on several ways is looked up once.
@@ -25,7 +25,7 @@ import { completePlan, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
  *   `definition-invalid` for a value set that defines nothing, a malformed element or a filter without value.
  */
 export function makePlan(scope: TerminologyScope, valueSet: ValueSetDefinition): Promise<ValueSetPlan> {
-  return planOf({ scope, made: new Map(), path: [], owner: '' }, valueSet.canonical ?? '', valueSet)
+  return planOf({ scope, made: new Map(), path: [] }, valueSet.canonical ?? '', valueSet)
 }
 
 interface Making {
@@ -34,8 +34,6 @@ interface Making {
   readonly made: Map<string, ValueSetPlan>
   /** The value sets that are being made, outermost first. */
   readonly path: readonly Step[]
-  /** Name of the innermost of them. */
-  readonly owner: string
 }
 
 interface Step {
@@ -53,9 +51,9 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
   refuseMalformed(valueSet)
   refuseEmpty(valueSet)
   scope.pace.check()
-  const inner = { scope, made, path: [...path, { key, valueSet }], owner: nameOf(valueSet) }
-  const excludes = await eachPlan(inner, valueSet.excludes, 'exclude')
-  const includes = await eachPlan(inner, valueSet.includes, 'include')
+  const inner = { scope, made, path: [...path, { key, valueSet }] }
+  const excludes = await partPlans(inner, valueSet, 'exclude')
+  const includes = await partPlans(inner, valueSet, 'include')
   const match = expansionParameterText(valueSet.resource, 'versionsMatch')
   const stated = {
     valueSet,
@@ -71,7 +69,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
 }
 
 /** Among the includes that state a version of one system the newest comes first, so that it wins over equal codes; the others stay in their places. */
-function inVersionOrder(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
+function inVersionOrder(plans: readonly PartPlan[]): readonly PartPlan[] {
   const bySystem = Map.groupBy(plans, sortedSystem)
   if (bySystem.size === plans.length) return plans
   const sorted = new Map(
@@ -82,24 +80,20 @@ function inVersionOrder(plans: readonly ConceptSetPlan[]): readonly ConceptSetPl
   return plans.flatMap((plan) => sorted.get(sortedSystem(plan))?.next().value ?? [])
 }
 
-function sortedSystem({ definition }: ConceptSetPlan): string | undefined {
+function sortedSystem({ definition }: PartPlan): string | undefined {
   return definition.version === undefined ? undefined : definition.system
 }
 
-function newestFirst(plans: readonly ConceptSetPlan[]): readonly ConceptSetPlan[] {
+function newestFirst(plans: readonly PartPlan[]): readonly PartPlan[] {
   const byVersion = Map.groupBy(plans, ({ definition }) => definition.version)
   return [...byVersion.entries()].sort(([a], [b]) => compareVersions(b, a)).flatMap(([, group]) => group)
 }
 
-async function eachPlan(
-  making: Making,
-  definitions: readonly ConceptSetDefinition[],
-  kind: 'include' | 'exclude',
-): Promise<readonly ConceptSetPlan[]> {
-  const plans: ConceptSetPlan[] = []
-  for (const [place, stated] of definitions.entries()) {
-    for (const definition of await inEachVersion(making.scope, stated))
-      plans.push(await conceptSetPlan(making, definition, `ValueSet.compose.${kind}[${place}]`))
+async function partPlans(making: Making, valueSet: ValueSetDefinition, kind: PartPlan['kind']): Promise<readonly PartPlan[]> {
+  const plans: PartPlan[] = []
+  for (const [i, stated] of (kind === 'include' ? valueSet.includes : valueSet.excludes).entries()) {
+    const location = { kind, valueSet, path: `ValueSet.compose.${kind}[${i}]` }
+    for (const definition of await inEachVersion(making.scope, stated)) plans.push(await partPlan(making, definition, location))
     await making.scope.pace.step()
   }
   return plans
@@ -110,7 +104,7 @@ async function eachPlan(
  *
  * @see https://hl7.org/fhir/R4/valueset-definitions.html#ValueSet.compose.include.version
  */
-async function inEachVersion(scope: TerminologyScope, stated: ConceptSetDefinition): Promise<readonly ConceptSetDefinition[]> {
+async function inEachVersion(scope: TerminologyScope, stated: PartDefinition): Promise<readonly PartDefinition[]> {
   if (stated.system === undefined || stated.version !== ALL_VERSIONS) return [stated]
   const { versions } = await scope.family(stated.system)
   const { version: _, ...unversioned } = stated
@@ -119,8 +113,10 @@ async function inEachVersion(scope: TerminologyScope, stated: ConceptSetDefiniti
 
 const ALL_VERSIONS = '*'
 
-async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, path: string): Promise<ConceptSetPlan> {
-  refuseWithoutSystem(making, definition, path)
+type PartLocation = Pick<PartPlan, 'kind' | 'valueSet' | 'path'>
+
+async function partPlan(making: Making, definition: PartDefinition, location: PartLocation): Promise<PartPlan> {
+  refuseWithoutSystem(definition, location)
   const imports: ValueSetPlan[] = []
   const missing: string[] = []
   for (const stated of definition.imports) {
@@ -130,12 +126,11 @@ async function conceptSetPlan(making: Making, definition: ConceptSetDefinition, 
     else imports.push(plan)
   }
   return {
-    owner: making.owner,
-    path,
+    ...location,
     definition,
     imports,
     missing,
-    filters: definition.filters.map((filter, i) => statedFilter(definition, filter, `${path}.filter[${i}]`)),
+    filters: definition.filters.map((filter, i) => statedFilter(definition, filter, `${location.path}.filter[${i}]`)),
     ...(definition.system !== undefined && { family: await preparedFamily(making.scope, definition.system, definition.version) }),
   }
 }
@@ -175,7 +170,7 @@ function containedPlan(making: Making, reference: string): Promise<ValueSetPlan>
   return contained === undefined ? undefined : planOf(making, `${holder?.key}${reference}`, readValueSet(contained))
 }
 
-function statedFilter(definition: ConceptSetDefinition, filter: ConceptSetDefinition['filters'][number], path: string): Filter {
+function statedFilter(definition: PartDefinition, filter: PartDefinition['filters'][number], path: string): Filter {
   const { property, op, value } = filter
   if (value !== undefined && value !== '') return { property, op, value }
   const values = { system: definition.system ?? '', property, op }
@@ -214,7 +209,9 @@ function refuseEmpty(valueSet: ValueSetDefinition): void {
 }
 
 /** @see https://hl7.org/fhir/R4/valueset.html#invs vsd-1, vsd-2 */
-function refuseWithoutSystem({ owner }: Making, { system, concepts, filters, imports }: ConceptSetDefinition, path: string): void {
+function refuseWithoutSystem({ system, concepts, filters, imports }: PartDefinition, { valueSet, path }: PartLocation): void {
   if (system !== undefined || (imports.length > 0 && concepts === undefined && filters.length === 0)) return
-  throw new OperationError('definition-invalid', `The value set ${quoted(owner)} has an include without system.`, { expression: [path] })
+  throw new OperationError('definition-invalid', `The value set ${quoted(nameOf(valueSet))} has an include without system.`, {
+    expression: [path],
+  })
 }

@@ -11,9 +11,10 @@ import { NOT_EXPANDED, unknownSystemValues } from '../needed-system.js'
 import type { TerminologyScope } from '../scope.js'
 import { mapped, type Work } from '../../work/index.js'
 import { coverageOf, createCoverage } from './coverage.js'
-import type { ConceptSetPlan, ValueSetPlan } from './plan.js'
+import type { PartPlan, ValueSetPlan } from './plan.js'
 import { keepsVersions, namesCodesOfAnyVersion } from './selection.js'
 import { joined, sameSystem, withCodes, type Segment } from './segment.js'
+import { nameOf } from './value-set.js'
 
 /** All codes of a value set, without any object for a code. */
 export interface Members {
@@ -89,7 +90,7 @@ function* union(evaluation: Evaluation, plan: ValueSetPlan): Work<Outcome> {
   const covered = createCoverage()
   let merged = false
   for (const part of plan.includes) {
-    for (const segment of yield* segmentsOf(evaluation, plan, { kind: 'include', part })) {
+    for (const segment of yield* segmentsOf(evaluation, part)) {
       yield
       const exact = yield* covered.rest(segment, 'same')
       const rest = plan.versionsMatch === true ? yield* covered.rest(segment, 'any') : exact
@@ -117,7 +118,7 @@ function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome
     yield
     const versions = keepsVersions(plan, part) ? 'same' : 'any'
     const others = namesCodesOfAnyVersion(plan, part) ? new Set(included.segments.map(({ provider }) => provider)) : []
-    for (const segment of yield* segmentsOf(evaluation, plan, { kind: 'exclude', part, others })) yield* covered[versions].add(segment)
+    for (const segment of yield* segmentsOf(evaluation, part, others)) yield* covered[versions].add(segment)
   }
   const left: Segment[] = []
   let { merged } = included
@@ -131,21 +132,15 @@ function* excluded(evaluation: Evaluation, plan: ValueSetPlan, included: Outcome
   return { segments: left, merged }
 }
 
-interface ListedPart {
-  readonly kind: 'include' | 'exclude'
-  readonly part: ConceptSetPlan
-  /** Other versions of the code system whose codes it takes too. */
-  readonly others?: Iterable<CodeSystemProvider>
-}
-
-function* segmentsOf(evaluation: Evaluation, plan: ValueSetPlan, { kind, part, others = [] }: ListedPart): Work<readonly Segment[]> {
+/** What an include or exclude has. @param others Other versions of the code system whose codes it takes too. */
+function* segmentsOf(evaluation: Evaluation, part: PartPlan, others: Iterable<CodeSystemProvider> = []): Work<readonly Segment[]> {
   const { scope } = evaluation
   const segments = yield* partSegments(evaluation, part, others)
-  if (scope.ctx.explain !== undefined) yield* explainListedPart(scope.ctx.explain, { kind, scope, plan, part, segments })
+  if (scope.ctx.explain !== undefined) yield* explainListedPart(scope.ctx.explain, { scope, part, segments })
   return segments
 }
 
-function* partSegments(evaluation: Evaluation, part: ConceptSetPlan, others: Iterable<CodeSystemProvider>): Work<readonly Segment[]> {
+function* partSegments(evaluation: Evaluation, part: PartPlan, others: Iterable<CodeSystemProvider>): Work<readonly Segment[]> {
   refuseMissing(part)
   const imported: (readonly Segment[])[] = []
   for (const value of part.imports) imported.push((yield* evaluated(evaluation, value)).segments)
@@ -181,7 +176,7 @@ function* inEach(segments: readonly Segment[], others: readonly (readonly Segmen
   return left
 }
 
-function refuseMissing({ missing: [first] }: ConceptSetPlan): void {
+function refuseMissing({ missing: [first] }: PartPlan): void {
   if (first === undefined) return
   const { url, version, fragment } = canonicalOf(first)
   const missing = { kind: 'ValueSet', name: first }
@@ -199,8 +194,8 @@ function usableProvider(choice: SystemChoice): CodeSystemProvider {
   throw refusal('VALUESET_VERSION_CHECK', { system: family.url, version: provider.header.version ?? '', required: violates })
 }
 
-function* systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Work<Segment> {
-  const sets = yield* mapped(part.filters, (filter) => conceptsFor(provider, filter, part.owner))
+function* systemSegment(provider: CodeSystemProvider, part: PartPlan): Work<Segment> {
+  const sets = yield* mapped(part.filters, (filter) => conceptsFor(provider, filter, nameOf(part.valueSet)))
   if (part.definition.concepts === undefined) return { provider, codes: yield* allOf(provider, sets), ...madeCodes(provider, part) }
   const listed = part.definition.listedIn(provider)
   const { size } = listable(provider)
@@ -211,7 +206,7 @@ function* systemSegment(provider: CodeSystemProvider, part: ConceptSetPlan): Wor
   return { provider, codes: yield* inAll(codes, sets), order: [...listed.keys()], listed }
 }
 
-function madeCodes({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan): Pick<Segment, 'made' | 'extensible'> {
+function madeCodes({ grammar }: CodeSystemProvider, { filters }: PartPlan): Pick<Segment, 'made' | 'extensible'> {
   if (grammar?.admits(filters) !== true) return grammar?.mayExtend?.(filters) === true ? { extensible: true } : {}
   return { made: filters.length === 0 ? 'all' : 'some' }
 }

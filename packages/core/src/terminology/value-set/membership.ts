@@ -15,8 +15,9 @@ import {
   type VersionAsked,
   type VersionOnly,
 } from './asked-versions.js'
-import type { CodeInQuestion, ConceptSetPlan, Membership, ValueSetPlan } from './plan.js'
+import type { CodeInQuestion, PartPlan, Membership, ValueSetPlan } from './plan.js'
 import { listedConcept, meetsFilters, namesCodesOfAnyVersion, type FilterTest } from './selection.js'
+import { nameOf } from './value-set.js'
 
 /** Which members do not count. */
 export interface MembershipOptions {
@@ -118,7 +119,7 @@ function triedIncludes(asking: Asking, plan: ValueSetPlan): readonly TriedInclud
 }
 
 interface Trial {
-  readonly part: ConceptSetPlan
+  readonly part: PartPlan
   /** Versions in which the code is known to be excluded. */
   readonly excluded: Set<Membership['provider']>
 }
@@ -126,8 +127,7 @@ interface Trial {
 function tryInclude(asking: Asking, plan: ValueSetPlan, { part, excluded }: Trial): TriedInclude {
   const { scope, code, options } = asking
   const answer = inPart(asking, part, { ...options, activeOnly: plan.valueSet.activeOnly || options.activeOnly === true })
-  if (scope.ctx.explain !== undefined)
-    explainPart(scope.ctx.explain, { kind: 'include', scope, plan, part, code, answer, holds: asking.holds })
+  if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { scope, part, code, answer, holds: asking.holds })
   if (answer.state !== 'in') return { included: false, answer }
   const rest: Membership = excluded.has(answer.provider) ? { ...answer, state: 'out' } : afterExcludes(asking, plan, answer)
   if (rest.state === 'out') excluded.add(answer.provider)
@@ -150,7 +150,7 @@ function decisiveOf(answers: readonly Membership[]): Membership | undefined {
 }
 
 /** Everything that one include or exclude demands. The first decides the version; in the others an equal code of any version will do. */
-function inPart(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
+function inPart(asking: Asking, part: PartPlan, bars: MembershipOptions): Membership {
   if (part.missing.length > 0) return { state: 'unknown', choices: [] }
   const [first, ...others] = part.imports
   const own = part.family === undefined && first !== undefined ? barredFrom(asked(asking, first), bars) : inSystem(asking, part, bars)
@@ -180,7 +180,7 @@ function choicesOf(tried: readonly Membership[]): readonly SystemChoice[] {
 
 const OUT: Membership = { state: 'out', choices: [] }
 
-function inSystem(asking: Asking, part: ConceptSetPlan, bars: MembershipOptions): Membership {
+function inSystem(asking: Asking, part: PartPlan, bars: MembershipOptions): Membership {
   const choice = choiceFor(asking, part)
   if (choice === undefined || (asking.only !== undefined && versionOf(choice) !== asking.only.version)) return OUT
   const { provider } = choice
@@ -197,9 +197,9 @@ interface Selected {
   readonly holds: FilterTest
 }
 
-function selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, bars, holds }: Selected): Omit<Membership, 'choices'> {
+function selected(provider: CodeSystemProvider, part: PartPlan, { concept, bars, holds }: Selected): Omit<Membership, 'choices'> {
   const listed = listedConcept(provider, part, concept)
-  const found = listed === undefined ? {} : { listed, owner: part.owner }
+  const found = listed === undefined ? {} : { listed, owner: nameOf(part.valueSet) }
   const isNamed = part.definition.concepts === undefined ? takesMade(provider, part, concept) : listed !== undefined
   if (!isNamed || !meetsFilters(provider, part, { concept, holds })) return { ...found, state: 'out' }
   const barred = barrier(provider.status(concept), bars)
@@ -209,13 +209,13 @@ function selected(provider: CodeSystemProvider, part: ConceptSetPlan, { concept,
 }
 
 /** False for a code that a grammar made and that the filters do not take. */
-function takesMade({ grammar }: CodeSystemProvider, { filters }: ConceptSetPlan, concept: number): boolean {
+function takesMade({ grammar }: CodeSystemProvider, { filters }: PartPlan, concept: number): boolean {
   return grammar?.isMade(concept) !== true || grammar.admits(filters)
 }
 
 /** What can be decided without the code system. */
 function withoutSystem(
-  { definition, filters }: ConceptSetPlan,
+  { definition, filters }: PartPlan,
   { code }: CodeInQuestion,
   { trustLists }: MembershipOptions,
 ): Membership['state'] {
@@ -224,7 +224,7 @@ function withoutSystem(
 }
 
 /** Unknown codes of a fragment may exist nevertheless, so they are in a set of all codes. */
-function isOpen(provider: CodeSystemProvider, { definition }: ConceptSetPlan): boolean {
+function isOpen(provider: CodeSystemProvider, { definition }: PartPlan): boolean {
   return !provider.header.complete && definition.concepts === undefined && definition.filters.length === 0
 }
 
@@ -242,7 +242,7 @@ function afterExcludes(asking: Asking, plan: ValueSetPlan, included: Membership)
 }
 
 interface Exclusion {
-  readonly part: ConceptSetPlan
+  readonly part: PartPlan
   readonly included: Membership
 }
 
@@ -255,8 +255,7 @@ function exclusion(asking: Asking, plan: ValueSetPlan, { part, included }: Exclu
   }
   const answer = decisiveOf(answers) ?? OUT
   const { scope, code } = asking
-  if (scope.ctx.explain !== undefined)
-    explainPart(scope.ctx.explain, { kind: 'exclude', scope, plan, part, code, answer, holds: asking.holds })
+  if (scope.ctx.explain !== undefined) explainPart(scope.ctx.explain, { scope, part, code, answer, holds: asking.holds })
   return answer.state
 }
 
@@ -265,6 +264,6 @@ function versionsToExclude(asking: Asking, plan: ValueSetPlan, { part, included 
   return excludedVersions(asking, plan, { part, included: { version: included.provider.header.version } })
 }
 
-function inVersion(part: ConceptSetPlan, { version }: VersionOnly): ConceptSetPlan {
+function inVersion(part: PartPlan, { version }: VersionOnly): PartPlan {
   return version === undefined ? part : { ...part, definition: { ...part.definition, version } }
 }

@@ -3,8 +3,8 @@ import type { OperationContext } from '../../context/index.js'
 import { isObject, objectAt, objectsAt, type JsonObject } from '../../json/index.js'
 import { terminologyScope, type ScopeOptions, type TerminologyScope } from '../scope.js'
 import { makePlan } from './make-plan.js'
-import { missingImports, withImports, type ConceptSetPlan, type ValueSetPlan } from './plan.js'
-import { isPage, readValueSet, type ConceptSetDefinition, type ValueSetDefinition } from './value-set.js'
+import { missingImports, withImports, type PartPlan, type ValueSetPlan } from './plan.js'
+import { isPage, readValueSet, type PartDefinition, type ValueSetDefinition } from './value-set.js'
 
 /**
  * The context for a value set that contains code systems; `undefined` where it contains none.
@@ -63,7 +63,7 @@ function isLacking(plan: ValueSetPlan): boolean {
   return withImports(plan).some(({ includes, excludes }) => [...includes, ...excludes].some(lacksSystem))
 }
 
-function lacksSystem({ family, definition: { version } }: ConceptSetPlan): boolean {
+function lacksSystem({ family, definition: { version } }: PartPlan): boolean {
   return family !== undefined && (version === undefined ? family.unknown : !family.has(version))
 }
 
@@ -77,7 +77,7 @@ function isWhole(expansion: JsonObject | undefined): boolean {
 }
 
 /** What an expansion says about codes of a system, which need not be all that it has. */
-function systemOf({ system, version, concepts = [] }: ConceptSetDefinition): JsonObject {
+function systemOf({ system, version, concepts = [] }: PartDefinition): JsonObject {
   const concept = concepts.map(({ concept: listed }) => ({
     ...listed,
     property: [

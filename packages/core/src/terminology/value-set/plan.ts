@@ -2,15 +2,15 @@ import { OperationError, quoted } from '../../errors/index.js'
 import type { Work } from '../../work/index.js'
 import type { SystemChoice, SystemFamily } from '../code-system/system-family.js'
 import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
-import { nameOf, type ConceptSetDefinition, type ListedCode, type ValueSetDefinition } from './value-set.js'
+import { nameOf, type PartDefinition, type ListedCode, type ValueSetDefinition } from './value-set.js'
 
 /** A value set with everything that it refers to looked up. */
 export interface ValueSetPlan {
   readonly valueSet: ValueSetDefinition
   /** True for a value set that another one contains. */
   readonly contained: boolean
-  readonly includes: readonly ConceptSetPlan[]
-  readonly excludes: readonly ConceptSetPlan[]
+  readonly includes: readonly PartPlan[]
+  readonly excludes: readonly PartPlan[]
   /** Whether equal codes of different versions are one code; each side has its own default when absent. */
   readonly versionsMatch?: boolean
   /** The value sets that its includes and excludes import, each once. */
@@ -18,7 +18,7 @@ export interface ValueSetPlan {
   /** The code systems that it takes or excludes codes of, imports included, by url. */
   readonly systems: ReadonlyMap<string, NamedSystem>
   /** Its own includes and excludes with filters, by url of their code system. */
-  readonly filtered: ReadonlyMap<string, readonly ConceptSetPlan[]>
+  readonly filtered: ReadonlyMap<string, readonly PartPlan[]>
 }
 
 /** A code system as a value set names it. */
@@ -29,12 +29,13 @@ export interface NamedSystem {
 }
 
 /** One include or exclude, looked up. */
-export interface ConceptSetPlan {
-  /** Name of the value set that has it, for messages. */
-  readonly owner: string
+export interface PartPlan {
+  readonly kind: 'include' | 'exclude'
+  /** The value set that has it. */
+  readonly valueSet: ValueSetDefinition
   /** FHIRPath in that value set: `ValueSet.compose.include[0]`. */
   readonly path: string
-  readonly definition: ConceptSetDefinition
+  readonly definition: PartDefinition
   /** Absent for an include of value sets alone. */
   readonly family?: SystemFamily
   readonly filters: readonly Filter[]
@@ -90,7 +91,7 @@ function tooManyVersions({ valueSet }: LookedUpValueSet, { url }: SystemFamily):
 }
 
 /** The includes and excludes of a value set. */
-export function everyPart({ includes, excludes }: Pick<ValueSetPlan, 'includes' | 'excludes'>): readonly ConceptSetPlan[] {
+export function everyPart({ includes, excludes }: Pick<ValueSetPlan, 'includes' | 'excludes'>): readonly PartPlan[] {
   return [...includes, ...excludes]
 }
 

@@ -9,7 +9,7 @@ import { makePlan } from './make-plan.js'
 import type { Members } from './members.js'
 import { namedValueSet, type LooseValueSetName } from './named-value-set.js'
 import { planOfExpansion, withContainedSystems } from './own-systems.js'
-import { missingImports, withImports, type ValueSetPlan, completePlan, type ConceptSetPlan } from './plan.js'
+import { missingImports, withImports, type ValueSetPlan, completePlan, type PartPlan } from './plan.js'
 import type { decidingInclude, DecidingInclude } from './deciding-include.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import { standInNotes, statusNotes, type StatusNote } from '../status-check.js'
@@ -131,7 +131,7 @@ async function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, exclu
   if (excluded.length === 0) return plan
   const named = versionsNamed(excluded)
   const made = new Map<ValueSetPlan, ValueSetPlan>()
-  const isLeft = ({ family, definition }: ConceptSetPlan): boolean => {
+  const isLeft = ({ family, definition }: PartPlan): boolean => {
     const versions = family === undefined ? undefined : named.get(family.url)
     if (family === undefined || versions === undefined) return true
     const { provider } = chooseVersion(family, { include: definition.version, rules: scope.rules })
@@ -140,7 +140,7 @@ async function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, exclu
   const reduced = async (one: ValueSetPlan): Promise<ValueSetPlan> => {
     const known = made.get(one)
     if (known !== undefined) return known
-    const includes: ConceptSetPlan[] = []
+    const includes: PartPlan[] = []
     for (const part of one.includes) {
       await scope.pace.step()
       if (!isLeft(part)) continue

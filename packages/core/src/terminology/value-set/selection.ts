@@ -3,14 +3,14 @@ import { conceptsFor } from '../filter/operators.js'
 import type { Pace } from '../../context/index.js'
 import { finished, type Work } from '../../work/index.js'
 import type { TerminologyScope } from '../scope.js'
-import { type CodeInQuestion, type ConceptSetPlan, type ValueSetPlan, withImports, everyPart } from './plan.js'
-import type { ListedCode } from './value-set.js'
+import { type CodeInQuestion, type PartPlan, type ValueSetPlan, withImports, everyPart } from './plan.js'
+import { nameOf, type ListedCode, type ValueSetDefinition } from './value-set.js'
 import { isAboutContent, OperationError } from '../../errors/index.js'
 import { chooseVersion } from '../code-system/system-family.js'
 import type { VersionRules } from '../versions.js'
 
 /** Whether a filter of an include or exclude holds for a concept. @throws {OperationError} `not-supported` for one that is not understood. */
-export type FilterTest = (provider: CodeSystemProvider, filter: Filter, part: ConceptSetPlan, concept: number) => boolean
+export type FilterTest = (provider: CodeSystemProvider, filter: Filter, part: PartPlan, concept: number) => boolean
 
 /** A concept, and what decides about filters. */
 export interface Candidate {
@@ -19,13 +19,13 @@ export interface Candidate {
 }
 
 /** True when all filters accept the concept. */
-export function meetsFilters(provider: CodeSystemProvider, part: ConceptSetPlan, { concept, holds }: Candidate): boolean {
+export function meetsFilters(provider: CodeSystemProvider, part: PartPlan, { concept, holds }: Candidate): boolean {
   return part.filters.every((filter) => holds(provider, filter, part, concept))
 }
 
 /** Decides in one go, which is quick for filters that `preparedFilters` has worked out. */
-export const holdsAtOnce: FilterTest = (provider, filter, { owner }, concept) => {
-  const set = finished(conceptsFor(provider, filter, owner))
+export const holdsAtOnce: FilterTest = (provider, filter, { valueSet }, concept) => {
+  const set = finished(conceptsFor(provider, filter, nameOf(valueSet)))
   return set.asked === undefined ? set.has(concept) : finished(set.asked(concept))
 }
 
@@ -39,13 +39,13 @@ export async function filterAnswers(
   { system, version, code }: CodeInQuestion,
 ): Promise<FilterTest> {
   const answers = new Map<Filter, () => boolean>()
-  for (const { family, definition, filters, owner } of withImports(plan).flatMap(({ filtered }) => filtered.get(system) ?? [])) {
+  for (const { family, definition, filters, valueSet } of withImports(plan).flatMap(({ filtered }) => filtered.get(system) ?? [])) {
     await pace.step()
     const provider = family && chooseVersion(family, { include: definition.version, value: version, rules }).provider
     const concept = provider?.find(code)
     if (provider === undefined || concept === undefined) continue
     for (const filter of filters) {
-      const answer = await pace.run(answerOf(provider, filter, { owner, concept }))
+      const answer = await pace.run(answerOf(provider, filter, { valueSet, concept }))
       answers.set(filter, answer.test)
       if (answer.isEnough && ctx.explain === undefined) break
     }
@@ -62,10 +62,10 @@ interface FilterAnswer {
 function* answerOf(
   provider: CodeSystemProvider,
   filter: Filter,
-  { owner, concept }: { readonly owner: string; readonly concept: number },
+  { valueSet, concept }: { readonly valueSet: ValueSetDefinition; readonly concept: number },
 ): Work<FilterAnswer> {
   try {
-    const set = yield* conceptsFor(provider, filter, owner)
+    const set = yield* conceptsFor(provider, filter, nameOf(valueSet))
     const holds = set.asked === undefined ? set.has(concept) : yield* set.asked(concept)
     return { test: () => holds, isEnough: !holds }
   } catch (error) {
@@ -78,19 +78,19 @@ function* answerOf(
 }
 
 /** The concept's entry in the list of codes of an include. */
-export function listedConcept(provider: CodeSystemProvider, { definition }: ConceptSetPlan, concept: number): ListedCode | undefined {
+export function listedConcept(provider: CodeSystemProvider, { definition }: PartPlan, concept: number): ListedCode | undefined {
   const exact = definition.listed(provider.code(concept))
   if (exact !== undefined || provider.header.caseSensitive) return exact
   return definition.listedIn(provider).get(concept)
 }
 
 /** An exclude takes equal codes of every version, unless the value set, or a list of codes with a version, says otherwise. */
-export function keepsVersions(plan: ValueSetPlan, { definition }: ConceptSetPlan): boolean {
+export function keepsVersions(plan: ValueSetPlan, { definition }: PartPlan): boolean {
   return plan.versionsMatch === false || (definition.concepts !== undefined && definition.version !== undefined)
 }
 
 /** Whether an exclude names codes and no version: it takes them from every version that is included, also where the newest lacks them. */
-export function namesCodesOfAnyVersion(plan: ValueSetPlan, part: ConceptSetPlan): boolean {
+export function namesCodesOfAnyVersion(plan: ValueSetPlan, part: PartPlan): boolean {
   return part.definition.concepts !== undefined && !keepsVersions(plan, part)
 }
 
@@ -104,11 +104,11 @@ export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: Ver
   let problem: OperationError | undefined
   for (const part of withImports(plan).flatMap(everyPart)) {
     await pace.step()
-    const { family, definition, filters, owner } = part
+    const { family, definition, filters, valueSet } = part
     const provider = family === undefined ? undefined : chooseVersion(family, { include: definition.version, rules }).provider
     if (provider === undefined) continue
     for (const filter of filters) {
-      const found = await pace.run(prepared(provider, filter, owner))
+      const found = await pace.run(prepared(provider, filter, valueSet))
       problem ??= found
     }
   }
@@ -116,9 +116,9 @@ export async function preparedFilters(pace: Pace, plan: ValueSetPlan, rules: Ver
 }
 
 /** A filter that cannot be used is skipped: the question that needs it is refused. */
-function* prepared(provider: CodeSystemProvider, filter: Filter, owner: string): Work<OperationError | undefined> {
+function* prepared(provider: CodeSystemProvider, filter: Filter, valueSet: ValueSetDefinition): Work<OperationError | undefined> {
   try {
-    const set = yield* conceptsFor(provider, filter, owner)
+    const set = yield* conceptsFor(provider, filter, nameOf(valueSet))
     if (set.asked !== undefined) yield* set.all()
     return undefined
   } catch (error) {

@@ -20,7 +20,7 @@ export interface StatedFilter {
 }
 
 /** One include or exclude. All that it states must hold together. */
-export interface ConceptSetDefinition {
+export interface PartDefinition {
   readonly system?: string
   readonly version?: string
   readonly concepts?: readonly ListedCode[]
@@ -40,8 +40,8 @@ export interface ValueSetDefinition {
   /** `url|version`; `undefined` without url. */
   readonly canonical?: string
   readonly resource: JsonObject
-  readonly includes: readonly ConceptSetDefinition[]
-  readonly excludes: readonly ConceptSetDefinition[]
+  readonly includes: readonly PartDefinition[]
+  readonly excludes: readonly PartDefinition[]
   /** FHIRPath of an element that does not have the shape of R4. */
   readonly malformed?: string
   /** True when `compose.inactive` is false. */
@@ -62,8 +62,8 @@ export function* readingValueSet(resource: JsonObject): Work<ValueSetDefinition>
   const malformed = yield* malformedPlace(compose ?? {})
   return {
     resource,
-    includes: compose === undefined ? expansionIncludes(resource) : yield* readConceptSets(objectsAt(compose, 'include')),
-    excludes: yield* readConceptSets(objectsAt(compose, 'exclude')),
+    includes: compose === undefined ? expansionIncludes(resource) : yield* readParts(objectsAt(compose, 'include')),
+    excludes: yield* readParts(objectsAt(compose, 'exclude')),
     activeOnly: compose?.['inactive'] === false,
     ...(url !== undefined && { url, canonical: formatCanonical(url, version) }),
     ...(version !== undefined && { version }),
@@ -79,13 +79,13 @@ export function nameOf(valueSet: Pick<ValueSetDefinition, 'canonical'>): string 
 /** Includes and excludes that are read in one go. */
 const PIECE = 500
 
-function* readConceptSets(elements: readonly JsonObject[]): Work<readonly ConceptSetDefinition[]> {
-  const sets: ConceptSetDefinition[] = []
-  for (const element of elements) if (sets.push(readConceptSet(element)) % PIECE === 0) yield
+function* readParts(elements: readonly JsonObject[]): Work<readonly PartDefinition[]> {
+  const sets: PartDefinition[] = []
+  for (const element of elements) if (sets.push(readPart(element)) % PIECE === 0) yield
   return sets
 }
 
-function readConceptSet(element: JsonObject): ConceptSetDefinition {
+function readPart(element: JsonObject): PartDefinition {
   const [system, version] = [stringAt(element, 'system'), stringAt(element, 'version')]
   const listed = objectsAt(element, 'concept').flatMap(listedCode)
   const imports = element['valueSet']
@@ -121,7 +121,7 @@ function lookupIn(listed: readonly ListedCode[]): (code: string) => ListedCode |
 }
 
 /** The list is looked through once for each version of a code system. */
-function conceptsListed(listed: readonly ListedCode[]): ConceptSetDefinition['listedIn'] {
+function conceptsListed(listed: readonly ListedCode[]): PartDefinition['listedIn'] {
   const known = new WeakMap<CodeSystemProvider, ReadonlyMap<number, ListedCode>>()
   return (provider) => {
     const found = known.get(provider) ?? new Map(listed.flatMap((entry) => placed(provider, entry)))
@@ -139,12 +139,12 @@ function placed(provider: CodeSystemProvider, entry: ListedCode): readonly [numb
  * One include for each version of each code system in an expansion that a value set carries instead of a compose. An entry without code only groups
  * others.
  */
-function expansionIncludes(resource: JsonObject): readonly ConceptSetDefinition[] {
+function expansionIncludes(resource: JsonObject): readonly PartDefinition[] {
   const coded = containedEntries(objectAt(resource, 'expansion')).filter(({ code }) => code !== undefined)
   const bySystem = Map.groupBy(coded, (entry) => formatCanonical(stringAt(entry, 'system') ?? '', stringAt(entry, 'version')))
   return Array.from(bySystem.values(), (concept) => {
     const [first] = concept
-    return readConceptSet({ system: first?.['system'], version: first?.['version'], concept })
+    return readPart({ system: first?.['system'], version: first?.['version'], concept })
   })
 }
 
