@@ -2,6 +2,7 @@ import {
   chooseVersion,
   fleetingAnd,
   sortedPlaces,
+  writtenCode,
   type CodeSystemProvider,
   type PartPlan,
   type Filter,
@@ -25,10 +26,10 @@ export type VersionPolicy = 'as-needed' | 'always' | 'never'
 export async function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<Overlap | undefined> {
   const { activeOnly } = a.valueSet
   if (isComposed(a) || isComposed(b) || activeOnly !== b.valueSet.activeOnly) return undefined
-  const parts = await systemParts(a, b, by)
+  const shares = await systemShares(a, b, by)
   const overlaps: (Overlap | undefined)[] = []
-  for (const { system, mine, others } of parts) {
-    const overlap = await compareParts(mine, others, { ...by, activeOnly })
+  for (const { system, mine, others } of shares) {
+    const overlap = await compareShares(mine, others, { ...by, activeOnly })
     by.explain?.step(systemStep(system, overlap))
     overlaps.push(overlap)
   }
@@ -36,7 +37,7 @@ export async function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, by: C
   if (known.length < overlaps.length) return undefined
   const sum = known.reduce(joined, NOTHING)
   // What is equal on both sides may be nothing, which matters only beside what is not equal.
-  const isSure = parts.every(({ mine, others }) => !isAlike(mine, others) || hasCodes(mine))
+  const isSure = shares.every(({ mine, others }) => !isAlike(mine, others) || hasCodes(mine))
   return isSure || (!sum.missing && !sum.extra) ? sum : undefined
 }
 
@@ -60,26 +61,26 @@ function needsListing({ imports, missing, definition, filters }: PartPlan): bool
 }
 
 /** What both value sets take of each code system that one of them names. */
-async function systemParts(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<readonly SystemParts[]> {
+async function systemShares(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<readonly SystemShares[]> {
   const [left, right] = [a, b].map(({ includes }) => Map.groupBy(includes, ({ definition }) => definition.system))
   const systems = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
-  const parts: SystemParts[] = []
+  const shares: SystemShares[] = []
   for (const system of systems) {
-    const mine = await systemPart(left?.get(system) ?? [], by)
-    const others = await systemPart(right?.get(system) ?? [], by)
-    parts.push({ system: system ?? '', mine, others })
+    const mine = await systemShare(left?.get(system) ?? [], by)
+    const others = await systemShare(right?.get(system) ?? [], by)
+    shares.push({ system: system ?? '', mine, others })
   }
-  return parts
+  return shares
 }
 
-interface SystemParts {
+interface SystemShares {
   readonly system: string
-  readonly mine: SystemPart
-  readonly others: SystemPart
+  readonly mine: SystemShare
+  readonly others: SystemShare
 }
 
 /** What a value set takes of one code system. */
-interface SystemPart {
+interface SystemShare {
   /** True when it takes all codes; filters and codes are empty then. */
   readonly isWhole: boolean
   /** The filters of each include that has some, by a text that is equal for equal filters in any order. */
@@ -93,7 +94,7 @@ interface SystemPart {
 }
 
 /** Gathers the includes of one code system. */
-async function systemPart(includes: readonly PartPlan[], { pace, rules }: ComparedBy): Promise<SystemPart> {
+async function systemShare(includes: readonly PartPlan[], { pace, rules }: ComparedBy): Promise<SystemShare> {
   const choices = includes.flatMap(({ family, definition }) =>
     family === undefined ? [] : [chooseVersion(family, { include: definition.version, rules })],
   )
@@ -127,16 +128,11 @@ async function listedCodes(
 /** Codes that are looked at in one go. */
 const STEPS = 256
 
-function writtenCode(provider: CodeSystemProvider, code: string): string {
-  const concept = provider.find(code)
-  return concept === undefined ? code : provider.code(concept)
-}
-
 function textOf(filters: readonly Filter[]): string {
   return JSON.stringify(filters.map(({ property, op, value }) => JSON.stringify([property, op, value])).toSorted())
 }
 
-async function compareParts(a: SystemPart, b: SystemPart, { pace, policy, activeOnly }: ComparedHow): Promise<Overlap | undefined> {
+async function compareShares(a: SystemShare, b: SystemShare, { pace, policy, activeOnly }: ComparedHow): Promise<Overlap | undefined> {
   if (a.versions.union(b.versions).size > 1 && (policy === 'always' || dependsOnVersion(a, b))) return undefined
   if (isAlike(a, b)) return hasOnlyCodes(a) ? overlapOfCodes(pace, a, b) : { common: true, missing: false, extra: false }
   if (activeOnly) return undefined
@@ -150,39 +146,39 @@ interface ComparedHow extends ComparedBy {
 }
 
 /** A filter may take other codes in another version. */
-function dependsOnVersion(a: SystemPart, b: SystemPart): boolean {
+function dependsOnVersion(a: SystemShare, b: SystemShare): boolean {
   return [a, b].some(({ filters, provider }) => filters.size > 0 || provider?.header.versionNeeded === true)
 }
 
-function isAlike(a: SystemPart, b: SystemPart): boolean {
+function isAlike(a: SystemShare, b: SystemShare): boolean {
   const filters = new Set(a.filters.keys()).symmetricDifference(new Set(b.filters.keys()))
   return a.isWhole === b.isWhole && filters.size === 0 && a.codes.size === b.codes.size && a.codes.isSubsetOf(b.codes)
 }
 
-function isNothing({ isWhole, filters, codes }: SystemPart): boolean {
+function isNothing({ isWhole, filters, codes }: SystemShare): boolean {
   return !isWhole && filters.size === 0 && codes.size === 0
 }
 
-function hasOnlyCodes({ isWhole, filters }: SystemPart): boolean {
+function hasOnlyCodes({ isWhole, filters }: SystemShare): boolean {
   return !isWhole && filters.size === 0
 }
 
-function hasCodes({ isWhole, codes, provider }: SystemPart): boolean {
+function hasCodes({ isWhole, codes, provider }: SystemShare): boolean {
   return isWhole || codes.values().some((code) => provider?.find(code) !== undefined)
 }
 
 /** A whole code system has codes; of filters that is not known. */
-function oneSided(a: SystemPart, b: SystemPart): Overlap | undefined {
+function oneSided(a: SystemShare, b: SystemShare): Overlap | undefined {
   const there = isNothing(a) ? b : a
   return there.isWhole ? { common: false, missing: there === a, extra: there === b } : undefined
 }
 
 /** A list may name codes that do not exist, which the value set does not have then. */
-async function compareLists(pace: Pace, a: SystemPart, b: SystemPart): Promise<Overlap | undefined> {
+async function compareLists(pace: Pace, a: SystemShare, b: SystemShare): Promise<Overlap | undefined> {
   return (await areKnown(pace, a)) && (await areKnown(pace, b)) ? overlapOfCodes(pace, a, b) : undefined
 }
 
-async function areKnown(pace: Pace, { provider, codes }: SystemPart): Promise<boolean> {
+async function areKnown(pace: Pace, { provider, codes }: SystemShare): Promise<boolean> {
   let step = 0
   for (const code of codes) {
     if (step++ % STEPS === 0) await pace.step()
@@ -192,7 +188,7 @@ async function areKnown(pace: Pace, { provider, codes }: SystemPart): Promise<bo
 }
 
 /** Codes are in alphabetical order, since those of a definition may stand in any. */
-async function overlapOfCodes(pace: Pace, { codes: mine }: SystemPart, { codes: others }: SystemPart): Promise<Overlap> {
+async function overlapOfCodes(pace: Pace, { codes: mine }: SystemShare, { codes: others }: SystemShare): Promise<Overlap> {
   const [common, missing] = await divided(pace, mine, others)
   const [, extra] = await divided(pace, others, mine)
   return overlapOf({ common: await sorted(pace, common), missing: await sorted(pace, missing), extra: await sorted(pace, extra) })
@@ -217,7 +213,7 @@ async function sorted(pace: Pace, codes: readonly string[]): Promise<readonly st
   return Array.from(await pace.run(sortedPlaces(codes)), (place) => codes[place] ?? '')
 }
 
-function compareBranches(a: SystemPart, b: SystemPart): Overlap | undefined {
+function compareBranches(a: SystemShare, b: SystemShare): Overlap | undefined {
   const [mine, others] = [branchOf(a), branchOf(b)]
   const { provider } = a
   return mine === undefined || others === undefined || provider === undefined ? undefined : overlapOfBranches(provider, mine, others)
@@ -235,7 +231,7 @@ function overlapOfBranches(provider: CodeSystemProvider, mine: string, others: s
 }
 
 /** The code of the one `is-a` filter that is all there is. */
-function branchOf({ filters, codes, isWhole }: SystemPart): string | undefined {
+function branchOf({ filters, codes, isWhole }: SystemShare): string | undefined {
   const [only, ...more] = filters.values()
   const [filter, ...others] = only ?? []
   if (isWhole || codes.size > 0 || more.length > 0 || others.length > 0) return undefined

@@ -32,7 +32,7 @@ export function relationshipOf({ common, missing, extra }: Overlap): Exclude<Rel
   return extra ? 'subset' : 'same'
 }
 
-/** The overlap of two pairs of parts that have no code in common. Codes are known when those of both are. */
+/** The overlap of two pairs of shares that have no code in common. Codes are known when those of both are. */
 export function joined(a: Overlap, b: Overlap): Overlap {
   return {
     common: a.common || b.common,

@@ -6,6 +6,9 @@ import {
   propertyValue,
   shownText,
   CONCEPT_PROPERTIES,
+  PREFERRED_FOR_LANGUAGE,
+  STANDARDS_STATUS,
+  statedTexts,
   type CodeSystemProvider,
   type ConceptText,
   type LanguageList,
@@ -100,14 +103,8 @@ function otherTexts(
 ): readonly ConceptText[] {
   return texts
     .filter((text) => text !== shown)
-    .map((text) => (text.main ? { ...text, use: PREFERRED } : text))
+    .map((text) => (text.main ? { ...text, use: PREFERRED_FOR_LANGUAGE } : text))
     .filter(accept)
-}
-
-const PREFERRED: JsonObject = {
-  system: 'http://terminology.hl7.org/CodeSystem/hl7TermMaintInfra',
-  code: 'preferredForLanguage',
-  display: 'Preferred For Language',
 }
 
 /** The status `active` is returned only when it is requested. */
@@ -126,7 +123,7 @@ function askedProperties(provider: CodeSystemProvider, concept: number, asked: r
 }
 
 function definitionProperty(provider: CodeSystemProvider, concept: number): readonly EntryProperty[] {
-  const [definition] = provider.sources(concept).flatMap((source) => stringAt(source.concept, 'definition') ?? [])
+  const [definition] = statedTexts(provider, concept, 'definition')
   if (definition === undefined) return []
   return [{ code: 'definition', uri: `${CONCEPT_PROPERTIES}#definition`, value: ['valueString', definition] }]
 }
@@ -161,9 +158,6 @@ const COPIED: ReadonlySet<string> = new Set([
   `${BASE}/valueset-deprecated`,
 ])
 
-/** Copied from the list of codes in a value set only; of the code system it is the status of the concept. */
-const STANDARDS_STATUS = `${BASE}/structuredefinition-standards-status`
-
 /** Extensions that are written as a property: its code, and the type of its value. */
 const AS_PROPERTY: ReadonlyMap<string, readonly ['order' | 'label' | 'weight', 'valueDecimal' | 'valueString']> = new Map([
   [`${BASE}/codesystem-conceptOrder`, ['order', 'valueDecimal']],
@@ -191,6 +185,7 @@ export const EXTENSION_PROPERTIES: ReadonlyMap<string, string> = new Map(Object.
 function copiedExtensions(elements: readonly JsonObject[], listed: JsonObject | undefined): readonly Extension[] {
   if (elements.length === 0) return NONE
   const all = elements.flatMap((element) => extensionsOf(element, (url) => COPIED.has(url)))
+  // Of the code system it is the status of the concept.
   const status = listed === undefined ? [] : extensionsOf(listed, (url) => url === STANDARDS_STATUS)
   return [...new Map([...all, ...status].map((item) => [item.url, item])).values()]
 }

@@ -9,7 +9,7 @@ import type { Explained } from '../context/index.js'
 import { checkResult, OperationError } from '../errors/index.js'
 import { explanationExtension } from '../explain/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
-import type { ConceptText, ValueSetDefinition } from '../terminology/index.js'
+import { STANDARDS_STATUS, type ConceptText, type ValueSetDefinition } from '../terminology/index.js'
 import { finished, type Work } from '../work/index.js'
 
 /** A property of a code in an expansion: `value` is the name of the `value[x]` and its value. */
@@ -64,9 +64,6 @@ export interface ExpandResult extends Explained {
 
 const LATER = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSet.expansion'
 const UNCLOSED = 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed'
-
-/** Not repeated: the parameters of the expansion report the status of what was used. */
-const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
 
 /** Makes the ValueSet that `$expand` returns. R4 has no properties of codes, so they are extensions. */
 export function toValueSet(result: ExpandResult): ValueSet {
@@ -129,6 +126,7 @@ function expansionOf(result: Omit<ExpandResult, 'contains'>, contains: ValueSetE
   }
 }
 
+/** The status is not repeated: the parameters of the expansion report that of what was used. */
 function definitionExtensions(resource: JsonObject): Extension[] {
   if (resource['extension'] === undefined) return []
   return objectsAt(resource, 'extension').flatMap((item) => {

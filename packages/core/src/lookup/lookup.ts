@@ -25,6 +25,7 @@ import {
   propertyValue,
   shownText,
   shownTextStep,
+  statedTexts,
   terminologyScope,
   VERSION_RULES,
   withGivenSystem,
@@ -90,7 +91,7 @@ async function lookedUp(ctx: OperationContext, input: LookupInput): Promise<Look
   const languages = languagesFor(input)
   const shown = shownText(texts, languages) ?? texts.find(({ main }) => main)
   if (ctx.explain !== undefined) explainText(ctx.explain, input, { languages, shown })
-  const [definition] = provider.sources(concept).flatMap((source) => stringAt(source.concept, 'definition') ?? [])
+  const [definition] = statedTexts(provider, concept, 'definition')
   return {
     system: header.url,
     ...(header.version !== undefined && { version: header.version }),
@@ -182,7 +183,7 @@ function displays(provider: CodeSystemProvider, code: string, [name, value]: Loo
 }
 
 function displayOf(provider: CodeSystemProvider, concept: number | undefined): string | undefined {
-  return concept === undefined ? undefined : provider.sources(concept).flatMap((source) => stringAt(source.concept, 'display') ?? [])[0]
+  return concept === undefined ? undefined : statedTexts(provider, concept, 'display')[0]
 }
 
 function described(member: 'description' | 'codeDisplay', text: string | undefined): Partial<LookupProperty> {

@@ -3,7 +3,7 @@ import type { Parameters, ParametersParameter } from 'fhir/r4.js'
 import type { Explained } from '../context/index.js'
 import { explanationParameter } from '../explain/index.js'
 import { parameterOf } from '../parameters/index.js'
-import type { ConceptText } from '../terminology/index.js'
+import { PREFERRED_FOR_LANGUAGE, type ConceptText } from '../terminology/index.js'
 
 /** A property of a concept. */
 export interface LookupProperty {
@@ -59,18 +59,12 @@ export function toParameters(result: LookupResult): Parameters {
   }
 }
 
-const PREFERRED = {
-  system: 'http://terminology.hl7.org/CodeSystem/hl7TermMaintInfra',
-  code: 'preferredForLanguage',
-  display: 'Preferred For Language',
-}
-
 function designationParameter({ value, language, dialects, use, main, supplement }: ConceptText): ParametersParameter {
   return {
     name: 'designation',
     part: [
       ...parameterOf('language', 'valueCode', main ? (dialects?.[0] ?? language) : language),
-      ...parameterOf('use', 'valueCoding', main ? PREFERRED : use),
+      ...parameterOf('use', 'valueCoding', main ? PREFERRED_FOR_LANGUAGE : use),
       { name: 'value', valueString: value },
       ...parameterOf('source', 'valueCanonical', supplement),
     ],

@@ -45,6 +45,18 @@ function displayOf(provider: CodeSystemProvider, concept: number, listed: Listed
 
 const NONE: readonly JsonObject[] = []
 
+/** A member of a concept, as the code system and its supplements state it. */
+export function statedTexts(provider: CodeSystemProvider, concept: number, member: 'display' | 'definition'): readonly string[] {
+  return provider.sources(concept).flatMap((source) => stringAt(source.concept, member) ?? [])
+}
+
+/** The use of a designation that is the display in its language. */
+export const PREFERRED_FOR_LANGUAGE: Readonly<Record<'system' | 'code' | 'display', string>> = {
+  system: 'http://terminology.hl7.org/CodeSystem/hl7TermMaintInfra',
+  code: 'preferredForLanguage',
+  display: 'Preferred For Language',
+}
+
 /**
  * The text to show. Without languages the display; else the best text in the first language that has one, and when none has, the display,
  * unless it is in another language and nothing but these is wanted, or in one to which any other is preferred and there is a text in another. A
@@ -96,7 +108,7 @@ function rankOf({ language, dialects = [], main, use }: ConceptText, asked: stri
 function useRank(use: JsonObject | undefined): number {
   if (use === undefined) return 2
   const code = stringAt(use, 'code')
-  return code === 'preferredForLanguage' || code === 'display' ? 1 : 3
+  return code === PREFERRED_FOR_LANGUAGE.code || code === 'display' ? 1 : 3
 }
 
 function designationsIn(concept: JsonObject, supplement: string | undefined): readonly ConceptText[] {

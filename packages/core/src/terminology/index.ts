@@ -2,7 +2,7 @@ export { createBindingChecker, type BindingChecker, type BoundValue, type Member
 export { and, andNot, bitmapFrom, bitmapOf, fleetingAnd, members, or, type Bitmap } from '../bits/index.js'
 export { terminologyCapabilities, type CapabilitiesOptions } from './capabilities.js'
 export { cachedWork, longKind, type CachedKind, type LongKind, type Pending } from './cached-work.js'
-export { CONCEPT_PROPERTIES, propertyText, propertyValue } from './code-system/concept-properties.js'
+export { CONCEPT_PROPERTIES, propertyText, propertyValue, STANDARDS_STATUS } from './code-system/concept-properties.js'
 export type {
   ConceptStatus,
   DisplayOrder,
@@ -18,10 +18,11 @@ export type {
 } from '../code-system/index.js'
 export { conceptOfKey, placedKey, MOST_PLACED, displayColumns, orderOver, type OrderedTexts } from './code-system/display-order.js'
 export { chooseVersion, preparedChoice, type SystemChoice, type SystemFamily } from './code-system/system-family.js'
-export { conceptTexts, mainText, shownText } from './concept-texts.js'
+export { conceptTexts, mainText, PREFERRED_FOR_LANGUAGE, shownText, statedTexts } from './concept-texts.js'
 export { hierarchyStep, codesText, languageStep, shownTextStep, textOrigin, versionStep } from './explain/steps.js'
 export { nearestOf, type Candidate, type NearItem, explainUnknownCode } from './explain/unknown-code.js'
 export { listable, readySet, testedSet, type FilterOperator } from './filter/concept-set.js'
+export { writtenCode } from './filter/filter-property.js'
 export { isElementList, isText, wrongMember, type ElementShape } from './element-shape.js'
 export { isWanted, languageList, type LanguageList } from './languages.js'
 export { escaped, escapedWhole, MESSAGES, messageText, type MessageId, type MessageRow, type MessageValues, refusal } from './messages.js'

@@ -13,11 +13,11 @@ import {
   type TerminologyScope,
   type ValueSetPlan,
 } from '../terminology/index.js'
-import { conceptFindings, type ConceptFindings } from './check-concept.js'
+import { barredIssue, conceptFindings, type ConceptFindings } from './check-concept.js'
 import { explainDisplay } from './check-display.js'
 import { relativeSystem, unknownCode, unusableSystem, versionFindings, type VersionFindings } from './check-system.js'
 import type { GivenCoding, GivenValue, LooseValueSetInput } from './input.js'
-import { issueOf, placeIn, type ValidationIssue } from './issue.js'
+import { issueOf, type ValidationIssue } from './issue.js'
 
 /** What a coding is checked against. */
 export interface CodingCheck {
@@ -81,11 +81,12 @@ async function checkInSystem(check: CodingCheck, coding: CodingOfSystem): Promis
   const about = codeFindings(check, coding, { provider, membership })
   if (input.membershipOnly === true) return { coding, ...membershipAlone(coding, membership), provider, findings: about.findings }
   const versions = await systemFindings(check, coding, { membership, family })
+  const barred = membership.barred === undefined ? [] : [barredIssue(coding, membership.barred)]
   if (scope.ctx.explain !== undefined) await explainCode(check, coding, { provider, membership })
   return {
     coding,
     state: membership.state,
-    issues: [...versions.issues, ...barredIssues(coding, membership), ...about.issues],
+    issues: [...versions.issues, ...barred, ...about.issues],
     unknown: versions.unknown,
     provider,
     findings: about.findings,
@@ -150,12 +151,6 @@ function versionToReport({ version }: GivenCoding, { membership, family }: Looke
   if (membership.choices.length === 0) return version === undefined ? family.provider() : undefined
   const { fallback, check } = scope.rules
   return family.provider(fallback.get(family.url) ?? check.get(family.url)) ?? family.provider()
-}
-
-function barredIssues({ code, system = '', path }: GivenCoding, { barred }: Membership): readonly ValidationIssue[] {
-  if (barred === undefined) return []
-  const id = barred === 'inactive' ? 'STATUS_CODE_WARNING_CODE' : 'ABSTRACT_CODE_NOT_ALLOWED'
-  return [issueOf(id, { code, system }, { at: placeIn(path, 'code') })]
 }
 
 /** The result for a coding that no system gives a meaning. */

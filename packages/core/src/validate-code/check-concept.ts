@@ -4,6 +4,7 @@ import {
   conceptTexts,
   mainText,
   shownText,
+  STANDARDS_STATUS,
   type CodeSystemProvider,
   type ConceptStatus,
   type ConceptText,
@@ -11,10 +12,10 @@ import {
   type ListedCode,
 } from '../terminology/index.js'
 import { displayIssues } from './check-display.js'
-import { issueOf, placeIn, type ValidationIssue } from './issue.js'
+import { issueOf, memberPath, type ValidationIssue } from './issue.js'
 import type { GivenCoding } from './input.js'
 
-const BASE = 'http://hl7.org/fhir/StructureDefinition'
+const DEPRECATED = 'http://hl7.org/fhir/StructureDefinition/valueset-deprecated'
 
 /** The concept that a coding names, in the version that counts. */
 export interface FoundConcept {
@@ -78,7 +79,7 @@ const REVIEWED: ConceptStatus = { inactive: false, abstract: false }
 function spellingIssues(coding: GivenCoding, { header }: CodeSystemProvider, code: string): readonly ValidationIssue[] {
   if (code === coding.code) return []
   const values = { given: coding.code, code, system: formatCanonical(header.url, header.version) }
-  return [issueOf('CODE_CASE_DIFFERENCE', values, { at: placeIn(coding.path, 'code') })]
+  return [issueOf('CODE_CASE_DIFFERENCE', values, { at: memberPath(coding.path, 'code') })]
 }
 
 function statusIssues({ code, path }: GivenCoding, { inactive, status = 'inactive' }: ConceptStatus): readonly ValidationIssue[] {
@@ -90,16 +91,22 @@ function statusIssues({ code, path }: GivenCoding, { inactive, status = 'inactiv
   return status === 'deprecated' ? [issueOf('DEPRECATED_CONCEPT_FOUND', { code }, { at })] : []
 }
 
+/** The issue about a code that the request does not accept, because it is inactive or abstract. */
+export function barredIssue({ code, system = '', path }: GivenCoding, barred: 'inactive' | 'abstract'): ValidationIssue {
+  const id = barred === 'inactive' ? 'STATUS_CODE_WARNING_CODE' : 'ABSTRACT_CODE_NOT_ALLOWED'
+  return issueOf(id, { code, system }, { at: memberPath(path, 'code') })
+}
+
 function listedIssues({ code, system = '', path }: GivenCoding, { listed, valueSet }: FoundConcept): readonly ValidationIssue[] {
   if (listed === undefined || valueSet === undefined || !isDeprecated(listed)) return []
-  return [issueOf('CONCEPT_DEPRECATED_IN_VALUESET', { code, system, valueSet }, { at: placeIn(path, 'code') })]
+  return [issueOf('CONCEPT_DEPRECATED_IN_VALUESET', { code, system, valueSet }, { at: memberPath(path, 'code') })]
 }
 
 function isDeprecated({ concept }: ListedCode): boolean {
   return objectsAt(concept, 'extension').some((extension) => {
     const url = stringAt(extension, 'url')
-    if (url === `${BASE}/valueset-deprecated`) return extension['valueBoolean'] !== false
+    if (url === DEPRECATED) return extension['valueBoolean'] !== false
     const status = stringAt(extension, 'valueCode')
-    return url === `${BASE}/structuredefinition-standards-status` && (status === 'deprecated' || status === 'withdrawn')
+    return url === STANDARDS_STATUS && (status === 'deprecated' || status === 'withdrawn')
   })
 }

@@ -12,7 +12,7 @@ import {
   type ListedCode,
 } from '../terminology/index.js'
 import type { GivenCoding } from './input.js'
-import { issueOf, placeIn, type ValidationIssue } from './issue.js'
+import { issueOf, memberPath, type ValidationIssue } from './issue.js'
 
 /** What a display is compared with. */
 interface DisplayQuestion {
@@ -55,7 +55,7 @@ function otherLanguageIssue(coding: GivenCoding, question: DisplayQuestion): Val
   const own = texts.filter((text) => text.outdated === undefined && (text.main || text.language === language))
   const values = { ...named(coding, question), display: shownText(texts, undefined)?.value ?? '' }
   if (own.some(({ value }) => sameText(value, coding.display ?? ''))) {
-    return issueOf('NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_OK', values, { at: placeIn(coding.path, 'display') })
+    return issueOf('NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_OK', values, { at: memberPath(coding.path, 'display') })
   }
   return issueOf('NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_ERR', values, displayAt(coding, question))
 }
@@ -64,7 +64,7 @@ function outdatedIssue(coding: GivenCoding, question: DisplayQuestion, { outdate
   const current = question.texts.filter((text) => text.outdated === undefined && (text.main || text.language === question.language))
   const list = [...new Set(current.map(({ value }) => value))].sort()
   const values = { ...named(coding, question), status: outdated, choices: list.map((value) => `"${escaped(value)}"`).join(',') }
-  return issueOf('INACTIVE_DISPLAY_FOUND', values, { at: placeIn(coding.path, 'display') })
+  return issueOf('INACTIVE_DISPLAY_FOUND', values, { at: memberPath(coding.path, 'display') })
 }
 
 function named(coding: GivenCoding, { code, languages }: DisplayQuestion): Record<'given' | 'system' | 'code' | 'languages', string> {
@@ -79,7 +79,7 @@ function named(coding: GivenCoding, { code, languages }: DisplayQuestion): Recor
 }
 
 function displayAt(coding: GivenCoding, { lenient }: DisplayQuestion): { at: string; severity?: 'warning' } {
-  return { at: placeIn(coding.path, 'display'), ...(lenient && { severity: 'warning' }) }
+  return { at: memberPath(coding.path, 'display'), ...(lenient && { severity: 'warning' }) }
 }
 
 function choices(allowed: readonly ConceptText[]): string {

@@ -8,11 +8,11 @@ import {
   type SystemFamily,
 } from '../terminology/index.js'
 import type { GivenCoding } from './input.js'
-import { issueOf, noteOf, placeIn, type ValidationIssue } from './issue.js'
+import { issueOf, noteOf, memberPath, type ValidationIssue } from './issue.js'
 
 /** Why the system of a coding cannot be used: it is a value set, a supplement, or not known. */
 export async function unusableSystem(ctx: OperationContext, coding: GivenCoding, family: SystemFamily): Promise<VersionFindings> {
-  const at = placeIn(coding.path, 'system')
+  const at = memberPath(coding.path, 'system')
   if (family.unknown && (await findValueSet(ctx, family.url)) !== undefined) {
     return { issues: [issueOf('Terminology_TX_System_ValueSet2', { system: family.url }, { at })], unknown: [] }
   }
@@ -25,13 +25,13 @@ export async function unusableSystem(ctx: OperationContext, coding: GivenCoding,
 /** The issue about a system that is not an absolute URI. */
 export function relativeSystem({ system = '', path }: GivenCoding): readonly ValidationIssue[] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(system)) return []
-  return [issueOf('Terminology_TX_System_Relative', {}, { at: placeIn(path, 'system') })]
+  return [issueOf('Terminology_TX_System_Relative', {}, { at: memberPath(path, 'system') })]
 }
 
 /** The issue about a code that the code system does not define; a fragment may lack it. */
 export function unknownCode(coding: GivenCoding, { header, grammar }: CodeSystemProvider): readonly ValidationIssue[] {
   const values = { code: coding.code, system: header.url, version: header.version ?? '' }
-  const at = placeIn(coding.path, 'code')
+  const at = memberPath(coding.path, 'code')
   if (!header.complete) return [issueOf('UNKNOWN_CODE_IN_FRAGMENT', values, { at })]
   const issue = issueOf(header.version === undefined ? 'Unknown_Code_in' : 'Unknown_Code_in_Version', values, { at })
   const reason = grammar?.whyNot(coding.code)
@@ -66,12 +66,12 @@ function differs({ version }: GivenCoding, { provider, wished }: SystemChoice): 
 function checkIssues({ path }: GivenCoding, { provider, violates, family }: SystemChoice): readonly ValidationIssue[] {
   if (provider === undefined || violates === undefined) return []
   const values = { system: family.url, version: provider.header.version ?? '', required: violates }
-  return [issueOf('VALUESET_VERSION_CHECK', values, { at: placeIn(path, 'version') })]
+  return [issueOf('VALUESET_VERSION_CHECK', values, { at: memberPath(path, 'version') })]
 }
 
 function mismatchIssue({ path, version: given = '' }: GivenCoding, choice: SystemChoice): ValidationIssue {
   const { family, provider, stated = '', wished, origin } = choice
-  const at = placeIn(path, 'version')
+  const at = memberPath(path, 'version')
   const version = wished ?? provider?.header.version ?? ''
   const values = { system: family.url, given, include: stated, version }
   if (origin === 'include') return issueOf('VALUESET_VALUE_MISMATCH', values, { at })
@@ -93,7 +93,7 @@ function unknownValue(coding: GivenCoding, { family }: SystemChoice): VersionFin
 function unknownVersion({ path }: GivenCoding, family: SystemChoice['family'], version: string | undefined): VersionFindings {
   const [id, values] = unknownSystemValues(family, version, 'the code cannot be validated')
   const canonical = version === undefined || family.versions.length === 0 ? family.url : `${family.url}|${version}`
-  return { issues: [issueOf(id, values, { at: placeIn(path, 'system') })], unknown: [canonical] }
+  return { issues: [issueOf(id, values, { at: memberPath(path, 'system') })], unknown: [canonical] }
 }
 
 const NOTHING: VersionFindings = { issues: [], unknown: [] }

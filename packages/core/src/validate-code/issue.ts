@@ -17,15 +17,16 @@ interface IssueOptions {
 
 /** Makes an issue from the table of messages. One that became a warning stays in the answer's `message`, one that became an information does not. */
 export function issueOf(id: ValidationMessageId, values: MessageValues, options: IssueOptions = {}): ValidationIssue {
-  const row = messageRow(id)
+  const row = ROWS[id]
   const [usual, code, usualType] = row
   const { type = usualType, severity = usual } = options
+  const isInMessage = usual === 'error' || IN_MESSAGE.has(id)
   return {
     severity,
     code,
     text: messageText(row, values),
     messageId: id,
-    inMessage: isInMessage(id) && (severity !== 'information' || usual === 'information'),
+    inMessage: isInMessage && (severity !== 'information' || usual === 'information'),
     ...(type !== undefined && { txIssue: type }),
     ...(options.at !== undefined && { expression: [options.at] }),
   }
@@ -37,7 +38,7 @@ export function noteOf(text: string, at: string, kind: Pick<OutcomeIssue, 'code'
 }
 
 /** The FHIRPath of a member of a coding; the coding itself when `member` is empty. */
-export function placeIn(path: string, member: string): string {
+export function memberPath(path: string, member: string): string {
   return path === '' || member === '' ? `${path}${member}` : `${path}.${member}`
 }
 
@@ -213,13 +214,3 @@ const IN_MESSAGE: ReadonlySet<ValidationMessageId> = new Set<ValidationMessageId
   'NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_OK',
   'NO_VALID_DISPLAY_FOUND_NONE_FOR_LANG_ERR',
 ])
-
-/** The row of a message. */
-function messageRow(id: ValidationMessageId): MessageRow {
-  return ROWS[id]
-}
-
-/** True when the `message` of an answer includes it. */
-function isInMessage(id: ValidationMessageId): boolean {
-  return messageRow(id)[0] === 'error' || IN_MESSAGE.has(id)
-}

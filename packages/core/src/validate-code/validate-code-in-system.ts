@@ -18,7 +18,7 @@ import {
   type LanguageList,
   type TerminologyScope,
 } from '../terminology/index.js'
-import { conceptFindings } from './check-concept.js'
+import { barredIssue, conceptFindings } from './check-concept.js'
 import { unknownCode, unusableSystem } from './check-system.js'
 import { withoutSystem, type CodingResult } from './check-coding.js'
 import { explainDisplay } from './check-display.js'
@@ -30,7 +30,7 @@ import {
   type LooseCodeSystemInput,
   type ValidateCodeInSystemInput,
 } from './input.js'
-import { issueOf, noteOf, placeIn, statusIssue, type ValidationIssue } from './issue.js'
+import { issueOf, noteOf, memberPath, statusIssue, type ValidationIssue } from './issue.js'
 import { shownCoding, type ValidateCodeResult } from './result.js'
 
 /**
@@ -119,7 +119,7 @@ function ofOtherSystem(coding: GivenCoding, stated: StatedSystem, severity: 'err
     system: formatCanonical(stated.url === '' ? (coding.system ?? '') : stated.url, stated.version),
   }
   const member = isOfSystem({ ...coding, version: undefined }, stated) ? 'version' : 'system'
-  const issue = issueOf('CODING_OF_OTHER_SYSTEM', values, { at: placeIn(coding.path, member), severity })
+  const issue = issueOf('CODING_OF_OTHER_SYSTEM', values, { at: memberPath(coding.path, member), severity })
   return { coding, state: 'out', issues: [issue], unknown: [] }
 }
 
@@ -159,8 +159,8 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
   const findings = conceptFindings(coding, { provider, concept }, { languages, lenient: input.lenientDisplay === true })
   explainDisplay(scope.ctx.explain, coding, { provider, concept, languages })
   const refused = [
-    ...(input.abstract === false && findings.status.abstract ? [abstractIssue(coding)] : []),
-    ...(input.activeOnly === true && findings.status.inactive ? [inactiveIssue(coding)] : []),
+    ...(input.abstract === false && findings.status.abstract ? [barredIssue(coding, 'abstract')] : []),
+    ...(input.activeOnly === true && findings.status.inactive ? [barredIssue(coding, 'inactive')] : []),
   ]
   return {
     coding,
@@ -174,15 +174,7 @@ async function oneCoding({ scope, input, languages }: SystemCheck, coding: Given
 
 function madeNotes({ grammar }: CodeSystemProvider, { path }: GivenCoding, concept: number): readonly ValidationIssue[] {
   if (grammar?.isMade(concept) !== true) return []
-  return [noteOf(grammar.note, placeIn(path, 'code'), { code: 'informational', txIssue: 'process-note' })]
-}
-
-function abstractIssue({ code, system = '', path }: GivenCoding): ValidationIssue {
-  return issueOf('ABSTRACT_CODE_NOT_ALLOWED', { code, system }, { at: placeIn(path, 'code') })
-}
-
-function inactiveIssue({ code, path }: GivenCoding): ValidationIssue {
-  return issueOf('STATUS_CODE_WARNING_CODE', { code }, { at: placeIn(path, 'code') })
+  return [noteOf(grammar.note, memberPath(path, 'code'), { code: 'informational', txIssue: 'process-note' })]
 }
 
 function answer(value: GivenValue, results: readonly CodingResult[]): ValidateCodeResult {

@@ -23,7 +23,7 @@ import {
   type LooseValueSetInput,
   type ValidateCodeInput,
 } from './input.js'
-import { issueOf, placeIn, statusIssue, type ValidationIssue } from './issue.js'
+import { issueOf, memberPath, statusIssue, type ValidationIssue } from './issue.js'
 import { shownCoding, shownWithoutGood, type ValidateCodeResult } from './result.js'
 import { sameText } from './check-display.js'
 
@@ -92,7 +92,7 @@ function notInSet({ input, value, plan }: CodingCheck, result: CodingResult): re
     valueSet: nameOf(plan.valueSet),
   }
   const severity = value.kind === 'codeableConcept' ? ({ severity: 'information', type: 'this-code-not-in-vs' } as const) : {}
-  return [issueOf('None_of_the_provided_codes_are_in_the_value_set_one', values, { at: placeIn(coding.path, 'code'), ...severity })]
+  return [issueOf('None_of_the_provided_codes_are_in_the_value_set_one', values, { at: memberPath(coding.path, 'code'), ...severity })]
 }
 
 function noneInSet({ plan }: CodingCheck): ValidationIssue {

@@ -3,7 +3,8 @@ import { extensionAt, objectsAt, stringAt, type JsonObject, isObject } from '../
 
 /** The code system of the standard properties of concepts: a property with one of these uris has that meaning. */
 export const CONCEPT_PROPERTIES = 'http://hl7.org/fhir/concept-properties'
-const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
+/** The extension by which an element of a definition states how far it is a standard, such as `deprecated`. */
+export const STANDARDS_STATUS = 'http://hl7.org/fhir/StructureDefinition/structuredefinition-standards-status'
 
 const PLAIN: ConceptStatus = { inactive: false, abstract: false }
 

@@ -2,6 +2,7 @@ import { objectsAt, stringAt } from '../../json/index.js'
 import type { Bitmap } from '../../bits/index.js'
 import type { Work } from '../../work/index.js'
 import { propertyTexts } from '../code-system/concept-index.js'
+import { statedTexts } from '../concept-texts.js'
 import { refusal } from '../messages.js'
 import { CONCEPT_PROPERTIES } from '../code-system/concept-properties.js'
 import type { CodeSystemProvider, ConceptIndex } from '../../code-system/index.js'
@@ -99,8 +100,8 @@ const DEFINED: ReadonlySet<string> = new Set([
 
 /** What concepts have without stating it as a property. */
 const STANDARD: ReadonlyMap<string, (provider: CodeSystemProvider, concept: number) => readonly string[]> = new Map([
-  ['display', (provider, concept) => memberTexts(provider, concept, 'display')],
-  ['definition', (provider, concept) => memberTexts(provider, concept, 'definition')],
+  ['display', (provider, concept) => statedTexts(provider, concept, 'display')],
+  ['definition', (provider, concept) => statedTexts(provider, concept, 'definition')],
   ['designation', designationTexts],
   // It has a default, so every concept has a value.
   ['inactive', (provider, concept) => [String(provider.status(concept).inactive)]],
@@ -119,13 +120,10 @@ function relativesBy({ header }: CodeSystemProvider, name: string): Relatives | 
   return RELATIVES.get(name) ?? (base === CONCEPT_PROPERTIES ? RELATIVES.get(standard) : undefined)
 }
 
-function writtenCode(provider: CodeSystemProvider, code: string): string {
+/** A code as the code system writes it, where it has it in another case. */
+export function writtenCode(provider: CodeSystemProvider, code: string): string {
   const concept = provider.find(code)
   return concept === undefined ? code : provider.code(concept)
-}
-
-function memberTexts(provider: CodeSystemProvider, concept: number, member: string): readonly string[] {
-  return provider.sources(concept).flatMap((source) => stringAt(source.concept, member) ?? [])
 }
 
 function designationTexts(provider: CodeSystemProvider, concept: number): readonly string[] {
