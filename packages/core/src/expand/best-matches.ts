@@ -1,6 +1,5 @@
 import { bitmapOf, conceptOfKey, FAR, members, placedKey, placeOfWord, type Bitmap, type DisplayOrder } from '../terminology/index.js'
 import type { Pace } from '../context/index.js'
-import type { Work } from '../work/index.js'
 
 /** What matches of one code system are ordered by. Both texts are folded; `wanted` is the filter, which begins with the word `first`. */
 export interface BestQuestion {
@@ -62,7 +61,7 @@ function withExactCode({ order, has }: Left, { wanted, first }: BestQuestion): r
 async function withBeginning({ order, has }: Left, { wanted, first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   if (wanted === first) return []
   const found = smallestKeys(most)
-  await pace.run(inSteps(order.startingWith(wanted), (concept) => has(concept) && found.add(0, order.length(concept), concept)))
+  await lookAt(pace, order.startingWith(wanted), (concept) => has(concept) && found.add(0, order.length(concept), concept))
   return found.sorted()
 }
 
@@ -79,25 +78,25 @@ async function withPlace({ order, has }: Left, { first, most }: BestQuestion, pa
 async function inOnePass({ order, codes, taken }: Left, { first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   const found = smallestKeys(most)
   const placeOf = order.firstPlaces(first)
-  await pace.run(inSteps(members(codes), (concept) => !taken.has(concept) && found.add(placeOf(concept), order.length(concept), concept)))
+  await lookAt(pace, members(codes), (concept) => !taken.has(concept) && found.add(placeOf(concept), order.length(concept), concept))
   return found.sorted()
 }
 
 /** They match by other texts than the display. */
 async function withoutPlace({ order, codes, has }: Left, { most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   const found = smallestKeys(most)
-  await pace.run(inSteps(members(codes), (concept) => has(concept) && found.add(FAR, order.length(concept), concept)))
+  await lookAt(pace, members(codes), (concept) => has(concept) && found.add(FAR, order.length(concept), concept))
   return found.sorted()
 }
 
 const LOOKS_AT_ONCE = 1_024
 
-/** Looks at concepts one after the other. */
-function* inSteps(concepts: Iterable<number>, look: (concept: number) => unknown): Work<void> {
+/** Looks at concepts one after the other, while other work runs in between. */
+async function lookAt(pace: Pace, concepts: Iterable<number>, look: (concept: number) => unknown): Promise<void> {
   let step = 0
   for (const concept of concepts) {
     look(concept)
-    if (++step % LOOKS_AT_ONCE === 0) yield
+    if (++step % LOOKS_AT_ONCE === 0) await pace.step()
   }
 }
 

@@ -68,7 +68,7 @@ async function wantedSegments(
   for (const segment of segments) {
     await pace.step()
     const active = activeOnly === true ? await pace.run(activeCodes(segment)) : segment
-    wanted.push(excludeNotForUI === true ? await pace.run(selectableCodes(active)) : active)
+    wanted.push(excludeNotForUI === true ? await selectableCodes(pace, active) : active)
   }
   return wanted
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createContext } from '../context/index.js'
+import { createContext, createPace } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { conceptsOf, definedValueSet, makePlan, membersOf, terminologyScope, listable, type Segment } from '../terminology/index.js'
@@ -57,7 +57,10 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
 /** Every match compared with every other. */
 async function oracle(resource: JsonObject, filter: string): Promise<readonly string[]> {
   const matches = matching(await segmentOf(resource), filter)
-  const all = finished(ranked(matches, conceptsOf(matches), undefined))
+  const all = await ranked(createPace(createContext({ storage: memoryStorage() })), matches, {
+    concepts: conceptsOf(matches),
+    languages: undefined,
+  })
   return all.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ concept }) => matches.provider.code(concept))
 }
 

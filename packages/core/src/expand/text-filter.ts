@@ -15,7 +15,7 @@ import {
   type Segment,
   type TerminologyScope,
 } from '../terminology/index.js'
-import type { Work } from '../work/index.js'
+import type { Pace } from '../context/index.js'
 import { bestMatches, type BestQuestion } from './best-matches.js'
 
 /** The codes of a segment in which every word of the filter starts a word. */
@@ -58,7 +58,7 @@ export async function firstMatches({ pace }: TerminologyScope, segments: readonl
     const order = orderFor(segment, languages)
     const best = order && (await bestMatches(pace, { order, codes: segment.codes }, { ...questionOf(segment), most: end }))
     if (best !== undefined && segments.length === 1) return best.slice(skip).map((concept) => ({ segment, concept }))
-    for (const match of await pace.run(ranked(segment, best ?? conceptsOf(segment), languages))) found.push(match)
+    for (const match of await ranked(pace, segment, { concepts: best ?? conceptsOf(segment), languages })) found.push(match)
   }
   return found.sort((a, b) => compareKeys(a.key, b.key)).slice(skip, end)
 }
@@ -87,14 +87,20 @@ function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, langu
 
 const STEPS = 128
 
+/** What is to be ordered, and by which display. */
+interface ToRank {
+  readonly concepts: Iterable<number>
+  readonly languages: LanguageList | undefined
+}
+
 /** Concepts of a segment with what they are ordered by. */
-export function* ranked(segment: Segment, concepts: Iterable<number>, languages: LanguageList | undefined): Work<readonly RankedMatch[]> {
+export async function ranked(pace: Pace, segment: Segment, { concepts, languages }: ToRank): Promise<readonly RankedMatch[]> {
   const { wanted, first } = questionOf(segment)
   const found: RankedMatch[] = []
   for (const concept of concepts) {
     const display = foldTerm(displayOf({ segment, concept }, languages) ?? '')
     found.push({ segment, concept, key: rankKey({ wanted, first, code: foldTerm(segment.provider.code(concept)), display }) })
-    if (found.length % STEPS === 0) yield
+    if (found.length % STEPS === 0) await pace.step()
   }
   return found
 }

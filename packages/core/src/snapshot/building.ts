@@ -36,7 +36,7 @@ export type SnapshotProblemKind =
 
 /** What a snapshot is made with. */
 export interface SnapshotSource {
-  readonly pace: Pick<Pace, 'step' | 'run'>
+  readonly pace: Pick<Pace, 'step'>
   /** A StructureDefinition by canonical; `undefined` where there is none. */
   readonly find: (canonical: string) => Promise<JsonObject | undefined>
 }

@@ -1,5 +1,5 @@
 import { stringAt, type JsonObject } from '../json/index.js'
-import type { Work } from '../work/index.js'
+import type { Pace } from '../context/index.js'
 
 /** An ElementDefinition of a snapshot or differential with what is below it. */
 export interface ElementNode {
@@ -27,7 +27,7 @@ interface Draft extends ElementNode {
  *
  * @returns `undefined` for an empty list.
  */
-export function* treeOf(elements: readonly JsonObject[]): Work<ElementNode | undefined> {
+export async function treeOf(pace: Pick<Pace, 'step'>, elements: readonly JsonObject[]): Promise<ElementNode | undefined> {
   const [first] = elements
   const rootPath = first && (stringAt(first, 'path') ?? '').split('.', 1)[0]
   if (rootPath === undefined) return undefined
@@ -35,7 +35,8 @@ export function* treeOf(elements: readonly JsonObject[]): Work<ElementNode | und
   const root = draftOf(elements[place], { path: rootPath, place })
   const open = [root]
   for (const [index, element] of elements.entries()) {
-    yield
+    const wait = pace.step()
+    if (wait !== undefined) await wait
     const path = stringAt(element, 'path') ?? ''
     if (path.startsWith(`${rootPath}.`)) placeUnder(open, draftOf(element, { path, place: index }))
   }

@@ -4,7 +4,6 @@ import { OperationError, quoted } from '../errors/index.js'
 import { checkInput, inputShape, OBJECT, TEXT } from '../input/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { TYPE_URL } from '../text/index.js'
-import type { Work } from '../work/index.js'
 import { applied } from './apply-differential.js'
 import type { Building, SnapshotProblem, SnapshotSource } from './building.js'
 import { elementsOf, treeOf, type ElementNode } from './element-tree.js'
@@ -119,7 +118,7 @@ async function builtTree(definition: JsonObject, tools: Tools): Promise<BuiltTre
     })
   if (elements.some(isTooDeep))
     throw new OperationError('too-costly', `The differential of ${quoted(url)} has a path or slice name of more than ${MOST_STEPS} steps.`)
-  const own = await tools.pace.run(treeOf(elements))
+  const own = await treeOf(tools.pace, elements)
   const inner = { ...tools, open: [...tools.open, url] }
   const base = await baseOf(definition, inner)
   const problems: SnapshotProblem[] = []
@@ -185,7 +184,7 @@ async function foundTree(canonical: string, tools: Tools): Promise<ElementNode |
   if (definition === undefined) return canonical === ROOT_OF_TYPES ? emptyRoot : undefined
   const url = stringAt(definition, 'url') ?? canonical
   const snapshot = objectsAt(objectAt(definition, 'snapshot'), 'element')
-  if (snapshot.length > 0) return tools.pace.run(inheritedTree(snapshot, { url, isProfile: tools.isProfile }))
+  if (snapshot.length > 0) return inheritedTree(tools, snapshot, url)
   if (tools.open.includes(url))
     throw new OperationError('definition-invalid', `The definition ${quoted(url)} builds on itself: ${[...tools.open, url].join(' -> ')}.`)
   const { tree, problems } = await builtTree(definition, tools)
@@ -196,20 +195,19 @@ async function foundTree(canonical: string, tools: Tools): Promise<ElementNode |
       text: `In ${quoted(url)}, ${expression}: ${text}`,
       expression: 'StructureDefinition',
     })
-  return tools.pace.run(inheritedTree([...elementsOf(tree)], { url, isProfile: tools.isProfile }))
+  return inheritedTree(tools, [...elementsOf(tree)], url)
 }
 
-function* inheritedTree(
-  elements: readonly JsonObject[],
-  { url, isProfile }: { readonly url: string; readonly isProfile: boolean },
-): Work<ElementNode | undefined> {
+/** The tree of another definition's elements, with what those who build on it inherit. */
+async function inheritedTree({ pace, isProfile }: Tools, elements: readonly JsonObject[], url: string): Promise<ElementNode | undefined> {
   const inherited: JsonObject[] = []
   for (const element of elements) {
-    yield
+    const wait = pace.step()
+    if (wait !== undefined) await wait
     const own = inheritedElement(element, { url, path: stringAt(element, 'path') ?? '' })
     inherited.push(isProfile ? forProfiles(own, url) : own)
   }
-  return yield* treeOf(inherited)
+  return treeOf(pace, inherited)
 }
 
 /** A type that builds on another: what that has, then what it adds itself. */

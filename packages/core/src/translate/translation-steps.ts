@@ -93,7 +93,7 @@ export async function explainGroup(explain: Explain, pace: Pace, { code, found, 
     text: `The group does not map ${quoted(code.code)}.`,
   })
   if (!explain.wantsNearest()) return
-  const near = await pace.run(nearestOf(code.code, candidatesIn(asked.direction)))
+  const near = await nearestOf(pace, code.code, candidatesIn(asked.direction))
   explain.nearest(near.map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })))
 }
 

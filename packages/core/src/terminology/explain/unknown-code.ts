@@ -4,7 +4,6 @@ import { quoted } from '../../errors/index.js'
 import type { Explain, NearestCode } from '../../explain/index.js'
 import type { CodeSystemProvider } from '../../code-system/index.js'
 import { conceptTexts, mainText } from '../concept-texts.js'
-import type { Work } from '../../work/index.js'
 import { distancesFrom } from '../../text/index.js'
 import { foldTerm } from '../words.js'
 
@@ -31,7 +30,7 @@ export async function explainUnknownCode(explain: Explain | undefined, pace: Pac
     text: `${quoted(code)} is not a code of ${quoted(definition)}${why === undefined ? '' : `: ${why}`}.`,
   })
   if (!explain.wantsNearest()) return
-  const found = await pace.run(nearestOf(code, candidatesIn(provider)))
+  const found = await nearestOf(pace, code, candidatesIn(provider))
   explain.nearest(eachOnce(found).map((near) => nearestCode(provider, near)))
 }
 
@@ -87,7 +86,7 @@ const STEPS = 1_024
  * The candidates that are written most alike, at most five, first those with the fewest errors, then in their order. A third of the letters
  * may be wrong, at most four; case and accents do not count. Of what was written 200 characters count, of the candidates the first 500,000.
  */
-export function* nearestOf<T>(written: string, candidates: Iterable<Candidate<T>>): Work<readonly NearItem<T>[]> {
+export async function nearestOf<T>(pace: Pace, written: string, candidates: Iterable<Candidate<T>>): Promise<readonly NearItem<T>[]> {
   const wanted = foldTerm(written.slice(0, LONGEST))
   const most = Math.min(MOST_ERRORS, Math.max(1, Math.floor(wanted.length / 3)))
   const byDistance = Array.from({ length: most + 1 }, (): NearItem<T>[] => [])
@@ -95,7 +94,7 @@ export function* nearestOf<T>(written: string, candidates: Iterable<Candidate<T>
   let seen = 0
   for (const { text, item } of candidates) {
     if (++seen > BUDGET) break
-    if (seen % STEPS === 0) yield
+    if (seen % STEPS === 0) await pace.step()
     if (Math.abs(text.length - wanted.length) > most) continue
     const distance = distanceTo(foldTerm(text))
     const alike = byDistance[distance]

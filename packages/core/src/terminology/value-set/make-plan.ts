@@ -62,7 +62,7 @@ async function planOf(making: Making, key: string, valueSet: ValueSetDefinition)
     excludes,
     ...(match !== undefined && { versionsMatch: match === 'true' }),
   }
-  const complete = await scope.pace.run(completePlan(stated))
+  const complete = await completePlan(scope.pace, stated)
   const plan = { ...complete, includes: inVersionOrder(includes) }
   made.set(key, plan)
   return plan

@@ -6,6 +6,7 @@ import { chooseVersion, type SystemChoice } from '../code-system/system-family.j
 import { explainListedPart, explainListing } from '../explain/expansion-steps.js'
 import { listable } from '../filter/concept-set.js'
 import { conceptsFor } from '../filter/operators.js'
+import type { Pace } from '../../context/index.js'
 import { refusal } from '../messages.js'
 import { NOT_EXPANDED, unknownSystemValues } from '../needed-system.js'
 import type { TerminologyScope } from '../scope.js'
@@ -69,13 +70,14 @@ export function* activeCodes(segment: Segment): Work<Segment> {
 }
 
 /** The segment without abstract codes. */
-export function* selectableCodes(segment: Segment): Work<Segment> {
+export async function selectableCodes(pace: Pace, segment: Segment): Promise<Segment> {
   const { header } = segment.provider
   const index = listable(segment.provider)
   const names = [...header.properties].flatMap(([code, uri]) => (uri === NOT_SELECTABLE ? [code] : []))
   let { codes } = segment
   for (const name of new Set([...names, 'notSelectable'])) {
-    yield* index.buildValues?.(name) ?? []
+    const build = index.buildValues?.(name)
+    if (build !== undefined) await pace.run(build)
     const abstract = index.values(name).get('true')
     if (abstract !== undefined) codes = andNot(codes, abstract)
   }

@@ -1,5 +1,5 @@
 import { OperationError, quoted } from '../../errors/index.js'
-import type { Work } from '../../work/index.js'
+import type { Pace } from '../../context/index.js'
 import type { SystemChoice, SystemFamily } from '../code-system/system-family.js'
 import type { CodeSystemProvider, Filter } from '../../code-system/index.js'
 import { nameOf, type PartDefinition, type ListedCode, type ValueSetDefinition } from './value-set.js'
@@ -55,7 +55,7 @@ const MOST_VERSIONS = 100
  *
  * @throws {OperationError} `too-costly` for one that names too many versions of a code system.
  */
-export function* completePlan(valueSet: LookedUpValueSet): Work<ValueSetPlan> {
+export async function completePlan(pace: Pace, valueSet: LookedUpValueSet): Promise<ValueSetPlan> {
   const parts = everyPart(valueSet)
   const systems = new Map<string, MutableNamedSystem>()
   const add = (family: SystemFamily, versions: Iterable<string | undefined>): void => {
@@ -65,13 +65,15 @@ export function* completePlan(valueSet: LookedUpValueSet): Work<ValueSetPlan> {
     if (known.versions.size > MOST_VERSIONS) throw tooManyVersions(valueSet, family)
   }
   for (const { family, definition } of parts) {
-    yield
+    const wait = pace.step()
+    if (wait !== undefined) await wait
     if (family !== undefined) add(family, [definition.version])
   }
   const imported = new Set(parts.flatMap(({ imports }) => imports))
   for (const one of imported) {
     for (const { family, versions } of one.systems.values()) {
-      yield
+      const wait = pace.step()
+      if (wait !== undefined) await wait
       add(family, versions)
     }
   }

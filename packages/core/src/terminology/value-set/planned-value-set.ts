@@ -148,7 +148,7 @@ async function withoutSystems(scope: TerminologyScope, plan: ValueSetPlan, exclu
       for (const other of part.imports) imports.push(await reduced(other))
       includes.push({ ...part, imports })
     }
-    const result = await scope.pace.run(completePlan({ ...one, includes }))
+    const result = await completePlan(scope.pace, { ...one, includes })
     made.set(one, result)
     return result
   }

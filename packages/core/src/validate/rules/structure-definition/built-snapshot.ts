@@ -13,7 +13,7 @@ export async function builtSnapshot({ definitions, scheduler }: Run, definition:
     return Promise.resolve(found === PENDING ? undefined : found)
   }
   try {
-    const built = await buildSnapshot(definition, { pace: { step: scheduler.turn, run: scheduler.run }, find })
+    const built = await buildSnapshot(definition, { pace: { step: scheduler.turn }, find })
     return isPending ? undefined : built
   } catch (error) {
     // Bases that are unknown, in a circle or of another type are reported as such.
