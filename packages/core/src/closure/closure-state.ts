@@ -173,42 +173,42 @@ interface InSystem {
 /** Every pair that has at least one new concept, once: what is above a new one, and old ones that are below it. */
 async function additionIn(provider: CodeSystemProvider, { old, concepts, pace }: InSystem): Promise<Addition> {
   const before = new Set(old.flatMap(({ code }) => provider.find(code) ?? []))
-  const fresh = new Set(concepts.map((concept) => placeOf(provider, concept)).filter((place) => !before.has(place)))
-  const [oldPlaces, allPlaces] = [placesIn(provider, [...before]), placesIn(provider, [...before, ...fresh])]
+  const fresh = new Set(concepts.map((given) => numberOf(provider, given)).filter((concept) => !before.has(concept)))
+  const [among, amongAll] = [relativesAmong(provider, [...before]), relativesAmong(provider, [...before, ...fresh])]
   const entries: Omit<ClosureEntry, 'since'>[] = []
-  for (const place of provider.header.subsumes === false ? [] : fresh) {
+  for (const concept of provider.header.subsumes === false ? [] : fresh) {
     await pace.step()
-    for (const above of allPlaces.above(place)) if (above !== place) entries.push(row(provider, place, above))
-    for (const below of oldPlaces.below(place)) entries.push(row(provider, below, place))
+    for (const above of amongAll.above(concept)) if (above !== concept) entries.push(row(provider, concept, above))
+    for (const below of among.below(concept)) entries.push(row(provider, below, concept))
   }
-  return { concepts: Array.from(fresh, (place) => conceptAt(provider, place)), entries }
+  return { concepts: Array.from(fresh, (concept) => closureConcept(provider, concept)), entries }
 }
 
 /** Some concepts of a system, asked which of them are above or below another one. */
-interface Places {
-  above(place: number): Iterable<number>
-  below(place: number): Iterable<number>
+interface Relatives {
+  above(concept: number): Iterable<number>
+  below(concept: number): Iterable<number>
 }
 
 /** The hierarchy lists relatives among the concepts that it lists; codes that a grammar makes are compared one by one. */
-function placesIn(provider: CodeSystemProvider, places: readonly number[]): Places {
+function relativesAmong(provider: CodeSystemProvider, concepts: readonly number[]): Relatives {
   const { hierarchy, grammar } = provider
-  const isMade = (place: number): boolean => grammar?.isMade(place) === true
-  const made = places.filter(isMade)
-  const listed = places.filter((place) => !isMade(place))
+  const isMade = (concept: number): boolean => grammar?.isMade(concept) === true
+  const made = concepts.filter(isMade)
+  const listed = concepts.filter((concept) => !isMade(concept))
   const bitmap = bitmapFrom(listed, listable(provider).size)
   return {
-    above: (place) => {
-      const among = isMade(place)
-        ? listed.filter((other) => hierarchy.isWithin(place, other))
-        : members(and(hierarchy.above(place), bitmap))
-      return [...among, ...made.filter((other) => hierarchy.isWithin(place, other))]
+    above: (concept) => {
+      const among = isMade(concept)
+        ? listed.filter((other) => hierarchy.isWithin(concept, other))
+        : members(and(hierarchy.above(concept), bitmap))
+      return [...among, ...made.filter((other) => hierarchy.isWithin(concept, other))]
     },
-    below: (place) => {
-      const among = isMade(place)
-        ? listed.filter((other) => hierarchy.isWithin(other, place))
-        : members(and(hierarchy.within(place), bitmap))
-      return [...among, ...made.filter((other) => hierarchy.isWithin(other, place))]
+    below: (concept) => {
+      const among = isMade(concept)
+        ? listed.filter((other) => hierarchy.isWithin(other, concept))
+        : members(and(hierarchy.within(concept), bitmap))
+      return [...among, ...made.filter((other) => hierarchy.isWithin(other, concept))]
     },
   }
 }
@@ -217,14 +217,14 @@ function row(provider: CodeSystemProvider, below: number, above: number): Omit<C
   return { system: provider.header.url, code: provider.code(below), target: provider.code(above) }
 }
 
-function conceptAt(provider: CodeSystemProvider, place: number): ClosureConcept {
+function closureConcept(provider: CodeSystemProvider, concept: number): ClosureConcept {
   const { header } = provider
-  return { system: header.url, code: provider.code(place), ...(header.version !== undefined && { version: header.version }) }
+  return { system: header.url, code: provider.code(concept), ...(header.version !== undefined && { version: header.version }) }
 }
 
-function placeOf(provider: CodeSystemProvider, { system, code }: ClosureConcept): number {
-  const place = provider.find(code)
-  if (place !== undefined) return place
+function numberOf(provider: CodeSystemProvider, { system, code }: ClosureConcept): number {
+  const concept = provider.find(code)
+  if (concept !== undefined) return concept
   throw new OperationError('not-found', `Unable to find code ${quoted(code)} in ${quoted(system)}.`, {
     missing: { kind: 'code', name: code },
   })

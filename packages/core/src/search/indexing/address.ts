@@ -20,7 +20,7 @@ export interface Container {
   /** Those within it that a fragment (`#m`) can name, each once. */
   readonly members: readonly ContainedMember[]
   /** Where a fragment leads from anywhere within; `#` alone to the container. */
-  readonly placeOf: (fragment: string) => StoredAddress | undefined
+  readonly addressOf: (fragment: string) => StoredAddress | undefined
   /** The type of FHIR that is there. */
   readonly typeOf: (fragment: string) => string | undefined
 }
@@ -34,16 +34,16 @@ export interface ContainedMember extends StoredAddress {
 export function containerOf(resource: JsonObject): Container {
   const type = typeIn(resource)
   const id = stringAt(resource, 'id') ?? ''
-  const places = new Map<string, ContainedMember>([['#', { type, id, resource }]])
+  const byFragment = new Map<string, ContainedMember>([['#', { type, id, resource }]])
   for (const member of objectsAt(resource, 'contained')) {
     const fragment = `#${stringAt(member, 'id') ?? ''}`
-    if (!isResourceType(typeIn(member)) || !isResourceId(fragment.slice(1)) || places.has(fragment)) continue
-    places.set(fragment, { type: containedType(typeIn(member)), id: `${type}/${id}${fragment}`, resource: member })
+    if (!isResourceType(typeIn(member)) || !isResourceId(fragment.slice(1)) || byFragment.has(fragment)) continue
+    byFragment.set(fragment, { type: containedType(typeIn(member)), id: `${type}/${id}${fragment}`, resource: member })
   }
   return {
-    members: [...places.values()].slice(1),
-    placeOf: (fragment) => places.get(fragment),
-    typeOf: (fragment) => stringAt(places.get(fragment)?.resource, 'resourceType'),
+    members: [...byFragment.values()].slice(1),
+    addressOf: (fragment) => byFragment.get(fragment),
+    typeOf: (fragment) => stringAt(byFragment.get(fragment)?.resource, 'resourceType'),
   }
 }
 

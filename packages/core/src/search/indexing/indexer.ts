@@ -39,7 +39,7 @@ export function createIndexer(parameters: SearchParameters, options: IndexerOpti
   }
   function* entriesIn(container: Container, resource: JsonObject): Work<readonly IndexEntry[]> {
     const { shape, ...selection } = selector.ofResource(rootNode(parameters.model, resource), container.typeOf)
-    const scope: IndexScope = { ...selection, base: options.base, placeOf: container.placeOf }
+    const scope: IndexScope = { ...selection, base: options.base, addressOf: container.addressOf }
     const found: IndexEntry[] = []
     for (const parameter of applying(shape, stringAt(resource, 'resourceType') ?? '')) {
       const finding = findingOf(scope, parameter)
@@ -76,7 +76,7 @@ function idEntry(member: JsonObject): IndexEntry {
   return { param: '_id', value: stringAt(member, 'id') ?? '' }
 }
 
-interface IndexScope extends Pick<Container, 'placeOf'>, Pick<Selection, 'valuesOf' | 'itemsOf'> {
+interface IndexScope extends Pick<Container, 'addressOf'>, Pick<Selection, 'valuesOf' | 'itemsOf'> {
   readonly base: string | undefined
 }
 
@@ -129,11 +129,11 @@ function pushEntries(found: IndexEntry[], param: string, fields: readonly EntryF
 }
 
 function fieldsOf(
-  { base, placeOf }: IndexScope,
+  { base, addressOf }: IndexScope,
   { kind, system }: Pick<SearchParameter, 'kind' | 'system'>,
   value: unknown,
 ): readonly EntryFields[] {
-  return kindOf(kind)?.fields(value, { base, system, placeOf }) ?? []
+  return kindOf(kind)?.fields(value, { base, system, addressOf }) ?? []
 }
 
 function tuplesOf(scope: IndexScope, { components }: SearchParameter, item: Item): readonly EntryFields[] {

@@ -29,7 +29,7 @@ export interface IndexHints {
   /** Code system of `code` elements. */
   readonly system?: string | undefined
   /** Where a fragment (`#m`) leads. */
-  readonly placeOf?: Container['placeOf'] | undefined
+  readonly addressOf?: Container['addressOf'] | undefined
 }
 
 /** Alternatives, each of which lists what must hold for one entry. */

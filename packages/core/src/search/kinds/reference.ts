@@ -49,17 +49,17 @@ function identifierFields(reference: unknown): readonly EntryFields[] {
 }
 
 /** Entries of a Reference, a canonical, a uri, or a resource in its place. Of a reference that leads nowhere it is only known that there is one. */
-function referenceFields(value: unknown, { base, placeOf }: IndexHints): readonly EntryFields[] {
+function referenceFields(value: unknown, { base, addressOf }: IndexHints): readonly EntryFields[] {
   const text = isObject(value) ? stringAt(value, 'reference') : value
-  if (isString(text)) return text.startsWith('#') ? [placeFields(placeOf?.(text))] : addressFields(text, base)
+  if (isString(text)) return text.startsWith('#') ? [fragmentFields(addressOf?.(text))] : addressFields(text, base)
   if (!isObject(value)) return []
   const type = stringAt(value, 'resourceType')
   const id = stringAt(value, 'id')
   return [type === undefined || id === undefined ? {} : { system: type, value: id }]
 }
 
-function placeFields(place: StoredAddress | undefined): EntryFields {
-  return place === undefined ? {} : { system: place.type, value: place.id }
+function fragmentFields(address: StoredAddress | undefined): EntryFields {
+  return address === undefined ? {} : { system: address.type, value: address.id }
 }
 
 function addressFields(text: string, base: string | undefined): readonly EntryFields[] {

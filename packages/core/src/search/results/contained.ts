@@ -80,8 +80,8 @@ async function containedTexts(
     const container = containerOfPlace(`${address}#`)
     const stored = container && (await storage.read(container.type, container.id))
     for (const text of textsWithin(stored?.text ?? '{}')) {
-      const place = placeIn(address, JSON.parse(text))
-      if (!texts.has(place)) texts.set(place, text)
+      const name = storedName(address, JSON.parse(text))
+      if (!texts.has(name)) texts.set(name, text)
       bytes += text.length
       if (bytes > maxBytes)
         throw new OperationError('too-costly', 'What is contained is longer than an answer may be; ask for less with _count.')
@@ -91,7 +91,7 @@ async function containedTexts(
 }
 
 /** Type and id that storage has for a contained resource. */
-function placeIn(address: string, contained: unknown): string {
+function storedName(address: string, contained: unknown): string {
   const own = isObject(contained) ? contained : {}
   return `${containedType(stringAt(own, 'resourceType') ?? '')} ${address}#${stringAt(own, 'id') ?? ''}`
 }

@@ -74,7 +74,7 @@ const MIN_READ = 20
 
 /**
  * One page of several queries in the order of their sort keys: each is read in that order, and of the first of each the first is taken.
- * A cursor has the place where its page ends and, for each query, where to read on from, which may be a little before that.
+ * A cursor has the position at which its page ends and, for each query, where to read on from, which may be a little before that.
  */
 async function mergedPage(scope: SeveralScope, queries: readonly SearchQuery[], cut: SeveralCut): Promise<SearchPage> {
   const { limit, maxBytes = Infinity, after } = cut
@@ -84,13 +84,13 @@ async function mergedPage(scope: SeveralScope, queries: readonly SearchQuery[], 
   const readers = queries.map((query) =>
     readerOf({ ...scope, order }, { ...query, limit: size, ...boundOf(maxBytes / queries.length) }, starts.get(query.type)),
   )
-  await Promise.all(readers.map((reader) => advance(reader, (place) => end === undefined || order(place, end) > 0)))
+  await Promise.all(readers.map((reader) => advance(reader, (position) => end === undefined || order(position, end) > 0)))
   const items: StoredResource[] = []
   let room = maxBytes
   let last: MatchPosition | undefined
   for (let first = firstOf(readers, order); first?.head !== undefined; first = firstOf(readers, order)) {
     if (last !== undefined && (items.length === limit || room < 0)) return { items, next: cursorAt(last, readers) }
-    last = first.head.place
+    last = first.head.position
     items.push(first.head.stored)
     room -= first.head.stored.text.length
     await advance(first)
@@ -115,7 +115,7 @@ function orderOf(queries: readonly SearchQuery[]): Order {
 
 interface Match {
   readonly stored: StoredResource
-  readonly place: MatchPosition
+  readonly position: MatchPosition
   /** Cursor of the storage's page that it came with; absent for the first. */
   readonly start: string | undefined
 }
@@ -139,19 +139,19 @@ function readerOf(scope: OrderedScope, query: SearchQuery, start: string | undef
 }
 
 /** Advances to the next match that is wanted. */
-async function advance(reader: Reader, isWanted: (place: MatchPosition) => boolean = () => true): Promise<void> {
+async function advance(reader: Reader, isWanted: (position: MatchPosition) => boolean = () => true): Promise<void> {
   do {
     const { value } = await reader.matches.next()
     reader.head = value ?? undefined
     if (reader.head !== undefined) reader.start = reader.head.start
-  } while (reader.head !== undefined && !isWanted(reader.head.place))
+  } while (reader.head !== undefined && !isWanted(reader.head.position))
 }
 
 function firstOf(readers: readonly Reader[], order: Order): Reader | undefined {
   let first: Reader | undefined
   for (const reader of readers) {
     if (reader.head === undefined) continue
-    if (first?.head === undefined || order(reader.head.place, first.head.place) < 0) first = reader
+    if (first?.head === undefined || order(reader.head.position, first.head.position) < 0) first = reader
   }
   return first
 }
@@ -166,10 +166,10 @@ async function* matchesInTurn(
   do {
     const { items, next } = await storage.search({ ...query, ...(start !== undefined && { after: start }) })
     for (const stored of items) {
-      const place = { type: query.type, ...positionOf({ stored, entries: indexer(stored.resource) }, query.sort ?? []) }
-      if (before !== undefined && order(before, place) >= 0) throw outOfOrder(query.type)
-      before = place
-      yield { stored, place, start }
+      const position = { type: query.type, ...positionOf({ stored, entries: indexer(stored.resource) }, query.sort ?? []) }
+      if (before !== undefined && order(before, position) >= 0) throw outOfOrder(query.type)
+      before = position
+      yield { stored, position, start }
     }
     start = next
   } while (start !== undefined)
@@ -199,8 +199,8 @@ function cursorAt({ type, id, keys }: MatchPosition, readers: readonly Reader[])
 
 function readCursor(cursor: string, queries: readonly SearchQuery[]): Cursor {
   const [type, id, keys, starts] = cursorParts(cursor)
-  const isPlace = isString(type) && isString(id) && Array.isArray(keys) && keys.length === queries[0]?.sort?.length && keys.every(isKey)
-  if (!isPlace || !Array.isArray(starts) || !starts.every(isStart)) {
+  const isPosition = isString(type) && isString(id) && Array.isArray(keys) && keys.length === queries[0]?.sort?.length && keys.every(isKey)
+  if (!isPosition || !Array.isArray(starts) || !starts.every(isStart)) {
     throw new OperationError('search-invalid', 'The cursor of the search is not valid.')
   }
   return { end: { type, id, keys: keys.map((key) => key ?? undefined) }, starts: new Map(starts) }

@@ -85,12 +85,12 @@ export function excludedVersions(
 /** The includes of a value set that have a say about a code. */
 interface VersionedIncludes {
   /** Those of the code's system, by the version that they resolve to. */
-  readonly byVersion: ReadonlyMap<string | undefined, readonly PlacedInclude[]>
-  readonly others: readonly PlacedInclude[]
+  readonly byVersion: ReadonlyMap<string | undefined, readonly IndexedInclude[]>
+  readonly others: readonly IndexedInclude[]
 }
 
-interface PlacedInclude {
-  readonly place: number
+interface IndexedInclude {
+  readonly index: number
   readonly part: PartPlan
 }
 
@@ -102,7 +102,7 @@ export function includesFor(asked: VersionAsked, plan: ValueSetPlan): readonly P
   const named = [...byVersion].filter(([version]) => isOfVersion(wanted.version, version))
   if (asked.only === undefined && named.length === 0) return plan.includes
   const found = [...others, ...named.flatMap(([, parts]) => parts)]
-  return found.sort((a, b) => a.place - b.place).map(({ part }) => part)
+  return found.sort((a, b) => a.index - b.index).map(({ part }) => part)
 }
 
 function versionedIncludes(asked: VersionAsked, plan: ValueSetPlan): VersionedIncludes {
@@ -111,12 +111,12 @@ function versionedIncludes(asked: VersionAsked, plan: ValueSetPlan): VersionedIn
   asked.looked.includes.set(chosenBy, made)
   const known = made.get(plan)
   if (known !== undefined) return known
-  const others: PlacedInclude[] = []
-  const own: (PlacedInclude & VersionOnly)[] = []
-  for (const [place, part] of plan.includes.entries()) {
+  const others: IndexedInclude[] = []
+  const own: (IndexedInclude & VersionOnly)[] = []
+  for (const [index, part] of plan.includes.entries()) {
     const choice = choiceFor(asked, part)
-    if (choice !== undefined) own.push({ place, part, version: versionOf(choice) })
-    else if (hasSay(asked, part)) others.push({ place, part })
+    if (choice !== undefined) own.push({ index, part, version: versionOf(choice) })
+    else if (hasSay(asked, part)) others.push({ index, part })
   }
   const found = { byVersion: Map.groupBy(own, ({ version }) => version), others }
   made.set(plan, found)
