@@ -3,6 +3,17 @@ import { cursorParts } from 'fhir-ops/internal/storage'
 import type { SearchQuery } from 'fhir-ops/storage'
 import { joined, sqlTag, type Sql, type SqlTag } from './sql.js'
 
+const DEFAULT_PAGE = 500
+const MAX_PAGE = 10_000
+
+/** How many items a page has at most: as many as the query asks for, within bounds. */
+export function pageLimit({ limit = DEFAULT_PAGE }: Pick<SearchQuery, 'limit'>): number {
+  return Math.min(limit, MAX_PAGE)
+}
+
+/** How much text ends a page, where the query has no bound of its own: in characters or bytes, as the database counts it. */
+export const MAX_PAGE_TEXT: number = 8 * 1024 * 1024
+
 /** A value that resources are ordered by. */
 export type KeyValue = string | number | null
 

@@ -3,7 +3,7 @@ import type { ConceptStore, SessionStore, Storage } from 'fhir-ops/storage'
 import type { SqliteConnection } from './database/connection.js'
 import { conceptStoreOn, sessionStoreOn, STORAGE_OPTIONS, storageOn, type SqliteStorageOptions } from './stores.js'
 import { sqliteDriver, type SqliteDriver } from './database/driver.js'
-import { inThread } from './threads/in-thread.js'
+import { inThread } from './commands/command.js'
 import { migrate } from './database/migrations.js'
 
 const SHAPE: InputShape = inputShape<SqliteStorageOptions>(STORAGE_OPTIONS)

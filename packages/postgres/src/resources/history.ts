@@ -1,4 +1,4 @@
-import { instantOf, joined, resourceOf } from '@fhir-ops/sql'
+import { instantOf, joined, MAX_PAGE_TEXT, pageLimit, resourceOf } from '@fhir-ops/sql'
 import {
   historyCursor,
   readHistoryCursor,
@@ -12,11 +12,6 @@ import type { Executor } from '../database/database.js'
 import type { Reading } from '../database/replicas.js'
 import { resourceRow } from './resource-row.js'
 import { numberAt, textAt, prepared, sql, type Row, type Sql } from '../database/sql.js'
-
-const DEFAULT_PAGE = 500
-const MAX_PAGE = 10_000
-/** Bytes of text after which a page ends. */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /**
  * The versions in a database: the last one of an id is its resource's row, those before it have a table of their own.
@@ -52,7 +47,7 @@ const PARTS: readonly (readonly [table: Sql, part: Sql])[] = [
 ]
 
 async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage> {
-  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(query)
   const found = await db.rows(pageSql(query, limit + 1))
   const rows = found.slice(0, limit).filter((row) => row['whole'] === true)
   const items = rows.map(versionOf)
@@ -61,7 +56,7 @@ async function readPage(db: Executor, query: HistoryQuery): Promise<HistoryPage>
 }
 
 /** The newest of each type and part together. Rows after the first that make a long page are not whole. */
-function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_BYTES }: HistoryQuery, limit: number): Sql {
+function pageSql({ types, id, since, at, after, maxBytes = MAX_PAGE_TEXT }: HistoryQuery, limit: number): Sql {
   const which = joined(
     [
       sql`type = t.type`,

@@ -6,25 +6,22 @@ import { conjuncts, entryTests, exactTest, exactTests, passesExactly } from './c
 import { idsWhere, meets } from './ids-sql.js'
 import { isOneOf, matchesSql, pageSql, type Page } from './page-sql.js'
 
-/**
- * Searches that one statement answers: by one value, or by several conditions one of which is a value that not too many have. It counts how
- * many have each of the values, no further than it has to, and takes the first that few have; where many have each, it says so.
- */
-
-/** A value that at most this many resources have is rare. A rare value is looked for first, then one that at most a multiple of it have. */
-export interface Few {
-  readonly few: number
-}
-
 /** How many times more resources are still asked one by one, without being put in order. */
 const MANY_TIMES = 10
 
 /** A page that is looked for. */
-export interface LookUpPage extends Page, Few {
+export interface LookUpPage extends Page {
   readonly position: Position | undefined
+  /** A value that at most this many resources have is rare. A rare value is looked for first, then one that at most a multiple of it have. */
+  readonly few: number
 }
 
-/** The rows of a page; `undefined` where the query asks for no value, or many have each of them. */
+/**
+ * The rows of a page, from one statement: by one value, or by several conditions one of which is a value that not too many have. The statement counts how
+ * many have each of the values, no further than it has to, and takes the first that few have.
+ *
+ * @returns `undefined` where the query asks for no value, or many have each of them.
+ */
 export async function lookedUpPage(
   db: Executor,
   query: SearchQuery,
@@ -52,8 +49,8 @@ export async function lookedUpPage(
   return answer[0]?.['many'] === true ? undefined : answer.filter(({ id }) => id !== null)
 }
 
-/** The number of matches of a query of several conditions; `undefined` where it asks for no value, or many have each of them. */
-export async function lookedUpCount(db: Executor, query: SearchQuery, { few }: Few): Promise<number | undefined> {
+/** The number of matches of a query of several conditions, found as by `lookedUpPage`, and `undefined` as there. */
+export async function lookedUpCount(db: Executor, query: SearchQuery, few: number): Promise<number | undefined> {
   const { type, where } = query
   const tests = exactTests(where)
   if (tests.length === 0) return undefined

@@ -1,10 +1,7 @@
-import { COLUMN, joined, orderTerms, sortColumn } from '@fhir-ops/sql'
+import { COLUMN, joined, MAX_PAGE_TEXT, orderTerms, sortColumn } from '@fhir-ops/sql'
 import type { SearchQuery, SortKey } from 'fhir-ops/storage'
 import { literal, sql, type Sql } from '../database/sql.js'
 import { wholeText } from './condition.js'
-
-/** Bytes of text after which a page ends, where the query has no bound of its own. */
-const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
 /** Which part of the matches a page is. */
 export interface Page {
@@ -32,7 +29,7 @@ export function pageSql(query: SearchQuery, { after, limit, textBelow, found, fi
     (query.sort ?? []).map((_, index) => sql`, ${sortColumn(index)}`),
     '',
   )
-  const fits = sql`bytes_before <= ${literal(query.maxBytes ?? MAX_PAGE_BYTES)}`
+  const fits = sql`bytes_before <= ${literal(query.maxBytes ?? MAX_PAGE_TEXT)}`
   const text = sql`CASE WHEN ${fits} AND octet_length(text) < ${literal(textBelow)} THEN text END AS text`
   return sql`SELECT id, version, updated, ${fits} AS fits, ${text}${keys} FROM (${sized}) AS sized ORDER BY ${order}`
 }

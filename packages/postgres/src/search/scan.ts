@@ -1,4 +1,4 @@
-import { cursorOf, joined, readCursor, resourceOf } from '@fhir-ops/sql'
+import { cursorOf, joined, pageLimit, readCursor, resourceOf } from '@fhir-ops/sql'
 import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type ScanPage, type ScanQuery } from 'fhir-ops/storage'
 import type { Referring, ScanItem } from 'fhir-ops/internal/storage'
 import type { Executor } from '../database/database.js'
@@ -7,12 +7,9 @@ import { resourceRow } from '../resources/resource-row.js'
 import { meets } from './ids-sql.js'
 import { isCurrent } from './page-sql.js'
 
-const DEFAULT_PAGE = 500
-const MAX_PAGE = 10_000
-
 /** One page of a scan, in the order of ids, from one statement, so that it shows one state of the database. */
 export async function scanPage(db: Executor, query: ScanQuery): Promise<ScanPage> {
-  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(query)
   const rows = await db.rows(pageSql(query, limit))
   const items: { readonly stored: ScanItem['stored']; readonly referring: ScanItem['referring'][number][] }[] = []
   for (const row of rows) {

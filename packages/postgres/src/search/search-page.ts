@@ -1,4 +1,4 @@
-import { createResourceCache, cursorOf, isAfter, readCursor, type KeyValue, type ResourceCache, joined } from '@fhir-ops/sql'
+import { createResourceCache, cursorOf, isAfter, pageLimit, readCursor, type KeyValue, type ResourceCache, joined } from '@fhir-ops/sql'
 import type { Condition, SearchPage, SearchQuery } from 'fhir-ops/storage'
 import { conjuncts, entryTests } from './condition.js'
 import type { Executor } from '../database/database.js'
@@ -9,8 +9,6 @@ import { isCurrent, isOneOf, matchesSql, pageSql, type Page } from './page-sql.j
 import { numberAt, textAt, sql, type Row, type Sql } from '../database/sql.js'
 import { rowsAlongIds, rowsInTurn, type InTurn } from './rows-in-turn.js'
 
-const DEFAULT_PAGE = 500
-const MAX_PAGE = 10_000
 /** More bytes than a text has. */
 const MAX_TEXT = 2 ** 31 - 1
 const NOTHING = createResourceCache({ maxCharacters: 0 })
@@ -39,7 +37,7 @@ interface Reading {
 
 /** It comes from one statement, so that it shows one state of the database. */
 async function pageOf(db: Executor, query: SearchQuery, { few, textBelow }: Reading): Promise<{ rows: readonly Row[]; next?: string }> {
-  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(query)
   const position = query.after === undefined ? undefined : readCursor(query.after, query)
   const page = { after: position === undefined ? sql`TRUE` : isAfter(query, position), limit: limit + 1, textBelow }
   const found = (await lookedUpPage(db, query, { ...page, position, few })) ?? (await searchedRows(db, query, { ...page, position, few }))
@@ -64,7 +62,7 @@ async function rowsNear(db: Executor, query: SearchQuery, page: InTurn): Promise
 /** The exact number of matches; the text of no resource is read. */
 export async function countMatches(db: Executor, query: SearchQuery, few: number = FEW): Promise<number> {
   const areSeveral = conjuncts(query.where).length > 1
-  const lookedUp = areSeveral ? await lookedUpCount(db, query, { few }) : undefined
+  const lookedUp = areSeveral ? await lookedUpCount(db, query, few) : undefined
   if (lookedUp !== undefined) return lookedUp
   const narrow = areSeveral ? await narrowest(db, query, few) : undefined
   const counted = narrow === undefined ? countOfSet(query) : countOf(sql`SELECT 1 FROM fhir_resource r WHERE ${fewMatches(query, narrow)}`)

@@ -17,12 +17,12 @@ function changesSince(db: SqliteDriver, since: string | undefined): StorageChang
   // A first load writes no log. Its mark matches no log.
   if (to === undefined) return { mark: '', changed: 'unknown' }
   const mark = `${to.seq} ${to.mark}`
-  const from = placeOf(since)
+  const from = readMark(since)
   if (from === undefined || to.seq < from.seq || to.seq - from.seq > MAX_CHANGES || !isInLog(db, from)) return { mark, changed: 'unknown' }
   return { mark, changed: addressesAfter(db, from) }
 }
 
-function placeOf(mark: string | undefined): LogPlace | undefined {
+function readMark(mark: string | undefined): LogPlace | undefined {
   const [, seq, own] = /^(\d{1,15}) (\d{1,15})$/.exec(mark ?? '') ?? []
   return seq === undefined || own === undefined ? undefined : { seq: Number(seq), mark: Number(own) }
 }

@@ -1,4 +1,4 @@
-import { instantOf, joined } from '@fhir-ops/sql'
+import { instantOf, joined, MAX_PAGE_TEXT, pageLimit } from '@fhir-ops/sql'
 import { historyCursor, readHistoryCursor, storedResource, versionNumber, type HistoryPage, type HistoryQuery } from 'fhir-ops/storage'
 import type { HistoryPeriod, HistoryPosition, HistoryItem } from 'fhir-ops/internal/storage'
 import type { Command } from './command.js'
@@ -51,11 +51,6 @@ export const readVersion: Command<VersionArgs, VersionRow | undefined> = {
   },
 }
 
-const DEFAULT_PAGE = 500
-const MAX_PAGE = 10_000
-/** Characters of text after which a page ends, where the query has no bound of its own. */
-const MAX_PAGE_TEXT = 8 * 1024 * 1024
-
 /** Reads one page of a history. */
 export const readHistory: Command<HistoryQuery, VersionRows> = {
   name: 'history',
@@ -70,7 +65,7 @@ interface Address {
 }
 
 function readPage(db: SqliteDriver, query: HistoryQuery): VersionRows {
-  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(query)
   const behind = query.after === undefined ? undefined : isBehind(readHistoryCursor(query.after))
   const arms = typesIn(db, query).flatMap((type) => tablesFor(query).map((table) => newestOf(table, { type, query, behind, limit })))
   if (arms.length === 0) return { rows: [] }

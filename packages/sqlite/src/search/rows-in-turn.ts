@@ -5,8 +5,8 @@ import { textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { rowsInOrder, sortColumns } from './entry-sql.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** The part of a query's matches that is wanted. */
-export interface Part {
+/** Which of the matches of a query are wanted. */
+export interface Cut {
   /** Where the matches before it end. */
   readonly after: Position | undefined
   readonly limit: number
@@ -22,7 +22,7 @@ interface Matching extends Pick<SearchQuery, 'type' | 'sort'> {
  * The first matches, found along an index that has the order of the first sort key: rows of key, id and sort values. Resources without the
  * key come last, in the order of the next one.
  */
-export function rowsInTurn(db: SqliteDriver, query: Matching, { after, limit }: Part): readonly Row[] {
+export function rowsInTurn(db: SqliteDriver, query: Matching, { after, limit }: Cut): readonly Row[] {
   const { type, isMatch, sort: [first, ...rest] = [] } = query
   if (first === undefined) return db.all(byIdSql(query, { after, limit }))
   const isBehind = after !== undefined && after.keys[0] === null
@@ -45,13 +45,13 @@ export function positionOf([, id, ...keys]: Row): Position {
   return { id: textOf(id), keys: keys.map((key) => (typeof key === 'string' || typeof key === 'number' ? key : null)) }
 }
 
-function byIdSql({ type, isMatch }: Matching, { after, limit }: Part): Sql {
+function byIdSql({ type, isMatch }: Matching, { after, limit }: Cut): Sql {
   const behind = after === undefined ? sql`1` : sql`r.id > ${after.id}`
   return sql`SELECT r.key AS key, r.id AS id FROM resource AS r INDEXED BY resource_id WHERE r.type = ${type} AND ${behind}
     AND in_time() AND ${isMatch} ORDER BY r.id LIMIT ${limit}`
 }
 
-function inOrderSql(query: Matching, first: SortKey, { after, limit }: Part): Sql {
+function inOrderSql(query: Matching, first: SortKey, { after, limit }: Cut): Sql {
   const { key, from, where } = rowsInOrder(query.type, first)
   const value = after?.keys[0] ?? null
   // The bound on the key is what the index begins with; the rest decides among equal ones.
@@ -67,7 +67,7 @@ function hasKey({ param, field }: SortKey): Condition {
 }
 
 /** The first matches, all of which are put in order: rows of key, id and sort values. */
-export function fewRows(db: SqliteDriver, query: SearchQuery, keys: Sql, { after, limit }: Part): readonly Row[] {
+export function fewRows(db: SqliteDriver, query: SearchQuery, keys: Sql, { after, limit }: Cut): readonly Row[] {
   const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM resource AS r NOT INDEXED WHERE r.key IN (${keys})`
   const behind = after === undefined ? sql`1` : isAfter(query, after)
   return db.all(sql`SELECT * FROM (${found}) WHERE ${behind} ORDER BY ${orderTerms(query)} LIMIT ${limit}`)

@@ -1,4 +1,4 @@
-import { cursorOf, joined, readCursor, type ResourceRow } from '@fhir-ops/sql'
+import { cursorOf, joined, pageLimit, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import { intersection, type Bits } from 'fhir-ops/internal/bits'
 import { SCAN_ITEM_BYTES, SCAN_PAGE_BYTES, scanItemTooLong, type Condition, type ScanQuery } from 'fhir-ops/storage'
 import type { Referring } from 'fhir-ops/internal/storage'
@@ -33,12 +33,9 @@ export const scanPage: Command<ScanQuery, ScanRows> = {
   run: (db, query) => snapshot(db, () => readPage(db, query)),
 }
 
-const DEFAULT_PAGE = 500
-const MAX_PAGE = 10_000
-
 /** Sizes are looked at before texts, so that no more is read than is given. */
 function readPage(db: SqliteDriver, query: ScanQuery): ScanRows {
-  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(query)
   const found = db.all(scannedSql(query, limit + 1)).map(scannedOf)
   const all = withReferring(db, { ...query, isLong: found.length > limit }, found.slice(0, limit))
   const scanned = all.slice(0, lengthOfPage(all, query.maxBytes ?? SCAN_PAGE_BYTES))

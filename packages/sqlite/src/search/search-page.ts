@@ -1,5 +1,5 @@
 import { countBits, membersOf, type Bits } from 'fhir-ops/internal/bits'
-import { cursorOf, readCursor, type ResourceRow } from '@fhir-ops/sql'
+import { cursorOf, MAX_PAGE_TEXT, pageLimit, readCursor, type ResourceRow } from '@fhir-ops/sql'
 import type { Condition, SearchQuery } from 'fhir-ops/storage'
 import type { Command } from '../commands/command.js'
 import { COLUMNS, rowOf } from '../commands/resource-row.js'
@@ -8,7 +8,7 @@ import { sql, type Sql } from '../database/sql.js'
 import { type KeptSets, setsOf } from '../sets/kept-sets.js'
 import { matchingSet, idOrder } from '../sets/matching-set.js'
 import { keysAmong, keysWhere, matchingKeys, meets } from './condition-sql.js'
-import { fewRows, positionOf, rowsInTurn, type Part } from './rows-in-turn.js'
+import { fewRows, positionOf, rowsInTurn, type Cut } from './rows-in-turn.js'
 import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
 import { asking } from '../database/connection.js'
 
@@ -18,10 +18,6 @@ export interface PageRows {
   readonly next?: string
 }
 
-const DEFAULT_PAGE = 500
-const MAX_PAGE = 10_000
-/** Characters of text after which a page ends, where the query has no bound of its own. */
-const MAX_PAGE_TEXT = 8 * 1024 * 1024
 /** With more matches than this a page is looked for along the ids, where it comes soon; with fewer, all matches are put in order. */
 const FEW = 1_000
 /** The same along the order of a sort key, where it takes longer until a page is full. */
@@ -51,13 +47,13 @@ export interface Bounds {
 export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewToAsk, sets }: Bounds): PageRows {
   return snapshot(db, () => {
     const set = isOfAll(query) ? undefined : matchingSet(db, sets, query)
-    if (set !== undefined) return readPage(db, query, { find: (part) => rowsOfSet(db, query, { ...part, set, sets, few }) })
+    if (set !== undefined) return readPage(db, query, { find: (cut) => rowsOfSet(db, query, { ...cut, set, sets, few }) })
     const keys = keysOfMatches(db, query, fewToAsk)
     if (keys !== undefined && countUpTo(db, keys, few + 1) <= few)
-      return readPage(db, query, { find: (part) => fewRows(db, query, keys, part) })
+      return readPage(db, query, { find: (cut) => fewRows(db, query, keys, cut) })
     const { type, where, sort = [] } = query
     const isMatch = meets(type, where, { key: sql`r.key`, each: true })
-    return readPage(db, query, { find: (part) => rowsInTurn(db, { type, sort, isMatch }, part) })
+    return readPage(db, query, { find: (cut) => rowsInTurn(db, { type, sort, isMatch }, cut) })
   })
 }
 
@@ -92,19 +88,19 @@ export const lookUpPage: Command<LookUpArgs, PageRows | undefined> = {
     if (keys === undefined) return undefined
     return snapshot(db, () => {
       if (countUpTo(db, keys, FEW_KEYS + 1) > FEW_KEYS) return undefined
-      return readPage(db, query, { find: (part) => fewRows(db, query, keys, part), versionOf })
+      return readPage(db, query, { find: (cut) => fewRows(db, query, keys, cut), versionOf })
     })
   },
 }
 
 interface Reading {
   /** Finds the first matches: rows of key, id and sort values. */
-  readonly find: (part: Part) => readonly Row[]
+  readonly find: (cut: Cut) => readonly Row[]
   readonly versionOf?: LookUpArgs['versionOf']
 }
 
 function readPage(db: SqliteDriver, query: SearchQuery, { find, versionOf }: Reading): PageRows {
-  const limit = Math.min(query.limit ?? DEFAULT_PAGE, MAX_PAGE)
+  const limit = pageLimit(query)
   const found = find({ after: query.after === undefined ? undefined : readCursor(query.after, query), limit: limit + 1 })
   const rows = textsOf(db, found.slice(0, limit), { versionOf, maxBytes: query.maxBytes })
   const last = found[rows.length - 1]
@@ -155,7 +151,7 @@ function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes 
 }
 
 /** Where the keys of all matches are known. */
-interface OfSet extends Part {
+interface OfSet extends Cut {
   readonly set: Bits
   readonly sets: KeptSets
   /** At most this many matches are put in order instead of being looked for in order. */
@@ -163,14 +159,14 @@ interface OfSet extends Part {
 }
 
 /** The first matches: rows of key, id and sort values. */
-function rowsOfSet(db: SqliteDriver, query: SearchQuery, { set, sets, few, ...part }: OfSet): readonly Row[] {
+function rowsOfSet(db: SqliteDriver, query: SearchQuery, { set, sets, few, ...cut }: OfSet): readonly Row[] {
   const isSorted = (query.sort ?? []).length > 0
-  const inOrder = isSorted ? undefined : idOrder(db, sets, query.type)?.first(db, set, part)
+  const inOrder = isSorted ? undefined : idOrder(db, sets, query.type)?.first(db, set, cut)
   if (inOrder !== undefined) return inOrder
   const count = countBits(set)
   if (count <= few && count * LARGE_PART <= set.length * 32)
-    return fewRows(db, query, sql`SELECT value FROM json_each(${JSON.stringify([...membersOf(set)])})`, part)
-  return asking(set, () => rowsInTurn(db, { ...query, isMatch: sql`is_member(r.key)` }, part))
+    return fewRows(db, query, sql`SELECT value FROM json_each(${JSON.stringify([...membersOf(set)])})`, cut)
+  return asking(set, () => rowsInTurn(db, { ...query, isMatch: sql`is_member(r.key)` }, cut))
 }
 
 /** Where one key of this many matches, the first matches are found early in any order. */

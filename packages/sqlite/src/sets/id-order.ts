@@ -2,7 +2,7 @@ import { createNumbers, hasBit, type Bits } from 'fhir-ops/internal/bits'
 import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 import { inTime } from '../search/entry-sql.js'
-import type { Part } from '../search/rows-in-turn.js'
+import type { Cut } from '../search/rows-in-turn.js'
 import type { Changes } from './change-log.js'
 
 /** The keys of a type's resources in the order of their ids. */
@@ -11,7 +11,7 @@ export interface IdOrder {
   /** @returns False when more was created than it takes. */
   take(changes: Changes): boolean
   /** The first members of a set, as rows of key and id; `undefined` where it cannot tell what comes after a position. */
-  first(db: SqliteDriver, members: Bits, part: Part): readonly Row[] | undefined
+  first(db: SqliteDriver, members: Bits, cut: Cut): readonly Row[] | undefined
 }
 
 /** Resources created since that are kept apart, with their ids; with more, reading the order again is faster. */
@@ -21,7 +21,7 @@ const MAX_APART = 4_000
 export function readIdOrder(db: SqliteDriver, type: string): IdOrder {
   const keys = keysInOrder(db, type)
   const apart = new Map<number, string>()
-  const startAfter = (asked: SqliteDriver, after: Part['after']): number | undefined => {
+  const startAfter = (asked: SqliteDriver, after: Cut['after']): number | undefined => {
     if (after === undefined) return 0
     const key = asked.get(sql`SELECT key FROM resource WHERE type = ${type} AND id = ${after.id}`)?.[0]
     if (typeof key !== 'number' || apart.has(key)) return undefined

@@ -6,8 +6,7 @@ import { sql, type Sql } from '../database/sql.js'
 import { inTime, keysOfTest } from '../search/entry-sql.js'
 import type { ChangedResource, Changes } from './change-log.js'
 import { readIdOrder, type IdOrder } from './id-order.js'
-import type { ReferenceColumn } from './reference-column.js'
-import { changedColumn, readColumn, type References } from './references.js'
+import { changedColumn, readColumn, type ReferenceColumn, type References } from './reference-column.js'
 import { readReferrers, type Referrers, type Referring } from './referrers.js'
 
 /** What a query is answered from. */

@@ -39,15 +39,15 @@ export function readReferrers(db: SqliteDriver, { type, params, to, among }: Ref
       })
     }
   const targets = Uint32Array.from(new Set(numbersOf(referredTo))).sort()
-  const placeOf = (target: number): number => firstWhere(targets.length, (place) => (targets[place] ?? 0) >= target)
+  const indexOf = (target: number): number => firstWhere(targets.length, (index) => (targets[index] ?? 0) >= target)
   const { starts, targets: sources } = groupedBySource((visit) => {
-    for (let at = 0; at < referring.length(); at++) visit(placeOf(referredTo.at(at)), referring.at(at))
+    for (let at = 0; at < referring.length(); at++) visit(indexOf(referredTo.at(at)), referring.at(at))
   })
   return {
     bytes: targets.byteLength + starts.byteLength + sources.byteLength,
     of(target) {
-      const place = placeOf(target)
-      return targets[place] === target ? sources.subarray(starts[place], starts[place + 1]) : NONE
+      const index = indexOf(target)
+      return targets[index] === target ? sources.subarray(starts[index], starts[index + 1]) : NONE
     },
   }
 }
