@@ -62,7 +62,7 @@ function messageOf(file: string, source: JsonSource, error: ErrorObject | undefi
   const names = (error?.instancePath ?? '').split('/').slice(1)
   const unknown: unknown = error?.params['additionalProperty']
   const path = typeof unknown === 'string' ? [...names, unknown] : names
-  const place = placeOf(file, source.text, offsetOf(path, source))
+  const place = lineOf(file, source.text, offsetOf(path, source))
   return `${place}: ${path.join('.') || 'the file'} ${typeof unknown === 'string' ? `is not known.${hintFor(unknown, error)}` : problemOf(error)}`
 }
 
@@ -86,7 +86,7 @@ function problemOf(error: ErrorObject | undefined): string {
   return `${error?.message ?? 'is wrong'}${Array.isArray(allowed) ? `: ${allowed.map(String).join(', ')}` : ''}`
 }
 
-function placeOf(file: string, text: string, offset: number): string {
+function lineOf(file: string, text: string, offset: number): string {
   const { line, column } = placeIn(text, offset)
   return `${file}:${line}:${column}`
 }

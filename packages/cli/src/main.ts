@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-import { keepCompiledCode } from './compile-cache.js'
-import { runtimeProblem, startWithModestAllocator } from './runtime.js'
+import { keepCompiledCode, runtimeProblem, startWithModestAllocator } from './runtime.js'
 
 if (process.argv[2] === 'serve') startWithModestAllocator()
 

@@ -110,7 +110,7 @@ async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boole
   const [{ openPostgres, openPostgresToFill }, { default: pg }] = await Promise.all([import('@fhir-ops/postgres'), import('pg')])
   const pool = new pg.Pool({ connectionString: url })
   try {
-    return await named(placeOf(url), () => (toFill ? openPostgresToFill(pool) : openPostgres(pool)))
+    return await named(hostAndDatabase(url), () => (toFill ? openPostgresToFill(pool) : openPostgres(pool)))
   } catch (error) {
     await pool.end()
     throw error
@@ -120,11 +120,11 @@ async function openPostgresUrl(url: string, { toFill }: { readonly toFill: boole
 /** How messages name the storage of an option; `undefined` for one without a name. */
 export function placeOfStorage(option: string): string | undefined {
   const database = postgresUrl(option)
-  return sqliteFile(option) ?? (database === undefined ? undefined : placeOf(database))
+  return sqliteFile(option) ?? (database === undefined ? undefined : hostAndDatabase(database))
 }
 
 /** Host and database of a URL, without user and password. */
-function placeOf(url: string): string {
+function hostAndDatabase(url: string): string {
   const { host = '', pathname = '' } = URL.parse(url) ?? {}
   return `postgres://${host}${pathname}`
 }

@@ -10,7 +10,15 @@ import { dependencyNote } from '../load/report.js'
 import type { Source } from '../load/sources.js'
 import { progressOn } from '../progress.js'
 import { checkInOrder, checkSource } from '../validate/check-in-order.js'
-import { formatOption, jobsOption, levelOption, RESOURCE_TIMEOUT_MS, threadsOf, REPORTS, type ReportFormat } from '../validate/reports.js'
+import {
+  formatOption,
+  jobsOption,
+  levelOption,
+  RESOURCE_TIMEOUT_MS,
+  threadsOf,
+  REPORTS,
+  type ReportFormat,
+} from '../validate/report-options.js'
 import type { Checked } from '../validate/report.js'
 import { repeated, suppressOption } from './options.js'
 

@@ -18,7 +18,7 @@ import {
   threadsOf,
   REPORTS,
   type ReportFormat,
-} from '../validate/reports.js'
+} from '../validate/report-options.js'
 import type { Checked } from '../validate/report.js'
 import { loadOption, repeated, storageOption, suppressOption } from './options.js'
 import { SAMPLE_PATH } from '../own-files.js'

@@ -6,6 +6,7 @@ import { puttingChecked, resourceTypes, type CheckedResource } from 'fhir-ops/in
 import { isResourceType, type Indexer, type PutEntry } from 'fhir-ops/storage'
 import { finished } from 'fhir-ops/internal/work'
 import { faultIn } from '../json-fault.js'
+import { startThread, type Thread } from '../thread.js'
 import type { Source } from './sources.js'
 
 /** A resource that was not loaded, and why. */
@@ -66,4 +67,32 @@ function checked({ text, id: otherId }: Source): CheckedResource {
 function noSuchType(type: string): OperationError {
   const hint = didYouMean(nearest(type, resourceTypes())) ?? 'Resources of other releases of FHIR cannot be loaded.'
   return new OperationError('resource-invalid', `${quoted(type)} is not a resource type of FHIR R4. ${hint}`)
+}
+
+/** Threads that make write entries, so that the calling one is left to read and the storage to write. */
+export interface IndexingThreads {
+  prepare(sources: readonly Source[]): Promise<Prepared>
+  close(): Promise<void>
+}
+
+/** What the threads index by. */
+export interface IndexingOptions {
+  /** Whether words are indexed, too. */
+  readonly words: boolean
+}
+
+/** @param count At least 1. */
+export function indexingThreads(count: number, options: IndexingOptions): IndexingThreads {
+  const threads = Array.from({ length: count }, (): Thread<readonly Source[], Prepared> => startThread('load/indexing-thread', options))
+  let turn = 0
+  return {
+    async prepare(sources) {
+      const [thread] = threads.slice(turn++ % count)
+      if (thread === undefined) throw new TypeError('There are no threads.')
+      return thread.ask(sources)
+    },
+    async close() {
+      await Promise.all(threads.map((thread) => thread.end()))
+    },
+  }
 }
