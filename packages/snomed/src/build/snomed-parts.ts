@@ -6,9 +6,8 @@ import { idTable, type IdTable } from '../release/id-table.js'
 import { sectionReader } from '../release/section-reader.js'
 import { SNOMED } from '../sctid.js'
 import { numbering, type Section } from './column.js'
-import { conceptBuilder, identifierBuilder } from './concept-builder.js'
+import { conceptBuilder, identifierBuilder, refsetBuilder } from './concept-builder.js'
 import { descriptionBuilder } from './description-builder.js'
-import { refsetBuilder } from './refset-builder.js'
 import { relationshipBuilder } from './relationship-builder.js'
 
 /** Kinds of RF2 files. */

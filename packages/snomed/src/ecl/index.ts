@@ -25,4 +25,4 @@ export type {
 } from './ast.js'
 export { EclError, eclReader, type EclReader } from './reader.js'
 export { parseEcl } from './parse.js'
-export { parseConcept } from './parse-concept.js'
+export { parseConcept } from './parse-terminals.js'

@@ -9,9 +9,18 @@ import type {
   Acceptability,
   Dialect,
 } from './ast.js'
-import { parseConceptSet, parseId, parseSet, parseConcept } from './parse-concept.js'
 import { parseAttributeValue, type SubParser } from './parse-refinement.js'
-import { parseComparison, parseEquality, parseSearchTerms, parseTimes, takeAny } from './parse-value.js'
+import {
+  parseComparison,
+  parseConcept,
+  parseConceptSet,
+  parseEquality,
+  parseId,
+  parseSearchTerms,
+  parseSet,
+  parseTimes,
+  takeAny,
+} from './parse-terminals.js'
 import { isDigit, isLetter, type EclReader, EclError } from './reader.js'
 
 type FilterParser<T> = (reader: EclReader, sub: SubParser) => T

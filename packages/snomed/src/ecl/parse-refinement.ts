@@ -1,6 +1,6 @@
 import type { Attribute, AttributeValue, Cardinality, Constraint, Refinement } from './ast.js'
 import { bracketsHoldName, EclError, isDigit, type EclReader } from './reader.js'
-import { parseBoolean, parseComparison, parseNumber, parseSearchTerms } from './parse-value.js'
+import { parseBoolean, parseComparison, parseNumber, parseSearchTerms } from './parse-terminals.js'
 
 /** Reads a sub-expression constraint; comes as an argument, as constraints and refinements hold each other. */
 export type SubParser = (reader: EclReader) => Constraint

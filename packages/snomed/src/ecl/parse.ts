@@ -1,9 +1,8 @@
 import type { Constraint, Focus, HierarchyOperator, History, MemberOf, SubConstraint } from './ast.js'
 import { refuseDeepBrackets, EclError, eclReader, isLetter, type EclReader } from './reader.js'
-import { parseConcept, parseIdentifier } from './parse-concept.js'
+import { parseConcept, parseIdentifier, takeAny } from './parse-terminals.js'
 import { parseConceptFilter, parseDescriptionFilter, parseMemberFilter } from './parse-filter.js'
 import { parseRefinement, takeJunction } from './parse-refinement.js'
-import { takeAny } from './parse-value.js'
 
 /**
  * Reads an expression constraint, version 2.2 of the language. The words of the long syntax are accepted besides the symbols of the brief one.
