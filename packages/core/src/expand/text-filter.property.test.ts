@@ -57,10 +57,7 @@ async function segmentOf(resource: JsonObject): Promise<Segment> {
 /** Every match compared with every other. */
 async function oracle(resource: JsonObject, filter: string): Promise<readonly string[]> {
   const matches = matching(await segmentOf(resource), filter)
-  const all = await ranked(createPace(createContext({ storage: memoryStorage() })), matches, {
-    concepts: conceptsOf(matches),
-    languages: undefined,
-  })
+  const all = await ranked(createPace(createContext({ storage: memoryStorage() })), matches, conceptsOf(matches), undefined)
   return all.toSorted((a, b) => compareKeys(a.key, b.key)).map(({ concept }) => matches.provider.code(concept))
 }
 

@@ -56,14 +56,17 @@ export async function firstMatches({ pace }: TerminologyScope, segments: readonl
   const found: RankedMatch[] = []
   for (const segment of segments) {
     const order = orderFor(segment, languages)
-    const best = order && (await bestMatches(pace, { order, codes: segment.codes }, { ...questionOf(segment), most: end }))
+    const best = order && (await bestMatches(pace, { order, codes: segment.codes }, { ...filterOf(segment), most: end }))
     if (best !== undefined && segments.length === 1) return best.slice(skip).map((concept) => ({ segment, concept }))
-    for (const match of await ranked(pace, segment, { concepts: best ?? conceptsOf(segment), languages })) found.push(match)
+    for (const match of await ranked(pace, segment, best ?? conceptsOf(segment), languages)) found.push(match)
   }
   return found.sort((a, b) => compareKeys(a.key, b.key)).slice(skip, end)
 }
 
-function questionOf({ filter = '' }: Segment): Omit<BestQuestion, 'most'> {
+/** The text filter of a segment, and its first word. */
+type TextFilter = Omit<BestQuestion, 'most'>
+
+function filterOf({ filter = '' }: Segment): TextFilter {
   return { wanted: foldTerm(filter.trim()), first: filterWords(filter)[0]?.text ?? '' }
 }
 
@@ -87,19 +90,18 @@ function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, langu
 
 const STEPS = 128
 
-/** What is to be ordered, and by which display. */
-interface ToRank {
-  readonly concepts: Iterable<number>
-  readonly languages: LanguageList | undefined
-}
-
 /** Concepts of a segment with what they are ordered by. */
-export async function ranked(pace: Pace, segment: Segment, { concepts, languages }: ToRank): Promise<readonly RankedMatch[]> {
-  const { wanted, first } = questionOf(segment)
+export async function ranked(
+  pace: Pace,
+  segment: Segment,
+  concepts: Iterable<number>,
+  languages: LanguageList | undefined,
+): Promise<readonly RankedMatch[]> {
+  const filter = filterOf(segment)
   const found: RankedMatch[] = []
   for (const concept of concepts) {
     const display = foldTerm(displayOf({ segment, concept }, languages) ?? '')
-    found.push({ segment, concept, key: rankKey({ wanted, first, code: foldTerm(segment.provider.code(concept)), display }) })
+    found.push({ segment, concept, key: rankKey(filter, foldTerm(segment.provider.code(concept)), display) })
     if (found.length % STEPS === 0) await pace.step()
   }
   return found
@@ -117,17 +119,8 @@ const RANK = { code: 0, display: 1, beginning: 2, other: 3 } as const
 /** What matches are ordered by: how well they fit, the place of the first word in the display, the length of the display. */
 export type RankKey = readonly [level: number, place: number, length: number]
 
-/** A match and the filter (`wanted`); all texts are folded. */
-export interface RankQuestion {
-  readonly wanted: string
-  /** The first word of the filter. */
-  readonly first: string
-  readonly code: string
-  readonly display: string
-}
-
-/** The key of one match: exact code, exact display, display that begins with the filter, others. */
-function rankKey({ wanted, first, code, display }: RankQuestion): RankKey {
+/** The key of one match, by its folded code and display: exact code, exact display, display that begins with the filter, others. */
+function rankKey({ wanted, first }: TextFilter, code: string, display: string): RankKey {
   const place = placeOfWord(display, first)
   const at = place < 0 ? Number.MAX_SAFE_INTEGER : place
   if (code === wanted) return [RANK.code, at, display.length]

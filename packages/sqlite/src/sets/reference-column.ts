@@ -23,7 +23,7 @@ export type VisitReference = (source: number, target: number) => void
  *
  * @param visitAll Calls the function for every reference, in any order.
  */
-export function referenceColumn(visitAll: (visit: VisitReference) => void): ReferenceColumn {
+function referenceColumn(visitAll: (visit: VisitReference) => void): ReferenceColumn {
   const { starts, targets, limit } = groupedBySource(visitAll)
   const sources = starts.length - 1
   const refersTo = (source: number, among: Bits): boolean => {
