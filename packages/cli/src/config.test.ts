@@ -63,7 +63,18 @@ describe('fhir-ops.config.json', () => {
     vi.stubEnv('FHIR_OPS_CONFIG', join(folder, 'none.json'))
     const err: string[] = []
     expect(await run(LOOKUP, { out: () => {}, err: (line) => void err.push(line), stdin: async () => '' })).toBe(2)
-    expect(err.join()).toContain('none.json cannot be read')
+    expect(err.join()).toContain('none.json cannot be read: no such file or directory.')
+  })
+
+  test('that is a folder, or in another encoding, is refused as what it is', async () => {
+    const err: string[] = []
+    const io = { out: () => {}, err: (line: string) => void err.push(line), stdin: async () => '' }
+    vi.stubEnv('FHIR_OPS_CONFIG', folder)
+    expect(await run(LOOKUP, io)).toBe(2)
+    writeFileSync(join(folder, 'wide.json'), '\uFEFF{}', 'utf16le')
+    vi.stubEnv('FHIR_OPS_CONFIG', join(folder, 'wide.json'))
+    expect(await run(LOOKUP, io)).toBe(1)
+    expect(err.join()).toMatch(/cannot be read: illegal operation on a directory\..*wide\.json is in UTF-16; UTF-8 is expected\./)
   })
 
   test('has a schema that is published', async () => {

@@ -3,6 +3,14 @@ import { decodeUtf8 } from 'fhir-ops/internal/text'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { getSystemErrorMessage } from 'node:util'
+
+/** The refusal of a file or folder that an option names. @param cause What the system said. */
+export function unreadable(path: string, cause: unknown): OperationError {
+  const known = cause instanceof Error && 'errno' in cause && typeof cause.errno === 'number'
+  const reason = known ? `: ${getSystemErrorMessage(Number(cause.errno))}` : ''
+  return new OperationError('parameter-value', `${path} cannot be read${reason}.`, { cause })
+}
 
 /** The bytes of a file that a command was given. @throws {OperationError} `parameter-value` for a folder; an error of the system, which names the file, for one that cannot be read. */
 async function fileBytes(path: string): Promise<Uint8Array> {

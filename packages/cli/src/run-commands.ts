@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from 'node:fs'
 import { getSystemErrorMessage, styleText } from 'node:util'
 import { Command, CommanderError, type Option } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { nearest } from 'fhir-ops/internal/text'
+import { decodeUtf8, nearest } from 'fhir-ops/internal/text'
 import type { ConfigFile } from './config.js'
 import type { Io } from './io.js'
 import { Exit } from './exit.js'
+import { unreadable } from './files.js'
 import { version } from './own-files.js'
 
 /** Makes a command that writes to `io`. */
@@ -82,16 +83,16 @@ export function mayHaveConfig(named: string | undefined = process.env['FHIR_OPS_
 /**
  * The file with options: that of `$FHIR_OPS_CONFIG` (none, where that is empty), else `fhir-ops.config.json` in the folder where the program is started.
  *
- * @throws {OperationError} `parameter-value` when the file of `$FHIR_OPS_CONFIG` cannot be read.
+ * @throws {OperationError} `parameter-value` when the file of `$FHIR_OPS_CONFIG` cannot be read; `body-invalid` when it is not UTF-8.
  */
 function configFile(named: string | undefined = process.env['FHIR_OPS_CONFIG']): ConfigFile | undefined {
   const file = named ?? CONFIG_FILE
   if (file === '') return undefined
   try {
-    return { file, text: readFileSync(file, 'utf8') }
+    return { file, text: decodeUtf8(readFileSync(file), file) }
   } catch (cause) {
     if (named === undefined && isMissing(cause)) return undefined
-    throw new OperationError('parameter-value', `The file ${file} cannot be read.`, { cause })
+    throw cause instanceof OperationError ? cause : unreadable(file, cause)
   }
 }
 

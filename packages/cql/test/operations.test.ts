@@ -422,7 +422,7 @@ describe('Library/$evaluate', () => {
     const { status, json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: '1 +' }))
     expect([status, json.issue[0]?.details.text]).toEqual([
       422,
-      'The CQL has errors: Syntax error at the end of the text (line 1, column 3).',
+      'The CQL has errors: Syntax error at the end of the text (line 1, column 4).',
     ])
   })
 

@@ -149,7 +149,7 @@ interface PackagePath {
 
 async function pathsIn(folder: string): Promise<readonly PackagePath[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
-    throw new OperationError('parameter-value', `The folder ${folder} cannot be read.`, { cause })
+    throw unreadable(folder, cause)
   })
   return entries
     .filter((entry) => entry.isDirectory() || entry.name.endsWith('.tgz'))

@@ -3,7 +3,7 @@ import { createReadStream, openAsBlob } from 'node:fs'
 import { glob, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, isAbsolute, join, relative } from 'node:path'
 import { Readable } from 'node:stream'
-import { getSystemErrorMessage, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import { createGunzip, gunzip } from 'node:zlib'
 import { OperationError } from 'fhir-ops/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
@@ -11,7 +11,7 @@ import { type FhirPackage, readPackage } from 'fhir-ops/packages'
 import type { PackageFile, PackageManifest } from 'fhir-ops/internal/packages'
 import { decodeUtf8, decodingUtf8 } from 'fhir-ops/internal/text'
 import { finished } from 'fhir-ops/internal/work'
-import { refusePacked, refusingPacked } from '../files.js'
+import { refusePacked, refusingPacked, unreadable } from '../files.js'
 import type { Io } from '../io.js'
 import { isJson } from '../json-fault.js'
 
@@ -91,8 +91,7 @@ function damageOf(file: string, cause: unknown): OperationError | undefined {
   if (!(cause instanceof Error && 'code' in cause)) return undefined
   if (String(cause.code).startsWith('Z_'))
     return new OperationError('body-invalid', `${file} is not a gzip file, or it is damaged.`, { cause })
-  if (!('syscall' in cause && 'errno' in cause && typeof cause.errno === 'number')) return undefined
-  return new OperationError('parameter-value', `${file} cannot be read: ${getSystemErrorMessage(cause.errno)}.`, { cause })
+  return 'syscall' in cause ? unreadable(file, cause) : undefined
 }
 
 /** As `sourcesIn`, with the entries of each Bundle in the place of the Bundle, as many at a time as are read at once. */

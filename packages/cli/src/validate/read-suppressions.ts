@@ -1,14 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import type { Suppression } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { isObject, stringAt } from 'fhir-ops/internal/json'
 import { checkSuppression } from 'fhir-ops/internal/validate'
+import { fileText, unreadable } from '../files.js'
 import type { Io } from '../io.js'
+import { checkJson, parsedJson } from '../json-fault.js'
 
 /**
  * Reads what a file says about findings that are accepted: a JSON array of `{"id", "at", "reason", "until"}`. Reports which have expired.
  *
- * @throws {OperationError} `parameter-value` when the file cannot be understood.
+ * @throws {OperationError} `parameter-value` when the file cannot be read or understood; `body-invalid` when it is not JSON in UTF-8.
  */
 export async function readSuppressions(file: string, io: Io): Promise<readonly Suppression[]> {
   const items = listIn(await textOf(file), file)
@@ -21,18 +22,15 @@ export async function readSuppressions(file: string, io: Io): Promise<readonly S
 }
 
 function textOf(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new OperationError('parameter-value', `The file ${file} cannot be read.`, { cause })
+  return fileText(file).catch((cause: unknown) => {
+    throw cause instanceof OperationError ? cause : unreadable(file, cause)
   })
 }
 
 function listIn(text: string, file: string): readonly unknown[] {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (Array.isArray(value)) return value
-  } catch (cause) {
-    throw new OperationError('parameter-value', `${file} is not JSON.`, { cause })
-  }
+  checkJson(text, file)
+  const value = parsedJson(text)
+  if (Array.isArray(value)) return value
   throw new OperationError('parameter-value', `${file} does not contain a JSON array of suppressions.`)
 }
 

@@ -188,6 +188,16 @@ describe('findings that are accepted', () => {
     expect(err).toContain('the suppression of unknown-property expired on 2020-12-31')
   })
 
+  test('are refused with the reason when their file is not there, and with the place when it is not JSON', async () => {
+    expect((await validated([at('a.json'), '--suppress', at('none.txt')])).err).toMatch(
+      /none\.txt cannot be read: no such file or directory\./,
+    )
+    await writeFile(at('accepted.txt'), '[\n{"id":}]')
+    expect((await validated([at('a.json'), '--suppress', at('accepted.txt')])).err).toMatch(
+      /accepted\.txt:2:7 is not JSON: unexpected "}"\./,
+    )
+  })
+
   test.each([
     ['no JSON', '['],
     ['no list', '{}'],

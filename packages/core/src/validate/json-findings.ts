@@ -7,12 +7,7 @@ import { nodeAlong } from './run/nodes.js'
 import type { JsonPath } from './run/patch.js'
 import type { Run } from './run/run.js'
 
-const JSON_FATAL: FindingDefinition = defineFinding(
-  'json-fatal',
-  'fatal',
-  'invalid',
-  'Send one FHIR resource as JSON text; fix the syntax error reported at this position.',
-)
+const JSON_FATAL: FindingDefinition = defineFinding('json-fatal', 'fatal', 'invalid', 'Send one FHIR resource as JSON.')
 const JSON_COMMENT: FindingDefinition = defineFinding('json-comment', 'error', 'invalid', 'Remove the comment; JSON has none.')
 const JSON_COMMA: FindingDefinition = defineFinding(
   'json-comma',

@@ -210,6 +210,7 @@ function problemsOf(elm: unknown): readonly TranslationProblem[] {
 /** The grammar's word for it. */
 const END_OF_TEXT = /(?<=^Syntax error at )<EOF>/
 
+/** Problems in the annotations. Columns of syntax errors come from the parser, which counts from 0; the others count from 1. */
 function annotatedProblems(elm: unknown): readonly TranslationProblem[] {
   const annotations = membersOf(membersOf(elm)['library'])['annotation']
   if (!Array.isArray(annotations)) return []
@@ -221,7 +222,7 @@ function annotatedProblems(elm: unknown): readonly TranslationProblem[] {
         type: typeof note['errorType'] === 'string' ? note['errorType'] : 'semantic',
         message: typeof note['message'] === 'string' ? note['message'].replace(END_OF_TEXT, 'the end of the text') : '',
         ...(typeof note['startLine'] === 'number' && { line: note['startLine'] }),
-        ...(typeof note['startChar'] === 'number' && { column: note['startChar'] }),
+        ...(typeof note['startChar'] === 'number' && { column: note['startChar'] + (note['errorType'] === 'syntax' ? 1 : 0) }),
       },
     ]
   })
