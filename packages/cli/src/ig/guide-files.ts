@@ -5,6 +5,7 @@ import { isRelease, packageFiles, readManifest, type PackageManifest } from 'fhi
 import { openAsBlob } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { unreadable } from '../files.js'
 import { parsedJson } from '../json-fault.js'
 import type { Source } from '../load/sources.js'
 
