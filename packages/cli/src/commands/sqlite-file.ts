@@ -4,7 +4,6 @@ import { dirname } from 'node:path'
 import { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
 import { backupSqlite } from '@fhir-ops/sqlite'
-import type { FileAnswer } from '../checking-file-thread.js'
 import { startThread } from '../thread.js'
 import { existingSqliteFile, named } from '../storage.js'
 import type { Io } from '../io.js'
@@ -77,11 +76,9 @@ async function check(storage: string, io: Io): Promise<void> {
 }
 
 async function problemsIn(file: string): Promise<readonly string[]> {
-  const thread = startThread<string, FileAnswer>('checking-file-thread', undefined)
+  const thread = startThread<string, readonly string[]>('checking-file-thread', undefined)
   try {
-    const { problems, error } = await thread.ask(file)
-    if (error !== undefined) throw new OperationError(error.code, error.message)
-    return problems
+    return await thread.ask(file)
   } finally {
     await thread.end()
   }

@@ -1,5 +1,4 @@
 import { forRequest } from 'fhir-ops/context'
-import { OperationError, type ErrorCode } from 'fhir-ops/errors'
 import { isObject, stringAt } from 'fhir-ops/internal/json'
 import { validate, type Finding, type ValidateInput } from 'fhir-ops/validate'
 import { setFlagsFromString } from 'node:v8'
@@ -16,10 +15,8 @@ export interface CheckingOptions {
   readonly asked: Asked
 }
 
-/** What a thread answers to a list of resources: their results in order, or why it cannot. */
-export type CheckingAnswer =
-  | { readonly results: readonly ResourceResult[]; readonly error?: never }
-  | { readonly error: { readonly code: ErrorCode; readonly message: string } }
+/** Answers a list of resources by their results, in order. */
+type CheckingThread = Thread<readonly Source[], readonly ResourceResult[]>
 
 /** How resources are validated. */
 export interface Checking {
@@ -50,7 +47,7 @@ export async function* checkInOrder(
   sources: AsyncIterable<Source>,
   { alone, threads, options, areMany = false }: Checking,
 ): AsyncGenerator<Checked> {
-  const running: Thread<readonly Source[], CheckingAnswer>[] = []
+  const running: CheckingThread[] = []
   const waiting: Promise<readonly Checked[]>[] = []
   let turn = 0
   const send = (batch: readonly Source[]): void => {
@@ -109,17 +106,12 @@ function limitsFor({ engine: { storage, load = [] } }: CheckingOptions): Resourc
     : {}
 }
 
-async function checkedBy(
-  running: readonly Thread<readonly Source[], CheckingAnswer>[],
-  turn: number,
-  batch: readonly Source[],
-): Promise<readonly Checked[]> {
+async function checkedBy(running: readonly CheckingThread[], turn: number, batch: readonly Source[]): Promise<readonly Checked[]> {
   const [thread] = running.slice(turn % running.length)
   if (thread === undefined) throw new TypeError('There are no threads.')
-  const answer = await thread.ask(batch)
-  if (answer.error !== undefined) throw new OperationError(answer.error.code, answer.error.message)
+  const results = await thread.ask(batch)
   return batch.flatMap((source, index) => {
-    const result = answer.results[index]
+    const result = results[index]
     return result === undefined ? [] : [{ source, result }]
   })
 }
