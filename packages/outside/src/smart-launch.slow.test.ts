@@ -78,7 +78,10 @@ describe.skipIf(browser === undefined)('an app of SMART in Chromium (needs Chrom
     const alone = await serverOf({})
     const got = await launched(port, alone.base)
     await alone.stop()
-    expect(got).toMatchObject({ patient: null, other: { error: expect.stringMatching(/^401 [^]*An access token is required\./) } })
+    expect(got).toMatchObject({
+      patient: null,
+      other: { error: expect.stringMatching(/^401 [^]*An access token is required, in the header/) },
+    })
     rows.push({ call: 'oauth2.authorize of a server without a provider', result: 'goes on without a token, and each call is 401' })
   })
 

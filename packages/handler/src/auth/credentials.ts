@@ -21,7 +21,8 @@ export function credentialsOf(request: HttpRequest, connection: Connection, sche
   // Blanks and tabs only: `trim` would take other characters for blanks, too.
   const header = (request.header('authorization') ?? '').replace(/^[ \t]+/, '')
   const scheme = (/^\S*/.exec(header) ?? [''])[0].toLowerCase()
-  if (!schemes.includes(scheme)) throw new OperationError('token-missing', 'An access token is required.')
+  if (!schemes.includes(scheme))
+    throw new OperationError('token-missing', "An access token is required, in the header 'Authorization: Bearer <token>'.")
   const token = /^[a-z]+ +([^\s,]+)[ \t]*$/i.exec(header)?.[1]
   if (token === undefined) throw malformedCredentials()
   return scheme === 'dpop' ? { token, proof: request.header('dpop') ?? '' } : { token }

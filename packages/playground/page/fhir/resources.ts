@@ -16,10 +16,15 @@ export function resourcesIn(text: string): readonly (JsonObject & { readonly res
   })
 }
 
-/** The value of a text. @throws {TypeError} for XML; {SyntaxError} for what else is no JSON. */
+/** The value of a text. @throws {TypeError} for an empty text and for XML; {SyntaxError} for what else is no JSON. */
 export function jsonOf(text: string): unknown {
+  if (text.trim() === '') throw new TypeError('The text is empty: FHIR resources in JSON are expected.')
   checkNoXml(text)
-  return JSON.parse(text)
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new SyntaxError(`The text is not JSON: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause })
+  }
 }
 
 /** @throws {TypeError} for a text that is XML or HTML. */

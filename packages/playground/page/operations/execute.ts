@@ -1,6 +1,6 @@
 import { element } from '../dom/element.js'
 import { verdict } from '../pictures/verdict.js'
-import { fieldOf, textOf, type OperationPage } from './operation-page.js'
+import { fieldOf, textOf, type Input, type OperationPage } from './operation-page.js'
 import { literal } from './program.js'
 
 const BODY = 'body'
@@ -11,6 +11,13 @@ const TYPES = [
   ['text/plain', 'text'],
   ['x-application/hl7-v2+er7', 'HL7 v2 message'],
 ] as const
+
+/** @throws {TypeError} without one. */
+function botIn(input: Input): string {
+  const bot = fieldOf(input, 'bot')
+  if (bot === '') throw new TypeError('Name a bot by its id.')
+  return bot
+}
 
 /** `$execute`: what a bot of the server returns. */
 export const executePage: OperationPage = {
@@ -47,7 +54,7 @@ export const executePage: OperationPage = {
   ],
   call: (input) => ({
     method: 'POST',
-    path: `/Bot/${encodeURIComponent(fieldOf(input, 'bot'))}/$execute`,
+    path: `/Bot/${encodeURIComponent(botIn(input))}/$execute`,
     // Segments of HL7 v2 end with a carriage return.
     body: {
       type: fieldOf(input, 'type'),
