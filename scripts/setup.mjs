@@ -5,6 +5,13 @@ import { join } from 'node:path'
 import { root, workspacePackages } from './packages.mjs'
 import { PNPM, quietStep } from './steps.mjs'
 
+// Characters with which Vite, which builds the playground, does not work.
+const cut = /[#?*]/.exec(root)?.[0]
+if (cut !== undefined) {
+  console.error(`error: ${root} has a ${cut} in its name, and the playground cannot be built there: rename or move the folder.`)
+  process.exit(1)
+}
+
 const STAMPS = join(root, 'node_modules', '.fhir-ops')
 const packages = workspacePackages()
 const manifests = ['package.json', 'pnpm-workspace.yaml', 'pnpm-lock.yaml'].map((file) => join(root, file))
