@@ -26,8 +26,12 @@ export class FhirRefusal extends Error {
 /** Asks the service. @throws {FhirRefusal} for any status but 2xx. */
 export type FhirCaller = (call: FhirCall) => Promise<JsonObject>
 
-/** Makes what asks a handler in the name of one caller: rights, limits and audit are those of the handler. */
-export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOptions): FhirCaller {
+/**
+ * Makes what asks a handler in the name of one caller: rights, limits and audit are those of the handler.
+ *
+ * @param signal Aborted when nobody waits for the answer any more.
+ */
+export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOptions, signal: AbortSignal): FhirCaller {
   return async ({ path, query = {}, body }) => {
     // An address takes them for the folder itself and the one above it, and the call would be another one.
     if (path.split('/').some((part) => part === '.' || part === '..'))
@@ -38,7 +42,7 @@ export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOption
       ...(authorization !== undefined && { authorization }),
       ...(body !== undefined && { 'content-type': 'application/fhir+json' }),
     }
-    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+    const init = body === undefined ? { headers, signal } : { method: 'POST', headers, signal, body: JSON.stringify(body) }
     const response = await handler(new Request(`${baseUrl.replace(/\/$/, '')}/fhir/R4/${path}${search}`, init))
     const answer = valueOf(await response.text())
     if (!response.ok) throw new FhirRefusal(refusalOf(answer) ?? `The service answered ${response.status}.`)

@@ -1,6 +1,10 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import { DEFAULT_HANDLER_LIMITS } from '@fhir-ops/handler'
+import { OperationError } from 'fhir-ops/errors'
+import { createPace } from 'fhir-ops/internal/context'
 import { checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/internal/input'
-import { joinedBytes } from 'fhir-ops/internal/text'
+import { readStrictJson, type JsonObject, type StrictJsonOptions } from 'fhir-ops/internal/json'
+import { decodeUtf8, joinedBytes } from 'fhir-ops/internal/text'
 import { createMcpServer, MCP_OPTIONS, type McpServerOptions } from './server.js'
 
 /** What `createMcpHandler` is made of. */
@@ -13,6 +17,13 @@ const SHAPE: InputShape = inputShape<McpHandlerOptions>({ ...MCP_OPTIONS, auth: 
 
 const MAX_BODY = 4 * 1024 * 1024
 
+/** A resource is some levels deep in the arguments of a tool. */
+const STRICT: StrictJsonOptions = {
+  maxDepth: DEFAULT_HANDLER_LIMITS.jsonDepth + 8,
+  maxMembers: DEFAULT_HANDLER_LIMITS.jsonMembers,
+  maxString: DEFAULT_HANDLER_LIMITS.stringLength,
+}
+
 /** Answers are data: never cached, and never rendered as a page. */
 const SAFE = {
   'cache-control': 'no-store',
@@ -23,8 +34,8 @@ const SAFE = {
 
 /**
  * MCP over HTTP (Streamable HTTP, stateless), with the access tokens of the service: a token that the service refuses is 401 here, too, and each tool
- * does what the token allows. No byte of a body is read before the token is accepted, and at most 4 MiB. Mount it next to the handler, for example at
- * `/mcp`.
+ * does what the token allows. No byte of a body is read before the token is accepted, and at most 4 MiB. A body is one message: what several would do
+ * together has no limit. Mount it next to the handler, for example at `/mcp`.
  *
  * @throws {TypeError} for an option that is missing, unknown or of another type.
  */
@@ -40,13 +51,21 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
       const refused = await refusedToken(options, authorization)
       if (refused !== undefined) return refused
     }
-    const whole = await withBody(request)
-    if (whole === undefined) return refusal(413, 'The body is longer than 4 MiB.')
+    if (request.method !== 'POST') return refusal(405, 'This server takes messages by POST only.', { allow: 'POST' })
+    const bytes = await bodyOf(request)
+    if (bytes === undefined) return refusal(413, 'The body is longer than 4 MiB.')
+    const message = await messageIn(options.context, bytes)
+    if (message instanceof OperationError) return refusal(400, message.message)
     const server = createMcpServer({ ...options, authorization })
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
     try {
-      return await transport.handleRequest(whole)
+      const { url, method, headers } = request
+      // Without its caller there is no one to answer, and what is under way ends with the server.
+      return await Promise.race([
+        transport.handleRequest(new Request(url, { method, headers }), { parsedBody: message }),
+        goneCaller(request),
+      ])
     } finally {
       await server.close()
     }
@@ -58,9 +77,9 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
   }
 }
 
-/** The request with its body in memory; `undefined` where that is too long. */
-async function withBody(request: Request): Promise<Request | undefined> {
-  if (request.body === null) return request
+/** The body in memory; `undefined` where it is too long. */
+async function bodyOf(request: Request): Promise<Uint8Array | undefined> {
+  if (request.body === null) return new Uint8Array()
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY) return undefined
   const reader = request.body.getReader()
   const pieces: Uint8Array[] = []
@@ -73,7 +92,26 @@ async function withBody(request: Request): Promise<Request | undefined> {
     }
     pieces.push(piece.value)
   }
-  return new Request(request.url, { method: request.method, headers: request.headers, body: joinedBytes(pieces) })
+  return joinedBytes(pieces)
+}
+
+/** The message, by the rules for bodies of the service, or what is wrong with it. */
+async function messageIn(context: McpServerOptions['context'], bytes: Uint8Array): Promise<JsonObject | OperationError> {
+  try {
+    return await createPace(context).run(readStrictJson(decodeUtf8(bytes), STRICT))
+  } catch (error) {
+    if (error instanceof OperationError) return error
+    throw error
+  }
+}
+
+/** The answer that nobody reads, once the caller has gone. */
+function goneCaller({ signal }: Request): Promise<Response> {
+  const { promise, resolve } = Promise.withResolvers<Response>()
+  const gone = (): void => resolve(refusal(400, 'The caller has gone.'))
+  if (signal.aborted) gone()
+  else signal.addEventListener('abort', gone, { once: true })
+  return promise
 }
 
 /** The service's own refusal of the token, with its challenge. */
@@ -86,6 +124,6 @@ async function refusedToken(
   return response.ok ? undefined : response
 }
 
-function refusal(status: number, message: string): Response {
-  return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status })
+function refusal(status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response {
+  return Response.json({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }, { status, headers })
 }

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { EmptyResultSchema } from '@modelcontextprotocol/sdk/types.js'
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
-import { createBots, type BotEvent } from 'fhir-ops/execute'
+import { createBots, type BotContext, type BotEvent } from 'fhir-ops/execute'
 import { codeSystem, conceptMap, patient, testService, valueSet, type TestService } from '@fhir-ops/testing'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createMcpHandler, createMcpServer } from './index.js'
@@ -148,6 +148,29 @@ describe('tools', () => {
     const guest = await connected(service, token)
     expect(await call('expand', { url: valueSet().url }, guest)).toMatchObject({ total: 4 })
     expect((await call('read', { type: 'Patient', id: 'lovell' }, guest))['error']).toBeDefined()
+    expect((await call('json_schema', { url: 'HumanName' }, guest))['error']).toContain('does not allow read on StructureDefinition')
+    const writer = await service.sessions.create({ user: 'writer', scopes: ['system/StructureDefinition.r'] })
+    expect(await call('json_schema', { url: 'HumanName' }, await connected(service, writer.token))).toHaveProperty('schema')
+  })
+
+  test('that fail for a reason of their own say nothing of it', async () => {
+    const { baseUrl, context } = service
+    const [near, far] = InMemoryTransport.createLinkedPair()
+    const server = createMcpServer({
+      handler: Object.assign(() => Promise.reject(new Error('/srv/secret.js')), service.handler),
+      baseUrl,
+      context,
+    })
+    const reported = new Promise((resolve) => {
+      server.onerror = resolve
+    })
+    await server.connect(far)
+    const made = new Client({ name: 'test', version: '1' })
+    await made.connect(near)
+    await expect(made.callTool({ name: 'read', arguments: { type: 'Patient', id: 'x' } })).rejects.toThrow(
+      'The request could not be answered.',
+    )
+    expect(await reported).toEqual(new Error('/srv/secret.js'))
   })
 
   test('that do not exist are refused', async () => {
@@ -271,12 +294,69 @@ describe('over HTTP', () => {
     expect([(await ask({ body: endless(), headers })).status, read < 5_000_000]).toEqual([413, true])
   })
 
-  test('answers are for no cache and no page', async () => {
-    const headers = {
-      authorization: `Bearer ${service.token}`,
-      accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
+  const typed = (): Record<string, string> => ({
+    authorization: `Bearer ${service.token}`,
+    accept: 'application/json, text/event-stream',
+    'content-type': 'application/json',
+  })
+  const message = (method: string, params: object = {}): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+
+  test.each([
+    ['nested deeply', '['.repeat(4 * 1024 * 1024 - 1)],
+    [
+      'with deep arguments',
+      message('tools/call', { name: 'execute_bot' }).replace(
+        '}}',
+        `,"arguments":{"id":"twice","input":${'{"a":'.repeat(200)}1${'}'.repeat(203)}`,
+      ),
+    ],
+    ['of several messages', `[${message('tools/list')},${message('tools/list')}]`],
+    ['with a member twice', '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}'],
+    ['with a member of the prototype', '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"__proto__":{}}}'],
+    ['that is not UTF-8', Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\u00ff"}', 'latin1')],
+    ['that is not JSON', '{'],
+    ['that is empty', ''],
+  ])('a body %s is refused', async (_, body) => {
+    const answer = await ask({ body, headers: typed() })
+    const text = await answer.text()
+    expect([answer.status, JSON.parse(text)]).toEqual([
+      400,
+      { jsonrpc: '2.0', error: { code: -32_000, message: expect.any(String) }, id: null },
+    ])
+    expect(text).not.toMatch(/stack|Unexpected|token/)
+  })
+
+  test.each(['GET', 'DELETE', 'PUT', 'HEAD'])('%s is 405', async (method) => {
+    const answer = await ask({ method, headers: typed() })
+    expect([answer.status, answer.headers.get('allow'), answer.headers.get('cache-control')]).toEqual([405, 'POST', 'no-store'])
+  })
+
+  test('work ends when its caller has gone', async () => {
+    const aborted = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const run = async ({ signal }: BotContext): Promise<void> => {
+      signal?.addEventListener('abort', () => aborted.resolve())
+      started.resolve()
+      await aborted.promise
     }
+    const other = await testService({
+      handler: { bots: createBots({ hostBots: [{ id: 'slow', run: (_event, context) => run(context) }] }) },
+    })
+    const { handler, baseUrl, context, token } = other
+    const caller = new AbortController()
+    const body = message('tools/call', { name: 'execute_bot', arguments: { id: 'slow', input: {} } })
+    const headers = { ...typed(), authorization: `Bearer ${token}` }
+    const answer = createMcpHandler({ handler, baseUrl, context })(
+      new Request(`${baseUrl}/mcp`, { method: 'POST', body, headers, signal: caller.signal }),
+    )
+    await started.promise
+    caller.abort()
+    await aborted.promise
+    expect((await answer).status).toBe(400)
+  })
+
+  test('answers are for no cache and no page', async () => {
+    const headers = typed()
     for (const body of ['{"jsonrpc":"2.0","id":1,"method":"tools/list"}', '{']) {
       const answer = await ask({ body, headers })
       expect([answer.headers.get('cache-control'), answer.headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff'])

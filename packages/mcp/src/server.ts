@@ -14,11 +14,12 @@ import {
   type ServerResult,
 } from '@modelcontextprotocol/sdk/types.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { OperationContext } from 'fhir-ops/context'
+import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { checkOptions, FUNCTION, having, inputShape, needed, TEXT, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { TYPE_URL } from 'fhir-ops/internal/text'
 import { jsonSchema } from 'fhir-ops/schema'
 import manifest from '../package.json' with { type: 'json' }
 import { fhirCaller, FhirRefusal, type FhirCaller, type FhirCallerOptions } from './fhir-caller.js'
@@ -58,7 +59,6 @@ const PAGE = 200
  */
 export function createMcpServer(options: McpServerOptions): Server {
   checkOptions('createMcpServer', SHAPE, options)
-  const ask = fhirCaller(options)
   const server = new Server(
     { name: 'fhir-ops', version: manifest.version },
     {
@@ -67,36 +67,35 @@ export function createMcpServer(options: McpServerOptions): Server {
         'FHIR R4 terminology, validation, search and measures. Codes are given as system and code. Never invent a code: check it with validate_code.',
     },
   )
-  const context: ToolContext = { ask, schemaOf: async (url) => (await jsonSchema(options.context, { url })).schema }
-  const methods = new Map<string, Method>([
-    ['tools/list', methodOf(ListToolsRequestSchema, () => ({ tools: TOOLS.map(described) }))],
-    ['tools/call', methodOf(CallToolRequestSchema, ({ params }) => callTool(context, params.name, params.arguments ?? {}))],
-    [
-      'resources/templates/list',
-      methodOf(ListResourceTemplatesRequestSchema, () => ({
-        resourceTemplates: [{ uriTemplate: 'fhir:///{type}/{id}', name: 'A stored resource', mimeType: 'application/fhir+json' }],
-      })),
-    ],
-    ['resources/list', methodOf(ListResourcesRequestSchema, ({ params }) => listResources(ask, params?.cursor))],
-    ['resources/read', methodOf(ReadResourceRequestSchema, ({ params }) => readResource(ask, params.uri))],
-    [
-      'prompts/list',
-      methodOf(ListPromptsRequestSchema, () => ({
-        prompts: PROMPTS.map(({ text: _text, arguments: given, ...prompt }) => ({ ...prompt, arguments: [...given] })),
-      })),
-    ],
-    ['prompts/get', methodOf(GetPromptRequestSchema, ({ params }) => promptOf(params.name, params.arguments ?? {}))],
-  ])
   // What `setRequestHandler` reads by itself and cannot is an internal error for the SDK.
-  server.fallbackRequestHandler = async (request) => {
-    const method = methods.get(request.method)
+  server.fallbackRequestHandler = async (request, { signal }) => {
+    const method = METHODS.get(request.method)
     if (method === undefined) throw new McpError(ErrorCode.MethodNotFound, `There is no method ${quoted(request.method)}.`)
-    return method(request)
+    return method(request, contextFor(options, signal)).catch((error: unknown) => {
+      if (error instanceof McpError) throw error
+      // The SDK would send the words of any error, also those of an engine.
+      server.onerror?.(error instanceof Error ? error : new Error(String(error)))
+      throw new McpError(ErrorCode.InternalError, 'The request could not be answered.')
+    })
   }
   return server
 }
 
-type Method = (request: JSONRPCRequest) => ServerResult | Promise<ServerResult>
+/** What one request works with: the service as its caller may ask it, until nobody waits for the answer. */
+function contextFor(options: McpServerOptions, signal: AbortSignal): ToolContext {
+  const ask = fhirCaller(options, signal)
+  return {
+    ask,
+    async schemaOf(url) {
+      const canonical = options.context.types?.type(url) === undefined ? url : TYPE_URL + url
+      // A schema says what the snapshot says: whoever may not have that one has no schema either.
+      await ask({ path: 'StructureDefinition/$snapshot', query: { url: canonical } })
+      return (await jsonSchema(forRequest(options.context, { signal }), { url })).schema
+    },
+  }
+}
+
+type Method = (request: JSONRPCRequest, context: ToolContext) => Promise<ServerResult>
 
 /** What the SDK's schemas can do. */
 interface RequestSchema<T> {
@@ -109,10 +108,10 @@ interface Faults {
   readonly issues: readonly { readonly path: readonly PropertyKey[] }[]
 }
 
-function methodOf<T>(schema: RequestSchema<T>, run: (request: T) => ServerResult | Promise<ServerResult>): Method {
-  return (request) => {
+function methodOf<T>(schema: RequestSchema<T>, run: (request: T, context: ToolContext) => ServerResult | Promise<ServerResult>): Method {
+  return async (request, context) => {
     const read = schema.safeParse(request)
-    if (read.success) return run(read.data)
+    if (read.success) return run(read.data, context)
     const place = read.error.issues[0]?.path.map(String).join('.') ?? 'params'
     throw new McpError(
       ErrorCode.InvalidParams,
@@ -120,6 +119,26 @@ function methodOf<T>(schema: RequestSchema<T>, run: (request: T) => ServerResult
     )
   }
 }
+
+const METHODS: ReadonlyMap<string, Method> = new Map([
+  ['tools/list', methodOf(ListToolsRequestSchema, () => ({ tools: TOOLS.map(described) }))],
+  ['tools/call', methodOf(CallToolRequestSchema, ({ params }, context) => callTool(context, params.name, params.arguments ?? {}))],
+  [
+    'resources/templates/list',
+    methodOf(ListResourceTemplatesRequestSchema, () => ({
+      resourceTemplates: [{ uriTemplate: 'fhir:///{type}/{id}', name: 'A stored resource', mimeType: 'application/fhir+json' }],
+    })),
+  ],
+  ['resources/list', methodOf(ListResourcesRequestSchema, ({ params }, { ask }) => listResources(ask, params?.cursor))],
+  ['resources/read', methodOf(ReadResourceRequestSchema, ({ params }, { ask }) => readResource(ask, params.uri))],
+  [
+    'prompts/list',
+    methodOf(ListPromptsRequestSchema, () => ({
+      prompts: PROMPTS.map(({ text: _text, arguments: given, ...prompt }) => ({ ...prompt, arguments: [...given] })),
+    })),
+  ],
+  ['prompts/get', methodOf(GetPromptRequestSchema, ({ params }) => promptOf(params.name, params.arguments ?? {}))],
+])
 
 function described({
   run: _run,

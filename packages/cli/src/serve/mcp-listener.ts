@@ -28,7 +28,7 @@ export async function mcpListener(parts: McpParts): Promise<(message: IncomingMe
 /** Methods that a `Request` cannot have. They are refused as others that are not offered. */
 const NO_REQUESTS: ReadonlySet<string> = new Set(['TRACE', 'TRACK'])
 
-/** The body is read when the token is accepted; all lines of a header count, so that a second token is not ignored. */
+/** The body is read when the token is accepted; all lines of a header count, so that a second token is not ignored. Work ends when its caller has gone. */
 async function pass(
   message: IncomingMessage,
   response: ServerResponse,
@@ -37,9 +37,13 @@ async function pass(
 ): Promise<void> {
   const headers = new Headers()
   for (const [name, values = []] of Object.entries(message.headersDistinct)) for (const value of values) headers.append(name, value)
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
   const body = message.method === 'POST' ? ({ body: message, duplex: 'half' } as const) : {}
   const { method = 'GET' } = message
-  const answered = await answer(new Request(url, { method: NO_REQUESTS.has(method) ? 'PUT' : method, headers, ...body }))
+  const answered = await answer(
+    new Request(url, { method: NO_REQUESTS.has(method) ? 'PUT' : method, headers, signal: gone.signal, ...body }),
+  )
   if (!message.complete) response.setHeader('connection', 'close')
   response.writeHead(answered.status, Object.fromEntries(answered.headers))
   response.end(new Uint8Array(await answered.arrayBuffer()))
