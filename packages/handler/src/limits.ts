@@ -69,6 +69,16 @@ export function limitsForBody(limits: HandlerLimits, maxBytes: number): HandlerL
   return { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }
 }
 
+/**
+ * How many times the time limit of an operation a request has: where a body may be longer than others, once for each half of that length, since a large
+ * terminology cannot be written in parts.
+ *
+ * @param maxBytes Most that the body may have.
+ */
+export function timesFor({ bodyBytes }: Pick<HandlerLimits, 'bodyBytes'>, maxBytes: number, bytes: number = 0): number {
+  return maxBytes <= bodyBytes ? 1 : Math.max(1, Math.ceil(bytes / (bodyBytes / 2)))
+}
+
 /** How the JSON of a body is read; errors say where it is wrong. */
 export function strictWithin({ jsonDepth, jsonMembers, stringLength }: JsonLimits): StrictJsonOptions {
   return { maxDepth: jsonDepth, maxMembers: jsonMembers, maxString: stringLength, places: true }

@@ -10,8 +10,9 @@ import { failureAnswer, streamWithFailure, toOperationError } from './failure.js
 import { checkHeaders, answerToSend, SHORT_TEXT, prettyJson, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { logRequest, type Ending, type LogEntry } from './observe.js'
+import { timesFor } from './limits.js'
 import { requestContext } from './request-context.js'
-import { ADMITTED, ARRIVING, notInTransaction, type Server, type Stage } from './stages.js'
+import { ADMITTED, ARRIVING, maxBytesOf, notInTransaction, type Server, type Stage } from './stages.js'
 
 /** Answers a request, at once where nothing has to be waited for; it never fails. */
 export function respond(server: Server, request: HttpRequest, connection: Connection): Awaitable<Answer> {
@@ -110,13 +111,15 @@ const GRACE_MS = 250
 
 /** Does the work when it is the request's turn. An entry has that of its Bundle; what is not work, such as what anybody may ask or who the caller is, takes none. */
 function inTurn<T>(server: Server, exchange: Exchange, work: () => Awaitable<T>): Awaitable<T> {
-  const { request, route, whole, kept } = exchange
+  const { request, route, whole, kept, bytes } = exchange
   if (whole !== undefined || isPrompt(route) || kept?.answer !== undefined) return work()
+  const times = timesFor(server.limits, maxBytesOf(server, exchange), bytes?.length)
+  const timeoutMs = server.ctx.limits.operationTimeoutMs * times
   return server.executor.run({
     caller: request,
-    timeoutMs: route?.ownTimeLimit === true ? undefined : server.ctx.limits.operationTimeoutMs + GRACE_MS,
+    timeoutMs: route?.ownTimeLimit === true ? undefined : timeoutMs + GRACE_MS,
     run: (signal) => {
-      exchange.ctx = requestContext(server, exchange, { signal })
+      exchange.ctx = requestContext(server, exchange, { signal, ...(times > 1 && { timeoutMs }) })
       return work()
     },
   })

@@ -121,7 +121,8 @@ function parseBody(server: Server, exchange: Exchange): Awaitable<void> {
   return after(paced(ctx, parsingBody(request, { kind: route.body, bytes, limits })), (body) => void (exchange.body = body))
 }
 
-function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {
+/** Most bytes that the body of a request may have. */
+export function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {
   return route?.maxBytes?.(params.get('type') ?? '') ?? limits.bodyBytes
 }
 

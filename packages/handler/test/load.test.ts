@@ -7,11 +7,12 @@ import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { Operation, OperationResponse } from 'fhir-ops/operation'
 import { searchParameters } from 'fhir-ops/search'
 import { createSessions } from 'fhir-ops/sessions'
+import type { Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createExecutor } from '../src/executor.js'
 import type { LogEntry } from '../src/index.js'
-import { at, fhirHeaders, send, startServer, type Reply, type RunningServer, type ServerSetup } from './running-server.js'
+import { askFhir, at, fhirHeaders, send, startServer, type Reply, type RunningServer, type ServerSetup } from './running-server.js'
 
 const running: RunningServer[] = []
 afterEach(async () => {
@@ -144,6 +145,30 @@ describe('time limits', () => {
     const server = await start({ operations: [work.operation], context })
     expect(statusOf(await wait(server))).toEqual([503, 'timeout', true])
     expect(work.calls[0]?.aborted).toBe(true)
+  })
+
+  it('of a large terminology, which cannot be written in parts, are as much longer as it is', async () => {
+    const stored = memoryStorage()
+    const storage: Storage = {
+      ...stored,
+      async write(entries) {
+        await new Promise((resolve) => setTimeout(resolve, 600))
+        return stored.write(entries)
+      },
+    }
+    const context = createContext({ storage, limits: { operationTimeoutMs: 20 } })
+    const server = await start({ storage, context, limits: { bodyBytes: 1_000, terminologyBytes: 300_000 } })
+    const isWritten = async (type: string, count: number): Promise<boolean> => {
+      const concept = Array.from({ length: count }, (_, n) => ({ code: `c${n}` }))
+      const id = `x${count}`
+      const body = JSON.stringify({ resourceType: type, id, status: 'active', content: 'complete', concept })
+      return (await askFhir(server, `/${type}/${id}`, { method: 'PUT', body })).status === 201
+    }
+    expect(await Promise.all([isWritten('CodeSystem', 10), isWritten('Basic', 10), isWritten('CodeSystem', 10_000)])).toEqual([
+      false,
+      false,
+      true,
+    ])
   })
 })
 
