@@ -238,6 +238,12 @@ describe('a write of a resource by its id', () => {
     expect((await ask('DELETE', '/Patient/one', since('Mon, 01 Jan 2001 00:00:00 GMT'))).status).toBe(412)
     expect((await ask('DELETE', '/Patient/one', since('Fri, 01 Jan 2100 00:00:00 GMT'))).status).toBe(204)
   })
+
+  it('is not deleted on the condition that it does not exist', async () => {
+    const unlessThere = { headers: { 'if-none-match': '*' } }
+    expect((await ask('DELETE', '/Patient/one', unlessThere)).status).toBe(412)
+    expect((await ask('DELETE', '/Patient/none', unlessThere)).status).toBe(204)
+  })
 })
 
 describe('conditions', () => {

@@ -99,6 +99,8 @@ export async function planDelete(service: Service, exchange: Exchange): Promise<
   await checkNoDefinition(service, exchange.ctx, { type, id })
   const seen = hidden ? { ...exchange, ctx: without(exchange.ctx, { type, id }) } : exchange
   const ifVersion = await expectedVersion(seen, { type, id })
+  const present = ifVersion === null ? await presentVersion(seen, { type, id }) : undefined
+  if (present !== undefined) throw notAt({ type, id }, present, "If-None-Match is '*'")
   const entry: DeleteEntry = { op: 'delete', type, id, ...(typeof ifVersion === 'string' && { ifVersion }) }
   if (hidden) checkVersion(entry, null)
   return { kind: 'delete', entries: [entry], hidden }
