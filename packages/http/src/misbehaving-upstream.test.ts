@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { SearchQuery, Storage } from 'fhir-ops/storage'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { TLS_FAULTS } from '../../../test/tls-faults.js'
 import { bytes, json, startScriptedServer, type Behaviour, type ScriptedServer } from '../test/scripted-server.js'
 import { httpStorage, type HttpStorageOptions } from './index.js'
 
@@ -297,6 +298,18 @@ describe('an upstream that', () => {
   })
 })
 
+describe('an upstream by TLS', () => {
+  it.each(TLS_FAULTS)('that %s cannot be reached, and hears nothing of us', async (_, start) => {
+    const { origin, stop } = await start()
+    const calls = storage({ baseUrl: `${origin}/fhir` })
+    for (const call of [read, put]) {
+      const error: unknown = await call(calls).catch((reason: unknown) => reason)
+      expect(error).toMatchObject({ code: UNAVAILABLE, message: 'The upstream FHIR server cannot be reached.' })
+    }
+    await stop()
+  })
+})
+
 describe('calls to an upstream in trouble', () => {
   it('a GET is tried again at most twice while the upstream is busy, and then may succeed', async () => {
     let tries = 0
@@ -317,6 +330,10 @@ describe('calls to an upstream in trouble', () => {
   it.each([
     ['100', 100],
     ['86400', 120],
+    ['99999999999999999999', undefined],
+    ['-5', undefined],
+    ['1.5', undefined],
+    ['100, 100', undefined],
     [new Date(Date.now() + 3_600_000).toUTCString(), 120],
     ['soon', undefined],
   ])('Retry-After: %s is passed on as %s seconds, and nobody waits for it here', async (header, seconds) => {

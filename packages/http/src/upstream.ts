@@ -197,10 +197,11 @@ function pauseBefore(tries: number, answer: Answer): number {
   return FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random())
 }
 
-/** `Retry-After`, as seconds or as a date, at most two minutes. */
+/** `Retry-After`, as seconds or as a date of HTTP, at most two minutes. Other texts may look like dates to a parser. */
 function retryAfterSeconds({ headers }: Answer): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? ''
-  const seconds = /^\d{1,9}$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1_000)
+  if (!/^(?:\d{1,9}|[A-Z][a-z]{2,8}, .{1,30}GMT)$/.test(value)) return undefined
+  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1_000)
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS)
 }
 
