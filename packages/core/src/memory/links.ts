@@ -1,9 +1,9 @@
-import { addBit, createNumbers, hasBit, visitMembers, type Bits, type Numbers } from '../bits/index.js'
+import { addBit, countBits, createNumbers, hasBit, visitMembers, type Bits, type Numbers } from '../bits/index.js'
 import type { IndexEntry } from '../storage/index.js'
 
 /**
- * Which rows refer to which by one search parameter, as numbers, so that a chain over many resources compares no texts. Built at first use, then
- * kept up with the entries and with the rows that they lead to.
+ * Which rows refer to which by one search parameter, as numbers, so that a chain over many resources compares no texts. Built when all rows are asked for, or
+ * some of them so often that it takes no longer; then kept up with the entries and with the rows that they lead to.
  */
 export interface Links {
   /** Adds the rows that refer to one of `targets`. */
@@ -59,26 +59,45 @@ export function createLinks({ entries, rowOf, system, targets }: Linked): Links 
       for (; link < sources.length() && sources.at(link) === row; link++) visit(link, row)
     })
   }
+  /** How many rows were looked up without links. */
+  let lookedUp = 0
+  const isWorthLinks = (rows: Bits): boolean => {
+    if (upTo === 0) lookedUp += countBits(rows)
+    return upTo > 0 || lookedUp > entries.length
+  }
+  /** By the ids that entries have. */
+  const lookUp = (rows: Bits, visit: (source: number, target: number) => void): void => {
+    let at = 0
+    visitMembers(rows, (row) => {
+      at = rowOf.firstFrom(at, row)
+      for (; at < entries.length && rowOf.at(at) === row; at++) {
+        const { system: type, value } = entries[at] ?? {}
+        const target = value === undefined || type !== system ? undefined : targets.find(value)
+        if (target !== undefined) visit(row, target)
+      }
+    })
+  }
+  const visitLinks = (rows: Bits, visit: (source: number, target: number) => void): void => {
+    if (!isWorthLinks(rows)) return lookUp(rows, visit)
+    catchUp()
+    forEachOf(rows, (link, row) => {
+      const place = places.at(ids.at(link))
+      if (place !== NOWHERE) visit(row, place)
+    })
+  }
   return {
+    visit: visitLinks,
     addSources(among, found) {
       catchUp()
       for (let link = 0; link < sources.length(); link++) if (hasBit(among, places.at(ids.at(link)))) addBit(found, sources.at(link))
     },
     addSourcesAmong(rows, among, found) {
-      catchUp()
-      forEachOf(rows, (link, row) => {
-        if (hasBit(among, places.at(ids.at(link)))) addBit(found, row)
+      visitLinks(rows, (source, target) => {
+        if (hasBit(among, target)) addBit(found, source)
       })
     },
     addTargets(of, found) {
-      this.visit(of, (_, place) => addBit(found, place))
-    },
-    visit(of, visit) {
-      catchUp()
-      forEachOf(of, (link, row) => {
-        const place = places.at(ids.at(link))
-        if (place !== NOWHERE) visit(row, place)
-      })
+      visitLinks(of, (_, target) => addBit(found, target))
     },
   }
 }

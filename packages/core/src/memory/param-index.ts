@@ -2,6 +2,7 @@ import { addBit, createNumbers, emptyBits, intersection, membersOf, type Bits, t
 import {
   isNumberComparison,
   isTextComparison,
+  numberHolds,
   satisfies,
   type Comparison,
   type IndexEntry,
@@ -90,10 +91,17 @@ const NO_ENTRY: IndexEntry = { param: '' }
 
 type Indexed = TextComparison | NumberComparison
 
+/** How many questions about a field go through all entries before these are put in order by it, which takes as long. */
+const ASKED_BEFORE_ORDER = 8
+
 function createLookUp(entries: readonly IndexEntry[]): (by: Indexed) => readonly ArrayLike<number>[] {
   const postings = new Map<TextComparison['field'], Postings>()
   const orders = new Map<NumberComparison['field'], NumberOrder>()
+  const asked = new Map<Indexed['field'], number>()
   return (by) => {
+    const times = (asked.get(by.field) ?? 0) + 1
+    asked.set(by.field, times)
+    if (times <= ASKED_BEFORE_ORDER) return [positionsWhere(entries, by)]
     if (isTextComparison(by)) {
       const found = postings.get(by.field) ?? createPostings(by.field, entries)
       postings.set(by.field, found)
@@ -103,6 +111,31 @@ function createLookUp(entries: readonly IndexEntry[]): (by: Indexed) => readonly
     orders.set(by.field, found)
     return found.positions(by)
   }
+}
+
+function positionsWhere(entries: readonly IndexEntry[], by: Indexed): ArrayLike<number> {
+  return isTextComparison(by)
+    ? positionsOf(entries, by.field, textTest(by))
+    : positionsOf(entries, by.field, (value) => numberHolds(value, by))
+}
+
+function positionsOf<Field extends Indexed['field']>(
+  entries: readonly IndexEntry[],
+  field: Field,
+  test: (value: NonNullable<IndexEntry[Field]>) => boolean,
+): ArrayLike<number> {
+  const positions: number[] = []
+  for (let position = 0; position < entries.length; position++) {
+    const value = entries[position]?.[field]
+    if (value !== undefined && test(value)) positions.push(position)
+  }
+  return positions
+}
+
+function textTest(by: TextComparison): (text: string) => boolean {
+  if (by.op !== 'in') return (text) => textHolds(text, by)
+  const wanted = new Set(by.operands)
+  return (text) => wanted.has(text)
 }
 
 /** The comparison to look entries up by: exact texts, then patterns, then numbers; a value before a text before a system. */

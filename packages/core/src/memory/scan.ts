@@ -9,6 +9,7 @@ import {
   type ScanQuery,
   type StoredResource,
 } from '../storage/index.js'
+import { createNumbers } from '../bits/index.js'
 import { matchingRows } from './matches.js'
 import { pageMadeOf, type PageItem } from './page.js'
 import type { ResourceTable, Row } from './resource-table.js'
@@ -60,17 +61,23 @@ function findReferrers({ tables }: MemoryState, type: string, { params, ...query
   const [table, targets] = [tables.get(query.type), tables.get(type)]
   const rows = matchingRows(tables, query)
   if (table === undefined || targets === undefined || rows === undefined) return undefined
-  const links = params.flatMap((param) => table.param(param)?.links({ system: type, targets }) ?? [])
+  const [from, to] = [createNumbers(), createNumbers()]
+  for (const param of params)
+    table
+      .param(param)
+      ?.links({ system: type, targets })
+      .visit(rows, (source, target) => {
+        from.push(source)
+        to.push(target)
+      })
   const starts = new Uint32Array(targets.size() + 1)
-  for (const link of links) link.visit(rows, (_, target) => add(starts, target + 1, 1))
+  for (let link = 0; link < to.length(); link++) add(starts, to.at(link) + 1, 1)
   for (let target = 1; target < starts.length; target++) add(starts, target, starts[target - 1] ?? 0)
-  const sources = new Uint32Array(starts.at(-1) ?? 0)
+  const sources = new Uint32Array(from.length())
   const ends = starts.slice()
-  for (const link of links) {
-    link.visit(rows, (source, target) => {
-      sources[ends[target] ?? 0] = source
-      add(ends, target, 1)
-    })
+  for (let link = 0; link < to.length(); link++) {
+    sources[ends[to.at(link)] ?? 0] = from.at(link)
+    add(ends, to.at(link), 1)
   }
   return { table, starts, sources }
 }
