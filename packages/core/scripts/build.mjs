@@ -17,17 +17,27 @@ const LAYERS = {
   terminology: ['terminology'],
   codes: ['translate', 'expand', 'lookup', 'validate-code', 'subsumes', 'closure', 'compare'],
   validate: ['validate', 'snapshot', 'schema', 'cross-version'],
-  services: ['evaluate', 'execute', 'sessions', 'hl7v2', 'packages'],
+  services: ['execute', 'sessions', 'hl7v2', 'packages'],
+  measures: ['evaluate'],
 }
 /** Files that are in another layer than their folder. */
 const ELSEWHERE = {
   // What is known of operations whose layer is loaded by their first call: a file of its own, so that no other leads to that layer.
-  descriptors: ['src/validate/operation.ts', 'src/validate/options-header.ts', 'src/snapshot/operation.ts'],
+  descriptors: [
+    ...'translate expand lookup subsumes closure compare validate snapshot evaluate'
+      .split(' ')
+      .map((folder) => `src/${folder}/operation.ts`),
+    'src/validate-code/operations.ts',
+    'src/validate/options-header.ts',
+    'src/evaluate/measure-operations.ts',
+    'src/evaluate/languages/language.ts',
+    'src/terminology/capabilities.ts',
+  ],
   // What models of types are made with.
   foundations: ['src/fhirpath/model.ts'],
 }
-/** Loaded on demand, with a library for signatures. */
-const ON_DEMAND = 'src/validate/rules/signature/verify-jws.ts'
+/** Files in no layer: what is loaded on demand with a library for signatures, and entries that lead to several layers. */
+const OUTSIDE = ['src/validate/rules/signature/verify-jws.ts', 'src/index.ts', 'src/operations/index.ts']
 
 const home = resolve(dirname(fileURLToPath(import.meta.url)), '..')
 const dist = join(home, 'dist')
@@ -64,7 +74,7 @@ writeDeclarations(home, entries)
 
 function layerOf(id) {
   const path = relative(home, id)
-  if (path === ON_DEMAND || path === join('src', 'index.ts')) return null
+  if (OUTSIDE.some((file) => path === join(...file.split('/')))) return null
   const elsewhere = Object.entries(ELSEWHERE).find(([, files]) => files.some((file) => path === join(...file.split('/'))))
   if (elsewhere !== undefined) return elsewhere[0]
   const layer = layers.get(path.split(/[/\\]/)[1])

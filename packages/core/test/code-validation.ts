@@ -1,7 +1,7 @@
 import type { OperationContext } from '../src/context/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../src/json/index.js'
-import { valueSetValidateCodeOperation } from '../src/validate-code/index.js'
 import { call, codeSystem, contextOf, cs, LIVING, valueSet, vs } from './terminology-content.js'
+import { valueSetValidateCodeOperation } from '../src/operations/index.js'
 
 /** The cat and what is below it. */
 export const CATS = valueSet('cats', { include: [{ system: cs('living'), filter: [{ property: 'concept', op: 'is-a', value: 'cat' }] }] })

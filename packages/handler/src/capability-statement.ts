@@ -7,7 +7,7 @@ import type {
 } from 'fhir/r4.js'
 import type { SearchParameter } from 'fhir-ops/internal/search'
 import { resourceTypes } from 'fhir-ops/internal/storage'
-import { terminologyCapabilities } from 'fhir-ops/terminology'
+import { terminologyCapabilities } from 'fhir-ops/internal/operations'
 import manifest from '../package.json' with { type: 'json' }
 import { COMPARTMENTS } from 'fhir-ops/internal/context'
 import { DEFINITION_TYPES } from './content/definition-shelf.js'

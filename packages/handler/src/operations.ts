@@ -1,19 +1,19 @@
-import { closureOperation } from 'fhir-ops/internal/closure'
-import { compareOperation } from 'fhir-ops/internal/compare'
-import { measureOperations } from 'fhir-ops/evaluate'
-import { expandOperation } from 'fhir-ops/internal/expand'
-import { lookupOperation } from 'fhir-ops/internal/lookup'
-import type { Operation } from 'fhir-ops/operation'
-import { snapshotOperation } from 'fhir-ops/internal/snapshot/operation'
-import { subsumesOperation } from 'fhir-ops/internal/subsumes'
-import { translateOperation } from 'fhir-ops/internal/translate'
-import { validateOperation } from 'fhir-ops/internal/validate/operation'
 import {
+  closureOperation,
   codeSystemBatchValidateCodeOperation,
   codeSystemValidateCodeOperation,
+  compareOperation,
+  expandOperation,
+  lookupOperation,
+  measureOperations,
+  snapshotOperation,
+  subsumesOperation,
+  translateOperation,
+  validateOperation,
   valueSetBatchValidateCodeOperation,
   valueSetValidateCodeOperation,
-} from 'fhir-ops/internal/validate-code'
+} from 'fhir-ops/internal/operations'
+import type { Operation } from 'fhir-ops/operation'
 
 /** `$versions`: the FHIR releases that are spoken here. */
 const versionsOperation: Operation = {

@@ -1,6 +1,6 @@
 import { createContext } from 'fhir-ops/context'
 import { memoryStorage } from 'fhir-ops/memory'
-import { validateOperation } from 'fhir-ops/internal/validate/operation'
+import { validateOperation } from 'fhir-ops/internal/operations'
 import type { Operation } from 'fhir-ops/operation'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHandler } from '../src/index.js'

@@ -6,10 +6,10 @@ import { memoryStorage } from 'fhir-ops/memory'
 import { parametersOf } from 'fhir-ops/internal/parameters'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import { translate } from 'fhir-ops/translate'
-import { valueSetBatchValidateCodeOperation } from 'fhir-ops/internal/validate-code'
 import { largeMap } from '../content/content.js'
 import { markdownTable } from '../markdown.js'
 import { stretch } from './stretch.js'
+import { valueSetBatchValidateCodeOperation } from 'fhir-ops/internal/operations'
 
 const URL = 'http://example.org/bench/hostile'
 const SYSTEM = `${URL}/system`

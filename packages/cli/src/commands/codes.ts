@@ -1,9 +1,5 @@
 import type { Command } from 'commander'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { lookupOperation } from 'fhir-ops/internal/lookup'
-import { subsumesOperation } from 'fhir-ops/internal/subsumes'
-import { translateOperation } from 'fhir-ops/internal/translate'
-import { codeSystemValidateCodeOperation, valueSetValidateCodeOperation } from 'fhir-ops/internal/validate-code'
 import type { Io } from '../io.js'
 import { table } from '../text.js'
 import { repeated } from './options.js'
@@ -16,6 +12,13 @@ import {
   type OperationCall,
   type OperationOptions,
 } from './run-operation.js'
+import {
+  lookupOperation,
+  subsumesOperation,
+  translateOperation,
+  codeSystemValidateCodeOperation,
+  valueSetValidateCodeOperation,
+} from 'fhir-ops/internal/operations'
 
 const PRIORITY = 'http://example.org/fhir/CodeSystem/visit-priority'
 

@@ -1,12 +1,10 @@
 import type { Command } from 'commander'
 import { OperationError } from 'fhir-ops/errors'
-import { closureOperation } from 'fhir-ops/internal/closure'
-import { compareOperation } from 'fhir-ops/internal/compare'
-import { expandOperation } from 'fhir-ops/internal/expand'
 import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { Io } from '../io.js'
 import { counted, table } from '../text.js'
 import { operationCommand, parameterAt, printAnswer, type OperationOptions } from './run-operation.js'
+import { closureOperation, compareOperation, expandOperation } from 'fhir-ops/internal/operations'
 
 interface ExpandOptions extends OperationOptions {
   readonly filter?: string

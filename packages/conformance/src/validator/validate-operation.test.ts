@@ -7,8 +7,8 @@ import type { OperationRequest, OperationResponse } from 'fhir-ops/operation'
 import { parametersFromQuery } from 'fhir-ops/internal/parameters'
 import { putResource } from 'fhir-ops/storage'
 import { validate } from 'fhir-ops/validate'
-import { validateOperation } from 'fhir-ops/internal/validate'
 import { r4 } from '@fhir-ops/r4'
+import { validateOperation } from 'fhir-ops/internal/operations'
 
 const { definitions, types } = r4()
 const storage = memoryStorage()

@@ -3,12 +3,12 @@ import { createContext, forRequest, type OperationContext, type ValidationPolicy
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { parametersFromQuery } from 'fhir-ops/internal/parameters'
-import { validateOperation } from 'fhir-ops/internal/validate'
 import { memoryStorage } from 'fhir-ops/memory'
 import { putResource } from 'fhir-ops/storage'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 import { profileOn } from './rules/profile-on.js'
+import { validateOperation } from 'fhir-ops/internal/operations'
 
 const NAMED = profileOn('Patient', 'http://oracle.test/StructureDefinition/named', [{ id: 'Patient.name', path: 'Patient.name', min: 1 }])
 const OF_NAMED = profileOn('Observation', 'http://oracle.test/StructureDefinition/of-named', [

@@ -5,8 +5,8 @@ import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError, outcomeOf } from 'fhir-ops/errors'
 import { isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { parametersFromQuery } from 'fhir-ops/internal/parameters'
-import { validateOperation } from 'fhir-ops/internal/validate'
 import { putResource } from 'fhir-ops/storage'
+import { validateOperation } from 'fhir-ops/internal/operations'
 
 /** One run of a test: what is set up, what is asked, what is expected. */
 export interface SuiteRun {

@@ -7,7 +7,8 @@ import { memoryStorage } from '../memory/index.js'
 import { putResource } from '../storage/index.js'
 import { snomed, SNOMED } from '@fhir-ops/snomed'
 import { ID, importSynthetic } from '../../../snomed/src/synthetic.fixture.js'
-import { closure, closureOperation, type ClosureResult } from './index.js'
+import { closure, type ClosureResult } from './index.js'
+import { closureOperation } from '../operations/index.js'
 
 const concepts = (...codes: readonly string[]): readonly { system: string; code: string }[] =>
   codes.map((code) => ({ system: cs('living'), code }))

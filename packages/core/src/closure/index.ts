@@ -1,3 +1,2 @@
 export { closure, toConceptMap, type ClosureInput, type ClosureResult } from './closure.js'
 export type { ClosureConcept, ClosureEntry } from './closure-state.js'
-export { closureOperation } from './operation.js'

@@ -6,7 +6,8 @@ import { makePlan, membersOf, namedValueSet, NO_RULES, terminologyScope } from '
 import { finished } from '../work/index.js'
 import { compareDefinitions } from './compare-definitions.js'
 import { compareMembers } from './compare.js'
-import { compare, compareOperation, type Relationship } from './index.js'
+import { compare, type Relationship } from './index.js'
+import { compareOperation } from '../operations/index.js'
 
 const TWO_PARENTS = codeSystem('many', [
   { code: 'a' },

@@ -1,4 +1,3 @@
 export { compare, toParameters, type CompareInput, type CompareResult } from './compare.js'
-export { compareOperation } from './operation.js'
 export type { VersionPolicy } from './compare-definitions.js'
 export type { OverlapCodes, Relationship } from './overlap.js'

@@ -31,7 +31,6 @@ export {
 } from './live/live-measure.js'
 export { addReferences } from './live/change-reader.js'
 export type { ChangeReader, ReadTypes, TouchedSubjects } from './live/change-reader.js'
-export { evaluateMeasureOperation, type EvaluateMeasureOperationOptions } from './operation.js'
 export type { Period } from './period.js'
 export { toMeasureReport } from './report.js'
 export type {
@@ -58,7 +57,6 @@ export {
   type DataRequirementsResult,
   mergedRequirements,
 } from './requirements/data-requirements.js'
-export { measureOperations } from './measure-operations.js'
 export { collectData, toParameters, type CollectDataInput, type CollectDataResult } from './collect/collect-data.js'
 export { isExactFilter, requirementConditions } from './collect/requirement-search.js'
 export { canonicalOfMeasure } from './find-measure.js'

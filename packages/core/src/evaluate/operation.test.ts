@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../json/index.js'
 import type { Operation, OperationResponse } from '../operation/index.js'
 import { parametersFromQuery, parametersOf } from '../parameters/index.js'
-import { evaluateMeasureOperation } from './index.js'
 import { INDEXER, measure, population, wardContext } from './ward.fixture.js'
+import { evaluateMeasureOperation } from './operation.js'
 
 const ctx = wardContext([measure([{ population: [population('measure-population', 'Patient')] }])])
 

@@ -1,12 +1,8 @@
-import type { MeasureReport } from 'fhir/r4.js'
-import type { OperationContext } from '../context/index.js'
-import type { Operation, OperationResponse } from '../operation/index.js'
-import { putResource, type Indexer } from '../storage/index.js'
-import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
-import { readEvaluate } from './read-request.js'
-import { toMeasureReport } from './report.js'
 import { checkOptions, FUNCTION, inputShape, type InputShape } from '../input/index.js'
-import { LANGUAGES } from './languages/index.js'
+import { engineOnDemand, type Operation } from '../operation/index.js'
+import type { Indexer } from '../storage/index.js'
+import type { EvaluateMeasureOptions } from './evaluate-measure.js'
+import { LANGUAGES } from './languages/language.js'
 
 /** How `$evaluate-measure` is offered. */
 export interface EvaluateMeasureOperationOptions extends EvaluateMeasureOptions {
@@ -40,17 +36,6 @@ export function evaluateMeasureOperation(given: EvaluateMeasureOperationOptions 
     answers: 'MeasureReport',
     asynchronous: true,
     needs: { text: 'Measure.r, and .s on every type of the criteria', anyOf: [{ action: 'read', type: 'Measure' }] },
-    run: async (ctx: OperationContext, request): Promise<OperationResponse> => {
-      const report = toMeasureReport(await evaluateMeasure(ctx, readEvaluate(request), options))
-      return storeReports === undefined ? { status: 200, resource: { ...report } } : storedReport(ctx, report, storeReports)
-    },
+    run: engineOnDemand(async () => (await import('./run-operation.js')).evaluateMeasureRun(options, storeReports)),
   }
-}
-
-async function storedReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
-  ctx.authorize?.('create', 'MeasureReport')
-  const { id = ctx.newId() } = report
-  const results = await ctx.storage.write([putResource({ type: 'MeasureReport', id, source: { ...report }, ifVersion: null }, indexer)])
-  const meta = results.map(({ versionId, lastUpdated }) => ({ ...(versionId !== undefined && { versionId }), lastUpdated }))[0]
-  return { status: 201, resource: { ...report, id, meta }, location: `MeasureReport/${id}` }
 }

@@ -1,6 +1,5 @@
 export { expand, expandStream, openExpansion, type StreamedExpansion } from './expand.js'
 export { searchCodes } from './search-codes.js'
-export { expandOperation } from './operation.js'
 export { toContains, toValueSet, type EntryProperty, type ExpandResult, type ExpansionEntry, type ExpansionParameter } from './result.js'
 export type { ExpansionFrame } from './frame.js'
 export type { ExpandInput, ExpandOptions } from './input.js'

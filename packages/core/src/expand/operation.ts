@@ -1,12 +1,4 @@
-import { createPace, forRequest, type Limits, type OperationContext } from '../context/index.js'
-import { OperationError, quoted } from '../errors/index.js'
-import type { JsonObject } from '../json/index.js'
-import { TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
-import { parameterReader, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readLanguages, readTxResources, readValueSetName, readVersionRules } from '../terminology/index.js'
-import { expand, expandToText, openExpansion } from './expand.js'
-import type { ExpandInput } from './input.js'
-import { toContains, valueSetWith, writingValueSet } from './result.js'
+import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
 /** `ValueSet/$expand` as the handler mounts it. */
 export const expandOperation: Operation = {
@@ -19,88 +11,7 @@ export const expandOperation: Operation = {
   resourceParameter: 'valueSet',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
-  async run(base, request) {
-    const { ctx, input } = await readCall(base, request)
-    const writing = writingValueSet(await expand(ctx, input))
-    return { status: 200, resource: { ...(await createPace(ctx).run(writing)) } }
-  },
-  async write(base, request) {
-    const { ctx, input } = await readCall(base, request)
-    return { status: 200, text: await expandToText(ctx, input) }
-  },
-  async stream(base, request) {
-    parameterReader(request.parameters).refuse('_explain')
-    const { ctx, input } = await readCall(base, request)
-    return lines(ctx, input)
-  },
-}
-
-interface ExpandCall {
-  readonly ctx: OperationContext
-  readonly input: ExpandInput
-}
-
-async function readCall(base: OperationContext, request: OperationRequest): Promise<ExpandCall> {
-  const reader = parameterReader(request.parameters)
-  const ctx = forRequest(base, { resources: readTxResources(reader), limits: readLimits(base, reader) })
-  const input = await readExpandInput(ctx, request, reader)
-  ignoreUnknown(request, reader)
-  return { ctx, input }
-}
-
-/** `limit` of the terminology ecosystem may only lower the bound on expansions. */
-function readLimits({ limits }: OperationContext, reader: ParameterReader): Partial<Limits> {
-  return { maxExpansion: Math.min(limits.maxExpansion, reader.count('limit') ?? Infinity) }
-}
-
-/** The ValueSet with all but its codes, then the codes. */
-async function lines(ctx: OperationContext, input: ExpandInput): Promise<AsyncIterable<JsonObject>> {
-  const { entries, ...frame } = await openExpansion(ctx, input)
-  return (async function* all() {
-    yield { ...valueSetWith(frame, []) }
-    for await (const entry of entries) yield { ...toContains(entry) }
-  })()
-}
-
-/**
- * Reads the inputs of `$expand`.
- *
- * @throws {OperationError} as `readValueSetName`; `parameter-value` and `parameter-invalid` for malformed inputs; `parameter-unsupported` for `date`.
- */
-async function readExpandInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<ExpandInput> {
-  reader.refuse('date')
-  readDirection(reader)
-  return {
-    ...(await readValueSetName(ctx, request, reader)),
-    filter: blankIsNone(reader.freeText('filter')),
-    tolerateTypo: reader.boolean('_tolerateTypo'),
-    offset: reader.count('offset'),
-    count: reader.count('count'),
-    activeOnly: reader.boolean('activeOnly'),
-    excludeNotForUI: reader.boolean('excludeNotForUI'),
-    excludePostCoordinated: reader.boolean('excludePostCoordinated'),
-    excludeNested: reader.boolean('excludeNested'),
-    includeDesignations: reader.boolean('includeDesignations'),
-    includeDefinition: reader.boolean('includeDefinition'),
-    designations: reader.texts('designation'),
-    properties: reader.texts('property'),
-    excludeSystems: reader.texts('exclude-system'),
-    useSupplement: reader.texts('useSupplement'),
-    ...readLanguages(reader, request),
-    rules: readVersionRules(reader),
-    explain: reader.boolean('_explain'),
-  }
-}
-
-/** A binding is the same in both directions. */
-function readDirection(reader: ParameterReader): void {
-  const direction = reader.text('contextDirection')
-  if (direction === undefined || direction === 'incoming' || direction === 'outgoing') return
-  throw new OperationError('parameter-value', `Parameter 'contextDirection' must be incoming or outgoing, not ${quoted(direction)}.`, {
-    expression: [reader.expressionOf('contextDirection')],
-  })
-}
-
-function blankIsNone(filter: string | undefined): string | undefined {
-  return filter === undefined || filter.trim() === '' ? undefined : filter
+  run: engineOnDemand(async () => (await import('./run-operation.js')).runExpand),
+  write: engineOnDemand(async () => (await import('./run-operation.js')).writeExpand),
+  stream: engineOnDemand(async () => (await import('./run-operation.js')).streamExpand),
 }

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { call, codeSystem, cs, valueSet, vs } from '../../test/terminology-content.js'
 import { createContext } from '../context/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { expand, expandOperation } from './index.js'
+import { expand } from './index.js'
 import { isOneErrorApart } from './typing-error.js'
+import { expandOperation } from '../operations/index.js'
 
 test.each([
   ['femur', 'femr', true],

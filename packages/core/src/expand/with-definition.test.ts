@@ -3,7 +3,8 @@ import { contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-cont
 import type { JsonObject } from '../json/index.js'
 import type { OperationRequest } from '../operation/index.js'
 import { parametersFromQuery } from '../parameters/index.js'
-import { expand, expandOperation, toValueSet } from './index.js'
+import { expand, toValueSet } from './index.js'
+import { expandOperation } from '../operations/index.js'
 
 const contained = [{ resourceType: 'ValueSet', id: 'in', status: 'active', compose: { include: [{ system: cs('living') }] } }]
 const compose = { include: [{ valueSet: ['#in'] }], exclude: [{ system: cs('living'), concept: [{ code: 'cat' }] }] }

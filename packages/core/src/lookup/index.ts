@@ -1,3 +1,2 @@
 export { lookup, type LookupInput, type LookupOptions } from './lookup.js'
-export { lookupOperation } from './operation.js'
 export { toParameters, type LookupProperty, type LookupResult } from './result.js'

@@ -3,7 +3,8 @@ import { call, callByGet, codeSystem, contextOf, cs, LIVING } from '../../test/t
 import { createContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { lookup, lookupOperation } from './index.js'
+import { lookup } from './index.js'
+import { lookupOperation } from '../operations/index.js'
 
 const SUPPLEMENT = {
   resourceType: 'CodeSystem',

@@ -1,22 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import { CATS } from '../../test/code-validation.js'
 import { call, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
-import { closure, closureOperation, toConceptMap } from '../closure/index.js'
-import { compare, compareOperation, toParameters as comparisonToParameters } from '../compare/index.js'
+import { closure, toConceptMap } from '../closure/index.js'
+import { compare, toParameters as comparisonToParameters } from '../compare/index.js'
 import { createContext } from '../context/index.js'
-import { expand, expandOperation, toValueSet } from '../expand/index.js'
+import { expand, toValueSet } from '../expand/index.js'
 import type { JsonObject } from '../json/index.js'
-import { lookup, lookupOperation, toParameters as lookupToParameters } from '../lookup/index.js'
+import { lookup, toParameters as lookupToParameters } from '../lookup/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { subsumes, subsumesOperation, toParameters as subsumptionToParameters } from '../subsumes/index.js'
-import { toParameters as translationToParameters, translate, translateOperation } from '../translate/index.js'
+import { subsumes, toParameters as subsumptionToParameters } from '../subsumes/index.js'
+import { toParameters as translationToParameters, translate } from '../translate/index.js'
+import { toParameters as validationToParameters, validateCode, validateCodeInSystem } from '../validate-code/index.js'
 import {
+  closureOperation,
+  compareOperation,
+  expandOperation,
+  lookupOperation,
+  subsumesOperation,
+  translateOperation,
   codeSystemValidateCodeOperation,
-  toParameters as validationToParameters,
-  validateCode,
-  validateCodeInSystem,
   valueSetValidateCodeOperation,
-} from '../validate-code/index.js'
+} from '../operations/index.js'
 
 const system = cs('living')
 const ctx = contextOf(LIVING, CATS, valueSet('all', { include: [{ system }] }))

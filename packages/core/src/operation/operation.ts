@@ -119,10 +119,23 @@ export interface Operation {
   readonly stream?: (ctx: OperationContext, request: OperationRequest) => Promise<AsyncIterable<JsonObject>>
 }
 
-/** The `run` of an operation whose engine is large: it is loaded by the first call, so that who mounts the operation and never calls it does without. */
-export function engineOnDemand(load: () => Promise<Operation['run']>): Operation['run'] {
-  const engine = onDemand(load)
-  return async (ctx, request) => (await engine())(ctx, request)
+/** What an engine does for a call of its operation. */
+type Engine<T> = (ctx: OperationContext, request: OperationRequest) => Promise<T>
+
+/**
+ * The `run`, `write` or `stream` of an operation whose engine is loaded by its first call, so that a process that mounts the operation and never calls it does
+ * without. Later calls are the engine's own.
+ */
+export function engineOnDemand<T>(load: () => Promise<Engine<T>>): Engine<T> {
+  const loading = onDemand(load)
+  let engine: Engine<T> | undefined
+  return (ctx, request) => {
+    if (engine !== undefined) return engine(ctx, request)
+    return loading().then((loaded) => {
+      engine = loaded
+      return loaded(ctx, request)
+    })
+  }
 }
 
 /** Whether the caller may not know of a resource: for him it is as if it did not exist. @throws {OperationError} `forbidden` where he may not read it, and may know that. */

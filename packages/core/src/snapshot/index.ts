@@ -1,3 +1,2 @@
 export { generateSnapshot, type SnapshotInput, type SnapshotResult, buildSnapshot, type BuiltSnapshot } from './generate-snapshot.js'
 export type { SnapshotProblem, SnapshotProblemKind, SnapshotSource } from './building.js'
-export { snapshotOperation } from './operation.js'

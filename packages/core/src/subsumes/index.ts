@@ -1,4 +1,3 @@
-export { subsumesOperation } from './operation.js'
 export {
   subsumes,
   toParameters,

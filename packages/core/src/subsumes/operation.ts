@@ -1,10 +1,4 @@
-import { OperationError } from '../errors/index.js'
-import type { OperationContext } from '../context/index.js'
-import { stringAt } from '../json/index.js'
-import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest } from '../operation/index.js'
-import type { ParameterReader } from '../parameters/index.js'
-import { readTerminologyCall, readVersionRules } from '../terminology/index.js'
-import { answerSubsumes, onlyOne, toParameters, type LooseSubsumesInput } from './subsumes.js'
+import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
 /** `CodeSystem/$subsumes` as the handler mounts it. */
 export const subsumesOperation: Operation = {
@@ -17,33 +11,5 @@ export const subsumesOperation: Operation = {
   resourceParameter: 'codeSystem',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
-  async run(base, request) {
-    const { ctx, input } = await readTerminologyCall(base, request, readInput)
-    return { status: 200, resource: { ...toParameters(await answerSubsumes(ctx, input)) } }
-  },
-}
-
-/**
- * @throws {OperationError} `parameter-invalid` for another system or version than that of the id, and for a CodeSystem together with it; `not-found`
- *   for the id of no code system.
- */
-async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<LooseSubsumesInput> {
-  const stored = (await storedInstance(ctx, request))?.resource
-  const codeSystem = reader.resource('codeSystem')
-  if (stored !== undefined && codeSystem !== undefined) {
-    throw new OperationError('parameter-invalid', 'Another code system cannot be given where the path names one.', {
-      expression: [reader.expressionOf('codeSystem')],
-    })
-  }
-  return {
-    codeSystem,
-    system: onlyOne('code system', [reader.text('system'), stringAt(stored, 'url')]),
-    version: onlyOne('version', [reader.text('version'), stringAt(stored, 'version')]),
-    codeA: reader.text('codeA'),
-    codeB: reader.text('codeB'),
-    codingA: reader.object('Coding', 'codingA'),
-    codingB: reader.object('Coding', 'codingB'),
-    rules: readVersionRules(reader),
-    explain: reader.boolean('_explain'),
-  }
+  run: engineOnDemand(async () => (await import('./run-operation.js')).runSubsumes),
 }

@@ -3,7 +3,8 @@ import { call, callByGet, codeSystem, contextOf, cs, LIVING } from '../../test/t
 import { createContext } from '../context/index.js'
 import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { subsumes, subsumesOperation } from './index.js'
+import { subsumes } from './index.js'
+import { subsumesOperation } from '../operations/index.js'
 
 const TWO_PARENTS = codeSystem('many', [
   { code: 'a' },

@@ -6,8 +6,9 @@ import { expand } from '../expand/index.js'
 import { memoryStorage } from '../memory/index.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
 import { translate } from '../translate/index.js'
-import { valueSetBatchValidateCodeOperation, validateCode } from '../validate-code/index.js'
+import { validateCode } from '../validate-code/index.js'
 import { namedValueSet } from './value-set/named-value-set.js'
+import { valueSetBatchValidateCodeOperation } from '../operations/index.js'
 
 const CONCEPTS = 20_000
 const LARGE = codeSystem(

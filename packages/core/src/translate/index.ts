@@ -1,4 +1,3 @@
-export { translateOperation } from './operation.js'
 export { toParameters, type TranslateMatch, type TranslateProduct, type TranslateResult, type TranslationForm } from './result.js'
 export { translate } from './translate.js'
 export type { TranslateDependency, TranslateInput, TranslateOptions } from './input.js'

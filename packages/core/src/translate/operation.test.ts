@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
 import type { OperationResponse } from '../operation/index.js'
 import { parametersFromQuery, parametersOf } from '../parameters/index.js'
-import { translateOperation } from './index.js'
+import { translateOperation } from '../operations/index.js'
 
 const ONE = 'http://example.org/one'
 const TWO = 'http://example.org/two'

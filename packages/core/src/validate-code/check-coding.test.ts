@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import { answerOf, coding, inSet, NOT_IN } from '../../test/code-validation.js'
-import { validateCode, valueSetValidateCodeOperation } from './index.js'
+import { validateCode } from './index.js'
+import { valueSetValidateCodeOperation } from '../operations/index.js'
 
 describe('a coding', () => {
   it.each([

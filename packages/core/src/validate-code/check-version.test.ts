@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { call, codeSystem, contextOf, cs, valueSet, vs } from '../../test/terminology-content.js'
 import { answerOf } from '../../test/code-validation.js'
 import { type JsonObject } from '../json/index.js'
-import { valueSetValidateCodeOperation } from './index.js'
+import { valueSetValidateCodeOperation } from '../operations/index.js'
 
 describe('a code of a system of which a value set takes several versions', () => {
   const version = (number: string, concept: readonly JsonObject[]): JsonObject => ({ ...codeSystem('tool', concept), version: number })

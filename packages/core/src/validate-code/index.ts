@@ -1,9 +1,3 @@
-export {
-  codeSystemBatchValidateCodeOperation,
-  codeSystemValidateCodeOperation,
-  valueSetBatchValidateCodeOperation,
-  valueSetValidateCodeOperation,
-} from './operations.js'
 export { validateCode } from './validate-code.js'
 export { validateCodeInSystem } from './validate-code-in-system.js'
 export { messageOf, toParameters, type ValidateCodeResult } from './result.js'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../test/terminology-content.js'
 import { answerOf, inSet, type Answer } from '../../test/code-validation.js'
-import { valueSetValidateCodeOperation } from './index.js'
+import { valueSetValidateCodeOperation } from '../operations/index.js'
 
 const bound = (id: string, valueSet: string): object => ({ id, path: id, binding: { strength: 'required', valueSet } })
 const elements = contextOf(

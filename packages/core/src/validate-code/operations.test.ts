@@ -4,7 +4,11 @@ import { answerOf, CATS, coding, content } from '../../test/code-validation.js'
 import { objectAt, objectsAt, type JsonObject } from '../json/index.js'
 import type { OperationResponse } from '../operation/index.js'
 import { parametersOf } from '../parameters/index.js'
-import { codeSystemBatchValidateCodeOperation, valueSetBatchValidateCodeOperation, valueSetValidateCodeOperation } from './index.js'
+import {
+  codeSystemBatchValidateCodeOperation,
+  valueSetBatchValidateCodeOperation,
+  valueSetValidateCodeOperation,
+} from '../operations/index.js'
 
 describe('inputs', () => {
   it.each([

@@ -1,15 +1,4 @@
-import { OperationError, outcomeOf, quoted } from '../errors/index.js'
-import { canonicalOf, withoutVersion } from '../content/index.js'
-import { createPace, forRequest, type OperationContext, type Pace } from '../context/index.js'
-import type { LooseCodeInput } from '../input/index.js'
-import type { JsonObject } from '../json/index.js'
-import { storedInstance, TERMINOLOGY_NEEDS, type Operation, type OperationRequest, type OperationResponse } from '../operation/index.js'
-import { parameterReader, parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
-import { ignoreUnknown, readLanguages, readTerminologyCall, readValueSetName, readVersionRules } from '../terminology/index.js'
-import { givenValue, type LooseCodeSystemInput, type LooseValueSetInput, type ValidateCodeOptions } from './input.js'
-import { toParameters } from './result.js'
-import { answerInSystem } from './validate-code-in-system.js'
-import { answerInValueSet } from './validate-code.js'
+import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
 /** `ValueSet/$validate-code` as the handler mounts it. */
 export const valueSetValidateCodeOperation: Operation = {
@@ -22,7 +11,7 @@ export const valueSetValidateCodeOperation: Operation = {
   resourceParameter: 'valueSet',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
-  run: runInValueSet,
+  run: engineOnDemand(async () => (await import('./run-operations.js')).runInValueSet),
 }
 
 /** `CodeSystem/$validate-code` as the handler mounts it. */
@@ -36,105 +25,8 @@ export const codeSystemValidateCodeOperation: Operation = {
   resourceParameter: 'codeSystem',
   needs: TERMINOLOGY_NEEDS,
   cacheable: true,
-  run: runInSystem,
+  run: engineOnDemand(async () => (await import('./run-operations.js')).runInSystem),
 }
-
-async function runInSystem(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
-  const { version, ...asked } = input
-  return { status: 200, resource: { ...toParameters(await answerInSystem(ctx, asked, version)) } }
-}
-
-async function runInValueSet(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const { ctx, input } = await readTerminologyCall(base, request, readValueSetInput)
-  return { status: 200, resource: { ...toParameters(await answerInValueSet(ctx, input)) } }
-}
-
-/** @throws {OperationError} as `readOptions` and `readValueSetName`. */
-async function readValueSetInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<LooseValueSetInput> {
-  const options = readOptions(request, reader)
-  return {
-    ...options,
-    ...(await readValueSetName(ctx, request, reader)),
-    inferSystem: reader.boolean('inferSystem', 'implySystem') ?? (isNamedByContext(reader, options) ? true : undefined),
-    membershipOnly: reader.boolean('valueset-membership-only'),
-  }
-}
-
-/** Where a context is given, R4 lets a code do without its system. */
-function isNamedByContext(reader: ParameterReader, { code, system }: LooseCodeInput): boolean {
-  return code !== undefined && system === undefined && reader.text('context') !== undefined
-}
-
-/** A call of `CodeSystem/$validate-code`. */
-type CodeSystemCall = Omit<LooseCodeSystemInput, 'version'> & {
-  /** Version of the code system for codings without their own. */
-  readonly version: string | undefined
-}
-
-/** @throws {OperationError} as `readOptions`; `not-found` for an unknown id; `parameter-invalid` for another code system together with an id. */
-async function readCodeSystemInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<CodeSystemCall> {
-  const [url, codeSystem] = [reader.text('url', 'system'), reader.resource('codeSystem')]
-  const stored = (await storedInstance(ctx, request))?.resource
-  if (stored !== undefined) refuseOther(stored, { url, codeSystem })
-  const version = reader.text('version', 'systemVersion')
-  refuseOtherVersion(reader, url, version)
-  return { ...readOptions(request, reader), url, version, codeSystem: codeSystem ?? stored }
-}
-
-function refuseOtherVersion(reader: ParameterReader, url: string | undefined, version: string | undefined): void {
-  const stated = url === undefined ? undefined : canonicalOf(url).version
-  if (stated === undefined || version === undefined || stated === version) return
-  throw new OperationError(
-    'parameter-invalid',
-    `The code system is named with version ${quoted(stated)}, and version is ${quoted(version)}.`,
-    {
-      expression: [reader.expressionOf('version')],
-    },
-  )
-}
-
-function refuseOther(stored: JsonObject, { url, codeSystem }: Pick<LooseCodeSystemInput, 'url' | 'codeSystem'>): void {
-  if (codeSystem === undefined && (url === undefined || withoutVersion(url) === stored['url'])) return
-  throw new OperationError('parameter-invalid', 'Another code system cannot be given where the path names one.', {
-    expression: [codeSystem === undefined ? 'url' : 'codeSystem'],
-  })
-}
-
-/**
- * Reads what both kinds of validation share.
- *
- * @throws {OperationError} `parameter-required` without a code; `source-ambiguous` for more than one of code, coding and codeableConcept;
- *   `parameter-unsupported` for `date`; `parameter-value` and `parameter-invalid` for malformed inputs.
- */
-function readOptions(request: OperationRequest, reader: ParameterReader): LooseCodeInput & ValidateCodeOptions {
-  reader.refuse('date')
-  return {
-    ...readCode(reader),
-    lenientDisplay: reader.boolean('lenient-display-validation'),
-    abstract: reader.boolean('abstract'),
-    activeOnly: reader.boolean('activeOnly'),
-    useSupplement: reader.texts('useSupplement'),
-    ...readLanguages(reader, request),
-    rules: readVersionRules(reader),
-    explain: reader.boolean('_explain'),
-  }
-}
-
-/** `system`, `systemVersion` and `display` belong to `code`; with a coding they are ignored. */
-function readCode(reader: ParameterReader): LooseCodeInput {
-  const [codeableConcept, coding] = [reader.object('CodeableConcept', 'codeableConcept'), reader.object('Coding', 'coding')]
-  const [system, version, code] = [reader.text('system'), reader.text('systemVersion'), reader.text('code')]
-  // An empty field of a form is no display.
-  const display = reader.freeText('display') || undefined
-  const input = { code, coding, codeableConcept, ...(code !== undefined && { system, version, display }) }
-  givenValue(input)
-  return input
-}
-
-const SLOT = 'validation'
-/** The part of the time limit that is left for writing the answer. */
-const WRITING = 0.1
 
 /**
  * `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; other parameters apply to all that do
@@ -156,74 +48,6 @@ function batchOn(type: 'ValueSet' | 'CodeSystem'): Operation {
     definition: `http://hl7.org/fhir/OperationDefinition/${type}-batch-validate-code`,
     answers: 'Parameters',
     needs: TERMINOLOGY_NEEDS,
-    run: runBatch,
+    run: engineOnDemand(async () => (await import('./run-operations.js')).runBatch),
   }
-}
-
-async function runBatch(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
-  const ctx = withinTime(base)
-  const pace = createPace(ctx)
-  const shared = request.parameters.filter(({ name }) => name !== SLOT)
-  checkBatch(request, shared)
-  const answers: JsonObject[] = []
-  for (const { resource } of request.parameters.filter(({ name }) => name === SLOT)) {
-    answers.push({ name: SLOT, resource: await oneAnswer(ctx, request, { shared, resource, pace }) })
-  }
-  return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
-}
-
-/** What the parameters other than the validations may be: all that validations read, which applies to each that does not say it itself. */
-const SHARED: ReadonlySet<string> = new Set(
-  `url valueSet valueSetVersion codeSystem version context code system systemVersion display coding codeableConcept date inferSystem implySystem
-  valueset-membership-only lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version
-  check-system-version system-version default-valueset-version force-valueset-version check-valueset-version tx-resource _explain`.split(
-    /\s+/,
-  ),
-)
-
-/** @throws {OperationError} `parameter-invalid` for an unknown parameter, where the caller asked for that; `parameter-required` without validations. */
-function checkBatch(request: OperationRequest, shared: readonly Parameter[]): void {
-  const reader = parameterReader(shared)
-  reader.all(...SHARED)
-  ignoreUnknown(request, reader)
-  if (shared.length === request.parameters.length)
-    throw new OperationError('parameter-required', `Parameter '${SLOT}' is required: a Parameters resource for each validation.`, {
-      expression: [SLOT],
-    })
-}
-
-/** One time limit for all validations. */
-function withinTime(base: OperationContext): OperationContext {
-  const ctx = forRequest(base, {})
-  return ctx.deadline === undefined ? ctx : { ...ctx, deadline: ctx.deadline - WRITING * ctx.limits.operationTimeoutMs }
-}
-
-interface OneValidation {
-  readonly shared: readonly Parameter[]
-  readonly resource: JsonObject | undefined
-  readonly pace: Pace
-}
-
-/** A validation that fails, or that comes after the time limit, is answered by its error, and the others continue. */
-async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
-  try {
-    await pace.step()
-    pace.check()
-    const own = parametersOf(resource ?? {})
-    const names = new Set(own.filter(({ name }) => name !== 'tx-resource').map(({ name }) => name))
-    const parameters = [...shared.filter(({ name }) => !names.has(name)), ...own]
-    const runOne = request.type === 'ValueSet' && needsValueSet(parameters) ? runInValueSet : runInSystem
-    return (await runOne(ctx, { ...request, parameters })).resource
-  } catch (error) {
-    if (error instanceof OperationError && error.code !== 'aborted') return { ...outcomeOf(error, ctx.newId()) }
-    throw error
-  }
-}
-
-/** False where a validation names no value set, and the code system of its code. */
-function needsValueSet(parameters: readonly Parameter[]): boolean {
-  const reader = parameterReader(parameters)
-  const named = [reader.text('url'), reader.resource('valueSet'), reader.text('context')]
-  const isOfSystem = reader.text('code') === undefined || reader.text('system') !== undefined
-  return !isOfSystem || named.some((name) => name !== undefined)
 }

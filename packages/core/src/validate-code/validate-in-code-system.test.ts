@@ -4,7 +4,7 @@ import { answerOf, content, type Answer } from '../../test/code-validation.js'
 import { createContext } from '../context/index.js'
 import { objectsAt, type JsonObject } from '../json/index.js'
 import { memoryStorage } from '../memory/index.js'
-import { codeSystemValidateCodeOperation } from './index.js'
+import { codeSystemValidateCodeOperation } from '../operations/index.js'
 
 describe('a code of a code system', () => {
   const inSystem = async (query: string): Promise<Answer> => answerOf(await callByGet(codeSystemValidateCodeOperation, content, query))

@@ -2,7 +2,6 @@ export { validate, type ValidateInput, type ValidateResult } from './validate.js
 export type { Finding, FindingDefinition } from './run/finding.js'
 export type { JsonPatch, PatchOperation } from './run/patch.js'
 export { FINDING_KINDS } from './finding-kinds.js'
-export { validateOperation } from './operation.js'
 export { issueOfFinding, toOperationOutcome, type OutcomeOptions } from './output.js'
 export type { Checks } from './run/run.js'
 export { checkSuppression } from './suppressor.js'

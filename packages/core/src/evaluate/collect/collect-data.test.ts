@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { OperationError } from '../../errors/index.js'
 import type { JsonObject } from '../../json/index.js'
 import { parametersFromQuery } from '../../parameters/index.js'
-import { collectData, measureOperations, toParameters, type CollectDataInput } from '../index.js'
+import { collectData, toParameters, type CollectDataInput } from '../index.js'
 import { measure, population, wardContext } from '../ward.fixture.js'
+import { measureOperations } from '../measure-operations.js'
 
 const YEAR = { measure: 'm', periodStart: '2021', periodEnd: '2021' }
 

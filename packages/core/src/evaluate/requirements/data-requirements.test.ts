@@ -3,8 +3,9 @@ import { OperationError } from '../../errors/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { OperationRequest } from '../../operation/index.js'
 import { parametersFromQuery } from '../../parameters/index.js'
-import { dataRequirements, measureOperations, toLibrary, type CriteriaLanguage } from '../index.js'
+import { dataRequirements, toLibrary, type CriteriaLanguage } from '../index.js'
 import { basis, measure, population, scoring, wardContext } from '../ward.fixture.js'
+import { measureOperations } from '../measure-operations.js'
 
 const PERIOD = { periodStart: '2021', periodEnd: '2021' }
 

@@ -6,8 +6,8 @@ import type { JsonObject } from '../../json/index.js'
 import { expand } from '../../expand/index.js'
 import { lookup } from '../../lookup/index.js'
 import { subsumes } from '../../subsumes/index.js'
-import { valueSetValidateCodeOperation } from '../../validate-code/index.js'
 import { createBindingChecker } from '../binding.js'
+import { valueSetValidateCodeOperation } from '../../operations/index.js'
 
 const UNSTATED = { caseSensitive: undefined }
 const KIN = [{ code: 'Up', display: 'Upper', concept: [{ code: 'down' }] }]

@@ -4,14 +4,15 @@ import { call, callByGet, codeSystem, contextOf, cs, LIVING, valueSet, vs } from
 import { closure } from '../../closure/index.js'
 import type { OperationContext } from '../../context/index.js'
 import { OperationError } from '../../errors/index.js'
-import { expand, expandOperation } from '../../expand/index.js'
+import { expand } from '../../expand/index.js'
 import type { Explanation } from '../../explain/index.js'
 import { objectAt, objectsAt } from '../../json/index.js'
-import { lookup, lookupOperation } from '../../lookup/index.js'
+import { lookup } from '../../lookup/index.js'
 import { subsumes } from '../../subsumes/index.js'
 import { translate } from '../../translate/index.js'
-import { validateCode, validateCodeInSystem, valueSetValidateCodeOperation, type ValidateCodeResult } from '../../validate-code/index.js'
+import { validateCode, validateCodeInSystem, type ValidateCodeResult } from '../../validate-code/index.js'
 import { versionsByUrl } from '../versions.js'
+import { expandOperation, lookupOperation, valueSetValidateCodeOperation } from '../../operations/index.js'
 
 const CATS = valueSet('cats', {
   include: [

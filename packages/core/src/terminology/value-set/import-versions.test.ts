@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { callByGet, contextOf, cs, LIVING, valueSet, vs } from '../../../test/terminology-content.js'
-import { expandOperation } from '../../expand/index.js'
 import { isObject, objectAt, objectsAt, type JsonObject } from '../../json/index.js'
-import { valueSetValidateCodeOperation } from '../../validate-code/index.js'
+import { expandOperation, valueSetValidateCodeOperation } from '../../operations/index.js'
 
 const pets = (version: string, code: string): JsonObject =>
   valueSet('pets', { include: [{ system: cs('living'), concept: [{ code }] }] }, { version })

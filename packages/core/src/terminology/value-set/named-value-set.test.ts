@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { call, codeSystem, cs, valueSet, vs } from '../../../test/terminology-content.js'
 import { createContext } from '../../context/index.js'
-import { expandOperation } from '../../expand/index.js'
 import { objectAt, objectsAt, type JsonObject } from '../../json/index.js'
 import { memoryStorage } from '../../memory/index.js'
-import { valueSetValidateCodeOperation } from '../../validate-code/index.js'
+import { expandOperation, valueSetValidateCodeOperation } from '../../operations/index.js'
 
 const PROFILE = {
   resourceType: 'StructureDefinition',

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { callByGet, call, codeSystem, contextOf, cs, LIVING, valueSet, vs } from '../../../test/terminology-content.js'
-import { expandOperation } from '../../expand/index.js'
 import { isObject, objectAt, objectsAt, type JsonObject } from '../../json/index.js'
 import type { OperationContext } from '../../context/index.js'
-import { valueSetValidateCodeOperation } from '../../validate-code/index.js'
+import { expandOperation, valueSetValidateCodeOperation } from '../../operations/index.js'
 
 function codesIn(answer: JsonObject): readonly unknown[] {
   return objectsAt(objectAt(answer, 'expansion'), 'contains').map(({ code }) => code)

@@ -1,0 +1,84 @@
+import { canonicalOf } from '../content/index.js'
+import type { OperationContext } from '../context/index.js'
+import { OperationError, quoted } from '../errors/index.js'
+import type { JsonObject } from '../json/index.js'
+import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
+import { parameterReader } from '../parameters/index.js'
+import { collectData, parametersTexts, toParameters, type CollectDataInput } from './collect/collect-data.js'
+import { measureOf, referenceAt, required } from './read-request.js'
+import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
+
+/** Makes what carries calls of `$data-requirements` on a type out. */
+export function dataRequirementsRun(type: 'Library' | 'Measure', options: DataRequirementsOptions): Operation['run'] {
+  const read = async (ctx: OperationContext, request: OperationRequest): Promise<DataRequirementsInput> =>
+    type === 'Measure' ? readMeasure(request) : readLibrary(ctx, request)
+  return async (ctx, request) => {
+    const input = await read(ctx, request)
+    return { status: 200, resource: { ...toLibrary(await dataRequirements(ctx, input, options)) } }
+  }
+}
+
+function readMeasure(request: OperationRequest): DataRequirementsInput {
+  const reader = parameterReader(request.parameters)
+  const input = {
+    measure: measureOf(reader, request),
+    periodStart: required(reader, 'periodStart'),
+    periodEnd: required(reader, 'periodEnd'),
+  }
+  reader.refuseUnknown()
+  return input
+}
+
+async function readLibrary(ctx: OperationContext, request: OperationRequest): Promise<DataRequirementsInput> {
+  const reader = parameterReader(request.parameters)
+  reader.refuse('target', 'parameters', 'identifier')
+  const [url, given] = [reader.text('url', 'canonical'), reader.resource('library')]
+  const definitions = reader.texts('expression')
+  reader.refuseUnknown()
+  const named = [request.id, url, given].filter((one) => one !== undefined)
+  if (named.length !== 1)
+    throw new OperationError(
+      named.length === 0 ? 'parameter-required' : 'parameter-invalid',
+      'The Library is named by its id in the path, by url, or given as library: by one of these.',
+      { expression: ['url'] },
+    )
+  const library = given ?? (await storedLibrary(ctx, request, url ?? ''))
+  return { library, ...(definitions.length > 0 && { definitions }) }
+}
+
+async function storedLibrary(ctx: OperationContext, request: OperationRequest, canonical: string): Promise<JsonObject> {
+  const stored = await storedInstance(ctx, request)
+  if (stored !== undefined) return stored.resource
+  ctx.authorize?.('read', 'Library')
+  const { url, version } = canonicalOf(canonical)
+  const found = await ctx.content.resolve('Library', url, version)
+  if (found !== undefined) return found.resource
+  throw new OperationError('not-found', `Library ${quoted(canonical)} does not exist.`, {
+    expression: ['url'],
+    missing: { kind: 'Library', name: canonical },
+  })
+}
+
+/** Makes what carries calls of `$collect-data` out. */
+export function collectDataRun(options: DataRequirementsOptions): Operation['run'] {
+  return async (ctx, request) => ({ status: 200, resource: toParameters(await collectData(ctx, readCollect(request), options)) })
+}
+
+/** The same, whose answer is text. */
+export function collectDataWrite(options: DataRequirementsOptions): NonNullable<Operation['write']> {
+  return async (ctx, request) => ({ status: 200, text: parametersTexts(await collectData(ctx, readCollect(request), options)) })
+}
+
+function readCollect(request: OperationRequest): CollectDataInput {
+  const reader = parameterReader(request.parameters)
+  const input = {
+    measure: measureOf(reader, request),
+    periodStart: required(reader, 'periodStart'),
+    periodEnd: required(reader, 'periodEnd'),
+    subject: referenceAt(reader, 'subject'),
+    practitioner: referenceAt(reader, 'practitioner'),
+    lastReceivedOn: reader.text('lastReceivedOn'),
+  }
+  reader.refuseUnknown()
+  return input
+}

@@ -1,0 +1,23 @@
+import type { MeasureReport } from 'fhir/r4.js'
+import type { OperationContext } from '../context/index.js'
+import type { Operation, OperationResponse } from '../operation/index.js'
+import { putResource, type Indexer } from '../storage/index.js'
+import { evaluateMeasure, type EvaluateMeasureOptions } from './evaluate-measure.js'
+import { readEvaluate } from './read-request.js'
+import { toMeasureReport } from './report.js'
+
+/** Makes what carries calls of `$evaluate-measure` out. @param storeReports Indexes the reports that are stored; none is when absent. */
+export function evaluateMeasureRun(options: EvaluateMeasureOptions, storeReports: Indexer | undefined): Operation['run'] {
+  return async (ctx, request) => {
+    const report = toMeasureReport(await evaluateMeasure(ctx, readEvaluate(request), options))
+    return storeReports === undefined ? { status: 200, resource: { ...report } } : storedReport(ctx, report, storeReports)
+  }
+}
+
+async function storedReport(ctx: OperationContext, report: MeasureReport, indexer: Indexer): Promise<OperationResponse> {
+  ctx.authorize?.('create', 'MeasureReport')
+  const { id = ctx.newId() } = report
+  const results = await ctx.storage.write([putResource({ type: 'MeasureReport', id, source: { ...report }, ifVersion: null }, indexer)])
+  const meta = results.map(({ versionId, lastUpdated }) => ({ ...(versionId !== undefined && { versionId }), lastUpdated }))[0]
+  return { status: 201, resource: { ...report, id, meta }, location: `MeasureReport/${id}` }
+}
