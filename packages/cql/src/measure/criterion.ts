@@ -28,6 +28,8 @@ export interface CompiledCriterion {
   readonly listsValues?: boolean
   /** Whether it is known to give a list of what is counted: dates with basis `date`. */
   readonly listsItems?: boolean
+  /** Whether it is known to say yes or no: null, too, is then no value. */
+  readonly isTruth?: boolean
   /** With basis `boolean`: the criterion holds for a subject for whom it gives any item. */
   readonly anyItem?: true | undefined
 }
@@ -74,12 +76,15 @@ interface Named {
   readonly model: TypeModel
 }
 
-/** What a definition is known to list by its type. */
-function listing(elm: ElmNode | undefined, { name, basis, model }: Named): Pick<CompiledCriterion, 'listsItems' | 'listsValues'> {
+/** What a definition is known to give by its type. */
+function listing(
+  elm: ElmNode | undefined,
+  { name, basis, model }: Named,
+): Pick<CompiledCriterion, 'isTruth' | 'listsItems' | 'listsValues'> {
   if (elm === undefined) return {}
   const [def = {}] = definitionsNamed(libraryIn(elm), 'statements', name)
   const type = resultTypeOf(nodeAt(def, 'expression') ?? {}) ?? resultTypeOf(def)
-  if (type?.kind !== 'list') return {}
+  if (type?.kind !== 'list') return { isTruth: type?.kind === 'named' && type.name.toLowerCase() === 'boolean' }
   const isCounted = basis !== undefined && basis !== 'boolean'
   return { listsValues: isOfValues(type.element, model), listsItems: isCounted && isOfBasis(type.element, basis) }
 }

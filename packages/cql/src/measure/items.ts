@@ -2,6 +2,8 @@ import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { Evaluation } from '../compile/compiler.js'
+import type { HelperContext } from '../model/fhir-helpers.js'
+import { systemValueOf } from '../model/property.js'
 import { decimalOfText, shortDecimalText } from '../values/decimal.js'
 import { closedInterval, endOf, startOf } from '../values/interval.js'
 import { DAY, fieldsAt, temporalOf } from '../values/temporal.js'
@@ -16,12 +18,13 @@ export type Items = ReadonlyMap<string, Value>
 export const NO_ITEMS: Items = new Map()
 
 /** What satisfies criteria for one subject, by reference: the subject itself for true, else the items of the list. */
-export function itemsFor(evaluation: Evaluation, model: TypeModel): (population: CompiledCriterion) => Items {
+export function itemsFor(evaluation: Evaluation, helpers: HelperContext): (population: CompiledCriterion) => Items {
   const { subject } = evaluation
   let own: Items | undefined
   return (population) => {
     const given = population.ofSubject?.(evaluation) ?? null
-    const value = population.anyItem === true ? hasItem(given) : given
+    const whole = truthOf(given, helpers) ?? given
+    const value = population.anyItem === true ? hasItem(whole) : whole
     if (value === null || value === false) return NO_ITEMS
     if (value === true) {
       if (population.basis !== undefined && population.basis !== 'boolean') throw misfit(population, 'gives a boolean')
@@ -30,9 +33,15 @@ export function itemsFor(evaluation: Evaluation, model: TypeModel): (population:
     if (population.basis === 'boolean') throw misfit(population, `gives ${isList(value) ? 'a list' : 'a value'}`)
     const subjectKey = keyOfSubject(subject)
     const items = isList(value) ? value : [value]
-    checkTypes(items, population, model)
+    checkTypes(items, population, helpers.model)
     return new Map(items.flatMap((item) => (item === null ? [] : [[keyOf(item, subjectKey), item] as const])))
   }
+}
+
+/** What a truth value of CQL or FHIR says; `undefined` for any other value. */
+export function truthOf(value: Value, { offset }: HelperContext): boolean | undefined {
+  const plain = value !== null && isFhir(value) ? systemValueOf(value, offset) : value
+  return typeof plain === 'boolean' ? plain : undefined
 }
 
 /** What the keys of a subject's items begin with. */

@@ -163,8 +163,12 @@ function periodOf({ period }: Scope, offset: number, type: string | undefined): 
   const [start, end] = [parseDateTime(period.start, offset), parseDateTime(period.end, offset)]
   if (start === undefined || end === undefined) return null
   const [low, high] = [boundaryOf(start, 'least') ?? null, boundaryOf(end, 'greatest') ?? null]
-  if (type !== 'Date') return closedInterval(low, high, 'DateTime')
+  if (type !== 'Date') return closedInterval(periodEnd(low), periodEnd(high), 'DateTime')
   return closedInterval(dayOf(low), dayOf(high), 'Date')
+}
+
+function periodEnd(moment: Value): Value {
+  return isTemporal(moment) ? { ...moment, isPeriodEnd: true } : moment
 }
 
 function dayOf(moment: Value): Value {

@@ -1,9 +1,10 @@
 import { OperationError } from 'fhir-ops/errors'
+import { quoted } from 'fhir-ops/internal/errors'
 import type { StratumValue, Membership, StrataOfMembers } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { isFhir, isList, type FhirElement, type Value } from '../values/value.js'
 import { valueFor, type CompiledCriterion } from './criterion.js'
-import { keyOf, keyOfSubject, referenceOf, type Items } from './items.js'
+import { keyOf, keyOfSubject, referenceOf, truthOf, type Items } from './items.js'
 import type { Prepared } from './prepare.js'
 import { stratumValueOf } from './values.js'
 
@@ -32,17 +33,24 @@ interface Divided {
  */
 export function strataOf(stratifier: CompiledStratifier, divided: Divided, evaluation: Evaluation): StrataOfMembers {
   const [only] = stratifier.criteria
-  const listed = stratifier.byComponents || only === undefined ? undefined : strataOfList(only, evaluation)
-  return listed ?? strataByValues(stratifier, divided, evaluation)
+  const satisfied = stratifier.byComponents || only === undefined ? undefined : strataOfCriterion(only, evaluation, divided.group)
+  return satisfied ?? strataByValues(stratifier, divided, evaluation)
 }
 
-/** The stratum of a list of resources or of what is counted; `undefined` for a criterion that gives values. */
-function strataOfList(criterion: CompiledCriterion, evaluation: Evaluation): StrataOfMembers | undefined {
+/** The stratum of what satisfies a criterion, which gives what is counted (Quality Measure IG, CR 3.17); `undefined` for one that gives values. */
+function strataOfCriterion(
+  criterion: CompiledCriterion,
+  evaluation: Evaluation,
+  { prepared }: Pick<Group, 'prepared'>,
+): StrataOfMembers | undefined {
   if (criterion.ofItem !== undefined) return undefined
   const whole = criterion.ofSubject?.(evaluation) ?? null
+  const truth = truthOf(whole, prepared)
+  if (criterion.basis === 'boolean' && (truth !== undefined || (whole === null && criterion.isTruth === true)))
+    return new Map([['', { values: undefined, isIn: () => truth === true }]])
   if (criterion.listsItems === true) return strataOfItems(whole, evaluation)
   const items = criterion.listsValues === true ? undefined : resourcesIn(whole)
-  return items === undefined ? undefined : strataOfResources(items, criterion)
+  return items === undefined ? undefined : strataOfResources(items, criterion, prepared)
 }
 
 /** The strata of each value, or combination of values, that members have. */
@@ -62,11 +70,14 @@ function strataByValues({ criteria }: CompiledStratifier, { members, sets, group
 }
 
 /** The stratum of those who are in a list. */
-function strataOfResources(items: readonly FhirElement[], { basis, place }: CompiledCriterion): StrataOfMembers {
+function strataOfResources(items: readonly FhirElement[], { basis, place }: CompiledCriterion, { model }: Prepared): StrataOfMembers {
   // A list without items is one without values where subjects are counted: they are in no stratum.
   if (basis === 'boolean' && items.length === 0) return new Map()
   if (basis === 'boolean')
     throw new OperationError('definition-invalid', `${place} gives resources, while subjects are counted (basis 'boolean').`)
+  const other = model.type(basis ?? '')?.kind === 'resource' ? items.find(({ type }) => type.name !== basis) : undefined
+  if (other !== undefined)
+    throw new OperationError('definition-invalid', `${place} gives ${other.type.name}, while its basis is ${quoted(basis ?? '')}.`)
   const references = new Set(items.map(referenceOf))
   return new Map([['', { values: undefined, isIn: (member: string) => references.has(member) }]])
 }
@@ -78,11 +89,11 @@ function strataOfItems(whole: Value, { subject }: Evaluation): StrataOfMembers {
   return new Map([['', { values: undefined, isIn: (member: string) => keys.has(member) }]])
 }
 
-/** The resources of a list; `undefined` for any other value. */
+/** The resources of a list, or the only one; `undefined` for any other value. */
 function resourcesIn(value: Value): readonly FhirElement[] | undefined {
-  if (!isList(value)) return undefined
-  const resources = value.flatMap((item) => (item !== null && isFhir(item) && item.type.kind === 'resource' ? [item] : []))
-  return resources.length === value.length ? resources : undefined
+  const items = isList(value) ? value : [value]
+  const resources = items.flatMap((item) => (item !== null && isFhir(item) && item.type.kind === 'resource' ? [item] : []))
+  return resources.length === items.length ? resources : undefined
 }
 
 /** The values of a member, one for each criterion; a criterion that gives a list puts the member into a stratum for each of its values. */

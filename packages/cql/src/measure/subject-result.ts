@@ -3,8 +3,9 @@ import { type GroupPlan, membershipsOf, type Amount, type Membership, type Obser
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
-import { decimalOf } from '../values/compare.js'
+import { decimalOf, isUncertain } from '../values/compare.js'
 import { numberOf } from '../values/decimal.js'
+import { literalText } from '../values/text.js'
 import { ucumUnit } from '../values/units.js'
 import { isFhir, isQuantity, type FhirElement, type Value } from '../values/value.js'
 import { compiledCriterion, valueFor, type CompiledCriterion } from './criterion.js'
@@ -69,7 +70,7 @@ export interface ResultOptions {
 export function subjectResult(group: CompiledGroup, evaluation: Evaluation, { individual, everything }: ResultOptions): SubjectResult {
   const { memberships, populations, prepared } = group
   const sets: (Items | undefined)[] = []
-  const itemsIn = itemsFor(evaluation, prepared.model)
+  const itemsIn = itemsFor(evaluation, prepared)
   const setOf = (index: number): Items => {
     const population = memberships[index]?.observed === undefined ? populations[index] : undefined
     return (sets[index] ??= population === undefined ? NO_ITEMS : itemsIn(population))
@@ -152,6 +153,8 @@ function amountsOf(value: Value, { place }: CompiledCriterion, helpers: HelperCo
   if (isQuantity(plain)) return [amountIn(numberOf(plain.value), ucumUnit(plain.unit))]
   const amount = decimalOf(plain)
   if (amount !== undefined) return [numberOf(amount)]
+  if (isUncertain(plain))
+    throw new OperationError('unprocessable', `${place} gives a number that is not known exactly, but to be in ${literalText(plain)}.`)
   throw new OperationError('definition-invalid', `${place} gives a value that is neither a number nor a quantity.`)
 }
 

@@ -4,9 +4,9 @@ import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
 import { systemValueOf } from '../model/property.js'
 import { fhirQuantity, toParameterEntries } from '../results/parameters.js'
-import { decimalOf } from '../values/compare.js'
+import { decimalOf, isUncertain } from '../values/compare.js'
 import { numberOf, shortDecimalText } from '../values/decimal.js'
-import { plainTextOf } from '../values/text.js'
+import { literalText, plainTextOf } from '../values/text.js'
 import { isCode, isConcept, isFhir, isList, isQuantity, type Code, type FhirElement, type Value } from '../values/value.js'
 import type { CompiledCriterion } from './criterion.js'
 
@@ -21,6 +21,8 @@ export function stratumValueOf(value: Value, context: HelperContext): StratumVal
     const unit = value.unit === '1' ? '' : ` ${value.unit}`
     return { concept: { text: `${shortDecimalText(value.value)}${unit}` }, quantity: { ...fhirQuantity(value) } }
   }
+  // A number that is only known to lie between two others, as an age by a year of birth, is written like that in CQL.
+  if (isUncertain(value)) return { concept: { text: literalText(value) } }
   // Texts of FHIR are not empty, so an empty one is written as in CQL.
   if (value === '') return { concept: { text: "''" } }
   if (isList(value)) return undefined

@@ -1,6 +1,6 @@
 import { compareDecimals, decimalOfInteger, type Decimal } from './decimal.js'
 import { scaledDecimal } from './factor.js'
-import { DAY, HOUR, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
+import { DAY, HOUR, SECOND, fieldsAt, type Fields, type Precision, type Temporal } from './temporal.js'
 import { compareTemperatures } from './temperature.js'
 import { factorBetween, type UnitConversion } from './units.js'
 import { isDecimal, isInterval, isQuantity, isTemporal, quantity, type Quantity, type Value } from './value.js'
@@ -55,7 +55,9 @@ export function compareTemporals(a: Temporal, b: Temporal, precision?: Precision
 function compareMoments(a: Temporal, b: Temporal): Order {
   if (a.high < b.low) return -1
   if (a.low > b.high) return 1
-  return a.low === b.low && a.high === b.high ? 0 : null
+  if (a.low === b.low && a.high === b.high) return 0
+  const isDecimal = (a.isPeriodEnd === true || b.isPeriodEnd === true) && a.precision >= SECOND && b.precision >= SECOND
+  return isDecimal ? sign(a.low, b.low) : null
 }
 
 /** Days and coarser fields are compared as written; hours and finer ones at one offset. */

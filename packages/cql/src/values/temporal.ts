@@ -18,7 +18,8 @@ export const MILLISECOND = 6
  *
  * `fields` are year, month, day, hour, minute, second, millisecond, those beyond `precision` at their least (a Time has the first three at
  * 1, 1, 1). `low` and `high` are the first and last moment that it may mean, in milliseconds since 1970 UTC (of the day, for a Time).
- * `offset` is in minutes.
+ * `offset` is in minutes. `isPeriodEnd` marks a boundary of the period of a Measure, to the millisecond: seconds and milliseconds are one number where it is
+ * compared, so that what begins at 00:00:00 is in a period that begins at 00:00:00.000.
  */
 export interface Temporal {
   readonly kind: 'date' | 'dateTime' | 'time'
@@ -27,6 +28,7 @@ export interface Temporal {
   readonly offset: number
   readonly low: number
   readonly high: number
+  readonly isPeriodEnd?: true
 }
 
 /** Year, month, day, hour, minute, second, millisecond. */
@@ -55,7 +57,8 @@ export function temporalOf(kind: Temporal['kind'], given: readonly number[], off
 /** A temporal value like another, of other fields and perhaps another precision; `undefined` when one is out of range. */
 export function withFields(value: Temporal, fields: readonly number[], precision: Precision = value.precision): Temporal | undefined {
   const start = value.kind === 'time' ? HOUR : YEAR
-  return temporalOf(value.kind, fields.slice(start, precision + 1), value.offset)
+  const made = temporalOf(value.kind, fields.slice(start, precision + 1), value.offset)
+  return value.isPeriodEnd === true && made?.precision === MILLISECOND ? { ...made, isPeriodEnd: true } : made
 }
 
 /** The value with every field that it does not have at its least or greatest, as precise as its kind can be. */

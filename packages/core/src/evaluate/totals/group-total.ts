@@ -135,10 +135,20 @@ function addTo(part: Part, { members, observations }: SubjectResult, { listed, i
   })
 }
 
-/** An empty list is not a set of resources where the same stratifier gives others values. */
-function reported(strata: readonly OpenStratum[]): readonly OpenStratum[] {
+/**
+ * An empty list is not a set of resources where the same stratifier gives others values. Null is not a value where the stratifier is a criterion for
+ * others.
+ */
+function reported(all: readonly OpenStratum[]): readonly OpenStratum[] {
+  const isCriterion = all.some(({ values }) => values === undefined)
+  const strata = isCriterion ? all.filter(({ values }) => values === undefined || !isNull(values)) : all
   if (strata.every(({ values }) => values === undefined)) return strata
   return strata.filter(({ values, part }) => values !== undefined || part.counts.some((count) => count > 0))
+}
+
+/** Whether the only value of a stratum is null. */
+function isNull([only, ...others]: readonly StratumValue[]): boolean {
+  return only?.concept['text'] === 'null' && only.concept['coding'] === undefined && others.length === 0
 }
 
 function addPart(part: Part, { counts, members = [], observations }: SumOfPart): void {

@@ -113,12 +113,14 @@ function countOf(values: readonly number[]): number {
   return values.length
 }
 
-function totalOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0)
+/** As in CQL, nothing has no sum. */
+function totalOf(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0)
 }
 
 function averageOf(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : totalOf(values) / values.length
+  const total = totalOf(values)
+  return total === undefined ? undefined : total / values.length
 }
 
 function leastOf(values: readonly number[]): number | undefined {
