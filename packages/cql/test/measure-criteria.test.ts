@@ -30,6 +30,7 @@ define Gender: Patient.gender
 define Visits: [Encounter]
 define Finished: [Encounter] E where E.status = 'finished'
 define None: [Encounter] E where false
+define VisitCount: Count([Encounter])
 define FirstVisit: First([Encounter] E sort by id.value)
 define Weights: [Observation]
 define During: [Encounter] E where E.period during "Measurement Period"
@@ -206,6 +207,45 @@ describe('the score of observations', () => {
     ['count', 'None', 0],
   ])('%s of %s', async (aggregate, members, expected) => {
     expect((await reported(cv('One', members, aggregate))).measureScore?.value).toBe(expected)
+  })
+
+  it('needs an aggregate method', async () => {
+    await expect(report(cv('One', 'Visits'))).rejects.toMatchObject({
+      code: 'definition-required',
+      expression: ['Measure.group[0].population[2]'],
+    })
+  })
+})
+
+describe('a basis', () => {
+  it('is a type, or the type of a DataRequirement', async () => {
+    const ofVisits = extension('cqm-populationBasis', { valueDataRequirement: { type: 'Encounter' } })
+    expect(counts(await reported({ extension: [ofVisits], population: VISITS }))).toEqual([3])
+    await expect(report({ extension: [ofVisits], population: EVERYBODY })).rejects.toMatchObject({ code: 'definition-invalid' })
+  })
+
+  it('of an initial population is that of what derives from it, of each side of a ratio', async () => {
+    const from = (id: string): object => extension('cqfm-criteriaReference', { valueString: id })
+    const sum = extension('cqfm-aggregateMethod', { valueCode: 'sum' })
+    const group = await reported(
+      {
+        scoring: 'ratio',
+        extension: [basis('Encounter')],
+        population: [
+          population('initial-population', 'Everybody', { id: 'people', extension: [basis('boolean')] }),
+          population('initial-population', 'Visits', { id: 'visits' }),
+          population('denominator', 'Everybody', { id: 'den', extension: [from('people')] }),
+          population('denominator-exclusion', 'Active'),
+          population('numerator', 'Finished', { id: 'num', extension: [from('visits')] }),
+          population('measure-observation', 'One', { extension: [from('num'), sum] }),
+          population('measure-observation', 'VisitCount', {
+            extension: [from('den'), extension('cqfm-aggregateMethod', { valueCode: 'count' })],
+          }),
+        ],
+      },
+      [patient('e', { birthDate: '1990-01-01' })],
+    )
+    expect(counts(group)).toEqual([5, 3, 5, 1, 2, 2, 4])
   })
 })
 

@@ -33,10 +33,13 @@ export function weightOf(component: JsonObject): unknown {
   return extensionOf(component, ['cqfm-weight', 'cqm-weight'])?.['valueDecimal']
 }
 
-/** What is counted, as the first of the elements states it: `boolean` or a resource type. */
+/** What is counted, as the first of the elements states it: `boolean` or a type, as a code or as the type of a DataRequirement. */
 export function basisOf(...elements: readonly JsonObject[]): string | undefined {
   return elements
-    .map((element) => stringAt(extensionOf(element, ['cqfm-populationBasis', 'cqm-populationBasis']), 'valueCode'))
+    .map((element) => {
+      const extension = extensionOf(element, ['cqfm-populationBasis', 'cqm-populationBasis'])
+      return stringAt(extension, 'valueCode') ?? stringAt(objectAt(extension, 'valueDataRequirement'), 'type')
+    })
     .find((basis) => basis !== undefined)
 }
 

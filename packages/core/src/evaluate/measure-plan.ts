@@ -181,7 +181,7 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
   const improvementNotation = notationOf(group)
   const populations = objectsAt(group, 'population').map((population, i) => {
     const at = { path: `${path}.population[${i}]`, place: `${place}, population ${i + 1}` }
-    return populationPlan(population, { ...at, basis: basisOf(population, group, measure) })
+    return populationPlan(population, { ...at, basis: basisOf(...derivation(population, group), group, measure) })
   })
   checkIds(populations)
   return {
@@ -196,6 +196,27 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
       return stratifierPlan(stratifier, { ...at, basis: basisOf(group, measure) })
     }),
   }
+}
+
+/** A population and those that it derives from, whose basis it has where it states none: a numerator that of its initial population (Quality Measure IG, CR 3.10). */
+function derivation(population: JsonObject, group: JsonObject): readonly JsonObject[] {
+  const all = objectsAt(group, 'population')
+  const chain = [population]
+  for (let next = sourceOf(population, all); next !== undefined && !chain.includes(next); next = sourceOf(next, all)) chain.push(next)
+  return chain
+}
+
+/** The population that another refers to, or that it is an exclusion from. */
+function sourceOf(population: JsonObject, all: readonly JsonObject[]): JsonObject | undefined {
+  const reference = criteriaReferenceOf(population)
+  if (reference !== undefined) return all.find((other) => stringAt(other, 'id') === reference)
+  const exclusion = kindsOf(population).find((kind) => kind.endsWith('-exclusion'))
+  return exclusion === undefined ? undefined : all.find((other) => kindsOf(other).includes(exclusion.slice(0, -'-exclusion'.length)))
+}
+
+function kindsOf(population: JsonObject): readonly string[] {
+  const codes = objectsAt(objectAt(population, 'code'), 'coding').map((coding) => stringAt(coding, 'code'))
+  return codes.filter((code) => code !== undefined)
 }
 
 /** An id says which population a reference means, so no two of a group have the same. */
@@ -216,8 +237,7 @@ interface Place {
 }
 
 function populationPlan(population: JsonObject, at: Place): Population {
-  const codes = objectsAt(objectAt(population, 'code'), 'coding').map((coding) => stringAt(coding, 'code'))
-  const kinds = codes.filter((code) => code !== undefined)
+  const kinds = kindsOf(population)
   const criteriaReference = criteriaReferenceOf(population)
   const aggregateMethod = aggregateMethodOf(population)
   const evidence = evidenceOf(population).map((expression) => evidencePlan(expression, at))

@@ -62,7 +62,7 @@ const SCORINGS: ReadonlyMap<string, ReadonlyMap<string, Rule>> = new Map([
  *
  * @param observations Whether the language makes observations.
  * @throws {OperationError} `not-supported` for other scorings and for observations where they are refused; `definition-required` when a population is missing
- *   that the scoring needs; `definition-invalid` for one that it does not allow, a repeated one, and a bad criteriaReference.
+ *   that the scoring needs, or the aggregate method of observations; `definition-invalid` for one that it does not allow, a repeated one, and a bad criteriaReference.
  */
 export function membershipsOf(group: GroupPlan, observations: 'allowed' | 'refused' = 'refused'): readonly Membership[] {
   const { scoring, populations, path } = group
@@ -151,6 +151,10 @@ function observation(group: GroupPlan, kinds: readonly string[], index: number):
   if (own === undefined || kind === undefined || !OBSERVABLE.has(kind))
     throw new OperationError('definition-invalid', `${own?.place ?? group.path} must refer to the population that is observed.`, {
       expression: [own?.path ?? group.path],
+    })
+  if (own.aggregateMethod === undefined)
+    throw new OperationError('definition-required', `${own.place} does not say how its observations are aggregated.`, {
+      expression: [own.path],
     })
   const exclusion = kinds.indexOf(`${kind}-exclusion`)
   return { all: [], none: exclusion < 0 ? [] : [exclusion], observed }

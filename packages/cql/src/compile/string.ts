@@ -67,7 +67,9 @@ export const STRING: NodeCompilers = {
     const [start, length] = [optionalAt(node, 'startIndex', scope, compiler), optionalAt(node, 'length', scope, compiler)]
     return (evaluation) => {
       const [whole, from, count] = [text(evaluation), start(evaluation), length(evaluation)]
-      if (typeof whole !== 'string' || typeof from !== 'number' || from < 0 || from >= whole.length) return null
+      if (typeof whole !== 'string' || typeof from !== 'number') return null
+      // Every text begins at 0, the empty one too.
+      if (from !== 0 && (from < 0 || from >= whole.length)) return null
       return typeof count === 'number' ? whole.slice(from, from + Math.max(count, 0)) : whole.slice(from)
     }
   },

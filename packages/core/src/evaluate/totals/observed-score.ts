@@ -100,7 +100,7 @@ const METHODS: Readonly<Record<string, Method>> = {
 }
 
 /** The function by which the observations of a population are put together (Quality Measure IG, aggregate method). */
-function methodOf({ aggregateMethod = 'count', place, path }: Population): Method {
+function methodOf({ aggregateMethod = '', place, path }: Population): Method {
   const name = aggregateMethod.toLowerCase()
   const method = Object.hasOwn(METHODS, name) ? METHODS[name] : undefined
   if (method !== undefined) return method
