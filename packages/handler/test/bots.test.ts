@@ -33,13 +33,15 @@ const made = new Map<string, unknown>([
   ['nothing', undefined],
 ])
 
+const MAX_ANSWER = 8 * 1024 * 1024
+
 let running: RunningServer
 beforeAll(async () => {
   const sessions = createSessions({ store: memorySessionStore(), onAudit: (event) => void events.push(event) })
   const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
   running = await startServer({
     sessions,
-    context: createContext({ storage: memoryStorage(), search: { parameters } }),
+    context: createContext({ storage: memoryStorage(), search: { parameters }, limits: { maxAnswerBytes: MAX_ANSWER } }),
     grantBotStorage: true,
     bots: createBots({
       runtime,
@@ -322,6 +324,15 @@ describe('the storage of a bot', () => {
     expect((await run('/Bot/searches/$execute', { ...json({ query: 'Binary?_id=secret' }), token })).json).toEqual([])
     expect((await run('/Bot/writes/$execute', { ...json({ ...binary, data: 'eA==' }), token })).status).toBe(422)
     expect(at((await run('/Bot/reads/$execute', json(read))).json, 'data')).toBe('c2VjcmV0')
+  })
+  it('finds no more at once than a page of an answer may have', async () => {
+    const language = 'x'.repeat(MAX_ANSWER / 10)
+    for (let n = 0; n < 5; n++) await run('/Bot/writes/$execute', json({ resourceType: 'Group', id: `long${n}`, language }))
+    const found = async (query: string): Promise<unknown> => {
+      const { status, json: list } = await run('/Bot/searches/$execute', json({ query }))
+      return Array.isArray(list) ? list.length : status
+    }
+    expect([await found('Group?_count=2'), await found('Group?_id=long3'), await found('Group')]).toEqual([2, 1, 422])
   })
   it.each([...made.keys()])('stores no more than a request could: not %s', async (what) => {
     const reply = await run('/Bot/makes/$execute', json({ what }))

@@ -6,7 +6,7 @@ import { checkBotSchemas, readBot } from 'fhir-ops/internal/execute'
 import { readStrictJson, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { parseSearch } from 'fhir-ops/search'
 import { searchTypesOf } from 'fhir-ops/internal/search'
-import { isResourceType, storedResource } from 'fhir-ops/storage'
+import { isResourceType, storedResource, type SearchPage } from 'fhir-ops/storage'
 import { puttingResource } from 'fhir-ops/internal/storage'
 import type { Work } from 'fhir-ops/internal/work'
 import { authorize, type Caller } from '../auth/caller.js'
@@ -16,7 +16,7 @@ import { parseQuery } from '../http/target.js'
 import { strictWithin, type HandlerLimits } from '../limits.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
-import { checkReach, isReached, isShown } from './reach.js'
+import { checkReach, isReached, shownPage, showsTo, type Part } from './reach.js'
 import { searchOptions } from './search/search-request.js'
 
 /**
@@ -56,7 +56,7 @@ export function botStorage(service: Service, exchange: Exchange): BotStorage {
   }
 }
 
-/** @throws {OperationError} `search-unsupported` when the service has no search; as `parseSearch`. */
+/** @throws {OperationError} `search-unsupported` when the service has no search; `too-costly` for more than a page of an answer may have; as `parseSearch`. */
 async function search(service: Service, { ctx, caller }: Exchange, query: string): Promise<readonly JsonObject[]> {
   const options = searchOptions(service, { ctx })
   const mark = query.includes('?') ? query.indexOf('?') : query.length
@@ -66,10 +66,13 @@ async function search(service: Service, { ctx, caller }: Exchange, query: string
     checkType(searched)
     authorize(caller, { action: 'search', type: searched })
   }
-  const { items } = await ctx.storage.search({ ...parsed, limit: Math.min(parsed.limit ?? MAX_FOUND, MAX_FOUND) })
-  const shown: JsonObject[] = []
-  for (const item of items) if (await isShown({ ctx, caller }, item)) shown.push(item.resource)
-  return shown
+  const limit = Math.min(parsed.limit ?? MAX_FOUND, MAX_FOUND)
+  const pageOf = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...parsed, ...part })
+  const shows = showsTo({ ctx, caller }, parsed.type)
+  const { items, next } = await shownPage({ ctx, pageOf, shows, lengthOf: ({ text }) => text.length }, { ...parsed, limit })
+  if (next !== undefined && items.length < limit)
+    throw new OperationError('too-costly', 'A search of the bot finds too much at once: ask for fewer resources with _count.')
+  return items.map(({ resource }) => resource)
 }
 
 async function write(service: Service, exchange: Exchange, given: JsonObject): Promise<JsonObject> {
