@@ -33,6 +33,7 @@ describe('malformed wire requests', () => {
     ['two hosts', 'GET /fhir/R4/metadata HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n'],
     ['a fragment', 'GET /fhir/R4/metadata#x HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['asterisk form', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a coded body by HTTP/1.0', `POST /fhir/R4/Patient HTTP/1.0\r\n${auth}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
     ['TLS', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000'],
   ])('%s: 400, 401 or a closed connection', async (_name, text) => {
     expect(await exchange(text)).toMatch(/^$|^HTTP\/1.1 40[01] /)
@@ -53,6 +54,16 @@ describe('malformed wire requests', () => {
 
   it('what follows an answer and is not HTTP closes the connection without another answer', async () => {
     const answer = await exchange('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n\0\0\0')
+    expect(answer.split('HTTP/1.1 ')).toHaveLength(2)
+  })
+
+  it.each([
+    ['a coded body by HTTP/1.0', 'POST /healthz HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two hosts', 'GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n'],
+    ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+  ])('what follows %s is not taken for a request', async (_, text) => {
+    const answer = await exchange(`${text}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1.1 400 [^]*Connection: close\r\n/)
     expect(answer.split('HTTP/1.1 ')).toHaveLength(2)
   })
 

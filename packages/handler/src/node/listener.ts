@@ -46,17 +46,24 @@ function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
     outbox.requestArrives()
     const request = new NodeRequest(message, response)
     const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
-    const answer = isAddressed(message) ? await handler.respond(request, connection) : answerToSend(emptyAnswer(400), 'GET')
+    const isServed = isSound(message)
+    // What follows is not taken for a request either.
+    if (!isServed) response.shouldKeepAlive = false
+    const answer = isServed ? await handler.respond(request, connection) : answerToSend(emptyAnswer(400), 'GET')
     const isBodyUnread = request.hasBody && !message.complete
     return writeAnswer(response, answer, { unread: isBodyUnread ? message : undefined, outbox })
   }
 }
 
-/** HTTP/1.1 demands one header `Host` (RFC 9112 3.2); what came before HTTP/1.0 has no headers at all. */
-function isAddressed(message: IncomingMessage): boolean {
+/**
+ * HTTP/1.1 demands one header `Host` (RFC 9112 3.2). What came before HTTP/1.0 has no headers at all, and that knows no `Transfer-Encoding`: where the
+ * body ends, servers on the way may see otherwise (RFC 9112 6.1).
+ */
+function isSound(message: IncomingMessage): boolean {
   const { httpVersion, headers } = message
   if (linesOf(message, 'host') > 1) return false
-  return httpVersion === '1.1' ? headers.host !== undefined : httpVersion !== '0.9'
+  if (httpVersion === '1.1') return headers.host !== undefined
+  return httpVersion === '1.0' && headers['transfer-encoding'] === undefined
 }
 
 /** The part of a Koa context that is used. */
