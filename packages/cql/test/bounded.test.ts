@@ -1,6 +1,9 @@
+import { createContext } from 'fhir-ops/context'
+import { createScheduler } from 'fhir-ops/internal/context'
+import { memoryStorage } from 'fhir-ops/memory'
 import { r4TypeModel } from '@fhir-ops/r4'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compileLibrary, createEvaluation, literalText } from '../src/index.js'
+import { compileLibrary, createEvaluation, evaluateCql, literalText } from '../src/index.js'
 import { createTranslator, type CqlTranslator } from '../src/translator/index.js'
 
 const model = r4TypeModel()
@@ -71,5 +74,23 @@ describe('operators over many values', () => {
     const lists = Array.from({ length: 40 }, (_, n) => `define L${n + 1}: {L${n}, L${n}}`)
     const { text, ms } = await evaluated(`define L0: {1, 2}\n${lists.join('\n')}\ndefine X: L40 = L40`)
     expect([text, ms < MAX_MS]).toEqual([TOO_MANY, true])
+  })
+})
+
+describe('many evaluations of one text at once', () => {
+  it('do not follow each other without a gap', async () => {
+    const scheduler = createScheduler()
+    let turns = 0
+    const counting: typeof scheduler = {
+      ...scheduler,
+      turn(waiter) {
+        turns++
+        return scheduler.turn(waiter)
+      },
+    }
+    const ctx = { ...createContext({ storage: memoryStorage(), types: model }), scheduler: counting }
+    const expression = 'Count(expand Interval[1, 3000] per 1)'
+    await Promise.all(Array.from({ length: 10 }, () => evaluateCql(ctx, { expression }, { translator })))
+    expect(turns).toBeGreaterThanOrEqual(10)
   })
 })

@@ -16,6 +16,8 @@ export interface Pace {
    * @throws {OperationError} `aborted`, `computation-timeout`; and the promise `throttled`, when too many long operations wait.
    */
   step(): Promise<void> | undefined
+  /** Lets other work run, before a stretch of some milliseconds that many may begin together. @throws {OperationError} as `step`. */
+  turn(): Promise<void>
   /** Does the work of a leaf, other work in between. @throws {OperationError} as `step`. */
   run<T>(work: Work<T>): Promise<T>
   /** For work that cannot be awaited. @throws {OperationError} `aborted` or `computation-timeout`. */
@@ -63,6 +65,7 @@ export function createPace(options: PaceOptions): Pace {
   }
   return {
     step,
+    turn: pause,
     async run(work) {
       for (;;) {
         const next = work.next()

@@ -154,6 +154,9 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
       onRetrieve: (request) => requests.push(request),
       trace,
     })
+  const pace = createPace(ctx)
+  // Many may have waited for one translation.
+  await pace.turn()
   const library = compile()
   const definitions = await definitionsOf(ctx, library, input)
   await terminology.load()
@@ -162,6 +165,7 @@ async function evaluated(ctx: OperationContext, input: EvaluateCqlInput, options
   const retriever = { model, convert, offset, links }
   const { subject, records } = await recordsOf(ctx, input, retriever)
   const own = { subject, now: ctx.now(), offset, maxSteps: options.maxSteps ?? MAX_STEPS }
+  await pace.step()
   // Where resources must be read first, all is evaluated again, so that nothing is said twice and no step counts twice.
   const { values, failures, messages } = await records.evaluate(() => {
     const said: EvaluationMessage[] = []
