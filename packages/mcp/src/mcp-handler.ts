@@ -17,6 +17,9 @@ const SHAPE: InputShape = inputShape<McpHandlerOptions>({ ...MCP_OPTIONS, auth: 
 
 const MAX_BODY = 4 * 1024 * 1024
 
+/** A parameter of this name ends up in logs with the token: the service refuses it everywhere, and records that it came. */
+const TOKEN = 'access_token'
+
 /** A resource is some levels deep in the arguments of a tool. */
 const STRICT: StrictJsonOptions = {
   maxDepth: DEFAULT_HANDLER_LIMITS.jsonDepth + 8,
@@ -47,8 +50,9 @@ export function createMcpHandler(given: McpHandlerOptions): (request: Request) =
     // A page of another origin must not reach a service on this machine by a name of its own.
     if (origin !== null && origin !== new URL(options.baseUrl).origin) return refusal(403, 'This origin is not allowed.')
     const authorization = request.headers.get('authorization') ?? undefined
-    if (auth === 'required') {
-      const refused = await refusedToken(options, authorization)
+    const isInUrl = new URL(request.url).searchParams.has(TOKEN)
+    if (auth === 'required' || isInUrl) {
+      const refused = await refusedToken(options, authorization, isInUrl ? `?${TOKEN}` : '')
       if (refused !== undefined) return refused
     }
     if (request.method !== 'POST') return refusal(405, 'This server takes messages by POST only.', { allow: 'POST' })
@@ -118,9 +122,10 @@ function goneCaller({ signal }: Request): Promise<Response> {
 async function refusedToken(
   { handler, baseUrl }: Pick<McpServerOptions, 'handler' | 'baseUrl'>,
   authorization: string | undefined,
+  search: string,
 ): Promise<Response | undefined> {
   const headers = authorization === undefined ? {} : { authorization }
-  const response = await handler(new Request(`${baseUrl.replace(/\/$/, '')}/auth/me`, { headers }))
+  const response = await handler(new Request(`${baseUrl.replace(/\/$/, '')}/auth/me${search}`, { headers }))
   return response.ok ? undefined : response
 }
 

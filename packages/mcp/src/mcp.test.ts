@@ -326,6 +326,13 @@ describe('over HTTP', () => {
     expect(text).not.toMatch(/stack|Unexpected|token/)
   })
 
+  test.each(['required', 'off'] as const)('a token in the URL is refused by the service: auth %s', async (auth) => {
+    const { handler, baseUrl, context } = service
+    const request = new Request(`${baseUrl}/mcp?access%5Ftoken=x`, { method: 'POST', body: message('tools/list'), headers: typed() })
+    const answer = await createMcpHandler({ handler, baseUrl, context, auth })(request)
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([400, expect.stringContaining('invalid_request')])
+  })
+
   test.each(['GET', 'DELETE', 'PUT', 'HEAD'])('%s is 405', async (method) => {
     const answer = await ask({ method, headers: typed() })
     expect([answer.status, answer.headers.get('allow'), answer.headers.get('cache-control')]).toEqual([405, 'POST', 'no-store'])

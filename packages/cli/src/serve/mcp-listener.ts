@@ -19,8 +19,9 @@ export async function mcpListener(parts: McpParts): Promise<(message: IncomingMe
   const answer = createMcpHandler(parts)
   const url = new URL(`${parts.baseUrl.replace(/\/$/, '')}${MCP_PATH}`)
   return (message, response) => {
-    if (message.url?.split('?', 1)[0] !== url.pathname) return false
-    pass(message, response, (request) => answer(request), url).catch(() => response.destroy())
+    const [path, ...query] = (message.url ?? '').split('?')
+    if (path !== url.pathname) return false
+    pass(message, response, (request) => answer(request), new URL(`?${query.join('?')}`, url)).catch(() => response.destroy())
     return true
   }
 }
