@@ -297,6 +297,12 @@ describe('$validate', () => {
     expect(refused.map(({ expression }) => expression)).toEqual(['ValueSet.compose.include[0].system'])
   })
 
+  test('takes the fullUrl of an entry for its name, where examples are refused', async () => {
+    const entry = [{ fullUrl: 'http://example.org/fhir/Patient/a', resource: { ...VALID, id: 'a' } }]
+    const { findings } = await validate(ctx, { resource: { resourceType: 'Bundle', type: 'collection', entry }, refuse: ['examples'] })
+    expect(findings.filter(({ kind }) => kind === 'uri-example')).toEqual([])
+  })
+
   test('takes a profile that is not for Bundles as one for the first entry', async () => {
     const entry = [{ fullUrl: 'http://a.org/fhir/Patient/a', resource: { ...VALID, id: 'a' } }]
     const bundle = { resourceType: 'Bundle', type: 'collection', entry }

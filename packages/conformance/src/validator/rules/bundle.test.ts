@@ -331,6 +331,8 @@ test.each<readonly [type: string, reference: string, isWrong: boolean]>([
   ['collection', 'Organization/o', false],
   ['collection', 'Organization/o#name', false],
   ['collection', 'Organization?name=x', true],
+  ['collection', 'Organization?identifier=http://a.org|1', true],
+  ['transaction', 'Nothing?name=x', true],
   ['collection', '/Organization/o', true],
   ['transaction', 'Organization?name=x', false],
   ['transaction', '?name=x', true],

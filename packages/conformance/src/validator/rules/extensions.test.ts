@@ -47,7 +47,9 @@ test.each<readonly [what: string, extension: JsonObject, said: readonly string[]
   ['the url of an element that both have', { url: crossVersion('5.0', 'Patient.contact.name'), valueString: 'x' }, []],
   ['the url of an element of a type that R4 has not', { url: crossVersion('5.0', 'Transport.status'), valueCode: 'x' }, []],
   ['the url of a choice of another release', { url: crossVersion('5.0', 'Patient.deceased'), valueString: 'x' }, []],
+  ['a url with white space', { url: 'http://a.org/x y', valueString: 'x' }, ['error extension-url Patient.extension[0]']],
   ['the url of no release', { url: crossVersion('9.0', 'Patient.foo'), valueString: 'x' }, [NO_SUCH]],
+  ['the url of an element of the release of the resource', { url: crossVersion('4.0', 'Patient.name'), valueString: 'x' }, [NO_SUCH]],
   ['the url of an element that the release has not', { url: crossVersion('5.0', 'Patient.foo'), valueString: 'x' }, [NO_SUCH]],
   ['the url of an element of no type', { url: crossVersion('5.0', 'Paitent.animal'), valueString: 'x' }, [NO_SUCH]],
   [

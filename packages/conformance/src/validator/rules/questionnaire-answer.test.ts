@@ -76,6 +76,18 @@ describe('the answer to a question', () => {
       [`error answer-limit ${at}.value.ofType(Quantity)`],
     ],
     [
+      'is in units that are converted',
+      question('quantity', limit(`${SDC}sdc-questionnaire-maxQuantity`, { valueQuantity: { value: 1, ...kg } })),
+      { valueQuantity: { value: 1, system: 'http://a.org/units', code: 'x' } },
+      [`error answer-limit ${at}.value.ofType(Quantity)`],
+    ],
+    [
+      'may be in a unit that is not understood',
+      question('quantity', limit(`${SDC}sdc-questionnaire-maxQuantity`, { valueQuantity: { value: 1, ...kg } })),
+      { valueQuantity: { value: 2, system: kg.system, code: '(kg)' } },
+      [],
+    ],
+    [
       'has one of the units',
       question('quantity', limit(`${BASE}questionnaire-unitOption`, { valueCoding: { system: 'http://unitsofmeasure.org', code: 'kg' } })),
       { valueQuantity: { value: 1, ...gram } },

@@ -59,10 +59,13 @@ test('a reference to what has no errors, or to any resource, is not noted', asyn
 })
 
 test.each([
-  ['Patient', []],
-  ['Group', ['error reference Encounter.subject']],
-])('a reference to a Patient that is stated as %s', async (type, said) => {
-  const resource = encounter('Patient/p', { meta: undefined, subject: { reference: 'Patient/p', type } })
+  ['Patient/p', 'Patient', []],
+  ['Patient/p', 'Group', ['error reference Encounter.subject']],
+  ['Patient/a_b', 'Group', ['error reference Encounter.subject']],
+  ['http://a.org/fhir/Patient/p#name', 'Group', ['error reference Encounter.subject']],
+  ['Patient/p', '', []],
+])('a reference to %s that is stated as %j', async (reference, type, said) => {
+  const resource = encounter(reference, { meta: undefined, subject: { reference, type } })
   expect(await findingsOf(resource, [], /^reference/)).toEqual(said)
 })
 

@@ -139,12 +139,13 @@ function checkVersion({ run }: BundleCheck, entry: BundleEntry, { link, found }:
 }
 
 /** A relative reference is taken from the entry's fullUrl, so there must be one, and it names type and id. */
-function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
-  if (target.includes(':') || target.startsWith('#')) return undefined
+function formFault({ run, type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
+  if (ABSOLUTE.test(target) || target.startsWith('#')) return undefined
   const isSearch = target.includes('?')
   if (fullUrl === undefined && !MAY_LACK_FULL_URL.has(type) && type !== 'history' && !isSearch)
     return { text: `${quoted(target)} is a relative reference, but its entry has no fullUrl to resolve it against.`, code: 'required' }
-  if (fullUrl === undefined || RELATIVE.test(target) || (IS_EXECUTED.has(type) && SEARCH.test(target))) return undefined
+  const searched = IS_EXECUTED.has(type) ? SEARCH.exec(target)?.[1] : undefined
+  if (fullUrl === undefined || RELATIVE.test(target) || run.model.type(searched ?? '')?.kind === 'resource') return undefined
   const orSearch = IS_EXECUTED.has(type) ? ', or of a type and search parameters' : ''
   return {
     text: `${quoted(target)} must consist of a type and an id${orSearch}, as it is relative to the fullUrl of its entry.`,
@@ -153,7 +154,9 @@ function formFault({ type }: BundleCheck, { fullUrl }: BundleEntry, target: stri
 }
 
 const RELATIVE = /^[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?(?:#|$)/
-const SEARCH = /^[A-Z][A-Za-z]{1,63}\?/
+const SEARCH = /^([A-Z][A-Za-z]{1,63})\?/
+/** What begins with a scheme; a colon may also be in the query of a search. */
+const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
 /** In what is executed a reference may be conditional: the server searches for what it means. */
 const IS_EXECUTED: ReadonlySet<string> = new Set(['transaction', 'batch'])
 

@@ -47,6 +47,10 @@ function checkExtension(run: Run, node: FhirNode): void {
 }
 
 function checkAbsolute(run: Run, node: FhirNode, url: string): void {
+  if (/\s/.test(url)) {
+    run.findings.report(EXTENSION_URL, node, { text: `The url of an extension must be an absolute URL, which ${quoted(url)} is not.` })
+    return
+  }
   if (url.includes('|')) {
     const isKnown = run.definitions.profile(url.split('|', 1)[0] ?? url) !== undefined
     const text = `The url of an extension must not include a version: ${quoted(url)}.`

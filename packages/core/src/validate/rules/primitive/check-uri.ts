@@ -79,10 +79,10 @@ export const exampleUrlRule: NodeRule = {
   check: checkExampleUrl,
 }
 
-/** Refuses URLs of the hosts that are meant for examples, where examples are refused. The url of a definition need not lead anywhere else. */
+/** Refuses URLs of the hosts that are meant for examples, where examples are refused. The url of a definition, and the fullUrl of an entry, need not lead anywhere else. */
 function checkExampleUrl(run: Run, node: FhirNode): void {
   const { value, parent, slot } = node
   if (!run.policy.refuses.has('examples') || typeof value !== 'string' || !EXAMPLE.test(value)) return
-  if (slot?.name === 'url' && parent !== undefined && isCanonicalResource(parent)) return
+  if (slot?.name === 'fullUrl' || (slot?.name === 'url' && parent !== undefined && isCanonicalResource(parent))) return
   run.findings.report(URI_EXAMPLE, node, { text: `Example URLs are not allowed here (${quoted(value)}).` })
 }

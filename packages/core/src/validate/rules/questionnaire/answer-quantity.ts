@@ -56,6 +56,7 @@ function boundProblem(quantity: JsonObject, limit: unknown, { words, isBroken }:
   if (!isObject(limit)) return undefined
   const result = compareQuantity(quantity, limit)
   if (result === 'no-units') return `${shown(quantity)} cannot be compared with ${shown(limit)}: both need a system and code of the unit.`
+  if (result === 'other-system') return `${shown(quantity)} cannot be compared with ${shown(limit)}: only units of UCUM are converted.`
   if (result === 'other-kind') return `${shown(quantity)} cannot be compared with ${shown(limit)}: the units measure different things.`
   return result !== undefined && isBroken(result) ? `${shown(quantity)} is ${words}, ${shown(limit)}.` : undefined
 }
@@ -96,19 +97,22 @@ function shown(quantity: JsonObject): string {
 
 const UCUM = 'http://unitsofmeasure.org'
 
-/** How a Quantity compares to another: `no-units` when one has a unit without code, `other-kind` when the units measure different things. */
-type QuantityOrder = number | 'no-units' | 'other-kind'
+/**
+ * How a Quantity compares to another, or why it cannot: `no-units` when one has a unit without code, `other-system` when the units differ and not both are of
+ * UCUM, `other-kind` when they measure different things.
+ */
+type QuantityOrder = number | 'no-units' | 'other-system' | 'other-kind'
 
-/** Compares two Quantities: negative, zero or positive where they compare; `undefined` when they cannot be compared. */
+/** Compares two Quantities: negative, zero or positive where they compare; `undefined` where one has no value, or a unit that is not understood. */
 function compareQuantity(a: JsonObject, b: JsonObject): QuantityOrder | undefined {
   const [left, right] = [a['value'], b['value']]
   if (typeof left !== 'number' || typeof right !== 'number') return undefined
   if (!hasUnit(a) && !hasUnit(b)) return left - right
   const [unit, other] = [unitOf(a), unitOf(b)]
   if (unit === undefined || other === undefined) return 'no-units'
-  if (unit.system !== other.system) return undefined
-  if (unit.code === other.code) return left - right
-  return unit.system === UCUM ? compareMeasures({ value: left, code: unit.code }, { value: right, code: other.code }) : undefined
+  if (unit.system === other.system && unit.code === other.code) return left - right
+  if (unit.system !== UCUM || other.system !== UCUM) return 'other-system'
+  return compareMeasures({ value: left, code: unit.code }, { value: right, code: other.code })
 }
 
 interface Amount {

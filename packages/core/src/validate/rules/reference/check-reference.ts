@@ -89,9 +89,9 @@ function checkUnresolvable(run: Run, node: FhirNode): void {
 function checkStatedType(run: Run, node: FhirNode, { reference, rules }: { reference: string; rules: readonly ElementRule[] }): void {
   const stated = textOf(node, 'type')
   const say = (text: string): void => run.findings.report(REFERENCE, node, { text })
-  if (stated === undefined) return
+  if (stated === undefined || stated === '') return
   if (stated.includes(':')) return say(`The type ${quoted(stated)} of the reference must be the name of a type of resource, not a URL.`)
-  const type = resolveLocally(run, node, reference)?.type.name ?? typeIn(run, reference)
+  const type = resolveLocally(run, node, reference)?.type.name ?? typeAt(run, reference, NAMED)
   if (type !== undefined && stated !== type)
     say(`The type ${quoted(stated)} of the reference does not match the type ${type} of the target.`)
   const forbidding = rules.map(targetProfilesOf).find((canonicals) => canonicals.length > 0 && !allows(run, canonicals, stated))
@@ -106,8 +106,15 @@ function allows(run: Run, canonicals: readonly string[], stated: string): boolea
 
 const ADDRESS = /(?:^|\/)([A-Z][A-Za-z]{0,63})\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/
 
+/** An address of which only the type has its form. */
+const NAMED = /(?:^|\/)([A-Z][A-Za-z]{0,63})\/[^/\s]+(?:\/_history\/[^/\s]+)?$/
+
 /** The type of resource that the address ends with. */
 export function typeIn(run: Run, reference: string): string | undefined {
-  const name = ADDRESS.exec(reference)?.[1] ?? ''
+  return typeAt(run, reference, ADDRESS)
+}
+
+function typeAt(run: Run, reference: string, form: RegExp): string | undefined {
+  const name = form.exec(reference)?.[1] ?? ''
   return run.model.type(name)?.kind === 'resource' ? name : undefined
 }
