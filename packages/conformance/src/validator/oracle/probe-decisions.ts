@@ -30,7 +30,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[filter](${R4}/valueset-definitions.html#ValueSet.compose.include.filter): a property, an operator and a value that the code system defines; \`exists\` takes true or false, and an expression is one of FHIRPath that can be read.`,
   },
   {
-    probes: /(vs\/sys\/dispDesig|att\/mime|att\/lang|sig\/targetBad|misc\/sub|cap\/formatBad)$/,
+    probes: /(vs\/sys\/dispDesig|att\/mime|att\/lang|sig\/targetBad|misc\/sub|cap\/formatBad|contained\/refUrl)$/,
     why: `[A required binding](${R4}/terminologies.html#required) holds for languages and media types, too; theirs needs a server for them.`,
   },
   {
@@ -148,7 +148,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore): a cohort has none.`,
   },
   {
-    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj|refs\/grp|tgtRel\/(two|unk|mix))$/,
+    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj|refs\/grp|tgtRel\/(two|unk|mix)|refForm\/(subject|profiled)\/Practitioner\/1)$/,
     why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed. Theirs looks at it only with \`assumeValidRestReferences\`.`,
   },
   {

@@ -33,7 +33,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: 'The certificates of these tests have a key and nothing else, which theirs cannot read.',
     isLimit: true,
   },
-  { probes: /rule\/server: /, why: 'Theirs needs a server to know these codes.', isLimit: true },
+  { probes: /(rule\/server: |q(vs|vsu|vsc|opt)\/(open-)?choice\/ver$)/, why: 'Theirs needs a server to know these codes.', isLimit: true },
   {
     probes: /rule\/circles: /,
     why: `[include.valueSet](${R4}/valueset-definitions.html#ValueSet.compose.include.valueSet): a value set that imports itself has no codes that can be found.`,
@@ -97,7 +97,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: 'Theirs does not know the item in conditions of items, and takes one with unknown variables for false.',
     isLimit: true,
   },
-  { probes: /rule\/ids: /, why: `[Element.id](${R4}/element.html#id) has no white space.` },
+  { probes: /(rule\/ids: |ext\/\w+\/idBad$)/, why: `[Element.id](${R4}/element.html#id) has no white space.` },
   {
     probes: /rule\/contexts: /,
     why: 'Theirs does not know MetadataResource, elements below the root of a profile, and takes a release for earlier than itself.',
@@ -142,11 +142,11 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[type](${R4}/elementdefinition-definitions.html#ElementDefinition.type): an element with elements of its own, or of another one, keeps its type.`,
   },
   {
-    probes: /context\/BackboneElement\/(obsRange|qItem)$/,
+    probes: /(context|ctx\/element)\/BackboneElement\/(obsRange|qItem)$/,
     why: `[contentReference](${R4}/elementdefinition-definitions.html#ElementDefinition.contentReference): the element is of the type of the one that it refers to.`,
   },
   {
-    probes: /context\/Patient\.deceasedBoolean\/deceased$/,
+    probes: /(context\/Patient\.deceasedBoolean\/deceased|ctx\/element\/Patient\.deceasedBoolean\/deceasedB)$/,
     why: 'Theirs allows one type of a choice as a context by its name in JSON, but looks for the names of primitive types in lower case.',
     isLimit: true,
   },
@@ -221,5 +221,40 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
   {
     probes: /b\/expUnk\/Coding\/(extensible|preferred)$/,
     why: `[An extensible binding](${R4}/terminologies.html#extensible) allows other codes, and a preferred one any.`,
+  },
+  {
+    probes: /doc\/style\/urn:/,
+    why: `[A document](${R4}/documents.html#presentation) may have style sheets, to which a link of the Bundle leads.`,
+  },
+  {
+    probes: /refType\/http:\/\/hl7\.org\/fhir\/StructureDefinition\/Patient\/urn:/,
+    why: `[type](${R4}/references-definitions.html#Reference.type) of a reference is absolute for logical models only.`,
+  },
+  {
+    probes: /url\/\w+\/http:\/\/hl7\.org\/fhir\/(us\/core|tools)\//,
+    why: `[An extension](${R4}/extensibility.html#extension) that is not known is no reason to refuse a resource; R4's own examples have some of US Core, and tools that publish write theirs.`,
+  },
+  {
+    probes: /url\/in\/HTTP:/,
+    why: 'Theirs does not look for the definition of an extension inside of one whose url is in capitals.',
+    isLimit: true,
+  },
+  {
+    probes: /qq\/\w+\/(\w+\/(noValue|comparator)|noVal\/\w+)$/,
+    why: 'Theirs ends with an exception when the answer or the limit has no value, and when the answer has a comparator.',
+    isLimit: true,
+  },
+  {
+    probes: /qq\/\w+\/(kg\/bad|bad\/\w+)$/,
+    why: `[code](${R4}/datatypes-definitions.html#Quantity.code) of a Quantity that is not understood is not compared; one that UCUM lacks is a warning.`,
+  },
+  {
+    probes: /qq\/maxQuantity\/none\/none$/,
+    why: 'Theirs compares numbers without units with the minimum, but not with the maximum.',
+    isLimit: true,
+  },
+  {
+    probes: /qreq\/[a-z-]+\/minOccurs$/,
+    why: `[status](${R4}/questionnaireresponse-definitions.html#QuestionnaireResponse.status): further answers are expected while it is in progress, and not any more when it is stopped.`,
   },
 ]
