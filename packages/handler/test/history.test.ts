@@ -147,6 +147,14 @@ describe('history', () => {
     ])
   })
 
+  it('takes the time of a client that did not escape the plus of its zone', async () => {
+    const escaped = await ask('GET', '/Patient/_history?_since=2024-01-02T01:00:00%2B01:00')
+    const asWritten = await ask('GET', '/Patient/_history?_since=2024-01-02T01:00:00+01:00')
+    expect(entries(asWritten).map(brief)).toEqual(entries(escaped).map(brief))
+    expect([asWritten.status, linkTo(asWritten, 'self')]).toEqual([200, linkTo(escaped, 'self')])
+    expect((await ask('GET', '/Patient?_lastUpdated=ge2024-01-01T01:00:00+01:00')).status).toBe(200)
+  })
+
   it.each([
     ['/Patient/_history?_at=2024-01-02', ['PUT Patient/two 201 W/"1"', 'PUT Patient/one 201 W/"1"']],
     ['/_history?_at=2024-01-03T12:00:00Z', ['PUT Patient/one 200 W/"2"', 'PUT Patient/two 201 W/"1"']],

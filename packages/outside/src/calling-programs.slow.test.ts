@@ -33,6 +33,7 @@ const HAPI: readonly Expected[] = [
   ['search().count(1), loadPage().next()', '1'],
   ['search().byUrl()', '2'],
   ['history().onInstance()', '5'],
+  ['history().onServer(), since', 'true'],
   ['transaction()', '201'],
   ['validate()', 'information'],
   ['operation() $expand', '2'],

@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { withBlanks } from 'fhir-ops/internal/text'
 
 /** A request's path and query, decoded once. */
 export interface Target {
@@ -52,7 +53,7 @@ export function parseForm(text: string, limits: Pick<TargetLimits, 'queryParamet
   return pairsOf(text, limits, 'The form is not well-formed: percent-encoded UTF-8 is expected.')
 }
 
-/** Decodes a query; a plus is a blank. @throws {OperationError} as `parseTarget`. */
+/** Decodes a query; a plus is a blank, as `withBlanks` has it. @throws {OperationError} as `parseTarget`. */
 export function parseQuery(text: string, limits: Pick<TargetLimits, 'queryParameters'>): Target['query'] {
   return pairsOf(text, limits, MALFORMED)
 }
@@ -78,7 +79,7 @@ export function onlyValue(query: Target['query'], name: string): string | undefi
 }
 
 function formDecoded(text: string, malformed: string): string {
-  return decoded(text.includes('+') ? text.replaceAll('+', ' ') : text, malformed)
+  return decoded(withBlanks(text), malformed)
 }
 
 function decoded(text: string, malformed: string): string {

@@ -40,6 +40,7 @@ public class Client {
     });
     told("search().byUrl()", () -> client.search().byUrl("Observation?subject=Patient/p&_include=Observation:subject").returnBundle(Bundle.class).execute().getEntry().size());
     told("history().onInstance()", () -> client.history().onInstance(new IdType("Patient", id)).andReturnBundle(Bundle.class).execute().getEntry().size());
+    told("history().onServer(), since", () -> client.history().onServer().andReturnBundle(Bundle.class).since(new java.util.Date(0)).execute().getEntry().size() > 0);
     told("transaction()", () -> {
       Bundle bundle = new Bundle();
       bundle.setType(Bundle.BundleType.TRANSACTION);

@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../../../errors/index.js'
 import { isResourceType } from '../../../storage/index.js'
+import { withBlanks } from '../../../text/index.js'
 
 /** The parts of a query: its type and decoded parameters in order. */
 export interface QueryExpression {
@@ -46,7 +47,7 @@ function decodedPair(pair: string): readonly [string, string] {
 
 function decoded(text: string): string {
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    return decodeURIComponent(withBlanks(text))
   } catch {
     throw invalid(`${quoted(text)} is not percent-encoded correctly.`)
   }
