@@ -3,6 +3,7 @@ import { OperationError } from '../errors/index.js'
 import { rootNode, type TypeModel } from '../fhirpath/index.js'
 import { isObject, stringAt, type JsonSource } from '../json/index.js'
 import { convertUnit } from '../ucum/index.js'
+import { after, type Awaitable } from '../work/index.js'
 import { createDefinitions } from './definitions/definitions.js'
 import { baseTypesOf, type PlannedRules } from './definitions/kept-answers.js'
 import { fetchTypesOf } from './definitions/types-ahead.js'
@@ -36,11 +37,11 @@ export interface ResolvedInput {
 const MAX_WALKS = 32
 
 /**
- * What a walk over the resource finds, in document order.
+ * What a walk over the resource finds, in document order; a promise only where something has to be waited for.
  *
  * @throws {OperationError} as `validate`; `too-costly` where definitions keep requiring further definitions.
  */
-export async function findingsOf(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Promise<readonly Finding[]> {
+export function findingsOf(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Awaitable<readonly Finding[]> {
   const model = typesOf(ctx)
   const type = isObject(source.value) ? stringAt(source.value, 'resourceType') : undefined
   const planned = plannedRulesOf(ctx, model, input.rules)
@@ -54,10 +55,11 @@ export async function findingsOf(ctx: OperationContext, source: JsonSource, inpu
   })
   if (input.policy.checks === 'structure' && source.repairs.length === 0 && passesStructure(structureCheck, rootNode(model, source.value)))
     return []
-  const definitions = await createDefinitions(ctx, model)
-  const fetching = fetchTypesOf(source.value, definitions, model)
-  if (fetching !== undefined) await fetching
-  return walks(ctx, source, { ...planned, input, model, definitions, structureCheck })
+  return after(createDefinitions(ctx, model), (definitions) =>
+    after(fetchTypesOf(source.value, definitions, model), () =>
+      walks(ctx, source, { ...planned, input, model, definitions, structureCheck }),
+    ),
+  )
 }
 
 /** Settings that come with every call, such as those of the context, are read once. */
@@ -79,15 +81,16 @@ interface WalkParts extends PlannedRules {
 }
 
 /** Walks until the definitions that the walk asks for are all known. */
-async function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
-  for (let count = 0; count < MAX_WALKS; count++) {
-    const findings = await walk(ctx, source, parts)
-    if (!(await parts.definitions.settle())) return findings
-  }
-  throw new OperationError('too-costly', `The definitions that the resource needs did not resolve within ${MAX_WALKS} rounds.`)
+function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts, left = MAX_WALKS): Awaitable<readonly Finding[]> {
+  if (left === 0)
+    throw new OperationError('too-costly', `The definitions that the resource needs did not resolve within ${MAX_WALKS} rounds.`)
+  return after(walk(ctx, source, parts), (findings) => {
+    const answers = parts.definitions.settle()
+    return answers === undefined ? findings : answers.then(() => walks(ctx, source, parts, left - 1))
+  })
 }
 
-async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Promise<readonly Finding[]> {
+function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts): Awaitable<readonly Finding[]> {
   const { input, model, rules, plans, definitions, structureCheck } = parts
   const root = rootNode(model, source.value)
   const findings = createSink(ctx.limits.maxIssues, {
@@ -117,8 +120,7 @@ async function walk(ctx: OperationContext, source: JsonSource, parts: WalkParts)
   reportRepairs(run, source.repairs)
   visitNode(run, run.root, requestedRules(run, input.profiles))
   visitFirstEntry(run, input.profiles)
-  await finish()
-  return findings.findings()
+  return after(finish(), findings.findings)
 }
 
 function typesOf(ctx: OperationContext): TypeModel {

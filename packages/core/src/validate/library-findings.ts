@@ -1,5 +1,6 @@
 import type { LibraryProblem, OperationContext } from '../context/index.js'
 import { isObject, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { after, type Awaitable } from '../work/index.js'
 import { CQL_ERROR, CQL_UNCHECKED, CQL_WARNING } from './finding-kinds.js'
 import type { ResolvedInput } from './findings-of.js'
 import { findingOf, type Finding } from './run/finding.js'
@@ -10,13 +11,14 @@ import { findingOf, type Finding } from './run/finding.js'
  *
  * @throws what the checker throws.
  */
-export async function libraryFindings(ctx: OperationContext, resource: unknown, input: ResolvedInput): Promise<readonly Finding[]> {
+export function libraryFindings(ctx: OperationContext, resource: unknown, input: ResolvedInput): Awaitable<readonly Finding[]> {
   if (input.policy.checks !== 'all' || !isObject(resource) || resource['resourceType'] !== 'Library') return []
   const texts = objectsAt(resource, 'content').flatMap((content, index) => (isCql(content) ? [index] : []))
   if (texts.length === 0) return []
-  const problems = await ctx.checkLibrary?.(ctx, resource)
-  const findings = problems?.map(findingOfProblem) ?? texts.map(unchecked)
-  return findings.filter((finding) => input.suppressor?.hides(finding) !== true)
+  return after(ctx.checkLibrary?.(ctx, resource), (problems) => {
+    const findings = problems?.map(findingOfProblem) ?? texts.map(unchecked)
+    return findings.filter((finding) => input.suppressor?.hides(finding) !== true)
+  })
 }
 
 function isCql(content: JsonObject): boolean {

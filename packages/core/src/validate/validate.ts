@@ -13,6 +13,7 @@ import {
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, listOf, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { isObject, isString, readJsonSource, type JsonSource } from '../json/index.js'
+import { after, attempt, isPending, type Awaitable } from '../work/index.js'
 import { findingsOf, type ResolvedInput } from './findings-of.js'
 import { faultFinding } from './json-findings.js'
 import { libraryFindings } from './library-findings.js'
@@ -81,16 +82,23 @@ async function validated(ctx: OperationContext, input: ValidateInput): Promise<V
   const source = given instanceof Promise ? await given : given
   const resolved = resolvedInput(ctx, input, source)
   const { places, suppressor, level } = resolved
-  const reported =
-    source.fault === undefined
-      ? await findingsOf(ctx, source, resolved).catch((error: unknown) => [tooDeep(source, error)])
-      : [faultFinding(source, source.fault, places)]
-  const ofLibrary = source.fault === undefined ? await libraryFindings(ctx, source.value, resolved) : []
-  const findings = [...reported, ...ofLibrary, ...(suppressor?.expired() ?? [])]
+  const found = source.fault === undefined ? allFindings(ctx, source, resolved) : [faultFinding(source, source.fault, places)]
+  const reported = isPending(found) ? await found : found
+  const findings = [...reported, ...(suppressor?.expired() ?? [])]
   return {
     valid: findings.every((finding) => !isAtLeast('error', finding)),
     findings: findings.filter((finding) => isAtLeast(level, finding)),
   }
+}
+
+function allFindings(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Awaitable<readonly Finding[]> {
+  const reported = attempt(
+    () => findingsOf(ctx, source, input),
+    (error) => [tooDeep(source, error)],
+  )
+  return after(reported, (own) =>
+    after(libraryFindings(ctx, source.value, input), (ofLibrary) => (ofLibrary.length === 0 ? own : [...own, ...ofLibrary])),
+  )
 }
 
 /**

@@ -8,8 +8,8 @@ import { PENDING, type Pending } from '../../fhirpath/index.js'
 export interface Questions {
   /** False when too many are open, so that this one must wait for the next walk. */
   readonly note: (fetch: () => Promise<void>) => boolean
-  /** Fetches the answers to all noted questions. False when there was none. */
-  readonly settle: () => Promise<boolean>
+  /** Fetches the answers to all noted questions; `undefined` when there was none. */
+  readonly settle: () => Promise<void> | undefined
 }
 
 /**
@@ -29,17 +29,20 @@ export function createQuestions(ctx: OperationContext): Questions {
       open.push(fetch)
       return true
     },
-    async settle() {
-      if (open.length === 0) return false
+    settle() {
+      if (open.length === 0) return undefined
       const noted = open
       open = []
-      const pace = createPace(ctx)
-      for (let start = 0; start < noted.length; start += TOGETHER) {
-        await pace.step()
-        await Promise.all(noted.slice(start, start + TOGETHER).map((fetch) => fetch()))
-      }
-      return true
+      return fetchAll(ctx, noted)
     },
+  }
+}
+
+async function fetchAll(ctx: OperationContext, noted: readonly (() => Promise<void>)[]): Promise<void> {
+  const pace = createPace(ctx)
+  for (let start = 0; start < noted.length; start += TOGETHER) {
+    await pace.step()
+    await Promise.all(noted.slice(start, start + TOGETHER).map((fetch) => fetch()))
   }
 }
 
@@ -75,18 +78,19 @@ export function keptOrFetched<T>(
 ): (key: string) => T | Pending {
   let known: Map<string, Fetched<T>> | undefined
   let fetched: ((key: string) => T | Pending) | undefined
-  const fetch = async (key: string): Promise<T> => {
-    const answer = await load(key)
-    store.set(key, { answer })
-    return answer
-  }
   return (key) => {
     const before = known?.get(key)
     if (before !== undefined) return before.answer
     const found = store.get(key)
-    if (found === undefined) return (fetched ??= answers(questions, fetch))(key)
+    if (found === undefined) return (fetched ??= answers(questions, (asked: string) => loadInto(store, asked, load)))(key)
     known ??= new Map()
     known.set(key, found)
     return found.answer
   }
+}
+
+async function loadInto<T>(store: FetchedStore<T>, key: string, load: (key: string) => Promise<T>): Promise<T> {
+  const answer = await load(key)
+  store.set(key, { answer })
+  return answer
 }

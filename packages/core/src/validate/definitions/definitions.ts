@@ -5,33 +5,48 @@ import type { Explain, ExplanationStep } from '../../explain/index.js'
 import { PENDING, type Pending, type TypeModel } from '../../fhirpath/index.js'
 import { readJsonSource, type JsonSource } from '../../json/index.js'
 import { storedInstance } from '../../operation/index.js'
+import { after, type Awaitable } from '../../work/index.js'
 import type { CodeList, Definitions, StoredResources } from '../run/definitions.js'
 import { answers, createQuestions, type Questions } from './answers.js'
 import { codeFinder } from './code-lists.js'
 import { expressionCompiler } from './expressions.js'
-import { keptAnswers } from './kept-answers.js'
+import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 import { definitionFinder, profileFinder } from './profiles.js'
 
 /** Makes the definitions of one validation; what it uses of them is in the explanation, where one is asked for. */
-export async function createDefinitions(ctx: OperationContext, model: TypeModel): Promise<Definitions> {
-  return explainedDefinitions(await definitionsIn(ctx, model, createQuestions(ctx)), ctx.explain)
+export function createDefinitions(ctx: OperationContext, model: TypeModel): Awaitable<Definitions> {
+  return after(definitionsIn(ctx, model, createQuestions(ctx)), (definitions) => explainedDefinitions(definitions, ctx.explain))
 }
 
-async function definitionsIn(ctx: OperationContext, model: TypeModel, questions: Questions): Promise<Definitions> {
+function definitionsIn(ctx: OperationContext, model: TypeModel, questions: Questions): Awaitable<Definitions> {
   const { below } = ctx.content
-  const kept = await keptAnswers(ctx)
-  const own = {
+  return after(keptAnswers(ctx), (kept) => {
+    const own = finders(ctx, { model, questions, kept })
+    return below === undefined
+      ? own
+      : after(definitionsIn({ ...ctx, content: below.view }, model, questions), (lower) =>
+          withRequestDefinitions(own, below.fromRequest, lower),
+        )
+  })
+}
+
+/** What finders of definitions work with. */
+interface FinderParts {
+  readonly model: TypeModel
+  readonly questions: Questions
+  readonly kept: KeptAnswers
+}
+
+function finders(ctx: OperationContext, { model, questions, kept }: FinderParts): Definitions {
+  return {
     ...codeFinder(ctx, questions, kept),
     ...definitionFinder(ctx, questions, kept),
     ...profileFinder(ctx, questions, { kept, model }),
     ...expressionCompiler(ctx.cache, model),
     ...storedFinder(ctx, questions),
     otherRelease: (number: string) => ctx.crossVersion?.find(({ release }) => release === number),
-    settle: () => questions.settle(),
+    settle: questions.settle,
   }
-  return below === undefined
-    ? own
-    : withRequestDefinitions(own, below.fromRequest, await definitionsIn({ ...ctx, content: below.view }, model, questions))
 }
 
 /**

@@ -3,6 +3,7 @@ import type { ContentView, Kept } from '../../content/index.js'
 import type { Cache, OperationContext } from '../../context/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { SystemFamily } from '../../terminology/index.js'
+import { after, type Awaitable } from '../../work/index.js'
 import { TYPE_URL, type Profile } from '../run/element-rule.js'
 import type { CodeList } from '../run/definitions.js'
 import type { Plans, RuleBook } from '../run/run.js'
@@ -66,8 +67,11 @@ function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): Fetc
 export type { KeptAnswers }
 
 /** What is known of the content as it is now; new each time where changes of content cannot be detected. */
-export async function keptAnswers({ content }: OperationContext): Promise<KeptAnswers> {
-  const place = await content.kept?.()
+export function keptAnswers({ content }: OperationContext): Awaitable<KeptAnswers> {
+  return after(content.kept?.(), answersIn)
+}
+
+function answersIn(place: Kept | undefined): KeptAnswers {
   const known = place?.get(NAME)
   if (known instanceof KeptAnswers) return known
   const made = new KeptAnswers(place)

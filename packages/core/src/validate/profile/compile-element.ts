@@ -132,8 +132,10 @@ function profilesOf(type: JsonObject): readonly string[] {
 
 function textsAt(object: JsonObject, name: string): readonly string[] {
   const list = object[name]
-  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : []
+  return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : NO_TEXTS
 }
+
+const NO_TEXTS: readonly string[] = []
 
 /** A profile may name the value set of the units that a Quantity may have. */
 function unitBindings(element: JsonObject): readonly BindingRule[] {

@@ -231,8 +231,12 @@ function finishRule(rule: RuleDraft, source: ProfileSource, done: Set<RuleDraft>
     }
   }
   for (const slice of rule.slices) finishRule(slice, source, done)
+  if (rule.children.size === 0) rule.children = NO_CHILDREN
   rule.demands = source.demandsOf(rule)
 }
+
+/** One for the many rules without children: each map takes 200 bytes. */
+const NO_CHILDREN: RuleDraft['children'] = new Map()
 
 /** `Observation.valueQuantity` is a path of older definitions, and of short differentials, for a type slice of `Observation.value[x]`. */
 function choiceFinder(model: TypeModel): ProfileSource['choiceAt'] {

@@ -39,9 +39,9 @@ function checkResource(run: Run, node: FhirNode): void {
   if (Object.hasOwn(node.value, '_id'))
     run.findings.report(ID_EXTENSION, node, { text: 'The id of a resource must not have extensions.', at: 'id' })
   checkUrl(run, node, stringAt(node.value, 'url'))
-  checkSecurity(run, node, objectsAt(objectAt(node.value, 'meta'), 'security'))
+  if (Object.hasOwn(node.value, 'meta')) checkSecurity(run, node, objectsAt(objectAt(node.value, 'meta'), 'security'))
   checkStatus(run, node)
-  if (run.policy.validateContained) checkContained(run, node)
+  if (run.policy.validateContained && Object.hasOwn(node.value, 'contained')) checkContained(run, node)
 }
 
 function checkSecurity(run: Run, node: FhirNode, labels: readonly JsonObject[]): void {

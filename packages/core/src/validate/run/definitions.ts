@@ -23,8 +23,8 @@ export interface Definitions extends CodeDefinitions, ResourceDefinitions, Store
   readonly pattern: (pattern: string) => LinearRegex | undefined
   /** A release other than R4 by its number, `5.0`; `undefined` where its elements are not known. */
   readonly otherRelease: (release: string) => OtherRelease | undefined
-  /** Fetches what the walk asked for. False when it had all that it needed. */
-  readonly settle: () => Promise<boolean>
+  /** Fetches what the walk asked for; `undefined` when it had all that it needed. */
+  readonly settle: () => Promise<void> | undefined
 }
 
 /** Definitions that rules read as they are. */

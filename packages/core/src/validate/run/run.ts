@@ -109,12 +109,13 @@ export interface PlannedMember {
 
 /** A check of a value's JSON alone, which shows of most values that there is nothing to report. */
 export interface QuickCheck {
-  readonly type: TypeDefinition
+  /** The member that it is of. */
+  readonly slot: ElementSlot
   /** How often the element may be there. */
   readonly min: number
   readonly max: number
   /** Whether the rules on types have anything to check. */
-  readonly whens: readonly ReturnType<NonNullable<NodeRule['when']>>[]
+  readonly whens: readonly WhenTest[]
   /** What the rules on ElementDefinitions demand. */
   readonly demands: readonly MetTest[]
   /** The form of a primitive value. */
@@ -141,6 +142,9 @@ export interface QuickCheckState {
   readonly failed: Set<object>
 }
 
+/** Whether there is anything to check in a value. */
+export type WhenTest = (value: unknown, run: Run) => boolean
+
 /** A rule on nodes of some types, beyond what their ElementDefinitions say. */
 export interface NodeRule {
   /** Names of types, of resources too. It holds for types that derive from them: `uri` includes `canonical`, `Resource` every resource. */
@@ -149,9 +153,10 @@ export interface NodeRule {
   readonly finds: readonly FindingDefinition[]
   /**
    * Makes, once for each place, the test whether there is anything to check in a value. It is asked of JSON values before a node is made for them,
-   * so that most need none; the node around the value, which may be some levels up, is `run.quickCheck.within`. A rule without it checks every value.
+   * so that most need none; the node around the value, which may be some levels up, is `run.quickCheck.within`. `undefined` for a place where there is
+   * nothing to check in any value. A rule without it checks every value.
    */
-  readonly when?: (at: QuickCheckPlace) => (value: unknown, run: Run) => boolean
+  readonly when?: (at: QuickCheckPlace) => WhenTest | undefined
   /** Instead of `when`, the name in JSON of the member without which there is nothing to check in a value. */
   readonly needs?: string
   /** @param rules The ElementDefinitions of the node. */
@@ -180,8 +185,10 @@ export interface DemandRule {
   readonly finds: readonly FindingDefinition[]
   /** Whether an ElementDefinition says anything of the kind. Asked once, when its profile is compiled. */
   readonly appliesTo: (rule: Omit<ElementRule, 'demands'>, model: TypeModel) => boolean
-  /** Makes the test for values of a type, once for each place. A rule without it is checked on nodes only. */
-  readonly metTest?: (rule: ElementRule, type: TypeDefinition) => MetTest
+  /**
+   * Makes the test for values of a type, once for each place; `undefined` where all values pass. A rule without it is checked on nodes only.
+   */
+  readonly metTest?: (rule: ElementRule, type: TypeDefinition) => MetTest | undefined
   /** Makes the check of nodes of a type by the ElementDefinitions that say something of the kind, once for each place. */
   readonly checkBy: (rules: readonly ElementRule[], type: TypeDefinition) => NodeCheck
 }

@@ -24,8 +24,8 @@ export type Task = () => Work<void> | Promise<void> | void
 /** The scheduler of one walk. */
 export interface WalkScheduler {
   readonly scheduler: Scheduler
-  /** Does what was scheduled, and what that schedules. */
-  readonly finish: () => Promise<void>
+  /** Does what was scheduled, and what that schedules. A promise only where it is not done at once. */
+  readonly finish: () => Promise<void> | undefined
 }
 
 const STEPS_BETWEEN_CHECKS = 256
@@ -59,6 +59,9 @@ export function createScheduler(pace: Pace, findings: FindingSink): WalkSchedule
     const work = task()
     return work === undefined ? turn() : ('next' in work ? run(work) : work).then(turn)
   }
+  let begun = 0
+  let begunLast = 0
+  const next = (): PlacedTask | undefined => (begun < tasks.length ? tasks[begun++] : lastTasks[begunLast++])
   const into =
     (list: PlacedTask[]) =>
     (task: Task): void => {
@@ -74,13 +77,20 @@ export function createScheduler(pace: Pace, findings: FindingSink): WalkSchedule
       run,
       isDue: () => steps > STEPS_IN_ONE_GO,
     },
-    finish: async () => {
-      for (const list of [tasks, lastTasks]) {
-        for (const task of list) {
-          const rest = task()
-          if (rest !== undefined) await rest
-        }
+    finish: () => {
+      for (let task = next(); task !== undefined; task = next()) {
+        const rest = task()
+        if (rest !== undefined) return finishAfter(rest, next)
       }
+      return undefined
     },
+  }
+}
+
+async function finishAfter(rest: Promise<void>, next: () => PlacedTask | undefined): Promise<void> {
+  await rest
+  for (let task = next(); task !== undefined; task = next()) {
+    const more = task()
+    if (more !== undefined) await more
   }
 }

@@ -5,14 +5,17 @@ import { isNested, type NodeCheck, type Plan, type PlannedMember, type Plans, ty
 /** Most lists of rules that are kept. There are more only where resources keep claiming profiles in new combinations. */
 const MAX_LISTS = 50_000
 
-/** A list of rules with what is known about it. Lists that begin alike share their beginning, so that equal ones are found again. */
+/**
+ * A list of rules with what is known about it. Lists that begin alike share their beginning, so that equal ones are found again. There are as many as
+ * places, so that each has only the maps that it needs.
+ */
 interface RuleList {
   readonly rules: readonly ElementRule[]
-  readonly next: WeakMap<ElementRule, RuleList>
-  readonly plans: Map<TypeDefinition, Plan>
+  next?: WeakMap<ElementRule, RuleList>
+  plans?: Map<TypeDefinition, Plan>
   /** By the rules of a node's place alone: with those of its type, and without. */
-  readonly typed: Map<TypeDefinition, Plan>
-  readonly untyped: Map<TypeDefinition, Plan>
+  typed?: Map<TypeDefinition, Plan>
+  untyped?: Map<TypeDefinition, Plan>
   /** True when a type among them has profiles, of which the node decides. */
   readonly hasProfiles: boolean
 }
@@ -24,10 +27,10 @@ export function createPlans(book: RuleBook): Plans {
   const listFor = (rules: readonly ElementRule[]): RuleList => {
     let list = empty
     for (const rule of rules) {
-      let next = list.next.get(rule)
+      let next = list.next?.get(rule)
       if (next === undefined) {
         next = listOf([...list.rules, rule])
-        list.next.set(rule, next)
+        ;(list.next ??= new WeakMap()).set(rule, next)
         count++
       }
       list = next
@@ -39,23 +42,24 @@ export function createPlans(book: RuleBook): Plans {
     return list
   }
   const planIn = (list: RuleList, type: TypeDefinition): Plan => {
-    const known = list.plans.get(type)
+    const known = list.plans?.get(type)
     if (known !== undefined) return known
     const made = planOf(type, list.rules, book)
-    list.plans.set(type, made)
+    ;(list.plans ??= new Map()).set(type, made)
     return made
   }
   return {
     of: (type, rules) => planIn(listFor(rules), type),
     at: (run, type, rules) => {
       const list = listFor(rules)
-      const known = (run.checksTypes ? list.typed : list.untyped).get(type)
+      const known = (run.checksTypes ? list.typed : list.untyped)?.get(type)
       if (known !== undefined) return known
       if (list.hasProfiles || (run.checksTypes && (type.kind === 'resource' || type.name === 'Extension'))) return undefined
       const base = run.checksTypes && !isNested(type) ? run.definitions.baseType(type.name) : undefined
       if (base === PENDING) return undefined
       const plan = planIn(base === undefined ? list : listFor([...rules, base.root]), type)
-      ;(run.checksTypes ? list.typed : list.untyped).set(type, plan)
+      if (run.checksTypes) (list.typed ??= new Map()).set(type, plan)
+      else (list.untyped ??= new Map()).set(type, plan)
       return plan
     },
   }
@@ -63,17 +67,20 @@ export function createPlans(book: RuleBook): Plans {
 
 function listOf(rules: readonly ElementRule[]): RuleList {
   const hasProfiles = rules.some(({ types }) => types.some(({ profiles }) => profiles.length > 0))
-  return { rules, next: new WeakMap(), plans: new Map(), typed: new Map(), untyped: new Map(), hasProfiles }
+  return { rules, hasProfiles }
 }
 
 function planOf(type: TypeDefinition, rules: readonly ElementRule[], book: RuleBook): Plan {
   const members = new Map<string, PlannedMember>()
-  const requiredNames = new Set(rules.flatMap(({ required }) => required.map(({ name }) => name)).filter((name) => type.elements.has(name)))
-  const neededNames = new Set(book.onType(type.name).flatMap(({ needs }) => needs ?? []))
   const member = (name: string): PlannedMember | undefined => {
     const slot = type.members.get(name)
     if (slot === undefined) return undefined
-    const made = { slot, rules: rulesFor(slot, rules), isRequired: requiredNames.has(slot.name), isNeeded: neededNames.has(name) }
+    const made = {
+      slot,
+      rules: rulesFor(slot, rules),
+      isRequired: rules.some(({ required }) => required.some((needed) => needed.name === slot.name)),
+      isNeeded: book.onType(type.name).some(({ needs }) => needs === name),
+    }
     members.set(name, made)
     return made
   }
@@ -82,7 +89,8 @@ function planOf(type: TypeDefinition, rules: readonly ElementRule[], book: RuleB
     rules,
     demands: demandsOf(type, rules, book),
     required: rules.flatMap((rule) => rule.required.flatMap((needed) => requiredMember(type, needed))),
-    requiredElements: requiredNames.size,
+    requiredElements: new Set(rules.flatMap(({ required }) => required.map(({ name }) => name)).filter((name) => type.elements.has(name)))
+      .size,
     members,
     member: (name) => members.get(name) ?? member(name),
   }

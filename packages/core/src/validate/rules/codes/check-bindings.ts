@@ -39,8 +39,8 @@ const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
 const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'url', 'canonical'])
 
 /** The test that none of the value sets to which a rule binds a code, or the codes of a concept, is known to lack it. */
-function inAllTest(rule: ElementRule, type: TypeDefinition): MetTest {
-  if (type.kind === 'primitive' && !CODED_PRIMITIVES.has(type.name)) return () => true
+function inAllTest(rule: ElementRule, type: TypeDefinition): MetTest | undefined {
+  if (type.kind === 'primitive' && !CODED_PRIMITIVES.has(type.name)) return undefined
   const bound = rule.bindings.map((binding) => ({
     valueSet: binding.valueSet,
     isExample: binding.strength === 'example',

@@ -17,10 +17,8 @@ const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
 export const terminologyStatusRule: NodeRule = {
   on: ['CodeableConcept', 'Coding'],
   finds: [TERMINOLOGY_STATUS],
-  when: ({ parent, rules }) => {
-    const isCoding = parent.name === 'CodeableConcept'
-    return (value, run) => !isCoding && isObject(value) && hasNotes(run, value, rules)
-  },
+  when: ({ parent, rules }) =>
+    parent.name === 'CodeableConcept' ? undefined : (value, run) => isObject(value) && hasNotes(run, value, rules),
   check: checkStatus,
 }
 
@@ -30,7 +28,7 @@ export const outdatedValueSetRule: NodeRule = {
   finds: [TERMINOLOGY_STATUS],
   when: ({ rules }) => {
     const stated = rules.filter(isOfProfile)
-    return stated.length === 0 ? () => false : (_, run) => outdatedLists(run, stated).length > 0
+    return stated.length === 0 ? undefined : (_, run) => outdatedLists(run, stated).length > 0
   },
   check: (run, node, rules) => {
     for (const note of outdatedLists(run, rules.filter(isOfProfile))) report(run, node, note)

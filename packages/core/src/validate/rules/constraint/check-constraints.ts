@@ -1,8 +1,9 @@
 import { OperationError } from '../../../errors/index.js'
 import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/index.js'
-import { isObject } from '../../../json/index.js'
+import { isObject, type JsonObject } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule, JsonTest } from '../../run/element-rule.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
+import { dependenceOf, isAsked, membersAsked, type Dependence } from './dependence.js'
 import { expressionContext } from './expression-context.js'
 import { INVARIANT } from './invariant.js'
 import { NATIVE_CONSTRAINTS, SURELY_MET, type NativeConstraint } from './native.js'
@@ -12,13 +13,21 @@ export const constraintRule: DemandRule = {
   name: 'constraint',
   finds: [INVARIANT],
   appliesTo: ({ constraints }) => constraints.length > 0,
-  metTest: ({ constraints }, type) => allOf(constraints.map((constraint) => surelyMet(constraint, type))),
+  metTest: ({ constraints }, type) => allMet(constraints, type),
   checkBy: checkFor,
 }
 
-function allOf(tests: readonly MetTest[]): MetTest {
+/** Few are tested faster than it is found out which of them have to be. */
+const FEW = 2
+
+/** Tests whether all constraints are certainly met, or are best practice that is not checked. */
+function allMet(constraints: readonly ConstraintRule[], type: TypeDefinition): MetTest {
+  const all = constraints.map((constraint, index) => ({ constraint, index, test: testOf(constraint, type) }))
+  let dependence: Dependence | undefined
   return (value, run) => {
-    for (const test of tests) if (!test(value, run)) return false
+    const asked = all.length > FEW && isObject(value) ? membersAsked(value, (dependence ??= dependenceIn(all, run))) : undefined
+    for (const { constraint, index, test } of all)
+      if (isAsked(asked, index) && !isLeftOut(run, constraint) && test(value, run) !== true) return false
     return true
   }
 }
@@ -33,12 +42,13 @@ function testOf({ expression, onJson }: ConstraintRule, type: TypeDefinition): C
   return (value, { definitions }) => (isObject(value) ? (test ??= onJson(type, definitions.expression))(value) : undefined)
 }
 
-/** Tests whether a constraint is certainly met, or is best practice that is not checked. */
-function surelyMet(constraint: ConstraintRule, type: TypeDefinition): MetTest {
-  const test = testOf(constraint, type)
-  return constraint.isBestPractice
-    ? (value, run) => isLeftOut(run, constraint) || test(value, run) === true
-    : (value, run) => test(value, run) === true
+function dependenceIn(all: readonly { readonly test: ConstraintTest }[], run: Run): Dependence {
+  const tests = all.map(
+    ({ test }) =>
+      (value: JsonObject) =>
+        test(value, run),
+  )
+  return dependenceOf(tests)
 }
 
 /** Best practice that is not checked. */
@@ -49,21 +59,25 @@ function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
 /** Makes the check of the invariants of rules on nodes of a type, each once however many profiles repeat it. */
 function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeCheck {
   const seen = new Set<string>()
-  const all = rules.flatMap((rule): readonly PlannedConstraint[] => {
+  const once = rules.flatMap((rule) => {
     const own = rule.constraints.filter(({ expression }) => !seen.has(expression))
     for (const { expression } of own) seen.add(expression)
-    return own.map((constraint) => ({
-      constraint,
-      rule,
-      test: testOf(constraint, type),
-      native: NATIVE_CONSTRAINTS.get(constraint.expression),
-    }))
+    return own.map((constraint) => ({ constraint, rule }))
   })
+  const all = once.map((one, index): PlannedConstraint => ({
+    ...one,
+    index,
+    test: testOf(one.constraint, type),
+    native: NATIVE_CONSTRAINTS.get(one.constraint.expression),
+  }))
+  let dependence: Dependence | undefined
   return (run, node) => {
-    const json = isObject(node.value) && type.kind !== 'primitive' ? node.value : undefined
+    const json = jsonOf(node)
+    const asked = json === undefined ? undefined : membersAsked(json, (dependence ??= dependenceIn(all, run)))
     let isApart: boolean | undefined
     for (const one of all) {
-      const onJson = isLeftOut(run, one.constraint) || (json === undefined ? undefined : one.test(json, run))
+      if (!isAsked(asked, one.index) || isLeftOut(run, one.constraint)) continue
+      const onJson = json === undefined ? undefined : one.test(json, run)
       if (onJson === true) continue
       const isMet = one.native?.(run, node) ?? onJson
       if (isMet === true) continue
@@ -74,7 +88,12 @@ function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeChec
   }
 }
 
+function jsonOf({ value, type }: FhirNode): JsonObject | undefined {
+  return isObject(value) && type.kind !== 'primitive' ? value : undefined
+}
+
 interface PlannedConstraint extends Invariant {
+  readonly index: number
   /** Spares the evaluation for nodes that are JSON objects. */
   readonly test: ConstraintTest
   /** Decides instead of the expression. */

@@ -18,7 +18,7 @@ export const canonicalRule: NodeRule = {
   finds: [CANONICAL_TYPE],
   when: ({ rules }) => {
     const allowed = allowedTypes(rules)
-    return (value, run) => typeof value === 'string' && otherType(run, value, allowed) !== undefined
+    return allowed && ((value, run) => typeof value === 'string' && otherType(run, value, allowed) !== undefined)
   },
   check: checkCanonical,
 }

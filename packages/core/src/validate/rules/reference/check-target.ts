@@ -27,8 +27,8 @@ export const targetRule: DemandRule = {
 }
 
 /** Whether a Reference, if it is one, leads to nothing that is validated or read as well, and names a type that the rule allows, or none. */
-function surelyAllowed(rule: ElementRule, { name }: TypeDefinition): MetTest {
-  if (name !== 'Reference') return () => true
+function surelyAllowed(rule: ElementRule, { name }: TypeDefinition): MetTest | undefined {
+  if (name !== 'Reference') return undefined
   const canonicals = targetProfilesOf(rule)
   const isAnywhere = aggregationOf(rule).length === 0
   const known = new Map<TypeDefinition, boolean>()

@@ -56,7 +56,7 @@ export const neededValueRule: DemandRule = {
   name: 'value',
   finds: [VALUE_MISSING],
   appliesTo: ({ value }) => value.alternatives !== undefined,
-  metTest: () => () => true,
+  metTest: () => undefined,
   checkBy: (rules) => (run, node) => checkValued(run, node, rules),
 }
 
