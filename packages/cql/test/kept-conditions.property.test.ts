@@ -43,6 +43,9 @@ const MORE = [
   `([Encounter] E let begin: start of E.period where E.period during "Measurement Period" return begin)`,
   `([Encounter] E with [Condition] C such that C.recordedDate same or after start of E.period where E.period during "Measurement Period")`,
   `([Encounter] E where E.period during "Measurement Period" return E.status.value sort desc)`,
+  `([Encounter] E return all Tuple { status: E.status.value, isIn: E.period during "Measurement Period" })`,
+  `([Encounter] E where start of E.period < Now() return all start of E.period)`,
+  `(from [Encounter] E, [Condition] C return all Tuple { status: E.status.value, alike: E.id.value = C.id.value, on: C.recordedDate.value })`,
 ]
 const LIBRARY = `${TEXT.replace('context Patient', 'parameter "Cutoff" Interval<DateTime>\nparameter "Last day" DateTime\ncontext Patient')}
 ${[...DEFINITIONS, ...MORE].map((list, n) => `define "Count ${n}": Count(${list})\ndefine "Some ${n}": exists ${list}`).join('\n')}

@@ -23,8 +23,8 @@ const MEASURES: readonly (readonly [string, JsonObject, readonly string[]])[] = 
 
 /**
  * Patients a second of measures in CQL, from storages with 147 resources for each patient, and next to them the JavaScript engines from Bundles in
- * memory. The first evaluation after the load is cold, the second reads everything again; warm is one of another period over a population that is
- * kept; live is a live measure, evaluated again after one patient got a resource.
+ * memory. The first evaluation after the load is cold, the second reads everything again; warm is the middle one of 15 over a population that
+ * is kept, each of another year; live is a live measure, evaluated again after one patient got a resource.
  *
  * `MEASURE_PATIENTS` says how many patients (default 2,000; several with commas), `MEASURE_STORAGES` which storages (default all); the peers evaluate
  * 200. Counts of the first 200 must agree.
@@ -83,7 +83,10 @@ interface Timed {
   readonly write: (resource: JsonObject) => Promise<void>
 }
 
-const YEAR_BEFORE = { periodStart: '2014-01-01', periodEnd: '2014-12-31' }
+const YEARS = [2013, 2014, 2015, 2016].map((year) => ({ periodStart: `${year}-01-01`, periodEnd: `${year}-12-31` }))
+/** The first ones read the population, and show the engine which code to compile. */
+const BEFORE_WARM = 12
+const WARM = 15
 const KEEP_BYTES = 8 * 1024 ** 3
 
 /** Patients a second: cold, again, warm and live, and what was counted. */
@@ -99,10 +102,8 @@ async function timings({ ctx, patients, write }: Timed, measure: string): Promis
   }
   await timed(() => evaluateMeasure(ctx, input, options))
   await timed(() => evaluateMeasure(ctx, input, options))
-  // The first one reads the population, some more show what the engine takes when its code is compiled.
   const keeping = { languages: [cqlLanguage({ keepBytes: KEEP_BYTES })] }
-  for (let time = 0; time < 5; time++) await evaluateMeasure(ctx, { ...input, ...YEAR_BEFORE }, keeping)
-  await timed(() => evaluateMeasure(ctx, input, keeping))
+  perSecond.push(await warm(patients, (year) => evaluateMeasure(ctx, { ...input, ...year }, keeping)))
   const live = createLiveMeasure(ctx, input, { ...options, settlingMs: 0 })
   for (const changed of [recordOf(0), recordOf(1)]) {
     await live.evaluate()
@@ -110,6 +111,20 @@ async function timings({ ctx, patients, write }: Timed, measure: string): Promis
   }
   await timed(() => live.evaluate())
   return [...perSecond, (last?.groups ?? []).flatMap(({ populations }) => populations.map(({ count }) => count)).join(' ')]
+}
+
+/** Patients a second in the middle one of several evaluations, each of another year than the one before. */
+async function warm(patients: number, evaluate: (year: (typeof YEARS)[number]) => Promise<unknown>): Promise<string> {
+  const times: number[] = []
+  for (let time = 0; time < BEFORE_WARM + WARM; time++) {
+    const year = YEARS[time % YEARS.length]
+    if (year === undefined) continue
+    const began = performance.now()
+    await evaluate(year)
+    if (time >= BEFORE_WARM) times.push(performance.now() - began)
+  }
+  const middle = times.toSorted((a, b) => a - b)[WARM >> 1] ?? Number.NaN
+  return ((patients * 1_000) / middle).toFixed(0)
 }
 
 function resources(all: readonly JsonObject[]): Parameters<typeof fill>[2] {

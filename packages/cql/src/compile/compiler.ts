@@ -23,10 +23,20 @@ export interface Evaluation {
    * known. Absent where no retrieve is known.
    */
   readonly sift?: ((request: RetrieveRequest, meets: Meets) => readonly FhirElement[] | undefined) | undefined
+  /** Values that follow from one resource alone, of resources that are kept; absent where none are. */
+  readonly keptValues?: KeptValues | undefined
   /** Receives what `Message` says. */
   readonly onMessage: (message: EvaluationMessage) => void
   /** Counts work; throws when the limit is reached. */
   readonly spend: (steps: number) => void
+}
+
+/** Values that follow from one resource alone, kept with resources that are: for all evaluations that look at them, whatever the period is. */
+export interface KeptValues {
+  /** Where the values of an expression are among those of a resource. */
+  placeOf(expression: ElmNode): number
+  /** Keeps a value where there is room for it. */
+  keep(values: (Value | undefined)[], place: number, value: Value): void
 }
 
 /** Whether a resource meets a condition. */
@@ -172,6 +182,8 @@ export interface References {
   invoke(node: ElmNode, operands: readonly Compute[]): Compute
   /** Whether a call is one of FHIRHelpers. */
   isHelper(node: ElmNode): boolean
+  /** Whether a reference is to the subject of the context. */
+  isSubject(node: ElmNode): boolean
   code(node: ElmNode): Value
   /** A code that is written where it is used, with a reference to its system. */
   inlineCode(node: ElmNode): Code

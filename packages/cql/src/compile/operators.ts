@@ -53,7 +53,8 @@ export function binary(compute: (left: Value, right: Value, compiler: Compiler, 
   return (node, scope, compiler) => {
     const [left, right] = twoOperands(node, scope, compiler)
     return (evaluation) => {
-      const [a, b] = [left(evaluation), right(evaluation)]
+      const a = left(evaluation)
+      const b = right(evaluation)
       evaluation.spend(sizeOf(a) + sizeOf(b))
       return a === null || b === null ? null : compute(a, b, compiler, node)
     }

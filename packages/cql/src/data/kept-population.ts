@@ -120,10 +120,19 @@ function populationOn({ subjects, types, views }: Shelf): KeptPopulation {
   return { subjects, places: new Map(types.slice(1).map(({ type }, place) => [type, place])), views }
 }
 
-/** What retrieves find can be found again. */
+/** What retrieves find can be found again, and what follows from a resource. Evaluations that are under way go on with theirs. */
 function forgetViews(shelf: Shelf): void {
-  for (const { views } of shelf.subjects) views.length = 0
+  shelf.subjects = shelf.subjects.map(({ subject, resources, ...kept }) => ({
+    ...kept,
+    subject: withoutValues(subject),
+    resources: resources.map((all) => all.map(withoutValues)),
+    views: [],
+  }))
   shelf.views = createKeptViews()
+}
+
+function withoutValues(element: FhirElement): FhirElement {
+  return { ...element, values: [] }
 }
 
 function empty(shelf: Shelf): void {

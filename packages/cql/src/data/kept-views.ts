@@ -1,6 +1,9 @@
-import type { NarrowingProof, Meets, Narrowing, RetrieveRequest } from '../compile/compiler.js'
+import type { KeptValues, NarrowingProof, Meets, Narrowing, RetrieveRequest } from '../compile/compiler.js'
+import type { ElmNode } from '../elm/node.js'
 import { memberOf } from '../model/property.js'
 import { DAY, parseDateTime, type Temporal } from '../values/temporal.js'
+import { bytesOfValue } from '../values/size.js'
+import type { UnitConversion } from '../values/units.js'
 import type { FhirElement } from '../values/value.js'
 import type { KeptSubject, KeptView } from './kept-subject.js'
 import { selected, type RetrieverOptions } from './retrieve.js'
@@ -12,6 +15,8 @@ export type KeptRetrieve = (subject: KeptSubject, resources: readonly FhirElemen
 export interface KeptViews {
   /** `undefined` for a retrieve whose codes only its evaluation shows. */
   retrieve(request: RetrieveRequest, options: RetrieverOptions): KeptRetrieve | undefined
+  /** The values that follow from one resource alone, as far as units are converted in this way. */
+  values(convert: UnitConversion): KeptValues
   /** How much memory the views take, by an estimate. Those of subjects that are kept no longer count until all are forgotten. */
   bytes(): number
   /** How much they may take from now on; what is beyond is made each time. */
@@ -25,7 +30,7 @@ const CHARACTER_BYTES = 2
 /** Begins the views of a population, whose subjects have none. */
 export function createKeptViews(): KeptViews {
   const places = new Map<string, number>()
-  const room = { used: 0, most: Infinity }
+  const room: Room = { used: 0, most: Infinity }
   const placeOf = (key: string): number => {
     const place = places.get(key) ?? places.size
     if (place === places.size) room.used += key.length * CHARACTER_BYTES
@@ -39,7 +44,14 @@ export function createKeptViews(): KeptViews {
     views[place] = view
     return view
   }
+  const stores = new WeakMap<UnitConversion, KeptValues>()
+  let expressions = 0
   return {
+    values: (convert) => {
+      const store = stores.get(convert) ?? createKeptValues(room, () => expressions++)
+      stores.set(convert, store)
+      return store
+    },
     bytes: () => room.used,
     limit: (bytes) => {
       room.most = bytes
@@ -55,6 +67,29 @@ export function createKeptViews(): KeptViews {
         const found = within(view, bounds, meets)
         return request.dateRange === null ? found : selected(found, { ...request, codes: undefined }, options)
       }
+    },
+  }
+}
+
+/** Bytes of memory. */
+interface Room {
+  used: number
+  most: number
+}
+
+function createKeptValues(room: Room, newPlace: () => number): KeptValues {
+  const places = new WeakMap<ElmNode, number>()
+  return {
+    placeOf: (expression) => {
+      const place = places.get(expression) ?? newPlace()
+      places.set(expression, place)
+      return place
+    },
+    keep: (values, place, value) => {
+      const bytes = bytesOfValue(value)
+      if (room.used + bytes > room.most) return
+      room.used += bytes
+      values[place] = value
     },
   }
 }
@@ -169,7 +204,9 @@ function within({ found, starts, ends }: KeptView, { from, to, enough }: Bounds,
   const { startFrom, startTo, endFrom, endTo } = enough
   const inside: FhirElement[] = []
   for (let at = 0; at < found.length; at++) {
-    const [resource, start = Number.NaN, end = Number.NaN] = [found[at], starts[at], ends[at]]
+    const resource = found[at]
+    const start = starts[at] ?? Number.NaN
+    const end = ends[at] ?? Number.NaN
     if (resource === undefined || end < from || start > to) continue
     const isEnough = start >= startFrom && start <= startTo && end >= endFrom && end <= endTo
     if (meets === undefined || isEnough || meets(resource)) inside.push(resource)

@@ -24,6 +24,7 @@ export interface Records {
   readonly retrieve: (request: RetrieveRequest) => readonly FhirElement[]
   /** As in an evaluation; absent where nothing is known of resources beforehand. */
   readonly sift?: Evaluation['sift']
+  readonly keptValues?: Evaluation['keptValues']
   /**
    * Evaluates. What is needed is read when a retrieve asks for it, so an evaluation that needs no more ends early; definitions that were
    * already evaluated are not evaluated again.

@@ -63,12 +63,12 @@ export function includesNames(names: ReadNames, asked: ReadNames): boolean {
   return names === 'all' || (asked !== 'all' && asked.isSubsetOf(names))
 }
 
-/** The members of a resource that may be read, in an object of its own. */
+/** The members of a resource that may be read, in an object of its own, with which values are kept. */
 export function trimmedElement({ kind, type, json }: FhirElement, names: ReadNames): FhirElement {
-  if (names === 'all' || !isNode(json)) return { kind, type, json }
+  if (names === 'all' || !isNode(json)) return { kind, type, json, values: [] }
   const trimmed: Record<string, unknown> = Object.assign(new TrimmedResource())
   for (const [member, value] of Object.entries(json)) if (isRead(type, member, names)) trimmed[member] = value
-  return { kind, type, json: trimmed }
+  return { kind, type, json: trimmed, values: [] }
 }
 
 /** A choice is read by the name that all of its members have in common, what is next to a primitive by that of the primitive. */

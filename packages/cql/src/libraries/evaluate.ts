@@ -27,7 +27,7 @@ const MAX_STEPS = 10_000_000
 
 /** Makes the evaluation of one subject, which keeps the value of each definition. */
 export function createEvaluation({ subject, retrieve, now, ...options }: EvaluationOptions): Evaluation {
-  return createEvaluations({ ...options, now: () => now })(subject, retrieve)
+  return createEvaluations({ ...options, now: () => now })({ subject, retrieve })
 }
 
 /** What is the same for all subjects that are evaluated one after the other. */
@@ -36,7 +36,11 @@ export interface EvaluationsOptions extends Omit<EvaluationOptions, 'now' | 'ret
   readonly now: () => Date
 }
 
-type Own = Pick<EvaluationOptions, 'retrieve' | 'subject'> & Pick<Evaluation, 'sift'>
+/** What is known of one subject. */
+interface Own extends Pick<Evaluation, 'keptValues' | 'sift'> {
+  readonly subject: EvaluationOptions['subject']
+  readonly retrieve: EvaluationOptions['retrieve'] | undefined
+}
 
 /**
  * Begins the evaluation of one subject after the other. It is one object that is used again for the next subject, so it must not be kept. What is
@@ -48,7 +52,7 @@ export function createEvaluations({
   onMessage = () => undefined,
   onNow,
   maxSteps = MAX_STEPS,
-}: EvaluationsOptions): (subject: Own['subject'], retrieve: Own['retrieve'], sift?: Own['sift']) => Evaluation {
+}: EvaluationsOptions): (own: Own) => Evaluation {
   let steps = 0
   let ended: OperationError | undefined
   let moment: Temporal | undefined
@@ -63,13 +67,14 @@ export function createEvaluations({
     offset,
     retrieve: nothing,
     sift: undefined,
+    keptValues: undefined,
     onMessage,
     spend: (count) => {
       steps += count
       if (steps > maxSteps) throw (ended ??= failedEvaluation(`The evaluation of one subject took more than ${maxSteps} steps.`))
     },
   }
-  return (subject, retrieve, sift) => {
+  return ({ subject, retrieve, sift, keptValues }) => {
     steps = 0
     ended = undefined
     moment = undefined
@@ -78,6 +83,7 @@ export function createEvaluations({
     evaluation.subject = subject ?? null
     evaluation.retrieve = retrieve ?? nothing
     evaluation.sift = sift
+    evaluation.keptValues = keptValues
     return evaluation
   }
 }

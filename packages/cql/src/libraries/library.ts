@@ -2,6 +2,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { Compiler, Compute, References, Scope } from '../compile/compiler.js'
 import { forEachItem } from '../compile/operators.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
+import { createSettled, keptValue, type ExpressionPlace } from '../compile/settled.js'
 import { definitionsIn, definitionsNamed, identifierOf, isFunction, isHelperCall, parameterNames } from '../elm/library.js'
 import { MAX_DEPTH, nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
@@ -62,6 +63,8 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
     nodes: 0,
     context: options.subjectType ?? 'Patient',
     constants,
+    settled: createSettled(),
+    isSettled: false,
     compile: (own, node, scope) => compiledIn(own, node, { scope, shared }),
   }
   const library = openLibrary(elm)
@@ -79,10 +82,19 @@ export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrar
   }
 }
 
+function isSubjectIn(library: Library, name: string, shared: Shared): boolean {
+  const def = expressionNamed(library, name)
+  return def !== undefined && isContextSubject(name, contextIn(library, def, shared), nodeAt(def, 'expression') ?? {})
+}
+
+function expressionNamed(library: Library, name: string): ElmNode | undefined {
+  return definitionsNamed(library.node, 'statements', name).find((one) => !isFunction(one))
+}
+
 function definitionOf(library: Library, name: string, shared: Shared): Definition | undefined {
   const known = library.definitions.get(name)
   if (known !== undefined) return known
-  const def = definitionsNamed(library.node, 'statements', name).find((one) => !isFunction(one))
+  const def = expressionNamed(library, name)
   const expression = def === undefined ? undefined : nodeAt(def, 'expression')
   if (def === undefined || expression === undefined) return undefined
   const context = contextIn(library, def, shared)
@@ -128,6 +140,7 @@ function compiledIn(library: Library, node: ElmNode, { scope, shared }: Compiled
 
 function compilerOf(library: Library, shared: Shared): Compiler {
   const { options } = shared
+  const references = referencesOf(library, shared)
   const compiler: Compiler = {
     convert: options.convert,
     model: options.model,
@@ -137,17 +150,35 @@ function compilerOf(library: Library, shared: Shared): Compiler {
     onRetrieve: (request, node) => options.onRetrieve?.(request, node),
     slot: () => shared.taken.slots++,
     nodes: () => shared.nodes,
-    references: referencesOf(library, shared),
+    references,
     compile: (node, scope) => {
       const type = typeOf(node)
       const compile = Object.hasOwn(NODE_COMPILERS, type) ? NODE_COMPILERS[type] : undefined
       if (compile === undefined)
         throw unsupportedElm(node, `The ELM node ${type === '' ? 'without a type' : quoted(type)} is not supported.`)
-      const compiled = (): Compute => nested(node, shared, () => compile(node, scope, compiler))
+      const compiled = (): Compute =>
+        nested(node, shared, () => settling(node, { scope, shared, references }, () => compile(node, scope, compiler)))
       return options.trace === undefined ? shared.constants.folded(type, compiled) : options.trace(compiled(), node, scope, library.id)
     },
   }
   return compiler
+}
+
+interface SettlingPlace extends ExpressionPlace {
+  readonly shared: Shared
+}
+
+/** The values of an expression over one resource are kept with it; those of its parts are not, too. */
+function settling(node: ElmNode, { shared, ...place }: SettlingPlace, compile: () => Compute): Compute {
+  const isPart = shared.isSettled
+  const resourceOf = isPart || shared.options.trace !== undefined ? undefined : shared.settled.resourceOf(node, place)
+  if (resourceOf === undefined) return compile()
+  shared.isSettled = true
+  try {
+    return keptValue(compile(), node, resourceOf)
+  } finally {
+    shared.isSettled = false
+  }
 }
 
 /** Compiles one level deeper. */
@@ -176,6 +207,7 @@ function referencesOf(library: Library, shared: Shared): References {
     given: (node) => givenValue(definedIn(libraryOf(node, library, shared), 'parameters', node), shared),
     invoke: (node, operands) => invocationOf(node, operands, library, shared),
     isHelper: (node) => isHelperCall(library.node, node),
+    isSubject: (node) => isSubjectIn(library, textAt(node, 'name') ?? '', shared),
     code: (node) => codeOf(node, library, shared),
     inlineCode: (node) => inlineCode(node, library, shared),
     concept: (node) => conceptOf(node, library, shared),

@@ -1,4 +1,5 @@
 import type { Compute, Scope } from '../compile/compiler.js'
+import type { Settled } from '../compile/settled.js'
 import { definitionsNamed, identifierOf, includedAs, libraryIn, type ElmSection, type Include } from '../elm/library.js'
 import { isNode, nodesAt, textAt, type ElmNode } from '../elm/node.js'
 import { quoted } from 'fhir-ops/internal/errors'
@@ -30,6 +31,10 @@ export interface Shared {
   context: string
   /** Computed at compile time, where no trace of nodes is recorded. */
   readonly constants: Constants
+  /** Finds what follows from one resource alone. */
+  readonly settled: Settled
+  /** Whether what is being compiled is part of such an expression. */
+  isSettled: boolean
   /** Compiles the expression of a definition or function. What refers to it does not evaluate its nodes each time, or counts a call as such. */
   compile(library: Library, node: ElmNode, scope: Scope): Compiled
 }

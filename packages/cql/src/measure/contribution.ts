@@ -60,7 +60,8 @@ export function subjectEvaluator(
   }
   return ({ subject, records }) => {
     usesNow = false
-    const evaluation = evaluationOf(subject, retrieveFrom(records), isIndividual ? undefined : records.sift)
+    const { sift, keptValues } = records
+    const evaluation = evaluationOf({ subject, retrieve: retrieveFrom(records), ...(!isIndividual && { sift, keptValues }) })
     const evaluated = records.evaluate(() => groups.map(({ compiled }) => subjectResult(compiled, evaluation, options)))
     if (!(evaluated instanceof Promise) && supplements.length === 0)
       return { contribution: { results: evaluated, supplements: NO_SUPPLEMENTS }, usesNow }

@@ -50,6 +50,7 @@ export function* keptRecords(
   { subjects, places, views }: KeptPopulation,
 ): Generator<SubjectRecords, void, undefined> {
   const recordsOf = storedRecords(ctx, prepared)
+  const keptValues = views.values(prepared.convert)
   const known = new WeakMap<RetrieveRequest, FindKept>()
   const finderFor = (request: RetrieveRequest): FindKept => {
     const find = known.get(request) ?? keptFinder(request, prepared, { places, views })
@@ -62,7 +63,7 @@ export function* keptRecords(
   for (const kept of subjects) {
     current = kept
     const { id, subject } = kept
-    yield { id, subject, records: { ...recordsOf(subject, found), sift } }
+    yield { id, subject, records: { ...recordsOf(subject, found), sift, keptValues } }
   }
 }
 

@@ -90,7 +90,7 @@ export async function prepare(
   const links = await subjectLinks(ctx, scope.subjectType)
   const terminology = createTerminology(ctx, options)
   const offset = options.offset ?? 0
-  const convert: UnitConversion = ctx.convertUnit ?? ((from, to) => (from === to ? 1 : undefined))
+  const convert = ctx.convertUnit ?? SAME_UNIT
   const given = parametersIn(scope, offset)
   const valueOf = (name: string, type: string | undefined): Value | undefined =>
     name === PERIOD ? periodOf(scope, offset, type) : given.get(name)
@@ -138,6 +138,9 @@ export async function prepare(
   checkParameters(given, loaded)
   return prepared
 }
+
+/** The same function for all evaluations, as values are kept for each. */
+const SAME_UNIT: UnitConversion = (from, to) => (from === to ? 1 : undefined)
 
 function parametersIn({ parameters }: Scope, offset: number): ReadonlyMap<string, Value> {
   return parameters === undefined ? new Map() : readCqlParameters(parametersOf(parameters), offset)

@@ -90,3 +90,28 @@ function extentOfParts(whole: object, parts: readonly Value[], level: number): E
   if (size > SHORT && (depth < MAX_DEPTH || level === 1)) known.set(whole, extent)
   return extent
 }
+
+const WORD = 8
+const HEADER = 24
+const TEMPORAL_BYTES = 160
+
+/** About how many bytes of memory a value takes by itself: JSON of FHIR elements is part of that of a resource. */
+export function bytesOfValue(value: Value): number {
+  let bytes = 0
+  const open: unknown[] = [value]
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    bytes += WORD
+    if (typeof part === 'string') bytes += HEADER + part.length
+    if (typeof part !== 'object' || part === null) continue
+    bytes += HEADER
+    if ('kind' in part && part.kind === 'fhir') continue
+    if ('fields' in part) bytes += TEMPORAL_BYTES
+    else open.push(...partsOf(part))
+  }
+  return bytes
+}
+
+function partsOf(part: object): readonly unknown[] {
+  const parts: readonly unknown[] = part instanceof Map ? [...part.values()] : Array.isArray(part) ? part : Object.values(part)
+  return parts.filter((one) => one !== undefined)
+}

@@ -103,9 +103,8 @@ export type Unit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'seco
 
 /** Whole periods from one moment to another, negative when they lie the other way round. */
 function wholePeriods(from: Fields, to: Fields, unit: Unit): number {
-  const difference = momentOf(to) - momentOf(from)
   const ms = MS.get(unit)
-  if (ms !== undefined) return Math.trunc(difference / ms)
+  if (ms !== undefined) return Math.trunc((momentOf(to) - momentOf(from)) / ms)
   const months = monthsBetween(from, to)
   return unit === 'year' ? Math.trunc(months / 12) : months
 }

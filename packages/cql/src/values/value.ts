@@ -84,12 +84,16 @@ export interface Tuple {
   readonly elements: ReadonlyMap<string, Value>
 }
 
-/** A resource, or an element of one, with its FHIR type. `json` is its JSON; `extra` what is under `_name` next to a primitive. */
+/**
+ * A resource, or an element of one, with its FHIR type. `json` is its JSON; `extra` what is under `_name` next to a primitive; `values`, of a resource that is
+ * kept from one evaluation to the next, what was found out about it.
+ */
 export interface FhirElement {
   readonly kind: 'fhir'
   readonly type: TypeDefinition
   readonly json: unknown
   readonly extra?: unknown
+  readonly values?: (Value | undefined)[]
 }
 
 /** Whether a value is a list. */
