@@ -68,6 +68,8 @@ interface LaterStored {
 /** Tries each again, in the background, until it is stored. */
 function storedLater(): LaterStored {
   const unstored = new Map<string, () => Promise<unknown>>()
+  /** Those that are being tried. One may take forever. */
+  const underWay = new Set<() => Promise<unknown>>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let waitMs = FIRST_RETRY_MS
   let isClosed = false
@@ -77,21 +79,21 @@ function storedLater(): LaterStored {
     if (unstored.get(key) === store) unstored.delete(key)
   }
   /** None waits for another: what is wrong with one may be its own. */
-  const storeAll = async (): Promise<void> => {
-    const tried = await Promise.allSettled(Array.from(unstored, ([key, store]) => storeOne(key, store)))
-    const failed = tried.find((one) => one.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
+  const tryAgain = (key: string, store: () => Promise<unknown>): void => {
+    underWay.add(store)
+    const again = (): void => {
+      underWay.delete(store)
+      if (unstored.size === 0) waitMs = FIRST_RETRY_MS
+      else if (!isClosed) retry()
+    }
+    storeOne(key, store).then(again, again)
   }
   const retry = (): void => {
     timer ??= setTimeout(() => {
-      storeAll().then(again, again)
+      timer = undefined
       waitMs = Math.min(waitMs * 2, LAST_RETRY_MS)
+      for (const [key, store] of unstored) if (!underWay.has(store)) tryAgain(key, store)
     }, waitMs)
-  }
-  const again = (): void => {
-    timer = undefined
-    if (unstored.size === 0) waitMs = FIRST_RETRY_MS
-    else if (!isClosed) retry()
   }
   return {
     add(key, store) {
@@ -102,7 +104,9 @@ function storedLater(): LaterStored {
     async close() {
       isClosed = true
       clearTimeout(timer)
-      await storeAll()
+      const tried = await Promise.allSettled(Array.from(unstored, ([key, store]) => storeOne(key, store)))
+      const failed = tried.find((one) => one.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
     },
   }
 }

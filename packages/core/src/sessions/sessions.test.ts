@@ -263,11 +263,17 @@ describe('logout', () => {
         return loginId === first.loginId ? stuck() : store.changeSession(loginId, ...change)
       },
     })
-    const { token } = await sessions.create({ user: 'bob' })
-    for (const one of [first.token, token]) expect(await codeOf(sessions.logout(await sessions.verify(one)))).toBe('storage-full')
-    isAway = false
     const other = createSessions({ store, now: () => new Date(START) })
-    await vi.waitFor(async () => expect(await reasonOf(other.verify(token))).toBe('logged-out'), { timeout: 10_000 })
+    const isStored = async (token: string): Promise<void> => expect(await reasonOf(other.verify(token))).toBe('logged-out')
+    const [{ token }, later] = [await sessions.create({ user: 'bob' }), await sessions.create({ user: 'cid' })]
+    const ending = async (one: string): Promise<unknown> => codeOf(sessions.logout(await sessions.verify(one)))
+    expect([await ending(first.token), await ending(token)]).toEqual(['storage-full', 'storage-full'])
+    isAway = false
+    await vi.waitFor(() => isStored(token), { timeout: 10_000 })
+    isAway = true
+    expect(await ending(later.token)).toBe('storage-full')
+    isAway = false
+    await vi.waitFor(() => isStored(later.token), { timeout: 10_000 })
     expect([await reasonOf(sessions.verify(first.token)), await reasonOf(other.verify(first.token))]).toEqual(['logged-out', undefined])
   })
 })
