@@ -4,6 +4,7 @@ import type { BotTask } from 'fhir-ops/internal/execute'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import { searchParameters } from 'fhir-ops/search'
 import { createSessions, type AuditEvent } from 'fhir-ops/sessions'
+import type { Storage } from 'fhir-ops/storage'
 import { r4SearchParameters, r4TypeModel } from '@fhir-ops/r4'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { at, FULL_SCOPES, send, startServer, type Reply, type RunningServer } from './running-server.js'
@@ -35,13 +36,19 @@ const made = new Map<string, unknown>([
 
 const MAX_ANSWER = 8 * 1024 * 1024
 
+/** Gives three resources at a time, whatever it is asked for, as a server upstream may. */
+function storageOfShortPages(): Storage {
+  const storage = memoryStorage()
+  return { ...storage, search: (query) => storage.search({ ...query, limit: Math.min(query.limit ?? 3, 3) }) }
+}
+
 let running: RunningServer
 beforeAll(async () => {
   const sessions = createSessions({ store: memorySessionStore(), onAudit: (event) => void events.push(event) })
   const parameters = searchParameters(r4SearchParameters(), r4TypeModel())
   running = await startServer({
     sessions,
-    context: createContext({ storage: memoryStorage(), search: { parameters }, limits: { maxAnswerBytes: MAX_ANSWER } }),
+    context: createContext({ storage: storageOfShortPages(), search: { parameters }, limits: { maxAnswerBytes: MAX_ANSWER } }),
     grantBotStorage: true,
     bots: createBots({
       runtime,
@@ -333,6 +340,11 @@ describe('the storage of a bot', () => {
       return Array.isArray(list) ? list.length : status
     }
     expect([await found('Group?_count=2'), await found('Group?_id=long3'), await found('Group')]).toEqual([2, 1, 422])
+  })
+  it('finds all that it asks for, also in a storage whose pages are shorter', async () => {
+    for (let n = 0; n < 8; n++) await run('/Bot/writes/$execute', json({ resourceType: 'Device', id: `d${n}` }))
+    const found = async (query: string): Promise<unknown> => at((await run('/Bot/searches/$execute', json({ query }))).json, 'length')
+    expect([await found('Device'), await found('Device?_count=7')]).toEqual([8, 7])
   })
   it.each([...made.keys()])('stores no more than a request could: not %s', async (what) => {
     const reply = await run('/Bot/makes/$execute', json({ what }))

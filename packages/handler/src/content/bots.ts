@@ -6,7 +6,7 @@ import { checkBotSchemas, readBot } from 'fhir-ops/internal/execute'
 import { readStrictJson, stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { parseSearch } from 'fhir-ops/search'
 import { searchTypesOf } from 'fhir-ops/internal/search'
-import { isResourceType, storedResource, type SearchPage } from 'fhir-ops/storage'
+import { isResourceType, storedResource, type SearchPage, type StoredResource } from 'fhir-ops/storage'
 import { puttingResource } from 'fhir-ops/internal/storage'
 import type { Work } from 'fhir-ops/internal/work'
 import { authorize, type Caller } from '../auth/caller.js'
@@ -16,7 +16,7 @@ import { parseQuery } from '../http/target.js'
 import { strictWithin, type HandlerLimits } from '../limits.js'
 import type { Service } from '../service.js'
 import { checkValid } from './check-valid.js'
-import { checkReach, isReached, shownPage, showsTo, type Part } from './reach.js'
+import { checkReach, isReached, pageBytes, shownPage, showsTo, type Part } from './reach.js'
 import { searchOptions } from './search/search-request.js'
 
 /**
@@ -68,11 +68,24 @@ async function search(service: Service, { ctx, caller }: Exchange, query: string
   }
   const limit = Math.min(parsed.limit ?? MAX_FOUND, MAX_FOUND)
   const pageOf = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...parsed, ...part })
-  const shows = showsTo({ ctx, caller }, parsed.type)
-  const { items, next } = await shownPage({ ctx, pageOf, shows, lengthOf: ({ text }) => text.length }, { ...parsed, limit })
-  if (next !== undefined && items.length < limit)
-    throw new OperationError('too-costly', 'A search of the bot finds too much at once: ask for fewer resources with _count.')
-  return items.map(({ resource }) => resource)
+  const pages = { ctx, pageOf, shows: showsTo({ ctx, caller }, parsed.type), lengthOf }
+  const pace = createPace(ctx)
+  const found: StoredResource[] = []
+  let { after } = parsed
+  // A storage may give less at a time than it is asked for, as a server upstream does.
+  do {
+    pace.check()
+    const { items, next } = await shownPage(pages, { limit: limit - found.length, ...(after !== undefined && { after }) })
+    found.push(...items)
+    after = found.length < limit ? next : undefined
+    if (after !== undefined && found.reduce((sum, item) => sum + lengthOf(item), 0) > pageBytes(ctx))
+      throw new OperationError('too-costly', 'A search of the bot finds too much at once: ask for fewer resources with _count.')
+  } while (after !== undefined)
+  return found.map(({ resource }) => resource)
+}
+
+function lengthOf({ text }: StoredResource): number {
+  return text.length
 }
 
 async function write(service: Service, exchange: Exchange, given: JsonObject): Promise<JsonObject> {
