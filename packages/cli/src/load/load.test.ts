@@ -257,6 +257,15 @@ describe('what is read of standard input', () => {
     }
   })
 
+  test('a resource of very many lines, all at once', async () => {
+    const text = `{"resourceType": "Patient",${'\n'.repeat(300_000)}"id": "p1"}`
+    const { loaded } = await load(readingInput({ stdin: async () => text }), {
+      storage: memoryStorage(),
+      prepare: (sources) => prepare(sources, () => []),
+    })
+    expect(loaded).toBe(1)
+  })
+
   test('line by line, so that what was stored before a damage stays, and the place of what is refused is its line', async () => {
     const reading = readingInput({ stdin: async () => `${patient('p1')}\n{"resourceType":"Patient"}\n{"resourceType":` })
     const { loaded, refused } = await load(reading, { storage: memoryStorage(), prepare: (sources) => prepare(sources, () => []) })

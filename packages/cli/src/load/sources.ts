@@ -182,7 +182,7 @@ export async function* sourcesOfInput({ stdin, stdinPieces }: Pick<Io, 'stdin' |
     const [first] = sources
     if (first !== undefined) isNdjson ??= isJson(first.text)
     if (isNdjson === true) yield sources
-    else whole.push(...lines)
+    else for (const text of lines) whole.push(text)
   }
   if (isNdjson !== true) yield [{ text: whole.join('\n'), place: 'stdin', file: 'stdin', line: 1 }]
 }
