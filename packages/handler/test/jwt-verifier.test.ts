@@ -233,6 +233,12 @@ describe('options that cannot be', () => {
   const rsa = (modulusLength: number): JWK => generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'jwk' })
   const [rsa1024, rsa2048] = [rsa(1_024), rsa(2_048)]
   it.each([
+    ['the curve is not supported', { crv: 'P-521' }, 'A key fits none of the algorithms.'],
+    ['a coordinate is short', { x: 'AAAA' }, 'A key of the type EC is malformed.'],
+  ])('are refused with what is wrong with a key: %s', (_, change, message) => {
+    expect(() => verifier({ keys: [{ ...publicJwk, ...change }] })).toThrow(new TypeError(message))
+  })
+  it.each([
     ['an RSA key of 1024 bits', { keys: [rsa1024] }],
     ['an RSA key of 1024 bits with zeros before them', { keys: [{ ...rsa1024, n: `${'A'.repeat(172)}${rsa1024.n}` }] }],
     ['no key at all', { keys: [] }],

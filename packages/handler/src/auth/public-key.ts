@@ -7,9 +7,9 @@ export function keyProblem(key: JWK, algorithms: readonly string[]): string | un
   if (d !== undefined) return 'is private: only its public part belongs here'
   if (!isStrong(key)) return 'is symmetric or an RSA key of less than 2048 bits'
   const curves = CURVES.filter((curve) => curve.kty === kty && curve.crv === key.crv)
-  if (kty === 'RSA' ? !isExponent(key.e) : !curves.some((curve) => isPoint(key, curve))) return `of the type ${kty} is malformed`
   const fitting = kty === 'RSA' ? ['RS256', 'PS256'] : curves.map(({ alg }) => alg)
   if (!fitting.some((alg) => algorithms.includes(alg) && [alg, undefined].includes(key.alg))) return 'fits none of the algorithms'
+  if (kty === 'RSA' ? !isExponent(key.e) : !curves.some((curve) => isPoint(key, curve))) return `of the type ${kty} is malformed`
   return (use ?? 'sig') === 'sig' && (uses ?? ['verify']).includes('verify') ? undefined : 'is for another use than to verify signatures'
 }
 
