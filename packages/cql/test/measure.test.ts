@@ -755,7 +755,9 @@ describe('what is refused', () => {
         [
           population('initial-population', 'Visits'),
           population('measure-population', 'Visits'),
-          population('measure-observation', 'Everybody'),
+          population('measure-observation', 'Everybody', {
+            extension: [{ url: 'http://hl7.org/fhir/us/cqfmeasures/StructureDefinition/cqfm-aggregateMethod', valueCode: 'count' }],
+          }),
         ],
         { basis: 'Encounter' },
       ),
