@@ -179,9 +179,10 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
   const place = `Group ${index + 1}`
   const scoring = scoringOf(group, measure)
   const improvementNotation = notationOf(group)
+  const derivedBasis = derivedBases(group)
   const populations = objectsAt(group, 'population').map((population, i) => {
     const at = { path: `${path}.population[${i}]`, place: `${place}, population ${i + 1}` }
-    return populationPlan(population, { ...at, basis: basisOf(...derivation(population, group), group, measure) })
+    return populationPlan(population, { ...at, basis: derivedBasis(population) ?? basisOf(group, measure) })
   })
   checkIds(populations)
   return {
@@ -198,21 +199,41 @@ function groupPlan(group: JsonObject, { measure, index }: { readonly measure: Js
   }
 }
 
-/** A population and those that it derives from, whose basis it has where it states none: a numerator that of its initial population (Quality Measure IG, CR 3.10). */
-function derivation(population: JsonObject, group: JsonObject): readonly JsonObject[] {
-  const all = objectsAt(group, 'population')
-  const chain = [population]
-  for (let next = sourceOf(population, all); next !== undefined && !chain.includes(next); next = sourceOf(next, all)) chain.push(next)
-  return chain
+/**
+ * The basis that a population states, else that of the nearest one that it derives from and that states one: a numerator has that of its initial population
+ * (Quality Measure IG, CR 3.10).
+ */
+function derivedBases(group: JsonObject): (population: JsonObject) => string | undefined {
+  const sourceOf = sourcesIn(objectsAt(group, 'population'))
+  const known = new Map<JsonObject, string | undefined>()
+  return (population) => {
+    const chain = new Set<JsonObject>()
+    let basis: string | undefined
+    let next: JsonObject | undefined = population
+    while (next !== undefined && basis === undefined && !known.has(next) && !chain.has(next)) {
+      chain.add(next)
+      basis = basisOf(next)
+      next = sourceOf(next)
+    }
+    if (basis === undefined && next !== undefined) basis = known.get(next)
+    for (const derived of chain) known.set(derived, basis)
+    return known.get(population)
+  }
 }
 
-/** The population that another refers to, or that it is an exclusion from. */
-function sourceOf(population: JsonObject, all: readonly JsonObject[]): JsonObject | undefined {
-  const reference = criteriaReferenceOf(population)
-  if (reference !== undefined) return all.find((other) => stringAt(other, 'id') === reference)
-  const exclusion = kindsOf(population).find((kind) => kind.endsWith('-exclusion'))
-  return exclusion === undefined ? undefined : all.find((other) => kindsOf(other).includes(exclusion.slice(0, -'-exclusion'.length)))
+/** What a population derives from: the one that it refers to, or that it is an exclusion from. */
+function sourcesIn(populations: readonly JsonObject[]): (population: JsonObject) => JsonObject | undefined {
+  const byId = Map.groupBy(populations, (population) => stringAt(population, 'id'))
+  const byKind = new Map(populations.toReversed().flatMap((population) => kindsOf(population).map((kind) => [kind, population])))
+  return (population) => {
+    const reference = criteriaReferenceOf(population)
+    if (reference !== undefined) return byId.get(reference)?.[0]
+    const exclusion = kindsOf(population).find((kind) => kind.endsWith(EXCLUSION))
+    return exclusion === undefined ? undefined : byKind.get(exclusion.slice(0, -EXCLUSION.length))
+  }
 }
+
+const EXCLUSION = '-exclusion'
 
 function kindsOf(population: JsonObject): readonly string[] {
   const codes = objectsAt(objectAt(population, 'code'), 'coding').map((coding) => stringAt(coding, 'code'))
