@@ -21,6 +21,13 @@ export interface FhirCall {
 /** An answer of the service that was not a success, in the words of its OperationOutcome. */
 export class FhirRefusal extends Error {
   override readonly name = 'FhirRefusal'
+  /** That of the answer; absent where the service was not asked. */
+  readonly status: number | undefined
+
+  constructor(message: string, status?: number) {
+    super(message)
+    this.status = status
+  }
 }
 
 /** Asks the service. @throws {FhirRefusal} for any status but 2xx. */
@@ -45,7 +52,7 @@ export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOption
     const init = body === undefined ? { headers, signal } : { method: 'POST', headers, signal, body: JSON.stringify(body) }
     const response = await handler(new Request(`${baseUrl.replace(/\/$/, '')}/fhir/R4/${path}${search}`, init))
     const answer = valueOf(await response.text())
-    if (!response.ok) throw new FhirRefusal(refusalOf(answer) ?? `The service answered ${response.status}.`)
+    if (!response.ok) throw new FhirRefusal(refusalOf(answer) ?? `The service answered ${response.status}.`, response.status)
     return isObject(answer) ? answer : { value: answer }
   }
 }

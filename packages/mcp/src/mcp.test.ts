@@ -153,6 +153,28 @@ describe('tools', () => {
     expect(await call('json_schema', { url: 'HumanName' }, await connected(service, writer.token))).toHaveProperty('schema')
   })
 
+  test('have the codes of value sets in a schema only for those who may expand them', async () => {
+    const profile = {
+      resourceType: 'StructureDefinition',
+      id: 'married',
+      url: 'http://example.org/StructureDefinition/married',
+      type: 'Patient',
+      kind: 'resource',
+      derivation: 'constraint',
+      baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Patient',
+      differential: { element: [{ path: 'Patient.maritalStatus', binding: { strength: 'required', valueSet: valueSet().url } }] },
+    }
+    const other = await testService({ resources: [codeSystem(), valueSet(), profile] })
+    const schemaWith = async (...scopes: readonly string[]): Promise<string> => {
+      const { token } = await other.sessions.create({ user: 'writer', scopes: ['system/StructureDefinition.r', ...scopes] })
+      const answer = await call('json_schema', { url: profile.url }, await connected(other, token))
+      expect(answer).toHaveProperty('schema')
+      return JSON.stringify(answer)
+    }
+    expect(await schemaWith('system/ValueSet.r')).toContain('"unplanned"')
+    expect(await schemaWith()).not.toContain('"unplanned"')
+  })
+
   test('that fail for a reason of their own say nothing of it', async () => {
     const { baseUrl, context } = service
     const [near, far] = InMemoryTransport.createLinkedPair()

@@ -90,8 +90,23 @@ function contextFor(options: McpServerOptions, signal: AbortSignal): ToolContext
       const canonical = options.context.types?.type(url) === undefined ? url : TYPE_URL + url
       // A schema says what the snapshot says: whoever may not have that one has no schema either.
       await ask({ path: 'StructureDefinition/$snapshot', query: { url: canonical } })
-      return (await jsonSchema(forRequest(options.context, { signal }), { url })).schema
+      // It also lists codes, which whoever may not expand value sets must not learn by it.
+      const limits = (await mayExpand(ask)) ? {} : { maxCodes: 0 }
+      return (await jsonSchema(forRequest(options.context, { signal }), { url, ...limits })).schema
     },
+  }
+}
+
+/** Rights are looked at before parameters, so who may expand is told that there is no value set to expand. */
+async function mayExpand(ask: FhirCaller): Promise<boolean> {
+  try {
+    await ask({ path: 'ValueSet/$expand' })
+    return true
+  } catch (error) {
+    if (!(error instanceof FhirRefusal)) throw error
+    if (error.status === 400) return true
+    if (error.status === 403 || error.status === 404) return false
+    throw error
   }
 }
 
