@@ -10,7 +10,7 @@ export interface Tally {
   readonly evidence?: readonly (readonly Extension[])[]
 }
 
-/** A part of the populations of a group. */
+/** A stratum of a group: what of its populations has a value, or satisfies a criterion, in common. */
 export interface Stratum {
   /** What its members have in common, one for each criterion of the stratifier; absent where these satisfy a criterion. */
   readonly values?: readonly StratumValue[]

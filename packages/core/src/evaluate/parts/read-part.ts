@@ -2,7 +2,7 @@ import { OperationError } from '../../errors/index.js'
 import { isObject, isString } from '../../json/index.js'
 import type { GroupCounts, SubjectFailure, SupplementValues } from '../languages/index.js'
 import type { Stratum, StratumValue, Tally } from '../tally.js'
-import type { Amount, GroupSum, MeasureSums, SumOfPart, SumOfStratum, SumOfValue } from '../totals/sums.js'
+import type { Amount, GroupSum, MeasureSums, PopulationSums, SumOfStratum, SumOfValue } from '../totals/sums.js'
 import { checkPart, type SubjectsPart } from './subjects-part.js'
 
 /**
@@ -91,10 +91,10 @@ function isSums(value: unknown): value is MeasureSums {
 }
 
 function isGroupSum(value: unknown): value is GroupSum {
-  return isSumOfPart(value) && 'strata' in value && isListOf(value.strata, (one) => isListOf(one, isSumOfStratum))
+  return isPopulationSums(value) && 'strata' in value && isListOf(value.strata, (one) => isListOf(one, isSumOfStratum))
 }
 
-function isSumOfPart(value: unknown): value is SumOfPart {
+function isPopulationSums(value: unknown): value is PopulationSums {
   return (
     isObject(value) &&
     isListOf(value['counts'], isCount) &&
@@ -105,7 +105,7 @@ function isSumOfPart(value: unknown): value is SumOfPart {
 
 function isSumOfStratum(value: unknown): value is SumOfStratum {
   return (
-    isSumOfPart(value) &&
+    isPopulationSums(value) &&
     'key' in value &&
     isString(value.key) &&
     'first' in value &&

@@ -5,7 +5,7 @@ import type { GroupPlan } from '../measure-plan.js'
 import type { Membership } from '../membership.js'
 import type { Stratum, StratumValue, Tally } from '../tally.js'
 import { observedScore, type ObservedScore } from './observed-score.js'
-import { compareText, isBefore, type Amount, type FirstSubject, type GroupSum, type SumOfPart, type SumOfStratum } from './sums.js'
+import { compareText, isBefore, type Amount, type FirstSubject, type GroupSum, type PopulationSums, type SumOfStratum } from './sums.js'
 
 /** What one subject contributes to a group. */
 export interface SubjectResult {
@@ -31,8 +31,8 @@ export type StrataOfMembers = ReadonlyMap<
   { readonly values: readonly StratumValue[] | undefined; readonly isIn: (member: string) => boolean }
 >
 
-/** Counts of one part of a group so far. */
-interface Part {
+/** What was counted so far in the populations of a group, or of a stratum of it. */
+interface PopulationTotals {
   readonly counts: number[]
   /** The members themselves, where they are asked for. */
   readonly members: string[][]
@@ -53,7 +53,7 @@ export interface GroupTotal {
 
 interface OpenStratum {
   readonly values: readonly StratumValue[] | undefined
-  readonly part: Part
+  readonly totals: PopulationTotals
   first: FirstSubject
 }
 
@@ -67,15 +67,15 @@ interface TotalOptions {
 
 /** Begins the totals of a group. */
 export function groupTotal(group: GroupPlan, memberships: readonly Membership[], { listed, convert }: TotalOptions): GroupTotal {
-  const whole = emptyPart(group)
+  const whole = noTotals(group)
   const strata = group.stratifiers.map(() => new Map<string, OpenStratum>())
   let evidence: SubjectResult['evidence']
-  const scored = ({ observations }: Part): ObservedScore => observedScore({ group, memberships, observations, convert })
-  const stratum = (index: number, { key, values, first }: Pick<SumOfStratum, 'first' | 'key' | 'values'>): Part => {
-    const known = strata[index]?.get(key) ?? { values, part: emptyPart(group), first }
+  const scored = ({ observations }: PopulationTotals): ObservedScore => observedScore({ group, memberships, observations, convert })
+  const stratum = (index: number, { key, values, first }: Pick<SumOfStratum, 'first' | 'key' | 'values'>): PopulationTotals => {
+    const known = strata[index]?.get(key) ?? { values, totals: noTotals(group), first }
     if (isBefore(first, known.first)) known.first = first
     strata[index]?.set(key, known)
-    return known.part
+    return known.totals
   }
   return {
     add: (subject, result) => {
@@ -87,13 +87,13 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
         })
     },
     addSum: (sum) => {
-      addPart(whole, sum)
-      for (const [index, divided] of sum.strata.entries()) for (const one of divided) addPart(stratum(index, one), one)
+      addSums(whole, sum)
+      for (const [index, divided] of sum.strata.entries()) for (const one of divided) addSums(stratum(index, one), one)
     },
     sum: () => ({
       ...sumOf(whole, listed),
       strata: strata.map((known) =>
-        Array.from(known, ([key, { values, part, first }]) => ({ key, values, first, ...sumOf(part, listed) })),
+        Array.from(known, ([key, { values, totals, first }]) => ({ key, values, first, ...sumOf(totals, listed) })),
       ),
     }),
     addCounts: (counts) => {
@@ -108,10 +108,10 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
       strata: strata.map((known) =>
         reported([...known.values()])
           .toSorted(bySubject)
-          .map(({ values, part }): Stratum => ({
+          .map(({ values, totals }): Stratum => ({
             ...(values !== undefined && { values }),
-            populations: tallies(part, memberships, listed),
-            ...scored(part),
+            populations: tallies(totals, memberships, listed),
+            ...scored(totals),
           })),
       ),
     }),
@@ -119,19 +119,19 @@ export function groupTotal(group: GroupPlan, memberships: readonly Membership[],
 }
 
 interface Adding extends Pick<TotalOptions, 'listed'> {
-  /** Which members are in the part; all where it is absent. */
+  /** Which members are counted; all where it is absent. */
   readonly isIn?: (member: string) => boolean
 }
 
-/** Adds what a subject contributes to a part. */
-function addTo(part: Part, { members, observations }: SubjectResult, { listed, isIn }: Adding): void {
+/** Adds what a subject contributes. */
+function addTo(totals: PopulationTotals, { members, observations }: SubjectResult, { listed, isIn }: Adding): void {
   members.forEach((all, index) => {
     const own = isIn === undefined ? all : all.filter(isIn)
-    part.counts[index] = (part.counts[index] ?? 0) + own.length
-    if (listed) part.members[index]?.push(...own)
+    totals.counts[index] = (totals.counts[index] ?? 0) + own.length
+    if (listed) totals.members[index]?.push(...own)
   })
   observations.forEach((all, index) => {
-    for (const { member, value } of all) if (isIn === undefined || isIn(member)) part.observations[index]?.push(value)
+    for (const { member, value } of all) if (isIn === undefined || isIn(member)) totals.observations[index]?.push(value)
   })
 }
 
@@ -143,7 +143,7 @@ function reported(all: readonly OpenStratum[]): readonly OpenStratum[] {
   const isCriterion = all.some(({ values }) => values === undefined)
   const strata = isCriterion ? all.filter(({ values }) => values === undefined || !isNull(values)) : all
   if (strata.every(({ values }) => values === undefined)) return strata
-  return strata.filter(({ values, part }) => values !== undefined || part.counts.some((count) => count > 0))
+  return strata.filter(({ values, totals }) => values !== undefined || totals.counts.some((count) => count > 0))
 }
 
 /** Whether the only value of a stratum is null. */
@@ -151,13 +151,13 @@ function isNull([only, ...others]: readonly StratumValue[]): boolean {
   return only?.concept['text'] === 'null' && only.concept['coding'] === undefined && others.length === 0
 }
 
-function addPart(part: Part, { counts, members = [], observations }: SumOfPart): void {
-  for (const [index, count] of counts.entries()) part.counts[index] = (part.counts[index] ?? 0) + count
-  for (const [index, all] of members.entries()) part.members[index] = [...(part.members[index] ?? []), ...all]
-  for (const [index, all] of observations.entries()) part.observations[index] = [...(part.observations[index] ?? []), ...all]
+function addSums(totals: PopulationTotals, { counts, members = [], observations }: PopulationSums): void {
+  for (const [index, count] of counts.entries()) totals.counts[index] = (totals.counts[index] ?? 0) + count
+  for (const [index, all] of members.entries()) totals.members[index] = [...(totals.members[index] ?? []), ...all]
+  for (const [index, all] of observations.entries()) totals.observations[index] = [...(totals.observations[index] ?? []), ...all]
 }
 
-function sumOf({ counts, members, observations }: Part, listed: boolean): SumOfPart {
+function sumOf({ counts, members, observations }: PopulationTotals, listed: boolean): PopulationSums {
   return { counts, ...(listed && { members }), observations }
 }
 
@@ -165,11 +165,15 @@ function bySubject({ first: one }: OpenStratum, { first: other }: OpenStratum): 
   return compareText(one.subject, other.subject) || one.place - other.place
 }
 
-function emptyPart({ populations }: GroupPlan): Part {
+function noTotals({ populations }: GroupPlan): PopulationTotals {
   return { counts: populations.map(() => 0), members: populations.map(() => []), observations: populations.map(() => []) }
 }
 
-function tallies({ counts, members, observations }: Part, memberships: readonly Membership[], listed: boolean): readonly Tally[] {
+function tallies(
+  { counts, members, observations }: PopulationTotals,
+  memberships: readonly Membership[],
+  listed: boolean,
+): readonly Tally[] {
   return memberships.map(({ observed }, index) => {
     if (observed !== undefined) return { count: observations[index]?.length ?? 0 }
     return { count: counts[index] ?? 0, ...(listed && { members: (members[index] ?? []).toSorted(compareText) }) }

@@ -3,8 +3,8 @@ import type { StratumValue } from '../tally.js'
 /** What was observed: a number, or an amount in a UCUM unit. */
 export type Amount = number | { readonly value: number; readonly unit: string }
 
-/** The counts of some subjects in one part of a group, as plain data. */
-export interface SumOfPart {
+/** The counts of some subjects in the populations of a group, or of a stratum of it, as plain data. */
+export interface PopulationSums {
   /** For each population, how many belong to it. */
   readonly counts: readonly number[]
   /** For each population, the references of what belongs to it, where they are asked for. */
@@ -14,7 +14,7 @@ export interface SumOfPart {
 }
 
 /** The counts of some subjects in a stratum. */
-export interface SumOfStratum extends SumOfPart {
+export interface SumOfStratum extends PopulationSums {
   /** what distinguishes it from the others of its stratifier. */
   readonly key: string
   readonly values?: readonly StratumValue[] | undefined
@@ -29,7 +29,7 @@ export interface FirstSubject {
 }
 
 /** The counts of some subjects in a group: plain data, to which the counts of other subjects can be added. */
-export interface GroupSum extends SumOfPart {
+export interface GroupSum extends PopulationSums {
   /** For each stratifier. */
   readonly strata: readonly (readonly SumOfStratum[])[]
 }

@@ -13,7 +13,7 @@ export interface ElementAtPath {
  *
  * @returns `undefined` when the types have no such element, or do not know the type at its start.
  */
-export function placeOf(model: TypeModel, path: string): ElementAtPath | undefined {
+export function elementAtPath(model: TypeModel, path: string): ElementAtPath | undefined {
   const [root = '', ...steps] = path.split('.')
   const start = model.type(root)
   let place: ElementAtPath | undefined = start === undefined ? undefined : { slots: [], types: [start] }
@@ -47,11 +47,11 @@ export function unknownPath(model: TypeModel, elements: readonly JsonObject[]): 
 }
 
 function mayExist(model: TypeModel, path: string): boolean {
-  if (placeOf(model, path) !== undefined) return true
+  if (elementAtPath(model, path) !== undefined) return true
   const [root = '', ...steps] = path.split('.')
   return model.type(root) === undefined || steps.some((_, index) => isAnyResource(model, [root, ...steps.slice(0, index)].join('.')))
 }
 
 function isAnyResource(model: TypeModel, path: string): boolean {
-  return path.includes('.') && placeOf(model, path)?.types.some(({ kind }) => kind === 'resource') === true
+  return path.includes('.') && elementAtPath(model, path)?.types.some(({ kind }) => kind === 'resource') === true
 }

@@ -3,7 +3,7 @@ import { PENDING, type FhirNode } from '../../fhirpath/index.js'
 import { defineFinding, type FindingDefinition } from '../run/finding.js'
 import { childrenOf, textOf } from '../run/nodes.js'
 import type { NodeRule, Run } from '../run/run.js'
-import { placeOf } from '../profile/element-at-path.js'
+import { elementAtPath } from '../profile/element-at-path.js'
 
 const DATA_REQUIREMENT: FindingDefinition = defineFinding(
   'data-requirement',
@@ -40,7 +40,7 @@ function checkPath(run: Run, node: FhirNode, type: string): void {
   const { value } = node
   if (typeof value !== 'string' || !/^[A-Za-z][A-Za-z0-9.]*(?:\[x\])?$/.test(value)) return
   const path = value.startsWith(`${type}.`) ? value : `${type}.${value}`
-  if (placeOf(run.model, path) === undefined)
+  if (elementAtPath(run.model, path) === undefined)
     run.findings.report(DATA_REQUIREMENT, node, { text: `The path ${quoted(value)} does not lead to an element of ${type}.` })
 }
 

@@ -3,7 +3,7 @@ import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/in
 import { TYPE_URL } from '../../../text/index.js'
 import type { ElementIndex } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
-import { placeOf } from '../../profile/element-at-path.js'
+import { elementAtPath } from '../../profile/element-at-path.js'
 
 /** What an ElementDefinition is looked up by. */
 export interface ElementName {
@@ -73,7 +73,7 @@ function isChoiceOf(element: JsonObject, path: string): boolean {
 /** What the type of an element's parent says about it; `undefined` where that has several types, or is not known. */
 export function elementOfType(run: Run, { path }: Pick<ElementName, 'path'>): JsonObject | undefined | Pending {
   const end = path.lastIndexOf('.')
-  const [type, ...others] = end < 0 ? [] : (placeOf(run.model, path.slice(0, end))?.types ?? [])
+  const [type, ...others] = end < 0 ? [] : (elementAtPath(run.model, path.slice(0, end))?.types ?? [])
   if (type === undefined || others.length > 0 || type.name.includes('.')) return undefined
   const found = run.definitions.definition('StructureDefinition', TYPE_URL + type.name)
   if (found === PENDING || found === undefined) return found

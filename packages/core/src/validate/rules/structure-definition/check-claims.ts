@@ -9,7 +9,7 @@ import { snapshotOf } from './built-snapshot.js'
 import { DEFINITION_OBLIGATION } from './check-obligations.js'
 import { complianceProblems } from './compliance.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
-import { placeOf } from '../../profile/element-at-path.js'
+import { elementAtPath } from '../../profile/element-at-path.js'
 
 const TOOLS = 'http://hl7.org/fhir/tools/StructureDefinition/'
 const INHERITS: ReadonlySet<unknown> = new Set([`${TYPE_URL}inherit-obligations`, `${TOOLS}inherit-obligations`])
@@ -76,7 +76,7 @@ function listed(problems: readonly { readonly text: string }[]): string {
 export function checkContextInvariants(run: Run, definition: FhirNode, contexts: readonly FhirNode[]): void {
   const elements = contexts.filter((context) => textOf(context, 'type') === 'element').map((context) => textOf(context, 'expression') ?? '')
   const isOpen = contexts.some((context) => textOf(context, 'type') === 'extension') && elements.length === 0
-  const types = elements.map((expression) => placeOf(run.model, expression)?.types)
+  const types = elements.map((expression) => elementAtPath(run.model, expression)?.types)
   for (const invariant of childrenOf(run, definition, 'contextInvariant')) {
     if (typeof invariant.value !== 'string') continue
     if (elements.length === 0 && !isOpen)

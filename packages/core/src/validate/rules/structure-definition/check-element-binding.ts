@@ -6,7 +6,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import { resourceOf, type Run } from '../../run/run.js'
 import { otherKindOf } from '../conformance/other-kind.js'
 import { canBind, DEFINITION_BINDING } from './check-types.js'
-import { placeOf } from '../../profile/element-at-path.js'
+import { elementAtPath } from '../../profile/element-at-path.js'
 import type { ElementCheck } from './element-place.js'
 
 /** Value sets of everything that a code system has, with the name of that. */
@@ -102,7 +102,7 @@ function checkUsage(run: Run, definition: FhirNode, usage: FhirNode): void {
     return
   }
   const [value] = childrenOf(run, usage, 'value')
-  if (path.split('.', 1)[0] !== textOf(definition, 'type') || placeOf(run.model, path) === undefined)
+  if (path.split('.', 1)[0] !== textOf(definition, 'type') || elementAtPath(run.model, path) === undefined)
     say(`The context of the binding is the element ${quoted(path)}, which the profile does not have.`)
   else if (value !== undefined && value.type.name !== 'CodeableConcept')
     say(`The value of the context of the binding is a ${value.type.name}; it must be a CodeableConcept.`)

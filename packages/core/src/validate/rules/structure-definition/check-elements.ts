@@ -7,7 +7,7 @@ import { resourceOf, type Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
 import { expressionProblem } from '../expression/expression-problem.js'
 import { checkBinding } from './check-element-binding.js'
-import { placeOf } from '../../profile/element-at-path.js'
+import { elementAtPath } from '../../profile/element-at-path.js'
 import { checkChanges, isMarked } from './check-changes.js'
 import { checkSlices } from './check-slices.js'
 import { slicedElements } from './slice-numbers.js'
@@ -43,7 +43,7 @@ export async function checkElements(check: DifferentialCheck, nodes: readonly Fh
   const { run, isConstraint } = check
   const elements = nodes.map((node) => {
     const path = textOf(node, 'path') ?? ''
-    return { run, node, path, place: placeOf(run.model, path) }
+    return { run, node, path, place: elementAtPath(run.model, path) }
   })
   checkRoot(check, elements)
   for (const element of elements) {
@@ -114,7 +114,7 @@ function reportMisplaced({ run, definition }: DifferentialCheck, elements: reado
 function isInChoice({ model }: Run, { path }: ElementCheck, narrowed: ReadonlySet<string>): boolean {
   const parent = path.slice(0, Math.max(0, path.lastIndexOf('.')))
   if (!parent.endsWith('[x]') || narrowed.has(parent) || /\.(?:id|extension)$/.test(path)) return false
-  return (placeOf(model, parent)?.types ?? []).length > 1
+  return (elementAtPath(model, parent)?.types ?? []).length > 1
 }
 
 /** Checks that an element is of the definition's own type, and that it slices only what comes several times or is of several types. */
@@ -150,7 +150,7 @@ export function checkSnapshotExpressions(run: Run, definition: FhirNode): void {
     for (const constraint of childrenOf(run, element, 'constraint')) {
       const [source, expression] = [textOf(constraint, 'source'), textOf(constraint, 'expression')]
       if (expression !== undefined && (source === undefined || source === url))
-        checkExpression(run, constraint, { expression, types: placeOf(run.model, textOf(element, 'path') ?? '')?.types ?? [] })
+        checkExpression(run, constraint, { expression, types: elementAtPath(run.model, textOf(element, 'path') ?? '')?.types ?? [] })
     }
 }
 

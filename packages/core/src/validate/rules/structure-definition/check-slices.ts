@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { isObject, objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
 import { PENDING, type FhirNode } from '../../../fhirpath/index.js'
-import { placeOf } from '../../profile/element-at-path.js'
+import { elementAtPath } from '../../profile/element-at-path.js'
 import { textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { equals } from '../value/compare-json.js'
@@ -114,7 +114,8 @@ function snapshotIndexes(
       open.add(path)
     } else if (place === undefined) {
       const parent = id.slice(0, Math.max(0, id.lastIndexOf('.')))
-      if (!open.has(parent)) added += placeOf(run.model, path.slice(0, Math.max(0, path.lastIndexOf('.'))))?.types[0]?.elements.size ?? 0
+      if (!open.has(parent))
+        added += elementAtPath(run.model, path.slice(0, Math.max(0, path.lastIndexOf('.'))))?.types[0]?.elements.size ?? 0
       open.add(parent)
     }
     if (place !== undefined) indexes.set(element, place + added)

@@ -4,7 +4,7 @@ import { isObject, objectsAt, stringAt, type JsonObject } from '../../../json/in
 import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { DEFINITION_SNAPSHOT } from '../profile/applied-profiles.js'
-import { placeOf } from '../../profile/element-at-path.js'
+import { elementAtPath } from '../../profile/element-at-path.js'
 import { isMarked } from './check-changes.js'
 import { checkSnapshotExpressions } from './check-elements.js'
 import { DEFINITION_EXPRESSION } from './check-restrictions.js'
@@ -33,7 +33,7 @@ export function checkSnapshot(run: Run, definition: FhirNode): void {
 
 function placedElement(run: Run, node: FhirNode): ElementCheck {
   const path = textOf(node, 'path') ?? ''
-  return { run, node, path, place: placeOf(run.model, path) }
+  return { run, node, path, place: elementAtPath(run.model, path) }
 }
 
 /** Checks what a profile says of an element besides what the definitions of FHIR do. */

@@ -14,7 +14,7 @@ import { checkSnapshot } from './check-snapshot.js'
 import { DEFINITION_VALUE } from './check-changes.js'
 import { DEFINITION_RESTRICTION, DEFINITION_EXPRESSION } from './check-restrictions.js'
 import { DEFINITION_BINDING, DEFINITION_TYPE_PROFILE } from './check-types.js'
-import { placeOf, type ElementAtPath } from '../../profile/element-at-path.js'
+import { elementAtPath, type ElementAtPath } from '../../profile/element-at-path.js'
 import { DEFINITION_SLICING } from './element-place.js'
 import { builtSnapshot } from './built-snapshot.js'
 
@@ -170,7 +170,7 @@ function checkContexts(run: Run, node: FhirNode): void {
 
 function checkContext(run: Run, context: FhirNode): void {
   const [type, expression = ''] = [textOf(context, 'type'), textOf(context, 'expression')]
-  const place = placeOf(run.model, expression)
+  const place = elementAtPath(run.model, expression)
   const isKnown =
     LATER.has(expression) ||
     isInDefinition(run, expression) ||
@@ -189,7 +189,7 @@ function isInDefinition(run: Run, expression: string): boolean {
   const context = profileContext(expression)
   const profile = context === undefined ? undefined : run.definitions.profile(context.canonical)
   if (context === undefined || profile === undefined || profile === PENDING) return context !== undefined
-  return profile.elements.has(context.element) || placeOf(run.model, context.element.replaceAll(/:[^.]*/g, '')) !== undefined
+  return profile.elements.has(context.element) || elementAtPath(run.model, context.element.replaceAll(/:[^.]*/g, '')) !== undefined
 }
 
 /** True for one type of a choice, by its name in JSON: the element that contexts mean has all of them. */

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import type { FhirNode, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
 import type { BuiltSnapshot } from '../../../snapshot/index.js'
-import { placeOf, stepInto, type ElementAtPath } from '../../profile/element-at-path.js'
+import { elementAtPath, stepInto, type ElementAtPath } from '../../profile/element-at-path.js'
 import { expressionProblem } from '../expression/expression-problem.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import { childrenOf, textOf } from '../../run/nodes.js'
@@ -96,7 +96,7 @@ export function misplacedElements(run: Run, elements: readonly ElementCheck[]): 
 
 /** Where the base has an element within its parent. Unknown names come last, as nothing can be said of their order. */
 function positionIn({ model }: Run, parent: string, step: string): number {
-  const [type] = (parent === '' ? undefined : placeOf(model, parent))?.types ?? []
+  const [type] = (parent === '' ? undefined : elementAtPath(model, parent))?.types ?? []
   if (type === undefined) return Number.POSITIVE_INFINITY
   const bare = step.endsWith('[x]') ? step.slice(0, -3) : step
   const name = type.elements.has(bare) ? bare : (type.members.get(bare)?.name ?? '')

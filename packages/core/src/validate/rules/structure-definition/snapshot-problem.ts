@@ -9,7 +9,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { Run } from '../../run/run.js'
 import { isAbsoluteUri } from '../primitive/uri.js'
 import { baseElement } from './base-element.js'
-import { placeOf } from '../../profile/element-at-path.js'
+import { elementAtPath } from '../../profile/element-at-path.js'
 import { ABSTRACT_TYPES, idOf, isSingle, typeSlice, type ElementCheck } from './element-place.js'
 
 /** A differential, and what it is applied to. */
@@ -127,7 +127,7 @@ function summaryProblem(own: JsonObject, base: JsonObject, path: string): string
 function choiceNameProblem({ run, path }: Applied): string | undefined {
   const end = path.lastIndexOf('.')
   const name = path.slice(end + 1)
-  const types = end < 0 || name.endsWith('[x]') ? [] : (placeOf(run.model, path.slice(0, end))?.types ?? [])
+  const types = end < 0 || name.endsWith('[x]') ? [] : (elementAtPath(run.model, path.slice(0, end))?.types ?? [])
   for (const { elements, members } of types) {
     if (members.has(name)) continue
     const choice = [...elements].find(([stem, [slot]]) => slot?.isChoice === true && isChoiceName(name, stem))
