@@ -97,7 +97,7 @@ function contextFor(options: McpServerOptions, signal: AbortSignal): ToolContext
   }
 }
 
-/** Rights are looked at before parameters, so who may expand is told that there is no value set to expand. */
+/** Rights are checked before parameters: callers who may expand get 400, as no value set is named. */
 async function mayExpand(ask: FhirCaller): Promise<boolean> {
   try {
     await ask({ path: 'ValueSet/$expand' })
