@@ -5,6 +5,7 @@ export type {
   Evaluation,
   EvaluationMessage,
   Filter,
+  KeptValues,
   LibraryTerminology,
   Narrowing,
   NarrowingDates,

@@ -233,8 +233,8 @@ describe('options that cannot be', () => {
   const rsa = (modulusLength: number): JWK => generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ format: 'jwk' })
   const [rsa1024, rsa2048] = [rsa(1_024), rsa(2_048)]
   it.each([
-    ['the curve is not supported', { crv: 'P-521' }, 'A key fits none of the algorithms.'],
-    ['a coordinate is short', { x: 'AAAA' }, 'A key of the type EC is malformed.'],
+    ['the curve is not supported', { crv: 'P-521' }, 'Key k1 fits none of the algorithms.'],
+    ['a coordinate is short', { x: 'AAAA' }, 'Key k1 of the type EC is malformed.'],
   ])('are refused with what is wrong with a key: %s', (_, change, message) => {
     expect(() => verifier({ keys: [{ ...publicJwk, ...change }] })).toThrow(new TypeError(message))
   })
@@ -275,6 +275,11 @@ describe('options that cannot be', () => {
     const keys = 'keys' in change && typeof change.keys === 'function' ? { keys: await change.keys() } : {}
     const given = Object.fromEntries(Object.entries({ keys: [publicJwk], ...change, ...keys }).filter(([, value]) => value !== undefined))
     expect(() => jwtVerifier({ issuer: ISSUER, audience: AUDIENCE, ...given } as unknown as JwtVerifierOptions)).toThrow(TypeError)
+  })
+
+  it('a key to encrypt with is ignored among others', async () => {
+    const verifying = verifier({ keys: [{ ...publicJwk, kid: 'enc', use: 'enc' }, publicJwk] })
+    expect(await outcomeOf(verifying.verify(await mint()))).toBe('accepted')
   })
 
   it('keys of every kind that verify are taken', async () => {

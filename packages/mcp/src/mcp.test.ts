@@ -178,13 +178,12 @@ describe('tools', () => {
   test('that fail for a reason of their own say nothing of it', async () => {
     const { baseUrl, context } = service
     const [near, far] = InMemoryTransport.createLinkedPair()
+    const reported = Promise.withResolvers<Error>()
     const server = createMcpServer({
       handler: Object.assign(() => Promise.reject(new Error('/srv/secret.js')), service.handler),
       baseUrl,
       context,
-    })
-    const reported = new Promise((resolve) => {
-      server.onerror = resolve
+      onError: reported.resolve,
     })
     await server.connect(far)
     const made = new Client({ name: 'test', version: '1' })
@@ -192,7 +191,7 @@ describe('tools', () => {
     await expect(made.callTool({ name: 'read', arguments: { type: 'Patient', id: 'x' } })).rejects.toThrow(
       'The request could not be answered.',
     )
-    expect(await reported).toEqual(new Error('/srv/secret.js'))
+    expect(await reported.promise).toEqual(new Error('/srv/secret.js'))
   })
 
   test('that do not exist are refused', async () => {
@@ -214,6 +213,20 @@ describe('resources', () => {
       expect.arrayContaining(['fhir:///ValueSet/visit-priority', 'fhir:///ConceptMap/visit-priority', 'fhir:///Measure/patients']),
     )
     await expect(client.listResources({ cursor: 'Patient?' })).rejects.toThrow('not one of this server')
+  })
+
+  test('that could not be searched are an error, and those that the caller may not search are left out', async () => {
+    const answering = async (status: number): Promise<Client> => {
+      const issue = [{ severity: 'error', code: 'timeout', details: { text: 'Took too long.' } }]
+      const handler = Object.assign(async () => Response.json({ resourceType: 'OperationOutcome', issue }, { status }), service.handler)
+      const [near, far] = InMemoryTransport.createLinkedPair()
+      await createMcpServer({ handler, baseUrl: service.baseUrl, context: service.context }).connect(far)
+      const made = new Client({ name: 'test', version: '1' })
+      await made.connect(near)
+      return made
+    }
+    await expect((await answering(503)).listResources()).rejects.toThrow('Took too long.')
+    expect((await (await answering(403)).listResources()).resources).toEqual([])
   })
 
   test('are read by type and id', async () => {

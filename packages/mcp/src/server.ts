@@ -32,13 +32,16 @@ import type { Tool, ToolContext } from './tool.js'
 export interface McpServerOptions extends FhirCallerOptions {
   /** Of the handler; makes JSON Schemas. */
   readonly context: OperationContext
+  /** Takes errors that no one foresaw. Callers learn only that the request could not be answered. Default: they are dropped. */
+  readonly onError?: (error: Error) => void
 }
 
 /** What plain JavaScript may pass. */
-export const MCP_OPTIONS: Readonly<Record<'handler' | 'baseUrl' | 'context', MemberKind>> = {
+export const MCP_OPTIONS: Readonly<Record<'handler' | 'baseUrl' | 'context' | 'onError', MemberKind>> = {
   handler: needed(FUNCTION),
   baseUrl: needed(TEXT),
   context: needed(having('a context', ['storage', 'content', 'limits'])),
+  onError: FUNCTION,
 }
 
 const SHAPE: InputShape = inputShape<McpServerOptions>({ ...MCP_OPTIONS, authorization: TEXT })
@@ -67,6 +70,7 @@ export function createMcpServer(options: McpServerOptions): Server {
         'FHIR R4 terminology, validation, search and measures. Codes are given as system and code. Never invent a code: check it with validate_code.',
     },
   )
+  if (options.onError !== undefined) server.onerror = options.onError
   // What `setRequestHandler` reads by itself and cannot is an internal error for the SDK.
   server.fallbackRequestHandler = async (request, { signal }) => {
     const method = METHODS.get(request.method)
@@ -208,10 +212,11 @@ async function listResources(
   return following === undefined ? { resources } : { resources, nextCursor: `${following}?_count=${PAGE}&_elements=name,title,url` }
 }
 
-/** A caller who may not search a type has none of it to choose from. */
+/** A caller who may not search a type has none of it to choose from. What failed otherwise is not an empty list. */
 function mayNot(error: unknown): JsonObject {
-  if (error instanceof FhirRefusal) return {}
-  throw error
+  if (!(error instanceof FhirRefusal)) throw error
+  if (error.status === 403 || error.status === 404) return {}
+  throw new McpError(ErrorCode.InternalError, error.message)
 }
 
 function listed(type: string, resource: JsonObject | undefined): readonly Listed[] {

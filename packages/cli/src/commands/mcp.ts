@@ -55,7 +55,7 @@ async function serveStdio(options: McpOptions, io: Io): Promise<void> {
     auth: 'off',
     defaultPolicy: 'deny',
   })
-  const server = createMcpServer({ handler, baseUrl, context })
+  const server = createMcpServer({ handler, baseUrl, context, onError: ({ stack }) => io.err(`error: ${stack}`) })
   try {
     await server.connect(new StdioServerTransport())
     await finished(process.stdin, { writable: false })

@@ -8,6 +8,8 @@ export interface McpParts {
   readonly context: OperationContext
   readonly baseUrl: string
   readonly auth: 'required' | 'off'
+  /** Takes errors that no one foresaw. */
+  readonly onError: (error: Error) => void
 }
 
 /** Where MCP is, below the base address. */

@@ -14,7 +14,7 @@ import { devTokenVerifier } from './demo-user.js'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { identityOf, type IdentityOptions } from './identity.js'
 import type { Io } from '../io.js'
-import { mcpListener } from './mcp-listener.js'
+import { MCP_PATH, mcpListener } from './mcp-listener.js'
 
 /** What is served, and to whom. */
 export interface ServiceOptions extends IdentityOptions, DelegationOptions {
@@ -98,7 +98,9 @@ async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Pa
     readiness: () => Promise.all([identity.ready(), engine.ctx.storage.read('Basic', 'ready')]),
   })
   const fhir = callers?.within(toNodeListener(handler)) ?? toNodeListener(handler)
-  const mcp = options.mcp === true ? await mcpListener({ handler, context: engine.ctx, baseUrl, auth: authOf(options) }) : undefined
+  const onError = ({ stack }: Error): void => io.err(JSON.stringify({ level: 'error', route: MCP_PATH, stack }))
+  const mcp =
+    options.mcp === true ? await mcpListener({ handler, context: engine.ctx, baseUrl, auth: authOf(options), onError }) : undefined
   const page = options.ui === true ? createPlayground({ path: new URL(`${baseUrl.replace(/\/$/, '')}/`).pathname }) : undefined
   const purging = setInterval(() => void purge(sessions, io), DAY_MS).unref()
   return {

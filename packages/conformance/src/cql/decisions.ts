@@ -70,6 +70,12 @@ export const DECISIONS: readonly Decision[] = [
     applies: ({ text }) => /Combine\(|Split\(/.test(text),
   },
   {
+    name: 'start of an empty text',
+    right: 'ours',
+    why: 'Substring is null for a start that is outside of the text (R, Substring); an empty text begins at 0, as the published tests have it. The reference engine gives null.',
+    applies: ({ text, reference }) => /Substring\((?:Coalesce\()?'',/.test(text) && reference === 'null',
+  },
+  {
     name: 'precision of times',
     right: 'ours',
     why: 'A difference at a precision that a value lacks is uncertain, which lists its least and greatest value (S, Uncertainty), and so are years, months and weeks between dates of which one has no day and less than the other; the reference engine gives null, a number, or an end that is one off.',

@@ -3,7 +3,7 @@ import { objectsAt, stringAt } from 'fhir-ops/internal/json'
 import type { createLocalJWKSet, CryptoKey, JSONWebKeySet, JWK, JWSHeaderParameters } from 'jose'
 import { JWKSMultipleMatchingKeys, JWKSNoMatchingKey } from 'jose/errors'
 import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer-json.js'
-import { isStrong, keyProblem } from './public-key.js'
+import { isForSignatures, isStrong, keyProblem } from './public-key.js'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 
 /** Where the keys of an issuer come from: exactly one of these, and the algorithms that go with it. */
@@ -90,12 +90,19 @@ export interface KeySource {
   renew?(): Promise<void>
 }
 
-/** Keys from the configuration. @throws {TypeError} for a key that can verify nothing: every token would be refused, without a word of why. */
-function configuredKeys(keys: readonly JWK[], algorithms: readonly string[]): KeySource {
-  const problem = keys.map((key) => keyProblem(key, algorithms)).find((found) => found !== undefined)
-  if (problem !== undefined) throw new TypeError(`A key ${problem}.`)
-  if (keys.length === 0) throw new TypeError('There is no key.')
-  return keySet({ keys: [...keys] })
+/**
+ * Keys from the configuration. Keys for another use, which an issuer may publish together with them, are ignored.
+ *
+ * @throws {TypeError} for a key that can verify nothing: every token would be refused, without a word of why.
+ */
+function configuredKeys(given: readonly JWK[], algorithms: readonly string[]): KeySource {
+  const keys = given.filter(isForSignatures)
+  if (keys.length === 0) throw new TypeError('There is no key to verify signatures with.')
+  for (const key of keys) {
+    const problem = keyProblem(key, algorithms)
+    if (problem !== undefined) throw new TypeError(`Key ${key.kid ?? given.indexOf(key) + 1} ${problem}.`)
+  }
+  return keySet({ keys })
 }
 
 /** The keys of a published set that may be used; symmetric and short ones are ignored. */

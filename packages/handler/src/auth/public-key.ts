@@ -1,16 +1,21 @@
 import { decode } from 'jose/base64url'
 import type { JWK } from 'jose'
 
-/** What is wrong with a JWK that is to verify signatures by one of these algorithms, in words after "A key"; `undefined` for one that can. */
+/** What is wrong with a JWK that is to verify signatures by one of these algorithms, as the end of a sentence; `undefined` for one that can. */
 export function keyProblem(key: JWK, algorithms: readonly string[]): string | undefined {
-  const { kty, use, key_ops: uses, d } = key
+  const { kty, d } = key
   if (d !== undefined) return 'is private: only its public part belongs here'
   if (!isStrong(key)) return 'is symmetric or an RSA key of less than 2048 bits'
   const curves = CURVES.filter((curve) => curve.kty === kty && curve.crv === key.crv)
   const fitting = kty === 'RSA' ? ['RS256', 'PS256'] : curves.map(({ alg }) => alg)
   if (!fitting.some((alg) => algorithms.includes(alg) && [alg, undefined].includes(key.alg))) return 'fits none of the algorithms'
-  if (kty === 'RSA' ? !isExponent(key.e) : !curves.some((curve) => isPoint(key, curve))) return `of the type ${kty} is malformed`
-  return (use ?? 'sig') === 'sig' && (uses ?? ['verify']).includes('verify') ? undefined : 'is for another use than to verify signatures'
+  const isSound = kty === 'RSA' ? isExponent(key.e) : curves.some((curve) => isPoint(key, curve))
+  return isSound ? undefined : `of the type ${kty} is malformed`
+}
+
+/** False for a key that says that it is for another use, such as encryption. */
+export function isForSignatures({ use = 'sig', key_ops: uses = ['verify'] }: JWK): boolean {
+  return use === 'sig' && uses.includes('verify')
 }
 
 const MIN_RSA_BITS = 2048

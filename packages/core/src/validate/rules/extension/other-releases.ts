@@ -9,7 +9,7 @@ const RELEASES = /^(?:1\.[0-8]|3\.[0-6]|4\.[0-6]|5\.0|6\.0)$/
 /** What is wrong with an element of another release, as the end of a sentence. */
 export function elementProblem({ model, definitions }: Run, { release, type, path }: ExtensionElement): string | undefined {
   if (!RELEASES.test(release)) return `there is no release ${release}`
-  if (release === '4.0') return `FHIR ${release} is the release of the resource, which has its elements by themselves`
+  if (release === '4.0') return `FHIR ${release} is the release of the resource: use the element itself`
   const other = definitions.otherRelease(release)
   if (other !== undefined) return other.element(path) === undefined ? `FHIR ${release} has no element ${path}` : undefined
   const own = model.type(type)
