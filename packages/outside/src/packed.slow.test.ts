@@ -35,8 +35,8 @@ function entries(): readonly string[] {
 /** Those that import vitest, which refuses `require`, or need what Jest puts into its tests. */
 const OF_TEST_RUNNERS = ['@fhir-ops/storage-contract', '@fhir-ops/testing/vitest', '@fhir-ops/testing/jest']
 
-/** What the bundler adds itself, of which there are no sources. */
-const OF_BUNDLER = /(?:^|\/)rolldown-runtime\.js$/
+/** What the bundler adds itself, of which there are no sources; that of the page has a hash in its name. */
+const OF_BUNDLER = /(?:^|\/)rolldown-runtime(?:-[\w-]+)?\.js$/
 
 /** A file of a bundle that only gives what is in others: there is nothing of a source in it. */
 const ONLY_NAMES = /^(?:import\s*(?:\{[^{}]*\}\s*from\s*)?"[^"]*";\s*)*(?:export\s*\{[^{}]*\}(?:\s*from\s*"[^"]*")?;\s*)?$/
