@@ -75,7 +75,7 @@ export function limitsForBody(limits: HandlerLimits, maxBytes: number): HandlerL
  *
  * @param maxBytes Most that the body may have.
  */
-export function timesFor({ bodyBytes }: Pick<HandlerLimits, 'bodyBytes'>, maxBytes: number, bytes: number = 0): number {
+export function timeLimitFactor({ bodyBytes }: Pick<HandlerLimits, 'bodyBytes'>, maxBytes: number, bytes: number = 0): number {
   return maxBytes <= bodyBytes ? 1 : Math.max(1, Math.ceil(bytes / (bodyBytes / 2)))
 }
 

@@ -10,7 +10,7 @@ import { failureAnswer, streamWithFailure, toOperationError } from './failure.js
 import { checkHeaders, answerToSend, SHORT_TEXT, prettyJson, type Answer } from './http/answer.js'
 import type { Connection, HttpRequest } from './http/http-request.js'
 import { logRequest, type Ending, type LogEntry } from './observe.js'
-import { timesFor } from './limits.js'
+import { timeLimitFactor } from './limits.js'
 import { requestContext } from './request-context.js'
 import { ADMITTED, ARRIVING, maxBytesOf, notInTransaction, type Server, type Stage } from './stages.js'
 
@@ -113,13 +113,13 @@ const GRACE_MS = 250
 function inTurn<T>(server: Server, exchange: Exchange, work: () => Awaitable<T>): Awaitable<T> {
   const { request, route, whole, kept, bytes } = exchange
   if (whole !== undefined || isPrompt(route) || kept?.answer !== undefined) return work()
-  const times = timesFor(server.limits, maxBytesOf(server, exchange), bytes?.length)
-  const timeoutMs = server.ctx.limits.operationTimeoutMs * times
+  const factor = timeLimitFactor(server.limits, maxBytesOf(server, exchange), bytes?.length)
+  const timeoutMs = server.ctx.limits.operationTimeoutMs * factor
   return server.executor.run({
     caller: request,
     timeoutMs: route?.ownTimeLimit === true ? undefined : timeoutMs + GRACE_MS,
     run: (signal) => {
-      exchange.ctx = requestContext(server, exchange, { signal, ...(times > 1 && { timeoutMs }) })
+      exchange.ctx = requestContext(server, exchange, { signal, ...(factor > 1 && { timeoutMs }) })
       return work()
     },
   })

@@ -3,7 +3,7 @@ import type { OperationContext } from '../context/index.js'
 import { OperationError, quoted } from '../errors/index.js'
 import type { JsonObject } from '../json/index.js'
 import { storedInstance, type Operation, type OperationRequest } from '../operation/index.js'
-import { parameterReader } from '../parameters/index.js'
+import { parameterReader, type ParameterReader } from '../parameters/index.js'
 import { collectData, parametersTexts, toParameters, type CollectDataInput } from './collect/collect-data.js'
 import { measureOf, referenceAt, required } from './read-request.js'
 import { dataRequirements, toLibrary, type DataRequirementsInput, type DataRequirementsOptions } from './requirements/data-requirements.js'
@@ -20,13 +20,21 @@ export function dataRequirementsRun(type: 'Library' | 'Measure', options: DataRe
 
 function readMeasure(request: OperationRequest): DataRequirementsInput {
   const reader = parameterReader(request.parameters)
-  const input = {
+  const input = measureAndPeriod(reader, request)
+  reader.refuseUnknown()
+  return input
+}
+
+/** What both operations need. */
+function measureAndPeriod(
+  reader: ParameterReader,
+  request: OperationRequest,
+): Pick<CollectDataInput, 'measure' | 'periodStart' | 'periodEnd'> {
+  return {
     measure: measureOf(reader, request),
     periodStart: required(reader, 'periodStart'),
     periodEnd: required(reader, 'periodEnd'),
   }
-  reader.refuseUnknown()
-  return input
 }
 
 async function readLibrary(ctx: OperationContext, request: OperationRequest): Promise<DataRequirementsInput> {
@@ -72,9 +80,7 @@ export function collectDataWrite(options: DataRequirementsOptions): NonNullable<
 function readCollect(request: OperationRequest): CollectDataInput {
   const reader = parameterReader(request.parameters)
   const input = {
-    measure: measureOf(reader, request),
-    periodStart: required(reader, 'periodStart'),
-    periodEnd: required(reader, 'periodEnd'),
+    ...measureAndPeriod(reader, request),
     subject: referenceAt(reader, 'subject'),
     practitioner: referenceAt(reader, 'practitioner'),
     lastReceivedOn: reader.text('lastReceivedOn'),

@@ -3,7 +3,7 @@ import { PENDING, type FhirNode, type TypeDefinition } from '../../../fhirpath/i
 import { isObject, type JsonObject } from '../../../json/index.js'
 import type { ConstraintRule, ElementRule, JsonTest } from '../../run/element-rule.js'
 import type { DemandRule, MetTest, NodeCheck, Run } from '../../run/run.js'
-import { dependenceOf, isAsked, membersAsked, type Dependence } from './dependence.js'
+import { dependenceOf, isAsked, testsAsked, type Dependence } from './dependence.js'
 import { expressionContext } from './expression-context.js'
 import { INVARIANT } from './invariant.js'
 import { NATIVE_CONSTRAINTS, SURELY_MET, type NativeConstraint } from './native.js'
@@ -25,7 +25,7 @@ function allMet(constraints: readonly ConstraintRule[], type: TypeDefinition): M
   const all = constraints.map((constraint, index) => ({ constraint, index, test: testOf(constraint, type) }))
   let dependence: Dependence | undefined
   return (value, run) => {
-    const asked = all.length > FEW && isObject(value) ? membersAsked(value, (dependence ??= dependenceIn(all, run))) : undefined
+    const asked = all.length > FEW && isObject(value) ? testsAsked(value, (dependence ??= dependenceIn(all, run))) : undefined
     for (const { constraint, index, test } of all)
       if (isAsked(asked, index) && !isLeftOut(run, constraint) && test(value, run) !== true) return false
     return true
@@ -73,7 +73,7 @@ function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeChec
   let dependence: Dependence | undefined
   return (run, node) => {
     const json = jsonOf(node)
-    const asked = json === undefined ? undefined : membersAsked(json, (dependence ??= dependenceIn(all, run)))
+    const asked = json === undefined ? undefined : testsAsked(json, (dependence ??= dependenceIn(all, run)))
     let isApart: boolean | undefined
     for (const one of all) {
       if (!isAsked(asked, one.index) || isLeftOut(run, one.constraint)) continue

@@ -38,6 +38,7 @@ function membersMissed(test: (value: JsonObject) => boolean | undefined): Readon
     {
       get: noted,
       getOwnPropertyDescriptor: noted,
+      has: (of, name) => noted(of, name) !== undefined,
       ownKeys: () => {
         isWhole = true
         return []
@@ -48,7 +49,7 @@ function membersMissed(test: (value: JsonObject) => boolean | undefined): Readon
 }
 
 /** The tests that a value has to be asked about, as bits: the others it meets, because it has nothing that they are about. */
-export function membersAsked(value: JsonObject, { always, byMember }: Dependence): number {
+export function testsAsked(value: JsonObject, { always, byMember }: Dependence): number {
   let asked = always
   for (const name in value) if (byMember.has(name)) asked |= byMember.get(name) ?? 0
   return asked
