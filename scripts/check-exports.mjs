@@ -1,8 +1,8 @@
 // Every published symbol has a docstring, what can be called has an example, no entry re-exports wholesale, and every subpath that is named exists.
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { listedOnPage, PAGE, publishedEntries } from './api-page.mjs'
-import { root, sourceEntries, workspacePackages } from './packages.mjs'
+import { filesBelow, root, sourceEntries, workspacePackages } from './packages.mjs'
 
 const IMPORTED = /from '((?:@fhir-ops\/|fhir-ops)[\w/-]*)'/g
 const NAMED_IN_PROSE = /(?:from '|`)((?:@fhir-ops|fhir-ops)\/[\w/-]+)['`]/g
@@ -69,7 +69,5 @@ function deadSubpaths() {
 }
 
 function files(dir, wanted) {
-  return readdirSync(dir, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && wanted.test(entry.name) && !/node_modules|dist/.test(entry.parentPath))
-    .map((entry) => join(entry.parentPath, entry.name))
+  return filesBelow(dir).filter((file) => wanted.test(file))
 }

@@ -1,9 +1,9 @@
 // Every regular expression of the sources runs in linear time.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { checkSync } from 'recheck'
 import ts from 'typescript'
-import { root } from './packages.mjs'
+import { root, sourceFiles } from './packages.mjs'
 
 // An attack that takes longer than its limit counts as one that succeeds, and a busy machine takes long.
 const LIMITS = { timeout: 60_000, attackTimeout: 30_000, incubationTimeout: 30_000 }
@@ -21,12 +21,7 @@ writeFileSync(CACHE, JSON.stringify([...verdicts].filter(([, status]) => status 
 process.exit(problems.length + undecided.length === 0 ? 0 : 1)
 
 function sources() {
-  return readdirSync(join(root, 'packages'), { withFileTypes: true, recursive: true })
-    .filter(
-      (entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts') && /\/src(\/|$)/.test(entry.parentPath),
-    )
-    .filter((entry) => !/node_modules|dist/.test(entry.parentPath))
-    .map((entry) => join(entry.parentPath, entry.name))
+  return sourceFiles().filter((file) => !file.endsWith('.test.ts'))
 }
 
 function literals(file) {

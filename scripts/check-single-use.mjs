@@ -1,9 +1,9 @@
 // Finds files whose only export is one function that only one other file imports. Such a file of less than 30 lines of code needs a reason,
 // and all of them together are at most 6 % of the source files. `--list` names them all. Tests, benches and conformance are not counted.
-import { readFileSync, readdirSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import ts from 'typescript'
-import { root } from './packages.mjs'
+import { root, sourceFiles } from './packages.mjs'
 
 const SHORT = 30
 const MOST = 0.06
@@ -43,16 +43,9 @@ console.log(`  ${single.length} of ${files.length} source files have one functio
 process.exit(problems.length > 0 ? 1 : 0)
 
 function sources() {
-  return readdirSync(join(root, 'packages'))
-    .filter((name) => !UNCOUNTED.has(name))
-    .flatMap((name) => filesBelow(join(root, 'packages', name, 'src')))
-}
-
-function filesBelow(folder) {
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    if (entry.isDirectory()) return filesBelow(join(folder, entry.name))
-    return entry.name.endsWith('.ts') && !/\.(test|test-d|fixture|generated|d)\.ts$/.test(entry.name) ? [join(folder, entry.name)] : []
-  })
+  return sourceFiles()
+    .filter((file) => !UNCOUNTED.has(relative(join(root, 'packages'), file).split(sep, 1)[0]))
+    .filter((file) => !/\.(test|test-d|fixture|generated|d)\.ts$/.test(file))
 }
 
 function read(path) {

@@ -1,8 +1,8 @@
 // Words that readers stumble over in messages, docstrings and docs, with what to write instead. `--strict` fails when there are any.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import ts from 'typescript'
-import { root } from './packages.mjs'
+import { filesBelow, root, sourceFiles } from './packages.mjs'
 
 const WORDS = new Map([
   [/\b(is|are|was|were|be|been|not) told\b|\btold (so|by|to|apart)\b/i, 'reported, said'],
@@ -32,16 +32,12 @@ console.log(`  ${found.length} odd words`)
 process.exit(process.argv.includes('--strict') && found.length > 0 ? 1 : 0)
 
 function sources() {
-  return readdirSync(join(root, 'packages'), { withFileTypes: true, recursive: true })
-    .filter(({ name, parentPath }) => name.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(name) && /\/src(\/|$)/.test(parentPath))
-    .filter(({ parentPath }) => !/node_modules|\/dist/.test(parentPath))
-    .map(({ name, parentPath }) => join(parentPath, name))
+  return sourceFiles().filter((file) => !/\.(test|fixture)\.ts$/.test(file))
 }
 
 function pages() {
-  const docs = readdirSync(join(root, 'docs'), { recursive: true }).filter((name) => name.endsWith('.md'))
   return [
-    ...docs.map((name) => join(root, 'docs', name)),
+    ...filesBelow(join(root, 'docs')).filter((file) => file.endsWith('.md')),
     ...['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((name) => join(root, name)),
   ]
 }
