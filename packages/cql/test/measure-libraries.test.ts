@@ -58,7 +58,7 @@ async function counted(
 }
 
 const everybody = library('Everybody', 'define All: true\ndefine Both: false')
-const women = library('Women', "define Women: Patient.gender = 'female'\ndefine Both: true")
+const women = library('Women', "define Women: Patient.gender = 'female'\ndefine Both: true\ndefine Females: Women")
 const both = [everybody, women]
 const names = ['http://x/Library/Everybody', 'http://x/Library/Women|1']
 
@@ -75,6 +75,59 @@ describe('libraries of a measure', () => {
 
   it('expressions use all by their names', async () => {
     expect(await counted(both, names, 'Everybody."All" and Women."Women"', 'text/cql-expression')).toBe(1)
+  })
+
+  it.each([
+    ['definitions', 'All and Females', 1],
+    ['those of the primary library before others', 'Both or Females', 1],
+    ['functions, also overloaded ones', 'Same(Same(1)) = 1 and Same({@2020-01-01}) = {@2020-01-01}', 2],
+    ['functions of resources', 'IsA(Patient) or Patient.Fluent()', 1],
+    ['parameters', 'Least = 3', 2],
+    ['codes, and names with quotes', String.raw`"The \"Code\"".code = 'f'`, 2],
+    ['value sets', 'exists [Encounter: "Kinds"]', 1],
+    ['value sets in conditions', 'exists ([Encounter] E where E.type[0] in "Kinds")', 1],
+    ['definitions without a subject', 'Count(Everything) = 2', 2],
+    ['all, by qualified names besides', 'All and Everybody.All and "Women"."Women"', 1],
+  ])('expressions name %s without the library', async (_, expression, count) => {
+    const includes = String.raw`codesystem "CS": 'http://x/cs'
+valueset "Kinds": 'http://x/ValueSet/kinds' version '2'
+code "The \"Code\"": 'f' from "CS"
+parameter Least Integer default 3`
+    const statements = `define All: true
+define Both: false
+define function Same(a Integer): a
+define function Same(a List<Date>): a
+define function IsA(who FHIR.Patient): who.id = 'a'
+define fluent function Fluent(who FHIR.Patient): who.id = 'a'
+context Unfiltered
+define Everything: [Encounter]`
+    const compose = { include: [{ system: 'http://x/cs', concept: [{ code: 'visit' }] }] }
+    const kinds = { resourceType: 'ValueSet', id: 'kinds', url: 'http://x/ValueSet/kinds', version: '2', status: 'active', compose }
+    const visit = (of: string, code: string): Stored => {
+      const type = [{ coding: [{ system: 'http://x/cs', code }] }]
+      return {
+        resourceType: 'Encounter',
+        id: of,
+        status: 'finished',
+        class: { code: 'AMB' },
+        type,
+        subject: { reference: `Patient/${of}` },
+      }
+    }
+    const stored = [library('Everybody', statements, { includes }), women, kinds, visit('a', 'visit'), visit('b', 'call')]
+    expect(await counted(stored, names, expression, 'text/cql-expression')).toBe(count)
+  })
+
+  it.each([
+    ['private definitions', 'Everybody', 'define private Females: true'],
+    ['what two others define', 'Third', 'define Females: true'],
+  ])('expressions do not see %s', async (_, name, statements) => {
+    const stored = [...both.filter((one) => one['name'] !== name), library(name, statements)]
+    const named = ['http://x/Library/Everybody', ...(name === 'Third' ? ['http://x/Library/Women', 'http://x/Library/Third'] : [])]
+    await expect(counted(stored, named, 'Females and true', 'text/cql-expression')).rejects.toMatchObject({
+      code: 'definition-invalid',
+      message: expect.stringContaining('Could not resolve identifier Females'),
+    })
   })
 
   it('a name that several define, and not the primary one, is refused', async () => {

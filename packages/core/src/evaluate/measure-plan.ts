@@ -1,5 +1,6 @@
 import { OperationError, quoted } from '../errors/index.js'
 import { objectAt, objectsAt, stringAt, type JsonObject } from '../json/index.js'
+import { conceptOf } from './concept.js'
 import {
   aggregateMethodOf,
   basisOf,
@@ -111,8 +112,8 @@ export interface StratifierCriterion extends Criterion {
  * Reads a Measure.
  *
  * @throws {OperationError} `too-costly` above 100 groups or 500 populations, those of strata included; `definition-required` for a missing
- *   criteria or expression, and for a component without code; `definition-invalid` for an id that two populations of a group have, and for a
- *   stratifier with criteria and components; `definition-invalid` for an unknown improvement notation; `not-supported` for an absent language.
+ *   criteria or expression; `definition-invalid` for an id that two populations of a group have, for a stratifier with criteria and components, and
+ *   for an unknown improvement notation; `not-supported` for an absent language.
  * @see https://hl7.org/fhir/R4/measure.html
  */
 export function planOf(measure: JsonObject): MeasurePlan {
@@ -287,9 +288,15 @@ function stratifierPlan(stratifier: JsonObject, at: Place): Stratifier {
 }
 
 function componentPlan(component: JsonObject, at: Place): StratifierCriterion {
-  const code = objectAt(component, 'code')
-  if (code !== undefined) return { code, ...criterion(component, at) }
-  throw new OperationError('definition-required', `${at.place} has no code.`, { expression: [`${at.path}.code`] })
+  const own = criterion(component, at)
+  return { code: codeOfComponent(component, own), ...own }
+}
+
+/** A Measure of R4 need not state the code of a component, while the report must: it then has the description, or the expression as text. */
+function codeOfComponent(component: JsonObject, { expression }: Criterion): JsonObject {
+  const code = conceptOf(objectAt(component, 'code'))
+  if (code !== undefined && Object.keys(code).length > 0) return { ...code }
+  return { text: stringAt(component, 'description') ?? expression }
 }
 
 function headOf(element: JsonObject): { readonly id?: string; readonly code?: JsonObject } {

@@ -87,12 +87,6 @@ describe('Measures that cannot be evaluated', () => {
       'Measure.group[0].population[1].criteria.language',
     ],
     [
-      'a component of a stratifier without code',
-      measure([{ stratifier: [{ component: [{}] }] }]),
-      'definition-required',
-      'Measure.group[0].stratifier[0].component[0].code',
-    ],
-    [
       'a basis that the query does not have',
       measure([{ population: [population('a', 'Patient')] }], basis('Encounter')),
       'definition-invalid',

@@ -6,6 +6,7 @@ import { definitionsNamed, FHIR_HELPERS_LIBRARY, identifierOf, libraryIn } from 
 import { textAt } from '../elm/node.js'
 import { identifierOfLoaded, loadLibrary, translatedExpressions, type LineOrigin, type LoadedLibrary } from '../libraries/content.js'
 import { isCalled, type LibraryLoading, type LibraryResource } from '../libraries/find-library.js'
+import { expressionScope, type ExpressionScope } from './expression-scope.js'
 import { CQL_IDENTIFIER_LANGUAGES, CQL_LANGUAGES } from './languages.js'
 
 /** Name of the parameter that has the period. */
@@ -51,11 +52,17 @@ export async function loadMeasure(loading: LibraryLoading, { scope, groups }: Ev
   const criteria = expressionsIn({ scope, groups }, libraries)
   const texts = [...criteria.keys()]
   if (texts.length === 0) return { libraries, texts, expressions: undefined }
-  const head = headOfExpressions(libraries, scope.subjectType)
+  const seen = expressionScope(
+    libraries.map(({ id, library: { elm } }) => ({ id, elm })),
+    texts,
+    new Set([PERIOD, FHIR_HELPERS_LIBRARY, ...libraries.map(({ id }) => id), ...texts.map((_, index) => expressionName(index))]),
+  )
+  const head = headOfExpressions(libraries, { context: scope.subjectType, ...seen })
   const definitions = texts.map((text, index) => `define "${expressionName(index)}":\n${text}`)
   const locate = (line: number): LineOrigin => (line <= head.length ? { line } : originOf(line - head.length, criteria))
   const source = { text: [...head, ...definitions].join('\n'), from: undefined, locate }
-  return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, texts.length) }
+  const count = seen.definitions.length + texts.length
+  return { libraries, texts, expressions: await translatedExpressions({ ...loading, beside: libraries }, source, count) }
 }
 
 /** A library that one before it includes is the same. */
@@ -146,8 +153,11 @@ function expressionsIn({ scope, groups }: Evaluated, libraries: readonly Measure
   return texts
 }
 
-/** The lines of a library before its definitions, one for each expression, which may use the Measure's libraries by their names, and the period. */
-function headOfExpressions(libraries: readonly MeasureLibrary[], context: string): readonly string[] {
+/** The lines of a library before its definitions, one for each expression, which may use the Measure's libraries, and the period. */
+function headOfExpressions(
+  libraries: readonly MeasureLibrary[],
+  { context, vocabularies, definitions }: ExpressionScope & { readonly context: string },
+): readonly string[] {
   return [
     `library ${EXPRESSION_LIBRARY} version '1'`,
     "using FHIR version '4.0.1'",
@@ -156,8 +166,10 @@ function headOfExpressions(libraries: readonly MeasureLibrary[], context: string
       const version = textAt(resource, 'version')
       return `include ${id}${version === undefined ? '' : ` version '${version}'`}`
     }),
+    ...vocabularies,
     `parameter "${PERIOD}" Interval<DateTime>`,
     `context ${context}`,
+    ...definitions,
   ]
 }
 

@@ -102,6 +102,16 @@ describe('strata by values', () => {
     expect(stratum).toMatchObject({ component: [value('sex', 'female')] })
     expect(stratum).not.toHaveProperty('value')
   })
+
+  test.each<[string, JsonObject, string]>([
+    ['the code', { code: { text: 'sex' }, description: 'Sex of the patient' }, 'sex'],
+    ['without code the description', { description: 'Sex of the patient' }, 'Sex of the patient'],
+    ['with an empty code the expression', { code: {} }, 'gender'],
+    ['without both the expression', {}, 'gender'],
+  ])('of components are named by %s', async (_name, more, text) => {
+    const [stratum] = strataIn(await reportOf([divided('Patient', { component: [{ ...more, ...byValue('gender') }] })]))
+    expect(stratum).toMatchObject({ component: [{ code: { text }, value: { text: 'female' } }] })
+  })
 })
 
 describe('stratifiers by values that are refused', () => {
