@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { ourFindings } from './issue.js'
 import { DECIDED_OF_RULES } from './rule-decisions.js'
+import { DECIDED_OF_SIGNATURES } from './signature-decisions.js'
 import { DECIDED } from './probe-decisions.js'
 import { knownProbes } from './probes.js'
 
-const DECISIONS = [...DECIDED, ...DECIDED_OF_RULES]
+const DECISIONS = [...DECIDED, ...DECIDED_OF_RULES, ...DECIDED_OF_SIGNATURES]
 
 test("probes of single rules have the verdict of HL7's Java validator, or another that has been decided", async () => {
   const undecided: string[] = []

@@ -20,7 +20,7 @@ import org.hl7.fhir.utilities.http.ManagedWebAccess;
 /**
  * Answers lines of standard input, or the files of a folder, with what HL7's Java validator finds: one line of JSON each.
  *
- * A line is a resource, the name of a file with one, or a request {@code {"id", "resource" | "text", "profiles", "definitions", "options"}}.
+ * A line is a resource, the name of a file with one, or a request {@code {"id", "resource" | "text", "format", "profiles", "definitions", "options"}}.
  */
 public final class Oracle {
   private Oracle() {}

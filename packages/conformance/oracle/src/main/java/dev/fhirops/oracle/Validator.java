@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.hl7.fhir.r5.elementmodel.Manager.FhirFormat;
 import org.hl7.fhir.r5.model.Resource;
 import org.hl7.fhir.r5.utils.validation.constants.BestPracticeWarningLevel;
 import org.hl7.fhir.r5.utils.validation.constants.ReferenceValidationPolicy;
@@ -85,12 +84,12 @@ final class Validator {
 
   private List<ValidationMessage> messagesAbout(Request request) throws Exception {
     List<ValidationMessage> messages = new ArrayList<>();
-    InstanceValidator validator = engine.getValidator(FhirFormat.JSON);
+    InstanceValidator validator = engine.getValidator(request.format());
     validator.setAllowExamples(true);
     validator.setBestPracticeWarningLevel(BestPracticeWarningLevel.Ignore);
     Settings.apply(request.options(), validator);
     validator.validate(
-        null, messages, new ByteArrayInputStream(request.text().getBytes(StandardCharsets.UTF_8)), FhirFormat.JSON, engine.asSdList(request.profiles()));
+        null, messages, new ByteArrayInputStream(request.text().getBytes(StandardCharsets.UTF_8)), request.format(), engine.asSdList(request.profiles()));
     return messages;
   }
 

@@ -1,0 +1,152 @@
+import { quoted } from '../../../errors/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../../../json/index.js'
+import { equals } from '../value/compare-json.js'
+import { textInBase64 } from './base64.js'
+import { certificateDetails } from './certificate.js'
+import { SIGNATURE, SIGNATURE_DATA, SIGNATURE_HEADER, SIGNATURE_PAYLOAD, SIGNATURE_WRONG } from './findings.js'
+import {
+  checkAgreement,
+  checkCertificate,
+  reportUnsupported,
+  reportVerified,
+  statedContent,
+  type SignedBundle,
+  type Signing,
+} from './signed-bundle.js'
+import { criticalProblem, hasJwsHeader, isPayload, isVerified, payloadJson, readJws, verifyProblem, type Jws } from './verify-jws.js'
+
+/** Checks a signature that is a JWS, or may be one. */
+export async function checkJws(signed: SignedBundle, data: string): Promise<void> {
+  const { run, bundle, element } = signed
+  const encoded = textInBase64(data)
+  const text = (encoded ?? data).trim()
+  const jws = readJws(text)
+  if (jws === undefined) return reportUnread(signed, { text, isEncoded: encoded !== undefined })
+  if (stringAt(element, 'sigFormat') === undefined)
+    run.findings.report(SIGNATURE, bundle, {
+      text: 'The signature has no sigFormat; it looks like application/jose and is checked as that.',
+      code: 'not-supported',
+    })
+  if (encoded === undefined) run.findings.report(SIGNATURE_DATA, bundle, { text: 'The JWS must be base64-encoded; it is not.' })
+  const { timeProblem, ...signing } = signingOf(jws.header)
+  checkForm(signed, { jws, signing, timeProblem })
+  checkAgreement(signed, signing)
+  const problem = criticalProblem(jws)
+  if (problem !== undefined) run.findings.report(SIGNATURE_WRONG, bundle, { text: problem })
+  const content = statedContent(signed, signing)
+  if (!isVerified(signing.algorithm)) reportAlgorithm(signed, signing.algorithm)
+  else if (problem === undefined && content !== undefined) await verify(signed, { jws, signing, content })
+}
+
+/** Without a format, what does not begin as a JWS need not be one. */
+function reportUnread({ run, bundle, element }: SignedBundle, { text, isEncoded }: { text: string; isEncoded: boolean }): void {
+  if (stringAt(element, 'sigFormat') === undefined && !hasJwsHeader(text)) {
+    run.findings.report(SIGNATURE, bundle, { text: 'A signature without sigFormat is not verified.', code: 'not-supported' })
+    return
+  }
+  run.findings.report(SIGNATURE_DATA, bundle, {
+    text: isEncoded ? 'The data of the signature is not a JWS that can be read.' : 'The data of the signature is neither base64 nor a JWS.',
+  })
+}
+
+/** @see https://www.rfc-editor.org/rfc/rfc7515#section-4 and, for `sigT`, ETSI TS 119 182-1 */
+function signingOf(header: JsonObject): Signing & StatedTime {
+  const { x5c } = header
+  const first: unknown = Array.isArray(x5c) ? x5c[0] : undefined
+  const stated = typeof first === 'string' ? first : ''
+  const certificate = x5c === undefined ? undefined : stated
+  return {
+    algorithm: stringAt(header, 'alg') ?? 'none',
+    ...timeOf(header),
+    certificate,
+    details: certificate === undefined ? undefined : certificateDetails(certificate),
+    canonicalization: stringAt(header, 'canon'),
+    format: 'json',
+    purposes: objectsAt(header, 'srCms').flatMap((one) => stringAt(objectAt(one, 'commId'), 'id') ?? []),
+  }
+}
+
+interface StatedTime {
+  readonly time: string | undefined
+  /** What is wrong about the time. */
+  readonly timeProblem: string | undefined
+}
+
+/** A time in seconds is known, also where it is written in a wrong place. */
+function timeOf({ sigT, iat }: JsonObject): StatedTime {
+  if (sigT === undefined) {
+    const time = secondsAsTime(iat)
+    const timeProblem =
+      iat === undefined || time !== undefined ? undefined : `The signing time (iat) ${shown(iat)} is not a number of seconds.`
+    return { time, timeProblem }
+  }
+  const time = secondsAsTime(sigT)
+  if (typeof sigT === 'string' && time === undefined) return { time: sigT, timeProblem: undefined }
+  return { time, timeProblem: `The signing time (sigT) ${shown(sigT)} is not a date with time and zone.` }
+}
+
+function secondsAsTime(seconds: unknown): string | undefined {
+  if (typeof seconds !== 'number' && !(typeof seconds === 'string' && /^\d{1,15}$/.test(seconds))) return undefined
+  const time = new Date(Math.trunc(Number(seconds)) * 1_000)
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}
+
+function shown(value: unknown): string {
+  return quoted(JSON.stringify(value))
+}
+
+interface Form {
+  readonly jws: Jws
+  readonly signing: Signing
+  readonly timeProblem: string | undefined
+}
+
+function checkForm(signed: SignedBundle, { jws: { payload }, signing, timeProblem }: Form): void {
+  const { findings } = signed.run
+  if (timeProblem !== undefined) findings.report(SIGNATURE_HEADER, signed.bundle, { text: timeProblem, code: 'invalid' })
+  else if (signing.time === undefined)
+    findings.report(SIGNATURE_HEADER, signed.bundle, { text: 'The JWS header does not contain the signing time (sigT).' })
+  checkCertificate(signed, signing, 'x5c')
+  if (payload !== '') findings.report(SIGNATURE_PAYLOAD, signed.bundle, { text: 'The JWS includes its payload; it should be detached.' })
+}
+
+/** `none`, and what needs a secret that the reader has too, prove nothing about the signer (RFC 7518, sections 3.2 and 3.6). */
+const NO_PROOF = /^(?:none|HS\d+)$/
+
+function reportAlgorithm(signed: SignedBundle, algorithm: string): void {
+  if (!NO_PROOF.test(algorithm)) return reportUnsupported(signed, `algorithm ${quoted(algorithm)}`)
+  const text = `The signature is invalid: the algorithm ${quoted(algorithm)} does not prove who signed.`
+  signed.run.findings.report(SIGNATURE_WRONG, signed.bundle, { text, code: 'exception' })
+}
+
+interface Verification {
+  readonly jws: Jws
+  readonly signing: Signing
+  /** The Bundle in canonical form. */
+  readonly content: string
+}
+
+async function verify(signed: SignedBundle, { jws, signing: { certificate, details }, content }: Verification): Promise<void> {
+  if (certificate === undefined || details === undefined) return
+  const { run, bundle } = signed
+  const problem = await verifyProblem(jws, certificate, content)
+  if (problem === undefined) reportVerified(signed, details)
+  else run.findings.report(SIGNATURE_WRONG, bundle, { text: problem })
+  if (jws.payload !== '' && !isPayload(jws, content)) {
+    run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not the canonical form of this Bundle.' })
+    notePayload(signed, payloadJson(jws), content)
+  }
+}
+
+/** Whether the payload has the same JSON as the Bundle, so that only its form differs. */
+function notePayload({ run, bundle }: SignedBundle, payload: JsonObject | undefined, content: string): void {
+  if (payload === undefined)
+    return run.findings.report(SIGNATURE_WRONG, bundle, { text: 'The payload of the JWS is not a JSON object.', code: 'exception' })
+  const same = content.startsWith('{') && equals(JSON.parse(content), payload)
+  run.findings.report(SIGNATURE, bundle, {
+    text: same
+      ? 'The payload is the same JSON as the canonical form, but written differently.'
+      : 'The JSON of the payload differs from the canonical form.',
+    ...(!same && { code: 'value' }),
+  })
+}

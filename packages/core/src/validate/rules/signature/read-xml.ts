@@ -1,0 +1,119 @@
+import { unescaped, unknownEntity } from '../narrative/allowed-markup.js'
+import { emptyToken, readToken, type XhtmlToken } from '../narrative/xhtml-tokens.js'
+
+/** An element of XML. */
+export interface XmlElement {
+  /** With its prefix. */
+  readonly name: string
+  /** Those that declare namespaces too, with their references resolved. */
+  readonly attributes: readonly { readonly name: string; readonly value: string }[]
+  /** Texts with their references resolved; comments are left out. */
+  readonly children: readonly (XmlElement | string)[]
+  /** Namespaces by prefix, `''` for the default one, as they are in the element around it. */
+  readonly outer: ReadonlyMap<string, string>
+}
+
+interface OpenElement extends XmlElement {
+  readonly children: (XmlElement | string)[]
+}
+
+const MAX_DEPTH = 100
+const DECLARATION = /^\uFEFF?<\?xml\s[^<>?]{0,200}\?>/
+const NO_NAMESPACES: ReadonlyMap<string, string> = new Map([['', '']])
+
+/**
+ * Reads a document of XML, by a tokenizer that loads nothing.
+ *
+ * @param outer Namespaces of what is around it.
+ * @returns Its element; `undefined` for what is not well-formed, has a document type, processing instructions or CDATA, or is nested deeper than 100.
+ */
+export function readXml(document: string, outer: ReadonlyMap<string, string> = NO_NAMESPACES): XmlElement | undefined {
+  const text = document.replace(DECLARATION, '').replaceAll(/\r\n?/g, '\n').trim()
+  const top: OpenElement = { name: '', attributes: [], children: [], outer }
+  const open = [top]
+  const token = emptyToken()
+  while (token.end < text.length) {
+    readToken(token, text, token.end)
+    if (!take(open, token, text)) return undefined
+  }
+  const [root, ...rest] = top.children
+  return open.length === 1 && rest.length === 0 && typeof root === 'object' ? root : undefined
+}
+
+/** Gives false for what makes the document one that cannot be read. */
+function take(open: OpenElement[], token: XhtmlToken, text: string): boolean {
+  const parent = open.at(-1)
+  if (parent === undefined) return false
+  switch (token.kind) {
+    case 'fault':
+      return false
+    case 'comment':
+      return true
+    case 'close':
+      open.pop()
+      return open.length > 0 && parent.name === token.name
+    case 'text':
+      return takeText(parent, { text: text.slice(token.start, token.end), isRoot: open.length === 1 })
+    case 'open':
+      return takeOpening(open, parent, token)
+  }
+}
+
+function takeText(parent: OpenElement, { text, isRoot }: { text: string; isRoot: boolean }): boolean {
+  if (isRoot) return text.trim() === ''
+  if (unknownEntity(text) !== undefined) return false
+  const last = parent.children.at(-1)
+  if (typeof last === 'string') parent.children[parent.children.length - 1] = last + unescaped(text)
+  else parent.children.push(unescaped(text))
+  return true
+}
+
+function takeOpening(open: OpenElement[], parent: OpenElement, { name, attributes, closed }: XhtmlToken): boolean {
+  if (open.length > MAX_DEPTH || attributes.some(({ value }) => unknownEntity(value) !== undefined)) return false
+  const resolved = attributes.map((attribute) => ({ name: attribute.name, value: unescaped(attribute.value.replaceAll(/[\t\n]/g, ' ')) }))
+  const element: OpenElement = { name, attributes: resolved, children: [], outer: namespacesIn(parent) }
+  parent.children.push(element)
+  if (!closed) open.push(element)
+  return true
+}
+
+/** The namespaces within an element. */
+export function namespacesIn({ name, attributes, outer }: XmlElement): ReadonlyMap<string, string> {
+  if (name === '') return outer
+  const declared = attributes.flatMap((attribute) => {
+    const prefix = declaredPrefix(attribute.name)
+    return prefix === undefined ? [] : [[prefix, attribute.value] as const]
+  })
+  return declared.length === 0 ? outer : new Map([...outer, ...declared])
+}
+
+/** The prefix that an attribute declares, `''` for the default namespace; `undefined` for one that declares none. */
+export function declaredPrefix(attribute: string): string | undefined {
+  if (attribute === 'xmlns') return ''
+  return attribute.startsWith('xmlns:') ? attribute.slice('xmlns:'.length) : undefined
+}
+
+/** A name without its prefix. */
+export function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1)
+}
+
+/** The first element inside of another by its name without prefix, along a path of such names. */
+export function elementAlong(from: XmlElement | undefined, ...path: readonly string[]): XmlElement | undefined {
+  return path.reduce<XmlElement | undefined>((element, name) => element && elementsIn(element, name)[0], from)
+}
+
+/** The elements directly inside of another by their name without prefix. */
+export function elementsIn({ children }: XmlElement, name: string): readonly XmlElement[] {
+  return children.filter((child) => typeof child === 'object').filter((child) => localName(child.name) === name)
+}
+
+/** The text of an element, of which those inside have no part. */
+export function xmlText({ children }: XmlElement): string {
+  return children.filter((child) => typeof child === 'string').join('')
+}
+
+/** The value of an attribute. */
+export function attributeOf(element: XmlElement | undefined, name: string): string | undefined {
+  return element?.attributes.find((attribute) => attribute.name === name)?.value
+}
