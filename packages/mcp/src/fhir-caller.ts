@@ -1,5 +1,6 @@
 import type { Handler } from '@fhir-ops/handler'
-import { objectAt, objectsAt, isObject, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import type { Pace } from 'fhir-ops/internal/context'
+import { objectAt, objectsAt, isObject, parseInPieces, stringAt, writeInPieces, type JsonObject } from 'fhir-ops/internal/json'
 
 /** Whom tools ask, and with whose rights. */
 export interface FhirCallerOptions {
@@ -15,7 +16,7 @@ export interface FhirCall {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   /** Makes the call a POST. */
-  readonly body?: object
+  readonly body?: JsonObject
 }
 
 /** An answer of the service that was not a success, in the words of its OperationOutcome. */
@@ -36,9 +37,10 @@ export type FhirCaller = (call: FhirCall) => Promise<JsonObject>
 /**
  * Makes what asks a handler in the name of one caller: rights, limits and audit are those of the handler.
  *
+ * @param pace Of the work with what is asked and answered.
  * @param signal Aborted when nobody waits for the answer any more.
  */
-export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOptions, signal: AbortSignal): FhirCaller {
+export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOptions, pace: Pace, signal: AbortSignal): FhirCaller {
   return async ({ path, query = {}, body }) => {
     // An address takes them for the folder itself and the one above it, and the call would be another one.
     if (path.split('/').some((part) => part === '.' || part === '..'))
@@ -49,20 +51,21 @@ export function fhirCaller({ handler, baseUrl, authorization }: FhirCallerOption
       ...(authorization !== undefined && { authorization }),
       ...(body !== undefined && { 'content-type': 'application/fhir+json' }),
     }
-    const init = body === undefined ? { headers, signal } : { method: 'POST', headers, signal, body: JSON.stringify(body) }
+    const init = body === undefined ? { headers, signal } : { method: 'POST', headers, signal, body: await pace.run(writeInPieces(body)) }
     const response = await handler(new Request(`${baseUrl.replace(/\/$/, '')}/fhir/R4/${path}${search}`, init))
-    const answer = valueOf(await response.text())
+    const answer = await valueOf(await response.text(), pace)
     if (!response.ok) throw new FhirRefusal(refusalOf(answer) ?? `The service answered ${response.status}.`, response.status)
     return isObject(answer) ? answer : { value: answer }
   }
 }
 
-function valueOf(text: string): unknown {
+async function valueOf(text: string, pace: Pace): Promise<unknown> {
   try {
-    return JSON.parse(text)
-  } catch {
+    return await pace.run(parseInPieces(text))
+  } catch (error) {
     // A bot may answer with a plain text.
-    return text
+    if (error instanceof SyntaxError) return text
+    throw error
   }
 }
 

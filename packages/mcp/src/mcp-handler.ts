@@ -3,7 +3,7 @@ import { DEFAULT_HANDLER_LIMITS } from '@fhir-ops/handler'
 import { OperationError } from 'fhir-ops/errors'
 import { createPace } from 'fhir-ops/internal/context'
 import { checkOptions, inputShape, oneOf, type InputShape } from 'fhir-ops/internal/input'
-import { readStrictJson, type JsonObject, type StrictJsonOptions } from 'fhir-ops/internal/json'
+import { isObject, readStrictJson, type JsonObject, type StrictJsonOptions } from 'fhir-ops/internal/json'
 import { decodeUtf8, joinedBytes } from 'fhir-ops/internal/text'
 import { createMcpServer, MCP_OPTIONS, type McpServerOptions } from './server.js'
 
@@ -102,11 +102,23 @@ async function bodyOf(request: Request): Promise<Uint8Array | undefined> {
 /** The message, by the rules for bodies of the service, or what is wrong with it. */
 async function messageIn(context: McpServerOptions['context'], bytes: Uint8Array): Promise<JsonObject | OperationError> {
   try {
-    return await createPace(context).run(readStrictJson(decodeUtf8(bytes), STRICT))
+    const message = await createPace(context).run(readStrictJson(decodeUtf8(bytes), STRICT))
+    if (!isWide(message, 0)) return message
+    return new OperationError('parameter-too-long', `An object of the message has more than ${MAX_NAMES} members.`)
   } catch (error) {
     if (error instanceof OperationError) return error
     throw error
   }
+}
+
+/** Members of an object that the SDK looks at one by one, several times and in one go. Tools and the protocol have far fewer. */
+const MAX_NAMES = 100
+/** Levels that it looks at: the message, its parameters, and their arguments. What arguments are made of it passes on. */
+const SEEN_LEVELS = 3
+
+function isWide(value: JsonObject, level: number): boolean {
+  if (Object.keys(value).length > MAX_NAMES) return true
+  return level + 1 < SEEN_LEVELS && Object.values(value).some((inner) => isObject(inner) && isWide(inner, level + 1))
 }
 
 /** The answer that nobody reads, once the caller has gone. */

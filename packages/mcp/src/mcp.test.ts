@@ -139,6 +139,7 @@ describe('tools', () => {
     ['an unknown value set', 'expand', { url: 'urn:none' }, 'urn:none'],
     ['an unknown search parameter', 'search', { type: 'Patient', parameters: 'colour=red' }, 'colour'],
     ['an unknown type for a schema', 'json_schema', { url: 'Patiant' }, 'Patiant'],
+    ['a result that is too long', 'execute_bot', { id: 'twice', input: { a: 'x'.repeat(1024 * 1024) } }, 'longer than 1048576 characters'],
   ])('say in words what is wrong: %s', async (_, name, input, message) => {
     expect((await call(name, input))['error']).toContain(message)
   })
@@ -234,6 +235,8 @@ describe('resources', () => {
     expect(contents[0]).toMatchObject({ mimeType: 'application/fhir+json', text: expect.stringContaining('VisitPriorities') })
     await expect(client.readResource({ uri: 'fhir:///Patient/none' })).rejects.toMatchObject({ code: -32_002 })
     await expect(client.readResource({ uri: 'file:///etc/passwd' })).rejects.toThrow('A resource is fhir:///Type/id.')
+    await service.seed({ resourceType: 'Basic', id: 'long', code: { text: 'x'.repeat(1024 * 1024) } })
+    await expect(client.readResource({ uri: 'fhir:///Basic/long' })).rejects.toThrow('longer than 1048576 characters')
   })
 })
 
@@ -336,6 +339,15 @@ describe('over HTTP', () => {
   })
   const message = (method: string, params: object = {}): string => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
 
+  const members = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, 1]))
+
+  test('what arguments are made of may have many members', async () => {
+    const body = message('tools/call', { name: 'execute_bot', arguments: { id: 'twice', input: members(101) } })
+    expect(await (await ask({ body, headers: typed() })).json()).toMatchObject({
+      result: { structuredContent: { output: { twice: { m100: 1 } } } },
+    })
+  })
+
   test.each([
     ['nested deeply', '['.repeat(4 * 1024 * 1024 - 1)],
     [
@@ -347,6 +359,8 @@ describe('over HTTP', () => {
     ],
     ['of several messages', `[${message('tools/list')},${message('tools/list')}]`],
     ['with a member twice', '{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}'],
+    ['with an object of many members', message('tools/call', { name: 'lookup', arguments: members(101) })],
+    ['with many members beside the arguments', message('tools/call', { name: 'lookup', arguments: {}, _meta: members(101) })],
     ['with a member of the prototype', '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"__proto__":{}}}'],
     ['that is not UTF-8', Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\u00ff"}', 'latin1')],
     ['that is not JSON', '{'],

@@ -16,9 +16,10 @@ import {
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { forRequest, type OperationContext } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
+import { createPace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { checkOptions, FUNCTION, having, inputShape, needed, TEXT, type InputShape, type MemberKind } from 'fhir-ops/internal/input'
-import { objectAt, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { objectAt, objectsAt, stringAt, writeInPieces, type JsonObject } from 'fhir-ops/internal/json'
 import { TYPE_URL } from 'fhir-ops/internal/text'
 import { jsonSchema } from 'fhir-ops/schema'
 import manifest from '../package.json' with { type: 'json' }
@@ -30,7 +31,7 @@ import type { Tool, ToolContext } from './tool.js'
 
 /** Whom an MCP server asks, and with whose rights. */
 export interface McpServerOptions extends FhirCallerOptions {
-  /** Of the handler; makes JSON Schemas. */
+  /** That of the handler, of the same tenant: JSON Schemas are made in it, after the handler has let their `$snapshot` through. */
   readonly context: OperationContext
   /** Takes errors that no one foresaw. Callers learn only that the request could not be answered. Default: they are dropped. */
   readonly onError?: (error: Error) => void
@@ -87,9 +88,11 @@ export function createMcpServer(options: McpServerOptions): Server {
 
 /** What one request works with: the service as its caller may ask it, until nobody waits for the answer. */
 function contextFor(options: McpServerOptions, signal: AbortSignal): ToolContext {
-  const ask = fhirCaller(options, signal)
+  const pace = createPace({ scheduler: options.context.scheduler, signal })
+  const ask = fhirCaller(options, pace, signal)
   return {
     ask,
+    pace,
     async schemaOf(url) {
       const canonical = options.context.types?.type(url) === undefined ? url : TYPE_URL + url
       // A schema says what the snapshot says: whoever may not have that one has no schema either.
@@ -149,7 +152,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map([
     })),
   ],
   ['resources/list', methodOf(ListResourcesRequestSchema, ({ params }, { ask }) => listResources(ask, params?.cursor))],
-  ['resources/read', methodOf(ReadResourceRequestSchema, ({ params }, { ask }) => readResource(ask, params.uri))],
+  ['resources/read', methodOf(ReadResourceRequestSchema, ({ params }, context) => readResource(context, params.uri))],
   [
     'prompts/list',
     methodOf(ListPromptsRequestSchema, () => ({
@@ -167,6 +170,10 @@ function described({
   return { ...tool, annotations: { readOnlyHint: isReadOnly, openWorldHint: false } }
 }
 
+/** Characters of a result. The SDK writes a message, in which a result stands twice, in one go; and no language model reads as much. */
+const MAX_RESULT = 1024 * 1024
+const TOO_LONG = `The result is longer than ${MAX_RESULT} characters.`
+
 async function callTool(context: ToolContext, name: string, input: JsonObject): Promise<CallToolResult> {
   const known = CHECKED.get(name)
   if (known === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${quoted(name)}.`)
@@ -175,7 +182,9 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
     return failed(`The arguments are not as ${name} needs them: ${ajv.errorsText(check.errors, { dataVar: 'arguments' })}.`)
   try {
     const structuredContent = { ...(await tool.run(context, input)) }
-    return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent }
+    const text = await context.pace.run(writeInPieces(structuredContent))
+    if (text.length > MAX_RESULT) return failed(`${TOO_LONG} Ask for less, such as a lower count.`)
+    return { content: [{ type: 'text', text }], structuredContent }
   } catch (error) {
     // What the service refuses, the model can correct; anything else is a failure of the protocol.
     if (error instanceof FhirRefusal || error instanceof OperationError) return failed(error.message)
@@ -233,13 +242,18 @@ function listed(type: string, resource: JsonObject | undefined): readonly Listed
   ]
 }
 
-async function readResource(ask: FhirCaller, uri: string): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
+async function readResource(
+  { ask, pace }: ToolContext,
+  uri: string,
+): Promise<{ contents: { uri: string; mimeType: string; text: string }[] }> {
   const [, path] = /^fhir:\/\/\/([A-Z][A-Za-z]{1,63}\/[A-Za-z0-9.-]{1,64})$/.exec(uri) ?? []
   if (path === undefined) throw new McpError(ErrorCode.InvalidParams, 'A resource is fhir:///Type/id.')
   const resource = await ask({ path }).catch((error: unknown) => {
     throw error instanceof FhirRefusal ? new McpError(RESOURCE_NOT_FOUND, error.message) : error
   })
-  return { contents: [{ uri, mimeType: 'application/fhir+json', text: JSON.stringify(resource) }] }
+  const text = await pace.run(writeInPieces(resource))
+  if (text.length > MAX_RESULT) throw new McpError(ErrorCode.InvalidParams, `${TOO_LONG} It can be read over REST.`)
+  return { contents: [{ uri, mimeType: 'application/fhir+json', text }] }
 }
 
 /** @see https://modelcontextprotocol.io/specification/2025-06-18/server/resources#error-handling */

@@ -1,9 +1,12 @@
+import type { Pace } from 'fhir-ops/internal/context'
 import type { JsonObject } from 'fhir-ops/internal/json'
 import type { FhirCaller } from './fhir-caller.js'
 
 /** What a tool works with. */
 export interface ToolContext {
   readonly ask: FhirCaller
+  /** Of long work between what is asked and the result. */
+  readonly pace: Pace
   /** Makes the JSON Schema of a type or profile. */
   readonly schemaOf: (url: string) => Promise<JsonObject>
 }

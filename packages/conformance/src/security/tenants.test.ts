@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHandler, type Handler } from '@fhir-ops/handler'
+import { createMcpHandler } from '@fhir-ops/mcp'
 import { openPostgres } from '@fhir-ops/postgres'
 import { r4 } from '@fhir-ops/r4'
 import { openSqlite } from '@fhir-ops/sqlite'
@@ -22,6 +23,7 @@ const SYSTEM = 'http://example.org/colours'
 
 interface Tenant {
   readonly handler: Handler
+  readonly mcp: (request: Request) => Promise<Response>
   readonly sessions: Sessions
   readonly token: string
 }
@@ -38,17 +40,19 @@ async function tenantOf(
   const storage = tenantStorage(shared.storage, name)
   const sessions = createSessions({ store: tenantSessionStore(shared.sessions, name) })
   const definitions = [storageLayer(shared.storage, 'shared'), ...release.definitions]
+  const context = createContext({ ...release, storage, definitions, cache })
+  const baseUrl = `https://${name}.example.org`
   const handler = createHandler({
-    context: createContext({ ...release, storage, definitions, cache }),
+    context,
     indexer: release.indexer,
     sessions,
     bots: createBots({ runtime, hostBots: [spy] }),
     grantBotStorage: true,
-    baseUrl: `https://${name}.example.org`,
+    baseUrl,
     defaultPolicy: 'deny',
   })
   const { token } = await sessions.create({ user: 'ann', scopes: SCOPES })
-  return { handler, sessions, token }
+  return { handler, mcp: createMcpHandler({ handler, context, baseUrl }), sessions, token }
 }
 
 interface Asked {
@@ -284,6 +288,21 @@ describe.each<readonly [string, () => Promise<Parts>]>([
     const path = 'Patient/$validate?profile=http://example.org/p'
     const [first, second] = [await ask(a, path, { method: 'POST', body }), await ask(b, path, { method: 'POST', body })]
     expect([first.status, first.text.includes('birthDate'), second.status]).toEqual([200, true, 400])
+  })
+
+  it('schemas of profiles of one are unknown to the other', async () => {
+    const schemaFor = async ({ mcp, token }: Tenant): Promise<string> => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      }
+      const params = { name: 'json_schema', arguments: { url: 'http://example.org/p' } }
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+      return (await mcp(new Request('https://any.example.org/mcp', { method: 'POST', headers, body }))).text()
+    }
+    expect(await schemaFor(a)).toContain('"structuredContent"')
+    expect(await schemaFor(b)).toContain('"isError":true')
   })
 
   it('closure tables of the same name are two', async () => {

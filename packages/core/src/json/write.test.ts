@@ -44,4 +44,19 @@ describe('data that is written in pieces', () => {
     expect(pieces).toBeGreaterThan(30)
     expect(write({ list: data.list.slice(0, 100) }).pieces).toBe(1)
   })
+
+  it('reads no more than a piece of an object with very many members in one go', () => {
+    let reads = 0
+    const wide: JsonObject = Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`m${n}`, n]))
+    const counted = new Proxy(wide, { get: (target, name) => (reads++, typeof name === 'string' ? target[name] : undefined) })
+    const work = writeInPieces({ outer: { counted } }, 100)
+    let [most, text] = [0, '']
+    for (let before = 0; text === ''; before = reads) {
+      const step = work.next()
+      most = Math.max(most, reads - before)
+      if (step.done === true) text = step.value
+    }
+    expect(text).toBe(JSON.stringify({ outer: { counted: wide } }))
+    expect(most).toBeLessThanOrEqual(101)
+  })
 })

@@ -12,14 +12,19 @@ const PIECE = 1_000
 export function* writeInPieces(data: JsonObject | readonly unknown[], piece: number = PIECE): Work<string> {
   if (isShort(data, piece)) return JSON.stringify(data)
   const texts: string[] = []
-  yield* write(data, piece, texts)
+  yield* writeLong(data, piece, texts)
   // Once for all: in each list and object by itself it would copy what is in them again.
   return texts.join('')
 }
 
 function* write(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
   if (isShort(data, piece)) into.push(JSON.stringify(data))
-  else yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, piece, into)
+  else yield* writeLong(data, piece, into)
+}
+
+function* writeLong(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
+  yield
+  yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, piece, into)
 }
 
 /** Writes items that are long one by one, others several at a time. */
@@ -45,7 +50,7 @@ function* writeItems(list: readonly unknown[], piece: number, into: string[]): W
     }
     if (isContainer(item) && more > piece) {
       put()
-      yield* write(item, piece, into)
+      yield* writeLong(item, piece, into)
     } else {
       run.push(item)
       values += more
@@ -58,8 +63,9 @@ function* writeItems(list: readonly unknown[], piece: number, into: string[]): W
 function* writeMembers(object: JsonObject, piece: number, into: string[]): Work<void> {
   let between = ''
   into.push('{')
-  for (const [name, value] of Object.entries(object)) {
+  for (const name of Object.keys(object)) {
     yield
+    const value = object[name]
     const text: string | undefined = isContainer(value) ? '' : JSON.stringify(value)
     if (text === undefined) continue
     into.push(`${between}${JSON.stringify(name)}:${text}`)
@@ -75,6 +81,9 @@ function isShort(data: JsonObject | readonly unknown[], piece: number): boolean 
 
 /** How many values the data has, itself included; when they are more than `most`, some number above it. */
 function valuesOf(data: JsonObject | readonly unknown[], most: number): number {
+  const { length } = isList(data) ? data : Object.keys(data)
+  // The values of an object with very many names take far longer to list than the names.
+  if (length > most) return length
   let values = 1
   for (const value of isList(data) ? data : Object.values(data)) {
     values += isContainer(value) ? valuesOf(value, most - values) : 1

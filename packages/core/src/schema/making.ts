@@ -102,7 +102,7 @@ async function findProfile({ ctx, model, pace }: Making, canonical: string): Pro
   const { url, version } = canonicalOf(canonical)
   const definition = await ctx.content.resolve('StructureDefinition', url, version)
   await pace.step()
-  return definition && notEmpty(compileProfile(definition.resource, model, []))
+  return definition && notEmpty(await pace.run(compileProfile(definition.resource, model, [])))
 }
 
 /** What the definition of a type demands: of `Patient.contact` a part of that of `Patient`. */

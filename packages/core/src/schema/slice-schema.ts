@@ -20,6 +20,7 @@ export async function sliceSchemas(making: Making, rule: ElementRule, list: Slic
   const matches: JsonObject[] = []
   const demands: JsonObject[] = []
   for (const slice of slices) {
+    await making.pace.step()
     const match = await matchOf(making, slice, { discriminators: slicing?.discriminators ?? [], type: list.type })
     if (match === undefined) {
       note(making, slice, 'slice', `min ${slice.min}, max ${slice.max}`)

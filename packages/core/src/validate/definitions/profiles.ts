@@ -1,7 +1,8 @@
 import { canonicalOf, resolveCanonical } from '../../content/index.js'
-import { cached, type CacheKind, type OperationContext } from '../../context/index.js'
+import { cached, createPace, type CacheKind, type OperationContext } from '../../context/index.js'
 import { PENDING, type TypeModel } from '../../fhirpath/index.js'
-import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
+import { sharedWork, type Work } from '../../work/index.js'
 import { compileProfile, notEmpty } from '../profile/compile-profile.js'
 import { DEMAND_RULES } from '../rules/table.js'
 import type { Definitions, ResourceDefinitions } from '../run/definitions.js'
@@ -22,10 +23,11 @@ export function profileFinder(
   { kept, model }: Compiling,
 ): Pick<Definitions, 'baseType' | 'profile'> {
   const kind = compiledKind(model)
+  const pace = createPace(ctx)
   const { types } = baseTypesOf(ctx)
   const find = async (canonical: string): Promise<Profile | undefined> => {
     const definition = await resolveCanonical(ctx.content, 'StructureDefinition', canonical)
-    return definition && cached(ctx.cache, kind, definition)
+    return definition && (await pace.run(cached(ctx.cache, kind, definition).compiled()))
   }
   const fetchBase = answers(questions, async (type) => {
     const profile = await find(TYPE_URL + type)
@@ -38,12 +40,21 @@ export function profileFinder(
   }
 }
 
-function compiledKind(model: TypeModel): CacheKind<Profile> {
+/** A profile that whoever needs it compiles on, so that it is done once however many wait for it. */
+interface CompiledOnce {
+  readonly compiled: () => Work<Profile>
+  readonly elements: number
+}
+
+function compiledKind(model: TypeModel): CacheKind<CompiledOnce> {
   return {
     name: 'validate profile',
-    is: (value): value is Profile => 'root' in value && 'canonical' in value,
-    bytes: () => 100_000,
-    make: ({ resource }) => compileProfile(resource, model, DEMAND_RULES),
+    is: (value): value is CompiledOnce => 'compiled' in value && 'elements' in value,
+    bytes: ({ elements }) => Math.max(100_000, elements * 1_000),
+    make: ({ resource }) => ({
+      compiled: sharedWork(() => compileProfile(resource, model, DEMAND_RULES)),
+      elements: Math.max(...['snapshot', 'differential'].map((name) => objectsAt(objectAt(resource, name), 'element').length)),
+    }),
   }
 }
 

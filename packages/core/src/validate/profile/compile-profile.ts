@@ -11,6 +11,7 @@ import {
   type ReleaseRange,
   type SlicingRule,
 } from '../run/element-rule.js'
+import type { Work } from '../../work/index.js'
 import type { DemandRule } from '../run/run.js'
 import { unknownPath } from './element-at-path.js'
 import { emptyRule, ruleOf, type ProfileSource, type RuleDraft } from './compile-element.js'
@@ -20,8 +21,9 @@ import { emptyRule, ruleOf, type ProfileSource, type RuleDraft } from './compile
  *
  * @param rules Those that will be checked: each ElementDefinition gets the names of the ones that have something to check where it applies.
  *   One that has neither has no rules, and is marked as empty.
+ * @throws {OperationError} `definition-invalid` when a path or name is longer, or the elements and invariants are more, than those of any profile.
  */
-export function compileProfile(definition: JsonObject, model: TypeModel, rules: readonly DemandRule[]): Profile {
+export function* compileProfile(definition: JsonObject, model: TypeModel, rules: readonly DemandRule[]): Work<Profile> {
   const [url = '', type = '', parent] = ['url', 'type', 'baseDefinition'].map((name) => stringAt(definition, name))
   const canonical = formatCanonical(url, stringAt(definition, 'version'))
   const isTypeUrl = (text: string): boolean => text.startsWith(TYPE_URL) && model.type(text.slice(TYPE_URL.length)) !== undefined
@@ -29,6 +31,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
   const elements = snapshot.length > 0 ? snapshot : objectsAt(objectAt(definition, 'differential'), 'element')
   const base = snapshot.length > 0 || parent === undefined || isTypeUrl(parent) ? undefined : parent
   const isBase = stringAt(definition, 'derivation') !== 'constraint'
+  yield* checkSizes(elements, url)
   const source: ProfileSource = {
     canonical,
     url,
@@ -42,7 +45,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
     demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
-  const stray = isBase || snapshot.length > 0 ? undefined : unknownPath(model, elements)
+  const stray = isBase || snapshot.length > 0 ? undefined : yield* unknownPath(model, elements)
   return {
     canonical,
     url,
@@ -52,7 +55,7 @@ export function compileProfile(definition: JsonObject, model: TypeModel, rules: 
     ...(stray !== undefined && { stray }),
     ...(elements.length === 0 && { isEmpty: true }),
     imposes: imposedBy(definition),
-    ...treeOf(elements.length > 0 ? elements : [{ id: type, path: type }], source),
+    ...(yield* treeOf(elements.length > 0 ? elements : [{ id: type, path: type }], source)),
     extension,
   }
 }
@@ -113,45 +116,102 @@ function outdatedOf(definition: JsonObject): string | undefined {
 
 const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn', 'retired'])
 
+/** Most characters of a path, an id or the name of a slice: what is made of each element is as long as they are together. */
+const MAX_NAME = 1_000
+
+/** Most invariants of one element. */
+const MAX_CONSTRAINTS = 1_000
+
+function* checkSizes(elements: readonly JsonObject[], url: string): Work<void> {
+  for (const [index, element] of elements.entries()) {
+    if (index % PORTION === 0) yield
+    for (const member of ['path', 'id', 'sliceName']) checkLength(stringAt(element, member) ?? '', member, url)
+    if (objectsAt(element, 'constraint').length > MAX_CONSTRAINTS) throw tooMany({ url }, 'invariants of one element', MAX_CONSTRAINTS)
+  }
+}
+
+function checkLength(text: string, member: string, url: string): void {
+  if (text.length <= MAX_NAME) return
+  throw new OperationError(
+    'definition-invalid',
+    `An element of the StructureDefinition ${quoted(url)} has ${member === 'id' ? 'an' : 'a'} ${member} of more than ${MAX_NAME} characters.`,
+  )
+}
+
+/** Elements, and their invariants, between two looks at the clock. */
+const PORTION = 50
+
+/** Most elements, implied ones too, and invariants of a StructureDefinition. The largest published ones have some thousands. */
+const MAX_RULES = 100_000
+
+/** What a tree of rules is put together with. */
+interface Tree {
+  readonly source: ProfileSource
+  /** The rules from the root down to the one placed last. */
+  readonly open: RuleDraft[]
+  /** Slices of each rule by their names. */
+  readonly named: Map<RuleDraft, Map<string, RuleDraft>>
+  /** Counts rules and invariants; how many there are by now. @throws {OperationError} `definition-invalid` when there are too many. */
+  readonly count: (more: number) => number
+}
+
+function startTree(root: RuleDraft, source: ProfileSource): Tree {
+  let rules = 0
+  const count = (more: number): number => {
+    rules += more
+    if (rules > MAX_RULES) throw tooMany(source, 'elements and invariants', MAX_RULES)
+    return rules
+  }
+  return { source, open: [root], named: new Map(), count }
+}
+
 /** Puts the flat list of elements into a tree; the children of a slice follow the slice. */
-function treeOf(elements: readonly JsonObject[], source: ProfileSource): Pick<Profile, 'root' | 'elements'> {
+function* treeOf(elements: readonly JsonObject[], source: ProfileSource): Work<Pick<Profile, 'root' | 'elements'>> {
   const root = emptyRule(rootPath(elements), source)
-  const open: RuleDraft[] = [root]
+  const tree = startTree(root, source)
   const byId = new Map<string, RuleDraft>([[root.path, root]])
+  let seen = 0
   for (const element of elements) {
     const rule = ruleOf(element, source)
+    const rules = tree.count(1 + rule.constraints.length)
+    if (rules - seen >= PORTION) {
+      seen = rules
+      yield
+    }
     if (rule.path === root.path) Object.assign(root, { ...rule, children: root.children, slices: root.slices, required: root.required })
-    else placeUnder(open, rule, source)
+    else placeUnder(tree, rule)
     if (!byId.has(rule.path)) byId.set(rule.path, rule)
-    byId.set(idOf(rule, open), rule)
+    byId.set(idOf(rule, tree), rule)
   }
-  for (const rule of new Set(byId.values())) finishReference(rule, byId)
+  yield
+  for (const rule of new Set(byId.values())) finishReference(rule, byId, tree)
   if (!source.isComplete) addReferring(root, source)
-  finishRule(root, source, new Set())
+  yield* finishRules(root, source)
   return { root, elements: byId }
 }
 
 /** Older definitions have no ids; they follow from the slices around an element. */
-function idOf(rule: RuleDraft, open: readonly RuleDraft[]): string {
+function idOf(rule: RuleDraft, { open, source }: Tree): string {
   if (rule.id !== rule.path) return rule.id
-  return [...open.slice(0, -1), rule]
-    .map(({ path, sliceName }) => lastOf(path) + (sliceName === undefined ? '' : `:${sliceName}`))
-    .join('.')
+  const steps = [...open.slice(0, -1), rule].map(({ path, sliceName }) => lastOf(path) + (sliceName === undefined ? '' : `:${sliceName}`))
+  checkLength('.'.repeat(steps.reduce((length, step) => length + step.length, 0)), 'id', source.url)
+  return steps.join('.')
 }
 
 function rootPath([first]: readonly JsonObject[]): string {
   return (stringAt(first, 'path') ?? '').split('.', 1)[0] ?? ''
 }
 
-/** @param open The rules from the root down to the one placed last. */
-function placeUnder(open: RuleDraft[], rule: RuleDraft, source: ProfileSource): void {
+function placeUnder(tree: Tree, rule: RuleDraft): void {
+  const { open, source, count } = tree
   while (open.length > 1 && !rule.path.startsWith(`${open.at(-1)?.path}.`)) open.pop()
   const steps = rule.path.split('.')
   for (let depth = open.length + 1; depth < steps.length; depth++) {
+    count(1)
     const implied = ruleOf({ path: steps.slice(0, depth).join('.') }, source)
-    open.push(placeIn(open.at(-1), { rule: implied, isStated: false }, source))
+    open.push(placeIn(tree, { rule: implied, isStated: false }))
   }
-  open.push(placeIn(open.at(-1), { rule, isStated: true }, source))
+  open.push(placeIn(tree, { rule, isStated: true }))
 }
 
 /**
@@ -159,11 +219,8 @@ function placeUnder(open: RuleDraft[], rule: RuleDraft, source: ProfileSource): 
  *
  * @param isStated False for an element of which only what is inside is stated.
  */
-function placeIn(
-  parent: RuleDraft | undefined,
-  { rule, isStated }: { rule: RuleDraft; isStated: boolean },
-  source: ProfileSource,
-): RuleDraft {
+function placeIn({ open, source, named }: Tree, { rule, isStated }: { readonly rule: RuleDraft; readonly isStated: boolean }): RuleDraft {
+  const parent = open.at(-1)
   if (parent === undefined) return rule
   const group = parent.children.get(rule.name)
   if (rule.sliceName === undefined) {
@@ -174,10 +231,27 @@ function placeIn(
   const sliced = group ?? { ...emptyRule(rule.path, source), name: rule.name, isChoice: rule.name !== lastOf(rule.path) }
   if (group === undefined) parent.children.set(rule.name, sliced)
   if (sliced.isChoice && isStated) sliceChoice(sliced, rule, group === undefined)
-  const outer = sliced.slices.find((slice) => rule.sliceName?.startsWith(`${slice.sliceName}/`))
-  const siblings = (outer ?? sliced).slices
-  siblings.push(rule)
+  const byName = named.get(sliced) ?? new Map<string, RuleDraft>()
+  named.set(sliced, byName)
+  const outer = outerNames(rule.sliceName).find((name) => byName.has(name))
+  const { slices } = (outer === undefined ? undefined : byName.get(outer)) ?? sliced
+  if (slices.length === MAX_SLICES) throw tooMany(source, `slices of ${quoted(rule.path)}`, MAX_SLICES)
+  slices.push(rule)
+  if (outer === undefined && !byName.has(rule.sliceName)) byName.set(rule.sliceName, rule)
   return rule
+}
+
+/** Most slices of one element: an item may be in several, and is checked against each. */
+const MAX_SLICES = 1_000
+
+function tooMany({ url }: Pick<ProfileSource, 'url'>, of: string, most: number): OperationError {
+  return new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has more than ${most} ${of}.`)
+}
+
+/** Names of the slices that a slice may be one of: of `a/b/c` first `a/b`, then `a`. */
+function outerNames(sliceName: string): readonly string[] {
+  const steps = sliceName.split('/')
+  return steps.slice(1).map((_, index) => steps.slice(0, steps.length - 1 - index).join('/'))
 }
 
 /**
@@ -200,9 +274,10 @@ function lastOf(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1)
 }
 
-function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>): void {
+function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>, { count }: Tree): void {
   const target = rule.contentReference === undefined ? undefined : byId.get(rule.contentReference)
   if (target === undefined || rule.children.size > 0) return
+  count(target.constraints.length)
   rule.children = target.children
   rule.slicing ??= target.slicing
   rule.constraints = [...rule.constraints, ...target.constraints]
@@ -221,18 +296,20 @@ function addReferring(root: RuleDraft, source: ProfileSource): void {
 }
 
 /** Sums up what rules say, once all are there; content references make the tree a graph. */
-function finishRule(rule: RuleDraft, source: ProfileSource, done: Set<RuleDraft>): void {
-  if (done.has(rule)) return
-  done.add(rule)
-  for (const child of rule.children.values()) {
-    for (const needed of [child, ...child.slices]) {
-      if (needed.min > 0) rule.required.push(needed)
-      finishRule(needed, source, done)
-    }
+function* finishRules(root: RuleDraft, source: ProfileSource): Work<void> {
+  const all = new Set([root])
+  for (const rule of all) {
+    if (all.size % PORTION === 0) yield
+    const inside = [...rule.children.values()].flatMap((child) => [child, ...child.slices])
+    rule.required.push(...inside.filter(({ min }) => min > 0))
+    for (const inner of [...inside, ...rule.slices]) all.add(inner)
+    if (rule.children.size === 0) rule.children = NO_CHILDREN
   }
-  for (const slice of rule.slices) finishRule(slice, source, done)
-  if (rule.children.size === 0) rule.children = NO_CHILDREN
-  rule.demands = source.demandsOf(rule)
+  let finished = 0
+  for (const rule of all) {
+    if (finished++ % PORTION === 0) yield
+    rule.demands = source.demandsOf(rule)
+  }
 }
 
 /** One for the many rules without children: each map takes 200 bytes. */

@@ -1,5 +1,6 @@
 import type { ElementSlot, TypeDefinition, TypeModel } from '../../fhirpath/index.js'
 import { stringAt, type JsonObject } from '../../json/index.js'
+import type { Work } from '../../work/index.js'
 
 /** What the types of the release have at the path of an ElementDefinition. */
 export interface ElementAtPath {
@@ -42,8 +43,13 @@ function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
  * The first path of a differential that the types of the release do not have. What is inside a resource of any type is not judged, nor what is of a type
  * that the release does not know.
  */
-export function unknownPath(model: TypeModel, elements: readonly JsonObject[]): string | undefined {
-  return elements.flatMap((element) => stringAt(element, 'path') ?? []).find((path) => !mayExist(model, path))
+export function* unknownPath(model: TypeModel, elements: readonly JsonObject[]): Work<string | undefined> {
+  for (const element of elements) {
+    yield
+    const path = stringAt(element, 'path')
+    if (path !== undefined && !mayExist(model, path)) return path
+  }
+  return undefined
 }
 
 function mayExist(model: TypeModel, path: string): boolean {

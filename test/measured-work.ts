@@ -1,0 +1,45 @@
+/** What one request may take of the heap beside what is stored, garbage included. */
+export const MAX_HEAP = 320 * 1024 * 1024
+/** Processor time of the thread without a gap: what others have to wait, at worst, on a slow machine. */
+export const MAX_STRETCH_MS = 150
+
+/** What work took of the process. */
+export interface Taken {
+  /** Growth of the heap at its highest, garbage included. */
+  readonly heap: number
+  readonly stretchMs: number
+}
+
+/** Does work to its end, and watches what it takes meanwhile. */
+export async function measuredWork<T>(work: () => Promise<T>): Promise<Taken & { readonly result: T }> {
+  const [before, peak] = [heapBytes(), { heap: 0, stretchMs: 0 }]
+  let used = process.threadCpuUsage()
+  const note = (): void => {
+    const { user, system } = process.threadCpuUsage(used)
+    peak.stretchMs = Math.max(peak.stretchMs, (user + system) / 1_000)
+    peak.heap = Math.max(peak.heap, heapBytes() - before)
+    used = process.threadCpuUsage()
+  }
+  const beat = setInterval(note)
+  try {
+    const result = await work()
+    note()
+    return { result, ...peak }
+  } finally {
+    clearInterval(beat)
+  }
+}
+
+const ROUNDS = 5
+
+/** What a busy host adds to one round it does not add to each: work that took too long is measured some more times. */
+export async function leastStretch(work: () => Promise<unknown>, first: number): Promise<number> {
+  let least = first
+  for (let round = 1; round < ROUNDS && least >= MAX_STRETCH_MS; round++) least = Math.min(least, (await measuredWork(work)).stretchMs)
+  return least
+}
+
+function heapBytes(): number {
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
