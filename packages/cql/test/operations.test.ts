@@ -314,6 +314,20 @@ describe('$cql', () => {
     await expect(evaluation).rejects.toMatchObject({ name: 'OperationError', message: expect.stringContaining(message) })
   })
 
+  it.each([
+    ['singleton from {1, 2}', 200, '(at 1:1-1:21)'],
+    ["'a' &\n  First({ 'b' }) &\n  (singleton from { 'c', 'd' })", 200, '(at 3:3-3:31)'],
+    ['1 + 1234567890123456789012345678901.5', 422, '(at 1:5-1:37)'],
+  ])('names the place of an error within the expression: %s', async (valueString, expected, place) => {
+    const given = parameters({ name: 'x', valueInteger: 1 })
+    const { status, json } = await call(
+      'POST',
+      '$cql',
+      parameters({ name: 'expression', valueString }, { name: 'parameters', resource: given }),
+    )
+    expect([status, JSON.stringify(json)]).toEqual([expected, expect.stringContaining(place)])
+  })
+
   it('reports a run-time error beside the results', async () => {
     const { status, json } = await call('POST', '$cql', parameters({ name: 'expression', valueString: 'singleton from {1, 2}' }))
     expect([status, json.parameter[0]?.name, json.parameter[0]?.resource?.issue[0]?.severity]).toEqual([200, 'evaluation error', 'error'])

@@ -65,3 +65,28 @@ export function namespaceOf(qualified: string): string {
 export function placeOf(node: ElmNode): string | undefined {
   return textAt(node, 'locator') ?? (textAt(node, 'localId') === undefined ? undefined : `#${textAt(node, 'localId')}`)
 }
+
+/** A copy whose locators are in the lines of another text. Without recursion: long expressions are nested as deep as they have operators. */
+export function withLines(root: ElmNode, lineOf: (line: number) => number): ElmNode {
+  const copy: Record<string, unknown> = { ...root }
+  const open = [copy]
+  const copied = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copied)
+    if (!isNode(value)) return value
+    const node = { ...value }
+    open.push(node)
+    return node
+  }
+  for (let node = open.pop(); node !== undefined; node = open.pop())
+    for (const [member, value] of Object.entries(node))
+      node[member] =
+        member === 'locator' && typeof value === 'string'
+          ? value.replaceAll(LINE, (line) => String(lineOf(Number(line))))
+          : typeof value === 'object'
+            ? copied(value)
+            : value
+  return copy
+}
+
+/** The lines of a locator: `4` and `5` of `4:11-5:17`. */
+const LINE = /\b\d{1,9}(?=:)/g

@@ -3,7 +3,7 @@ import type { LibraryProblem } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
 import { definitionsIn, FHIR_HELPERS_LIBRARY, identifierOf, includeOf, libraryIn, parameterNames } from '../elm/library.js'
-import { nodesAt, textAt, isNode, type ElmNode } from '../elm/node.js'
+import { nodesAt, textAt, isNode, withLines, type ElmNode } from '../elm/node.js'
 import type { CqlTranslator, Translation, TranslationProblem } from '../translator/translator.js'
 import { bytesOfJson } from '../values/json-size.js'
 import { dataOf, decoded, mediaType, nameOf } from './attachments.js'
@@ -110,14 +110,16 @@ async function problemsOf(loading: Translating, resource: LibraryResource): Prom
 }
 
 /**
- * As `translated`, for a text that is made of expressions.
+ * As `translated`, for a text that is made of expressions: places in it are those within each expression.
  *
  * @throws {OperationError} `definition-invalid`, too, when one of them continues with definitions of its own.
  */
 export async function translatedExpressions(loading: LibraryLoading, source: Source, count: number): Promise<LoadedLibrary> {
   const loaded = await translated(loading, source)
   const definitions = definitionsIn(libraryIn(loaded.elm), 'statements').filter((def) => textAt(def, 'name') !== textAt(def, 'context'))
-  if (definitions.length === count) return loaded
+  const { locate } = source
+  if (definitions.length === count)
+    return locate === undefined ? loaded : { ...loaded, elm: withLines(loaded.elm, (line) => locate(line).line) }
   throw new OperationError('definition-invalid', 'An expression of CQL must end where it ends, without definitions after it.')
 }
 
