@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createContext, forRequest } from 'fhir-ops/context'
+import { createContext, forRequest, type Refusal } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
@@ -287,6 +287,24 @@ describe('$validate', () => {
       'error DocumentReference.description',
       'error DocumentReference.content[0].attachment.url',
     ])
+  })
+
+  test.each([
+    ['a <name>', { none: 'warning', markup: 'warning', markdown: 'error' }],
+    ['a <b>b</b>', { none: 'warning', markup: 'error', markdown: 'error' }],
+    ['a `<b>b</b>`', { none: undefined, markup: undefined, markdown: undefined }],
+  ])('refuses markup in markdown as asked: %s', async (purpose, expected) => {
+    const resource = { resourceType: 'ValueSet', status: 'active', url: 'http://a.test/vs', purpose }
+    const severity = async (...refuse: readonly Refusal[]): Promise<string | undefined> =>
+      (await validate(ctx, { resource, refuse })).findings.find(({ expression }) => expression === 'ValueSet.purpose')?.severity
+    expect({ none: await severity(), markup: await severity('markup'), markdown: await severity('markdown') }).toEqual(expected)
+  })
+
+  test('refuses markup in texts only where it is to be refused in all of them', async () => {
+    const resource = { resourceType: 'Patient', name: [{ text: 'a <b>b</b>' }] }
+    const severities = async (refuse: Refusal): Promise<readonly string[]> =>
+      (await validate(ctx, { resource, refuse: [refuse] })).findings.map(({ severity }) => severity)
+    expect([await severities('markdown'), await severities('markup')]).toEqual([['information'], ['error']])
   })
 
   test('takes the url of a definition for its name, where examples are refused', async () => {

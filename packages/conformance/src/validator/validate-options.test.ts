@@ -261,6 +261,7 @@ describe('options in a request', () => {
       '{"security-checks":true,"noHtmlInMarkdown":true,"examples":"false"}',
       [
         ['refuse', 'markup'],
+        ['refuse', 'markdown'],
         ['refuse', 'examples'],
       ],
     ],

@@ -83,8 +83,11 @@ export interface Suppression {
 /** Severity of constraints that are best practices; `off`: they are not checked. */
 export type BestPractice = 'off' | Exclude<IssueSeverity, 'fatal'>
 
-/** `markup`: tags of HTML in texts and markdown. `examples`: URLs of hosts that are meant for examples. */
-export type Refusal = 'markup' | 'examples'
+/**
+ * `markdown`: tags of HTML in markdown. `markup`: the same in all texts, markdown too, where a bare tag that is alone, such as `<name>`, stays a warning.
+ * `examples`: URLs of hosts that are meant for examples.
+ */
+export type Refusal = 'markup' | 'markdown' | 'examples'
 
 /** `exists`: what a relative reference names must be stored; `profile`: and conform to a profile that the element allows. Absolute URLs are not followed. */
 export type ReferenceCheck = 'off' | 'exists' | 'profile'
@@ -102,7 +105,7 @@ export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
 export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: MemberKind } = {
   suppress: listOf(objectWith('a suppression', { id: needed(TEXT), at: TEXT, reason: needed(TEXT), until: needed(TEXT) })),
   bestPractice: oneOf('off', 'error', 'warning', 'information'),
-  refuse: listOf(oneOf('markup', 'examples')),
+  refuse: listOf(oneOf('markup', 'markdown', 'examples')),
   level: oneOf('error', 'warning', 'information'),
   validateReferences: oneOf('off', 'exists', 'profile'),
   assumeValidRestReferences: FLAG,

@@ -45,7 +45,7 @@ const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
   ['allow-comments', flag((isOn) => [['allowComments', String(isOn)]])],
   ['extensible-binding-warnings', flag((isOn) => [['extensibleBindingWarnings', String(isOn)]])],
   ['security-checks', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],
-  ['noHtmlInMarkdown', flag((isOn) => (isOn ? [['refuse', 'markup']] : []))],
+  ['noHtmlInMarkdown', flag((isOn) => (isOn ? [['refuse', 'markdown']] : []))],
   ['examples', flag((isOn) => (isOn ? [] : [['refuse', 'examples']]))],
   ['allowed-extension-domain', (value, name) => textsIn(value, name).map((domain) => ['extensionDomain', domain] as const)],
 ])

@@ -19,7 +19,7 @@ export interface ValidateRequest {
 
 const MODES = ['create', 'update', 'delete', 'profile'] as const
 const LEVELS = ['information', 'warning', 'error'] as const
-const REFUSALS = ['markup', 'examples'] as const
+const REFUSALS = ['markup', 'markdown', 'examples'] as const
 
 /** @see https://hl7.org/fhir/R4/valueset-resource-validation-mode.html */
 export type ValidateMode = (typeof MODES)[number]

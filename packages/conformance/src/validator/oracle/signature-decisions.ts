@@ -14,7 +14,7 @@ export const DECIDED_OF_SIGNATURES: readonly ProbeDecision[] = [
   },
   {
     probes: /^signatures (in (XML|JOSE): rich\/|over JSON: |over XML: (comment|crEnt|prim|list)$)/,
-    why: 'Theirs signs narratives that it writes anew, and ids of primitive values in XML as elements.',
+    why: 'Theirs signs narratives in a form of its own, and ids of primitive values in XML as elements.',
     isLimit: true,
   },
   {

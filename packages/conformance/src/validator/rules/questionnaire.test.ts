@@ -108,5 +108,6 @@ describe('a question with a choice', () => {
   ])('%j has something to choose from as a best practice, %j', async (item, members, said) => {
     expect(await findingsOf(form([item], members), [], /^questionnaire-options/)).toEqual([])
     expect(await findingsOf(form([item], members), [], /^questionnaire-options/, { bestPractice: 'warning' })).toEqual(said)
+    expect(await findingsOf(form([item], members), [], /^questionnaire-options/, { bestPractice: 'error' })).toEqual(said)
   })
 })

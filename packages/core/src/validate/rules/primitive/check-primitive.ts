@@ -9,7 +9,7 @@ import { PRIMITIVE_TYPE, PRIMITIVE_EMPTY, type PrimitiveCheck, type PrimitivePro
 import type { Run } from '../../run/run.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem, UNDECODABLE } from './number-and-bytes.js'
-import { codeProblem, idProblem, markdownProblem, encodingProblem, stringProblem, MARKDOWN_HTML, STRING_MARKUP } from './text.js'
+import { codeProblem, idProblem, markdownProblem, encodingProblem, hasMarkup, stringProblem, MARKDOWN_HTML, STRING_MARKUP } from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
@@ -48,14 +48,17 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
     run.findings.report(ATTACHMENT, node.parent, { text })
     return false
   }
-  const severity = MARKUP.has(problem.finding) && run.policy.refuses.has('markup') ? 'error' : problem.severity
+  const severity = isRefused(problem.finding, value, run) ? 'error' : problem.severity
   run.findings.report(problem.finding, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
   if (value === '' && run.policy.checks === 'all')
     run.findings.report(INVARIANT, node, { text: 'ele-1: All FHIR elements must have a @value or children' })
   return problem.severity !== undefined
 }
 
-const MARKUP: ReadonlySet<FindingDefinition> = new Set([MARKDOWN_HTML, STRING_MARKUP])
+function isRefused(finding: FindingDefinition, value: unknown, { policy: { refuses } }: Run): boolean {
+  if (finding === STRING_MARKUP) return refuses.has('markup')
+  return finding === MARKDOWN_HTML && (refuses.has('markdown') || (refuses.has('markup') && hasMarkup(String(value))))
+}
 
 /** The check of a primitive type. */
 export function primitiveCheck(type: string): PrimitiveCheck {

@@ -73,6 +73,11 @@ const AROUND: PrimitiveProblem = {
   severity: 'warning',
 }
 
+/** Whether a text has tags of HTML, other than a bare one that stands alone. */
+export function hasMarkup(text: string): boolean {
+  return markupProblem(text) !== undefined
+}
+
 function markupProblem(text: string): PrimitiveProblem | undefined {
   const found = WHOLE_TAG.exec(text)
   if (found === null) return undefined

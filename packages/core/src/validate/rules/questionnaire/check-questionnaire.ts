@@ -135,7 +135,10 @@ const IN_CONDITIONS: ReadonlyMap<string, string> = new Map([['uri', 'string']])
 /** Options that are made while the form is filled in. */
 const OPTIONS_BY_EXPRESSION = /\/sdc-questionnaire-(?:answerExpression|candidateExpression|lookupQuestionnaire)$/
 
-/** Advises to give a question with a choice something to choose from, which R4 does not demand. A derived form has the options of what it derives from. */
+/**
+ * Advises to give a question with a choice something to choose from, which no constraint demands, so it is never an error. A derived form has the options
+ * of what it derives from.
+ */
 function checkChoice(run: Run, node: FhirNode, { type, json }: FormItem): void {
   const { bestPractice } = run.policy
   if (bestPractice === 'off') return
@@ -145,7 +148,7 @@ function checkChoice(run: Run, node: FhirNode, { type, json }: FormItem): void {
   if (isObject(run.root.value) && run.root.value['derivedFrom'] !== undefined) return
   run.findings.report(QUESTIONNAIRE_OPTIONS, node, {
     text: `A question of type ${quoted(type)} needs options (answerOption) or a value set of them (answerValueSet).`,
-    severity: type === 'open-choice' ? 'information' : bestPractice,
+    severity: type === 'open-choice' || bestPractice === 'information' ? 'information' : 'warning',
   })
 }
 
