@@ -166,6 +166,22 @@ describe('an included library', () => {
     expect(await counted([main(), shared], ['http://x/Library/Main', 'http://elsewhere/Library/Shared'], 'Women')).toBe(1)
   })
 
+  it.each([
+    ['on the line of another clause', "/* include None */ include Shared version '1' called Shared"],
+    ['over several lines', "include Shared\n  version '1'\n  called Shared"],
+    ['with the namespace of its guide', "include org.example.Shared version '1'"],
+    ['beside one that is a comment', "/*\ninclude None\n*/\ninclude Shared version '1'"],
+  ])('is found %s', async (_, includes) => {
+    const one = library('Shared', "define Women: Patient.gender = 'female'")
+    expect(await counted([main({ includes }), one, newer], ['http://x/Library/Main'], 'Women')).toBe(1)
+  })
+
+  it('may have the number of another release of FHIR as its version', async () => {
+    const one = library('Shared', "define Women: Patient.gender = 'female'", { version: '4.0.0' })
+    const includes = "include Shared version '4.0.0'"
+    expect(await counted([main({ includes, version: '4.0.0' }), one], ['http://x/Library/Main'], 'Women')).toBe(1)
+  })
+
   it('cannot be there in two versions', async () => {
     const one = library('Shared', "define Women: Patient.gender = 'female'")
     const two = library('Shared', 'define Women: true', { version: '2' })

@@ -8,6 +8,7 @@ import type { CqlTranslator, Translation, TranslationProblem } from '../translat
 import { bytesOfJson } from '../values/json-size.js'
 import { dataOf, decoded, mediaType, nameOf } from './attachments.js'
 import { libraryFinder, type LibraryFinder, type LibraryLoading, type LibraryResource } from './find-library.js'
+import { namedInHead } from './text-head.js'
 import { collectModels, modelTextsOf, type UsedModel } from './models.js'
 
 /** ELM by library identifier. */
@@ -182,8 +183,6 @@ interface Source {
   readonly locate?: ((line: number) => LineOrigin) | undefined
 }
 
-const INCLUDE = /^[ \t]*include[ \t]+([\w."]{1,200})(?:[ \t]+version[ \t]+'([^']{1,100})')?/gm
-
 /** A text whose includes are collected. */
 interface Including extends Source {
   /** The libraries that led to it, and itself, by their identifiers. */
@@ -232,8 +231,8 @@ async function collectIncludes(
   find: LibraryFinder = libraryFinder(loading),
 ): Promise<void> {
   await collectModels(loading, { text, from }, models)
-  for (const [, path = '', version] of text.matchAll(INCLUDE)) {
-    const id = idOf(path)
+  for (const { keyword, id, version } of namedInHead(text)) {
+    if (keyword !== 'include') continue
     checkCycle(outer, id)
     if (id === FHIR_HELPERS_LIBRARY) continue
     const resource = await find({ id, version, from })

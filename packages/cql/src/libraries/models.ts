@@ -3,6 +3,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { isNode, textAt } from '../elm/node.js'
 import type { Texts } from '../translator/kept-translations.js'
 import { dataOf, decoded, nameOf } from './attachments.js'
+import { namedInHead } from './text-head.js'
 import { findModel, type LibraryLoading, type LibraryResource } from './find-library.js'
 
 /** A model that CQL text uses beside System and FHIR. */
@@ -15,8 +16,6 @@ export interface UsedModel {
 /** Models that the translator has itself. */
 const OWN: ReadonlySet<string> = new Set(['System', 'FHIR'])
 
-const COMMENT = /\/\*[^]*?(?:\*\/|$)/g
-const USING = /^[ \t]*using[ \t]+([\w."]{1,200})(?:[ \t]+version[ \t]+'([^']{1,100})')?/gm
 const REQUIRED = /<(?:\w{1,20}:)?requiredModelInfo[ \t\r\n]([^<>]{1,500})>/g
 const ATTRIBUTE = /\b(name|version)="([^"]{1,100})"/g
 const XML_TYPES = ['application/xml', 'text/xml']
@@ -34,8 +33,8 @@ export async function collectModels(
   { text, from }: { readonly text: string; readonly from: LibraryResource | undefined },
   models: Map<string, UsedModel>,
 ): Promise<void> {
-  for (const [, path = '', version] of text.replaceAll(COMMENT, '').matchAll(USING))
-    await collectModel(loading, { id: path.replaceAll('"', '').split('.').at(-1) ?? '', version, from }, models)
+  for (const { keyword, id, version } of namedInHead(text))
+    if (keyword === 'using') await collectModel(loading, { id, version, from }, models)
 }
 
 type Named = Parameters<typeof findModel>[1]

@@ -3,6 +3,7 @@ import type { VersionedIdentifier } from '@cqframework/cql/elm'
 import type { TypeModel } from 'fhir-ops/fhirpath'
 import { LRUCache } from 'lru-cache'
 import { FHIR_HELPERS_LIBRARY } from '../elm/library.js'
+import { namedInHead, withoutNamespaces } from '../libraries/text-head.js'
 import { fhirHelpersText, fhirModelInfo } from './fhir-model.js'
 import { keepTranslations, type Texts } from './kept-translations.js'
 import { systemModelInfo } from './system-model.js'
@@ -122,18 +123,18 @@ export async function loadTranslator(fhir: ModelTexts | undefined): Promise<(tex
   return (text, includes, models) => {
     const nesting = [text, ...includes.values()].map(nestingProblem).find((problem) => problem !== undefined)
     if (nesting !== undefined) return { elm: undefined, problems: [nesting] }
-    const version = R4_VERSIONS.find((known) => text.includes(`'${known}'`)) ?? VERSION
+    const version = versionOfFhir(text)
     const loaded = managerFor(version, models)
     const libraries = new LibraryManager(loaded.manager, options, KtMutableMap.fromJsMap(loaded.helpers), units)
     libraries.librarySourceLoader.registerProvider(
       elm.createLibrarySourceProvider((id, _system, wanted) => {
         if (id === FHIR_HELPERS_LIBRARY && fhir !== undefined) return stringAsSource(helpersFor(fhir, wanted ?? version, version))
         const source = includes.get(id)
-        return source === undefined ? null : stringAsSource(source)
+        return source === undefined ? null : stringAsSource(withoutNamespaces(source))
       }),
     )
     try {
-      const parsed: unknown = JSON.parse(Reference.fromText(text, libraries).toJson())
+      const parsed: unknown = JSON.parse(Reference.fromText(withoutNamespaces(text), libraries).toJson())
       for (const [key, library] of libraries.compiledLibraries.asJsMapView())
         if (key.id === FHIR_HELPERS_LIBRARY && key.version === version) loaded.helpers = new Map([[key, library]])
       return { elm: parsed, problems: problemsOf(parsed) }
@@ -187,6 +188,11 @@ const TOO_DEEP: Translation = {
 
 /** Versions of FHIR R4 that libraries name. */
 const R4_VERSIONS = ['4.0.0', '4.0.1']
+
+function versionOfFhir(text: string): string {
+  const stated = namedInHead(text).find(({ keyword, id }) => keyword === 'using' && id === 'FHIR')?.version
+  return R4_VERSIONS.find((known) => known === stated) ?? VERSION
+}
 
 function inVersion(text: string, { version: own }: ModelTexts, version: string): string {
   return text.replaceAll(own, version)
