@@ -14,7 +14,7 @@ export interface BotRun {
   readonly id: number
   readonly task: BotTask
   /** What a thread has to know of it. */
-  readonly work: Pick<RunMessage, 'code' | 'event' | 'grants' | 'limits'>
+  readonly work: Pick<RunMessage, 'code' | 'event' | 'grants' | 'isOnlyCompiled' | 'limits'>
   /** On the clock of `performance.now()`. */
   readonly askedAt: number
   readonly end: (ended: Ended) => void

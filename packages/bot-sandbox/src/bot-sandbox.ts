@@ -1,10 +1,11 @@
 import { OperationError } from 'fhir-ops/errors'
-import type { BotRuntime } from 'fhir-ops/execute'
+import { DEFAULT_BOT_LIMITS, type BotEvent, type BotRuntime } from 'fhir-ops/execute'
 import type { BotTask } from 'fhir-ops/internal/execute'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { availableParallelism } from 'node:os'
 import type { Ended } from './bot-run.js'
 import { createPool } from './pool.js'
+import type { Failure } from './protocol.js'
 import { readAnswer } from './wire.js'
 
 /** What `openBotSandbox` takes. */
@@ -14,6 +15,16 @@ export interface BotSandboxOptions {
    * yield to the other threads of the process.
    */
   readonly workers?: number
+}
+
+/** A runtime for stored bots that can also look at a code without running it. */
+export interface BotSandbox extends BotRuntime {
+  /**
+   * Compiles a code, and runs nothing of it.
+   *
+   * @throws {OperationError} `bot-failed` for one with a syntax error, whose words and place (`at bot.js:1:9`) are in `detail.diagnostics`.
+   */
+  check(code: string): Promise<void>
 }
 
 const MOST_WORKERS = 8
@@ -30,7 +41,7 @@ const SHAPE: InputShape = inputShape<BotSandboxOptions>({
  *
  * @throws {TypeError} for an option that is unknown or of another type.
  */
-export function openBotSandbox(options: BotSandboxOptions = {}): BotRuntime {
+export function openBotSandbox(options: BotSandboxOptions = {}): BotSandbox {
   checkOptions('openBotSandbox', SHAPE, options)
   const concurrency = options.workers ?? MOST_WORKERS
   const pool = createPool({ usual: Math.min(availableParallelism(), concurrency), most: concurrency })
@@ -38,6 +49,11 @@ export function openBotSandbox(options: BotSandboxOptions = {}): BotRuntime {
     concurrency,
     ahead: pool.ahead,
     run: async (task) => answerOf(task, await pool.run(task)),
+    check: async (code) => {
+      const task = { code, event: NO_EVENT, capabilities: {}, limits: DEFAULT_BOT_LIMITS, log: () => {} }
+      const { outcome } = await pool.run(task, 'compile')
+      if (!('head' in outcome)) throw failed(outcome)
+    },
     close: pool.close,
   }
 }
@@ -45,6 +61,11 @@ export function openBotSandbox(options: BotSandboxOptions = {}): BotRuntime {
 function answerOf(task: BotTask, { outcome, log }: Ended): unknown {
   for (const { level, text } of log) task.log(level, text)
   if ('head' in outcome) return readAnswer(outcome)
-  const { code, message, diagnostics } = outcome
-  throw new OperationError(code, message, diagnostics === undefined ? {} : { diagnostics })
+  throw failed(outcome)
 }
+
+function failed({ code, message, diagnostics }: Failure): OperationError {
+  return new OperationError(code, message, diagnostics === undefined ? {} : { diagnostics })
+}
+
+const NO_EVENT: BotEvent = { input: undefined, contentType: '', method: 'POST', query: {}, headers: {}, bot: { id: '' }, requestId: '' }

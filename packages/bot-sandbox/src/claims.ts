@@ -1,7 +1,9 @@
-// What host and thread share: a count of what the host has sent, which a thread sleeps on, for how long the thread has computed, and a slot for each run that it was given.
+// What host and thread share: a count of what the host has sent, which a thread sleeps on, for how long the thread has computed, which run's code it has begun, and a slot for each run
+// that it was given.
 const SENT = 0
 const COMPUTED = 1
-const FIRST_SLOT = 2
+const BEGUN = 2
+const FIRST_SLOT = 3
 
 /** A run as its thread knows it. */
 export interface Ticket {
@@ -29,6 +31,16 @@ export function takeRunBack(claims: Int32Array, { run, slot }: Ticket): boolean 
 /** Claims a run for the thread. False when it was taken back. */
 export function claimRun(claims: Int32Array, { run, slot }: Ticket): boolean {
   return Atomics.compareExchange(claims, FIRST_SLOT + slot, run, -run) === run
+}
+
+/** Reports to the host that the code of the run begins: all that it needs is there. */
+export function tellBegun(claims: Int32Array, { run }: Pick<Ticket, 'run'>): void {
+  Atomics.store(claims, BEGUN, run)
+}
+
+/** Whether the thread has begun the code of the run. */
+export function hasBegun(claims: Int32Array, { run }: Pick<Ticket, 'run'>): boolean {
+  return Atomics.load(claims, BEGUN) === run
 }
 
 /** Reports to the host for how many milliseconds the thread has computed in the run that it is at. */

@@ -1,5 +1,5 @@
 import type { BotRun } from './bot-run.js'
-import { offerRun, takeRunBack, type Ticket } from './claims.js'
+import { hasBegun, offerRun, takeRunBack, type Ticket } from './claims.js'
 
 /** Most runs that a thread is given. */
 export const MOST_RUNS = 5
@@ -34,11 +34,14 @@ export interface GivenRuns {
   /** The thread has started. */
   start(): void
   isStarted(): boolean
-  /** The first of them, when the thread has been at it for longer than its time limit and that many milliseconds. */
+  /** The first of them, when its code has run for longer than its time limit and that many milliseconds, or does not begin at all. */
   overdue(graceMs: number): Given | undefined
 }
 
 const MOST_NUMBER = 2 ** 31 - 1
+
+/** What a thread needs before the code of a run begins, its engine, is there long before, however busy the machine is. */
+const MOST_PREPARING_MS = 10_000
 
 /** Makes the list of a thread. @param onEmpty Called when the last was removed. */
 export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
@@ -46,6 +49,8 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
   let numbered = 0
   let begunAt = performance.now()
   let isStarted = false
+  /** The run whose code is known to have begun, and since when. */
+  let begun: { readonly run: Given; readonly since: number } | undefined
   const beginNow = (): void => void (begunAt = performance.now())
   const busyMs = (): number => (isStarted && runs.length > 0 ? performance.now() - begunAt : 0)
   const freeSlot = (): number => {
@@ -86,7 +91,10 @@ export function givenRuns(claims: Int32Array, onEmpty: () => void): GivenRuns {
     isStarted: () => isStarted,
     overdue(graceMs) {
       const [first] = runs
-      return first !== undefined && busyMs() > first.asked.task.limits.timeoutMs + graceMs ? first : undefined
+      if (first === undefined) return undefined
+      if (begun?.run !== first) begun = hasBegun(claims, first) ? { run: first, since: performance.now() } : undefined
+      const late = begun === undefined ? busyMs() - MOST_PREPARING_MS : performance.now() - begun.since - graceMs
+      return late > first.asked.task.limits.timeoutMs ? first : undefined
     },
   }
 }

@@ -1,1 +1,1 @@
-export { openBotSandbox, type BotSandboxOptions } from './bot-sandbox.js'
+export { openBotSandbox, type BotSandbox, type BotSandboxOptions } from './bot-sandbox.js'

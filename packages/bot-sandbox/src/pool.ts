@@ -10,10 +10,13 @@ export interface Pool {
   /** Runs that it takes beyond one for each thread. */
   readonly ahead: number
   /** How the run ended. @throws {OperationError} `aborted`, `unavailable`, and `throttled` when its turn does not come within its time limit. */
-  run(task: BotTask): Promise<Ended>
+  run(task: BotTask, how?: RunKind): Promise<Ended>
   /** Takes no more runs, ends those that wait and the threads that are idle; the others end with what they are at. */
   readonly close: () => Promise<void>
 }
+
+/** What is done with the code. */
+export type RunKind = 'run' | 'compile'
 
 /** How often time limits are looked at while there are runs. */
 const LOOK_MS = 50
@@ -48,7 +51,7 @@ export function createPool(size: CrewSize): Pool {
     watch()
   }
   const watch = (): void => {
-    if (timer === undefined && (!line.isEmpty() || crew.isBusy())) timer = setTimeout(look, LOOK_MS)
+    if (!line.isEmpty() || crew.isBusy()) timer ??= setTimeout(look, LOOK_MS)
   }
   const abort = (run: BotRun): void => {
     if (line.take((one) => one === run).length > 0) run.fail(aborted())
@@ -57,11 +60,12 @@ export function createPool(size: CrewSize): Pool {
   return {
     // With them a thread continues before the host knows that it could.
     ahead: size.usual * (MOST_RUNS - 1),
-    async run(task) {
+    async run(task, how = 'run') {
       if (isClosed) throw closed()
       if (task.signal?.aborted === true) throw aborted()
       const { promise, resolve, reject } = Promise.withResolvers<Ended>()
-      const run = { id: asked++, task, work: workOf(task), askedAt: performance.now(), end: resolve, fail: reject }
+      const work = workOf(task, how)
+      const run = { id: asked++, task, work, askedAt: performance.now(), end: resolve, fail: reject }
       const onAbort = (): void => abort(run)
       task.signal?.addEventListener('abort', onAbort)
       line.add([run])
@@ -105,8 +109,8 @@ function createLine(): Line {
   }
 }
 
-function workOf({ code, event, capabilities, limits }: BotTask): BotRun['work'] {
-  return { code, event: writeEvent(event), grants: grantsOf(capabilities), limits }
+function workOf({ code, event, capabilities, limits }: BotTask, how: RunKind): BotRun['work'] {
+  return { code, isOnlyCompiled: how === 'compile', event: writeEvent(event), grants: grantsOf(capabilities), limits }
 }
 
 function closed(): OperationError {

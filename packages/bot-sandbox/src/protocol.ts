@@ -7,6 +7,8 @@ import type { SentCode } from './sent-codes.js'
 export interface RunMessage extends Ticket {
   readonly type: 'run'
   readonly code: string
+  /** The code is compiled, and nothing of it run. */
+  readonly isOnlyCompiled: boolean
   /** JSON text of a `WireEvent`. */
   readonly event: string
   /** The methods granted to the bot by the name of their capability. */

@@ -14,7 +14,7 @@ export interface RunOptions {
 }
 
 /** What a run needs of its message. */
-type RunInput = Pick<RunMessage, 'code' | 'event' | 'limits'>
+type RunInput = Pick<RunMessage, 'code' | 'event' | 'limits'> & Partial<Pick<RunMessage, 'isOnlyCompiled'>>
 
 /** Runs a bot's code in a realm, which must be set back afterwards. */
 export async function runCode(message: RunInput, options: RunOptions): Promise<Omit<DoneMessage, 'type' | 'run'>> {
@@ -53,6 +53,7 @@ async function drive(run: Run): Promise<void> {
   const { realm, state, message, options } = run
   const { context } = realm
   const prepared = realm.prepare(message.code)
+  if (message.isOnlyCompiled === true) return compiled(run, prepared)
   if (prepared.kind === 'module') call(run, ['startCompiled', context.newString(message.event)])
   else {
     const given = loaded(run, prepared)
@@ -64,6 +65,13 @@ async function drive(run: Run): Promise<void> {
     if (state.openCalls() === 0) runTimer(run)
     else answerCall(run, await options.nextReply(state.leftMs()))
   }
+}
+
+/** Ends the run without running any of the code: it compiles, or fails where it does not. */
+function compiled(run: Run, prepared: Prepared): void {
+  const options = { type: prepared.kind === 'source' ? prepared.type : 'global', compileOnly: true } as const
+  if (prepared.kind === 'source') valueOf(run, run.realm.context.evalCode(run.message.code, CODE_FILE, options))
+  run.state.end({ head: '', value: '' })
 }
 
 /** What the code gave when it was loaded: a module, a promise of one, or whatever a script gives. */

@@ -2,7 +2,7 @@ import type { FromWorker, RunMessage } from './protocol.js'
 import { readFile } from 'node:fs/promises'
 import { constants, platform, setPriority } from 'node:os'
 import { MessagePort, workerData } from 'node:worker_threads'
-import { claimRun, sentCount, sleepUntilSent, tellComputed } from './claims.js'
+import { claimRun, sentCount, sleepUntilSent, tellBegun, tellComputed } from './claims.js'
 import { createInbox } from './inbox.js'
 import { createRealm, type Realm } from './realm.js'
 import { runCode } from './run-code.js'
@@ -33,6 +33,7 @@ async function run(message: RunMessage): Promise<boolean> {
   const { run: id } = message
   tellComputed(claims, 0)
   const realm = await realmFor(message)
+  tellBegun(claims, message)
   const done = await runCode(message, {
     realm,
     call: (number, method, args) => post({ type: 'call', run: id, call: number, method, args }),

@@ -42,6 +42,29 @@ describe('code that does not load fails', () => {
   })
 })
 
+describe('code that is only checked', () => {
+  test.each([
+    ['a module', 'export const handler = () => 1'],
+    ['a script', 'exports.handler = () => 1'],
+    ['code that would fail when it runs', 'throw new Error("at load")'],
+    ['code that would never end', 'for (;;);'],
+    ['a module that would never load', 'await new Promise(() => {}); export const handler = () => 1'],
+    ['code that begins with #!', '#!/usr/bin/env node\nexports.handler = () => 1'],
+  ])('%s passes, and none of it is run', async (_, code) => {
+    await sandbox.check(code)
+  })
+
+  test.each([
+    ['export function handler( {', ':1:2'],
+    ['exports.handler = () => {\n  return )\n}', ':2:'],
+  ])('%s is refused with the place of the error', async (code, place) => {
+    await expect(sandbox.check(code)).rejects.toMatchObject({
+      code: 'bot-failed',
+      detail: { diagnostics: expect.stringMatching(new RegExp(`^SyntaxError: [^]*bot\\.js${place}`)) },
+    })
+  })
+})
+
 describe('what goes in and out', () => {
   test('values come back as they were returned', async () => {
     for (const value of ['text', '', 'lone \ud800', 0, false, [], {}, { resourceType: 'Patient' }, [null, 'é😀'], { __proto__x: 1 }]) {

@@ -5,6 +5,17 @@ import type { BotCapabilities } from 'fhir-ops/internal/execute'
 /** Limits of a run that only an endless one reaches. */
 export const LIMITS: BotLimits = { ...DEFAULT_BOT_LIMITS, timeoutMs: 100_000 }
 
+/** What a bot is given by default. */
+export const EVENT: BotEvent = {
+  input: { a: 1 },
+  contentType: 'application/json',
+  method: 'POST',
+  query: {},
+  headers: {},
+  bot: { id: 'b' },
+  requestId: 'r',
+}
+
 /** The expression that the built prelude is loaded by. */
 export function prelude(): string {
   const bundle = readFileSync(new URL('../dist/prelude/index.js', import.meta.url), 'utf8')
@@ -24,16 +35,7 @@ export function runCode(sandbox: Pick<BotRuntime, 'run'>, code: string, options:
   const { event, limits, capabilities = {}, signal, log = [] } = options
   return sandbox.run({
     code,
-    event: {
-      input: { a: 1 },
-      contentType: 'application/json',
-      method: 'POST',
-      query: {},
-      headers: {},
-      bot: { id: 'b' },
-      requestId: 'r',
-      ...event,
-    },
+    event: { ...EVENT, ...event },
     capabilities,
     limits: { ...LIMITS, ...limits },
     log: (level, text) => void log.push(`${level} ${text}`),

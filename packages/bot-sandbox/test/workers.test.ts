@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { setTimeout as after } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { openBotSandbox } from '@fhir-ops/bot-sandbox'
 import { rounds } from '../../../test/effort.js'
+import { sharedClaims, tellBegun } from '../src/claims.js'
+import { givenRuns, type Given, type GivenRuns } from '../src/given-runs.js'
 import { createPool } from '../src/pool.js'
 import { createRunState } from '../src/run-state.js'
-import { LIMITS, runCode } from './runs.js'
+import { EVENT, LIMITS, runCode } from './runs.js'
 
 /** Holds the engine in one native call, so that only killing the thread ends it. */
 const UNSTOPPABLE = 'export const handler = () => new Array(2 ** 32 - 1).join("x").length'
@@ -41,6 +43,37 @@ describe('when a thread is killed', () => {
     }
     expect(await runCode(sandbox, 'export const handler = (event) => event.input.a')).toBe(1)
     await sandbox.close()
+  })
+})
+
+describe('a run that a thread has been given', () => {
+  const given = (): { readonly claims: Int32Array; readonly runs: GivenRuns; readonly run: Given } => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const claims = sharedClaims(1)
+    const runs = givenRuns(claims, () => {})
+    const task = { code: '', event: EVENT, capabilities: {}, limits: { ...LIMITS, timeoutMs: 100 }, log: () => {} }
+    const work = { code: '', isOnlyCompiled: false, event: '', grants: {}, limits: task.limits }
+    runs.start()
+    return { claims, runs, run: runs.add({ id: 0, task, work, askedAt: 0, end() {}, fail() {} }) }
+  }
+
+  test('has its time from when its code begins: not that in which the thread makes its engine', () => {
+    const { claims, runs, run } = given()
+    vi.advanceTimersByTime(5_000)
+    expect(runs.overdue(150)).toBeUndefined()
+    tellBegun(claims, run)
+    expect(runs.overdue(150)).toBeUndefined()
+    vi.advanceTimersByTime(250)
+    expect(runs.overdue(150)).toBeUndefined()
+    vi.advanceTimersByTime(1)
+    expect(runs.overdue(150)).toBe(run)
+  })
+
+  test('is given up when its code never begins', () => {
+    const { runs, run } = given()
+    vi.advanceTimersByTime(10_101)
+    expect(runs.overdue(150)).toBe(run)
   })
 })
 

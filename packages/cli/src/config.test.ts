@@ -73,7 +73,7 @@ describe('fhir-ops.config.json', () => {
     expect(await run(LOOKUP, io)).toBe(2)
     writeFileSync(join(folder, 'wide.json'), '\uFEFF{}', 'utf16le')
     vi.stubEnv('FHIR_OPS_CONFIG', join(folder, 'wide.json'))
-    expect(await run(LOOKUP, io)).toBe(1)
+    expect(await run(LOOKUP, io)).toBe(2)
     expect(err.join()).toMatch(/cannot be read: illegal operation on a directory\..*wide\.json is in UTF-16; UTF-8 is expected\./)
   })
 

@@ -86,6 +86,18 @@ describe('help', () => {
     expect(await command(['bot', 'deploy', file, '--storage', 'memory'])).toMatchObject({ status: 2 })
   })
 
+  test('bot refuses to store code with a syntax error, and says where it is', async () => {
+    const file = join(folder, 'broken.js')
+    await writeFile(file, 'export const handler = () => {\n  return )\n}')
+    const storage = `sqlite:${join(folder, 'broken.db')}`
+    const { status, err } = await command(['bot', 'deploy', file, '--storage', storage])
+    expect([status, err]).toEqual([1, expect.stringMatching(/broken\.js:2:\d+: SyntaxError: /)])
+    expect(await command(['execute', 'broken', '--storage', storage], '{}')).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('not-found'),
+    })
+  })
+
   test('schema prints the schema of a type, and what it does not express', async () => {
     const { status, out, err } = await command(['schema', 'HumanName'])
     expect([status, JSON.parse(out).$ref, err]).toEqual([0, '#/$defs/HumanName', expect.stringContaining('--unexpressed lists them')])

@@ -83,7 +83,7 @@ export function mayHaveConfig(named: string | undefined = process.env['FHIR_OPS_
 /**
  * The file with options: that of `$FHIR_OPS_CONFIG` (none, where that is empty), else `fhir-ops.config.json` in the folder where the program is started.
  *
- * @throws {OperationError} `parameter-value` when the file of `$FHIR_OPS_CONFIG` cannot be read; `body-invalid` when it is not UTF-8.
+ * @throws {OperationError} `parameter-value` when it is not UTF-8, and when the file of `$FHIR_OPS_CONFIG` cannot be read.
  */
 function configFile(named: string | undefined = process.env['FHIR_OPS_CONFIG']): ConfigFile | undefined {
   const file = named ?? CONFIG_FILE
@@ -92,7 +92,7 @@ function configFile(named: string | undefined = process.env['FHIR_OPS_CONFIG']):
     return { file, text: decodeUtf8(readFileSync(file), file) }
   } catch (cause) {
     if (named === undefined && isMissing(cause)) return undefined
-    throw cause instanceof OperationError ? cause : unreadable(file, cause)
+    throw cause instanceof OperationError ? new OperationError('parameter-value', cause.message, { cause }) : unreadable(file, cause)
   }
 }
 

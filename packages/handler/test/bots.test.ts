@@ -346,6 +346,10 @@ describe('the storage of a bot', () => {
     const found = async (query: string): Promise<unknown> => at((await run('/Bot/searches/$execute', json({ query }))).json, 'length')
     expect([await found('Device'), await found('Device?_count=7')]).toEqual([8, 7])
   })
+  it.each(['Device?_count=0', 'Device?_summary=count'])('finds none where only their number is asked for: %s', async (query) => {
+    await run('/Bot/writes/$execute', json({ resourceType: 'Device', id: 'd0' }))
+    expect((await run('/Bot/searches/$execute', json({ query }))).json).toEqual([])
+  })
   it.each([...made.keys()])('stores no more than a request could: not %s', async (what) => {
     const reply = await run('/Bot/makes/$execute', json({ what }))
     expect(reply.text).toMatch(/^(body|parameter)-/)

@@ -485,6 +485,13 @@ describe('keys of an issuer', () => {
     expect(await outcomeOf(published([elsewhere, publicJwk]).verify(await mint()))).toBe('accepted')
   })
 
+  it('that are there are not said to be missing, where one cannot be used', async () => {
+    const broken = { ...publicJwk, x: 'AAAA' }
+    await expect(keySet({ keys: [broken] }).keyFor({ alg: 'ES256', kid: 'k1' })).rejects.toThrow(
+      'A key of the token issuer cannot be used by this server.',
+    )
+  })
+
   it('that are symmetric, short or shapeless are passed over', async () => {
     const keys = keySet({
       keys: [

@@ -83,9 +83,22 @@ function deployCommand(io: Io): Command {
     .action((file: string, options: DeployOptions) => {
       checkIsKept(options.storage)
       return withEngine({ storage: options.storage, create: true }, io, async (engine) => {
+        await checkCode(file)
         io.err(`stored Bot/${await store(engine, file, options.id)}`)
       })
     })
+}
+
+/** Refuses code that does not compile; nothing of it is run. @throws {OperationError} `bot-failed`, with the place in the file. */
+async function checkCode(file: string): Promise<void> {
+  const runtime = openBotSandbox({ workers: 1 })
+  try {
+    await runtime.check(await fileText(file))
+  } catch (error) {
+    throw withBotsWords(error, file)
+  } finally {
+    await runtime.close()
+  }
 }
 
 /** Stores the bot, and gives its id. What else a stored Bot of this id has, such as identifiers and schemas, stays. */

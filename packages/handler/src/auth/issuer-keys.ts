@@ -118,10 +118,14 @@ export function keySet({ keys }: JSONWebKeySet): KeySource {
       } catch (error) {
         if (error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys) throw error
         // A key that fits and cannot be used says nothing about the token: it is published wrongly, or the runtime lacks its algorithm.
-        throw unavailable(error)
+        throw unusable(error)
       }
     },
   }
+}
+
+function unusable(cause: unknown): OperationError {
+  return new OperationError('unavailable', 'A key of the token issuer cannot be used by this server.', { cause, retryAfterSeconds: 5 })
 }
 
 /** Where an issuer publishes its keys. */

@@ -61,11 +61,12 @@ async function search(service: Service, { ctx, caller }: Exchange, query: string
   const options = searchOptions(service, { ctx })
   const mark = query.includes('?') ? query.indexOf('?') : query.length
   const [type, parameters] = [query.slice(0, mark), query.slice(mark + 1)]
-  const { query: parsed } = await parseSearch(type, parseQuery(parameters, service.limits), options)
+  const { query: parsed, countOnly } = await parseSearch(type, parseQuery(parameters, service.limits), options)
   for (const searched of searchTypesOf(parsed)) {
     checkType(searched)
     authorize(caller, { action: 'search', type: searched })
   }
+  if (countOnly) return []
   const limit = Math.min(parsed.limit ?? MAX_FOUND, MAX_FOUND)
   const pageOf = (part: Part): Promise<SearchPage> => ctx.storage.search({ ...parsed, ...part })
   const pages = { ctx, pageOf, shows: showsTo({ ctx, caller }, parsed.type), lengthOf }
