@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createContext, forRequest, type Refusal } from 'fhir-ops/context'
+import { createContext, forRequest, type ValidationPolicy } from 'fhir-ops/context'
 import { OperationError } from 'fhir-ops/errors'
 import { objectsAt, type JsonObject } from 'fhir-ops/internal/json'
 import { memoryStorage } from 'fhir-ops/memory'
@@ -9,6 +9,8 @@ import { putResource } from 'fhir-ops/storage'
 import { validate } from 'fhir-ops/validate'
 import { r4 } from '@fhir-ops/r4'
 import { validateOperation } from 'fhir-ops/internal/operations'
+
+type Refusal = NonNullable<ValidationPolicy['refuse']>[number]
 
 const { definitions, types } = r4()
 const storage = memoryStorage()
