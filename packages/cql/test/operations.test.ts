@@ -315,6 +315,55 @@ describe('$cql', () => {
   })
 
   it.each([
+    [
+      'Patient.contact',
+      [
+        {
+          name: 'return',
+          part: [
+            {
+              name: 'extension',
+              part: [
+                { name: 'url', valueUri: 'http://x/kin' },
+                { name: 'value', valueCode: 'aunt' },
+              ],
+            },
+            { name: 'relationship', valueCodeableConcept: { text: 'kin' } },
+            { name: 'relationship', valueCodeableConcept: { text: 'guardian' } },
+            { name: 'gender', valueCode: 'female', _valueCode: { id: 'g' } },
+          ],
+        },
+      ],
+    ],
+    ['First(Patient.contact).gender', [{ name: 'return', valueCode: 'female', _valueCode: { id: 'g' } }]],
+    [
+      'Patient.text',
+      [
+        {
+          name: 'return',
+          part: [
+            { name: 'status', valueCode: 'empty' },
+            { name: 'div', valueString: '<div/>' },
+          ],
+        },
+      ],
+    ],
+    [
+      'Tuple { link: Patient.link }',
+      [{ name: 'return', part: [{ name: 'link', _valueBoolean: said('data-absent-reason', { valueCode: 'unknown' }) }] }],
+    ],
+  ])('gives elements that parameters cannot have as parts: %s', async (valueString, expected) => {
+    const extension = [{ url: 'http://x/kin', valueCode: 'aunt' }]
+    const relationship = [{ text: 'kin' }, { text: 'guardian' }]
+    const contact = [{ extension, relationship, gender: 'female', _gender: { id: 'g' } }]
+    const resource = { resourceType: 'Patient', id: 'p', text: { status: 'empty', div: '<div/>' }, contact, link: [{}] }
+    const data = { name: 'data', resource: { resourceType: 'Bundle', type: 'collection', entry: [{ resource }] } }
+    const asked = parameters({ name: 'expression', valueString }, { name: 'subject', valueString: 'Patient/p' }, data)
+    const { json } = await call('POST', '$cql', asked)
+    expect(json.parameter).toEqual(expected)
+  })
+
+  it.each([
     ['singleton from {1, 2}', 200, '(at 1:1-1:21)'],
     ["'a' &\n  First({ 'b' }) &\n  (singleton from { 'c', 'd' })", 200, '(at 3:3-3:31)'],
     ['1 + 1234567890123456789012345678901.5', 422, '(at 1:5-1:37)'],

@@ -44,6 +44,7 @@ define "Recent Days": [Procedure] P where P.performed during day of "Measurement
 define "Recent Months": [Condition] C where C.recordedDate during month of "Measurement Period"
 define Newest: Last([Observation] O sort by start of (effective as FHIR.Period), issued, subject.reference.value)
 define Ids: [Observation] O return all O.id.value sort by $this desc
+define Opening: Interval[@T08, @T17]
 define Unused: [Procedure]`,
 )
 const criteria = (expression: string, language = 'text/cql-identifier'): object => ({ criteria: { language, expression } })
@@ -132,6 +133,7 @@ describe('the data requirements of a Library', () => {
       'Procedure',
     ])
     expect(parameters).toContainEqual({ name: 'Weighed', use: 'out', min: 0, max: '*', type: 'Observation' })
+    expect(parameters).toContainEqual({ name: 'Opening', use: 'out', min: 0, max: '1', type: 'Period' })
     expect(parameters).toContainEqual({ name: 'Least', use: 'in', min: 0, max: '1', type: 'integer' })
     expect(parameters).not.toContainEqual(expect.objectContaining({ name: 'Kinds' }))
     expect(dependsOn[0]).toBe('http://x/Library/Main|1')

@@ -69,7 +69,7 @@ async function runCql(file: string | undefined, options: CqlOptions, io: Io): Pr
     for (const { severity, code, message } of result.messages) io.err(`${severity}: ${[code, message].filter(Boolean).join(' ')}`)
     await printExplanation(result.explanation, options, io)
     await printCoverage(result.explanation?.source, options, io)
-    print(result, options, io)
+    print(result, options, { ...io, types: engine.ctx.types })
   } finally {
     await translator.close()
     await engine.close()
@@ -150,8 +150,12 @@ function resourcesIn(resource: JsonObject): readonly JsonObject[] {
 }
 
 /** @throws {Exit} when a definition failed. */
-function print({ values, failures }: EvaluateCqlResult, { json }: CqlOptions, io: Io): void {
-  if (json) io.out(JSON.stringify(toParameters(values), null, 2))
+function print(
+  { values, failures }: EvaluateCqlResult,
+  { json }: CqlOptions,
+  { types, ...io }: Io & Pick<OperationContext, 'types'>,
+): void {
+  if (json) io.out(JSON.stringify(toParameters(values, types), null, 2))
   else for (const line of table([...values].map(([name, value]) => [name, literalText(value)]))) io.out(line)
   if (values.size + failures.size === 0) io.err('there is no public definition')
   for (const [name, error] of failures) io.err(`error: ${name}: ${error.message}`)

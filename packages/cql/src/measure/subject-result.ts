@@ -81,7 +81,7 @@ export function subjectResult(group: CompiledGroup, evaluation: Evaluation, { in
     membership.observed === undefined ? [] : observed(populations[index], { membership, members, sets, helpers: prepared }, evaluation),
   )
   const strata = group.stratifiers.map((stratifier) => strataOf(stratifier, { members, sets, group }, evaluation))
-  const evidence = individual ? group.evidence.map((all) => all.map((one) => evidenceValues(one, evaluation))) : undefined
+  const evidence = individual ? group.evidence.map((all) => all.map((one) => evidenceValues(one, evaluation, prepared.model))) : undefined
   return { members, observations, strata, ...(evidence !== undefined && { evidence }) }
 }
 

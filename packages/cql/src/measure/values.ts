@@ -1,4 +1,5 @@
 import type { Extension, ParametersParameter } from 'fhir/r4.js'
+import type { TypeModel } from 'fhir-ops/fhirpath'
 import type { StratumValue } from 'fhir-ops/internal/evaluate'
 import type { Evaluation } from '../compile/compiler.js'
 import { FHIR_HELPERS, type HelperContext } from '../model/fhir-helpers.js'
@@ -66,9 +67,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /** What supports that a subject is in a population, as extensions `value` of `cqf-supportingEvidence`. */
-export function evidenceValues({ ofSubject, ofItem }: CompiledCriterion, evaluation: Evaluation): readonly Extension[] {
+export function evidenceValues({ ofSubject, ofItem }: CompiledCriterion, evaluation: Evaluation, model: TypeModel): readonly Extension[] {
   const value = ofSubject === undefined ? (ofItem?.(evaluation, evaluation.subject) ?? null) : ofSubject(evaluation)
-  return toParameterEntries('value', value).map(extensionOf)
+  return toParameterEntries('value', value, model).map(extensionOf)
 }
 
 /** A parameter as an extension: resources are referred to, parts are nested, an absent value keeps the extensions that say why. */

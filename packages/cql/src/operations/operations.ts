@@ -114,7 +114,7 @@ async function answer(
 
 /** The results, and after them what failed and what `Message` said, as OperationOutcomes. */
 function parametersWith({ values, failures, messages, explanation }: EvaluateCqlResult, ctx: OperationContext): Parameters {
-  const results = [...values].flatMap(([name, value]) => toParameterEntries(name, value))
+  const results = [...values].flatMap(([name, value]) => toParameterEntries(name, value, ctx.types))
   const failed = [...failures].map(([name, error]): ParametersParameter => ({
     name: 'evaluation error',
     resource: outcomeOf(new OperationError(error.code, `${quoted(name)}: ${error.message}`), ctx.newId()),

@@ -6,7 +6,7 @@ import type { Filter } from '../compile/compiler.js'
 import { filterOf } from '../compile/narrowing.js'
 import { isFunction } from '../elm/library.js'
 import { isNode, MAX_DEPTH, nodeAt, nodesAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
-import { resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
+import { isSystem, resultTypeOf, statedType, SYSTEM, type TypeSpecifier } from '../elm/type-specifier.js'
 import type { LoadedLibrary } from '../libraries/content.js'
 import { codingsOf, requirementOf, type Periods } from './retrieve-filters.js'
 import { canonicalOfRef, definedIn, definitionsOf, unitOf, unitOfElm, type References, type Section, type Unit } from './units.js'
@@ -275,8 +275,10 @@ function parameterDefinition(name: string, use: 'in' | 'out', type: TypeSpecifie
   return { name, use, min: 0, max, type: typeCode(element) }
 }
 
+const TEMPORAL = ['Date', 'DateTime', 'Time']
+
 function typeCode(type: TypeSpecifier | undefined): string {
-  if (type?.kind === 'interval') return type.point.kind === 'named' && type.point.name.startsWith('Date') ? 'Period' : 'Range'
+  if (type?.kind === 'interval') return TEMPORAL.some((name) => isSystem(type.point, name)) ? 'Period' : 'Range'
   if (type?.kind !== 'named') return 'Any'
   if (type.namespace !== SYSTEM) return type.name
   return Object.hasOwn(FHIR_TYPES, type.name) ? (FHIR_TYPES[type.name] ?? 'Any') : 'Any'

@@ -1,5 +1,7 @@
 import type { Coding, Parameters, ParametersParameter, Period, Quantity as FhirQuantity, Range, Resource } from 'fhir/r4.js'
+import type { TypeModel } from 'fhir-ops/fhirpath'
 import { choiceName } from 'fhir-ops/internal/text'
+import { propertyOf, systemValueOf } from '../model/property.js'
 import { decimalText, numberOf } from '../values/decimal.js'
 import { endOf, startOf } from '../values/interval.js'
 import { DAY, MILLISECOND, SECOND, temporalText, withFields, type Temporal } from '../values/temporal.js'
@@ -32,21 +34,23 @@ const UCUM = 'http://unitsofmeasure.org'
  *
  * The type is in the extension `cqf-cqlType`. Null is a value that is absent with reason `unknown`; an empty list is marked as such; the elements of
  * a list are parameters of the same name, lists within lists and tuples are parts. Open bounds of intervals become closed.
+ *
+ * @param model Types of FHIR, by which elements that no parameter can have as its value (`Observation.component`) become parts, as tuples do.
  */
-export function toParameterEntries(name: string, value: Value): readonly ParametersParameter[] {
-  if (!isList(value)) return [entry(name, value)]
-  return value.length === 0 ? [listEntry(name, value)] : value.map((item) => entry(name, item))
+export function toParameterEntries(name: string, value: Value, model?: TypeModel): readonly ParametersParameter[] {
+  if (!isList(value)) return [entry(name, value, model)]
+  return value.length === 0 ? [listEntry(name, value, model)] : value.map((item) => entry(name, item, model))
 }
 
 /** A list as one parameter: its elements are parts. */
-function listEntry(name: string, list: readonly Value[]): ParametersParameter {
+function listEntry(name: string, list: readonly Value[], model: TypeModel | undefined): ParametersParameter {
   if (list.length === 0) return { name, _valueBoolean: { extension: [{ url: EMPTY_LIST, valueBoolean: true }] } }
-  return { name, part: list.flatMap((item) => toParameterEntries('element', item)) }
+  return { name, part: list.flatMap((item) => toParameterEntries('element', item, model)) }
 }
 
-/** Makes one Parameters resource of several CQL results. */
-export function toParameters(results: ReadonlyMap<string, Value>): Parameters {
-  return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value)) }
+/** Makes one Parameters resource of several CQL results, each as by `toParameterEntries`. */
+export function toParameters(results: ReadonlyMap<string, Value>, model?: TypeModel): Parameters {
+  return { resourceType: 'Parameters', parameter: [...results].flatMap(([name, value]) => toParameterEntries(name, value, model)) }
 }
 
 const UNKNOWN = { extension: [{ url: ABSENT, valueCode: 'unknown' }] }
@@ -56,18 +60,18 @@ function stated<T extends object>(element: T): T {
   return Object.keys(element).length === 0 ? { ...element, ...UNKNOWN } : element
 }
 
-function entry(name: string, value: Value): ParametersParameter {
+function entry(name: string, value: Value, model: TypeModel | undefined): ParametersParameter {
   if (value === null) return { name, _valueBoolean: { ...UNKNOWN } }
   if (typeof value === 'boolean') return { name, valueBoolean: value }
   if (typeof value === 'number') return { name, valueInteger: value }
   if (typeof value === 'bigint') return { ...typed(name, 'System.Long'), valueString: String(value) }
   if (typeof value === 'string') return { name, valueString: value }
-  return isList(value) ? listEntry(name, value) : objectEntry(name, value)
+  return isList(value) ? listEntry(name, value, model) : objectEntry(name, value, model)
 }
 
 type ObjectValue = Exclude<Value, null | boolean | number | bigint | string | readonly Value[]>
 
-function objectEntry(name: string, value: ObjectValue): ParametersParameter {
+function objectEntry(name: string, value: ObjectValue, model: TypeModel | undefined): ParametersParameter {
   switch (value.kind) {
     case 'decimal':
       return { ...typed(name, 'System.Decimal'), valueDecimal: numberOf(value) }
@@ -82,9 +86,9 @@ function objectEntry(name: string, value: ObjectValue): ParametersParameter {
     case 'interval':
       return intervalEntry(name, value)
     case 'tuple':
-      return tupleEntry(name, value)
+      return tupleEntry(name, value, model)
     case 'fhir':
-      return fhirEntry(name, value)
+      return fhirEntry(name, value, model)
     default:
       return codedEntry(name, value)
   }
@@ -115,9 +119,9 @@ function codedEntry(name: string, value: Ratio | Code | Concept | Vocabulary): P
   }
 }
 
-function tupleEntry(name: string, { elements }: Tuple): ParametersParameter {
+function tupleEntry(name: string, { elements }: Tuple, model: TypeModel | undefined): ParametersParameter {
   if (elements.size === 0) return { name, _valueBoolean: { extension: [{ url: EMPTY_TUPLE, valueBoolean: true }] } }
-  return { name, part: [...elements].flatMap(([element, inner]) => toParameterEntries(element, inner)) }
+  return { name, part: [...elements].flatMap(([element, inner]) => toParameterEntries(element, inner, model)) }
 }
 
 function typed(name: string, type: string): ParametersParameter {
@@ -175,14 +179,32 @@ function bound(value: Value): FhirQuantity | undefined {
   return amount === undefined ? undefined : { value: Number(decimalText(amount)) }
 }
 
-function fhirEntry(name: string, { type, json, extra }: FhirElement): ParametersParameter {
+function fhirEntry(name: string, element: FhirElement, model: TypeModel | undefined): ParametersParameter {
+  const { type, json, extra } = element
   if (isResource(json)) return { name, resource: json }
+  if (model !== undefined && !isOfParameters(type.name, model)) return partsEntry(name, element, model)
   const member = choiceName('value', type.name)
   return {
     name,
     ...(json !== undefined && { [member]: json }),
     ...(extra !== undefined && { [`_${member}`]: extra }),
   }
+}
+
+/** Whether parameters can have values of a type: no parts of resources, extensions, narratives. */
+function isOfParameters(type: string, model: TypeModel): boolean {
+  const slots = model.type('Parameters.parameter')?.elements.get('value') ?? []
+  return slots.some((slot) => slot.type === type)
+}
+
+/** The elements of an element as parts; XHTML, which has none, as a text. */
+function partsEntry(name: string, element: FhirElement, model: TypeModel): ParametersParameter {
+  if (element.type.kind === 'primitive') return entry(name, systemValueOf(element, 0) ?? null, model)
+  const part = [...element.type.elements.keys()].flatMap((child) => {
+    const value = propertyOf(element, child, model, 0)
+    return value === null || (isList(value) && value.length === 0) ? [] : toParameterEntries(child, value, model)
+  })
+  return part.length === 0 ? entry(name, null, model) : { name, part }
 }
 
 function isResource(json: unknown): json is Resource & { readonly resourceType: never } {
