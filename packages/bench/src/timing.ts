@@ -8,19 +8,28 @@ export interface Timing {
 const WARM_UP_MS = 500
 const MEASURE_MS = 1_500
 
-/** Times a call again and again, one after the other, after a warm-up. */
-export async function timed(call: () => unknown): Promise<Timing> {
-  await repeat(call, WARM_UP_MS)
-  const taken = await repeat(call, MEASURE_MS)
+/**
+ * Times a call again and again, one after the other, after a warm-up.
+ *
+ * @param least How often it is called at least, in the warm-up and after it: where the first calls prepare those that follow.
+ */
+export async function timed(call: () => unknown, least = 1): Promise<Timing> {
+  await repeat(call, { ms: WARM_UP_MS, least })
+  const taken = await repeat(call, { ms: MEASURE_MS, least })
   taken.sort((a, b) => a - b)
   const at = (share: number): number => (taken[Math.floor((taken.length - 1) * share)] ?? 0) * 1_000
   return { p50: at(0.5), p99: at(0.99), calls: taken.length }
 }
 
-async function repeat(call: () => unknown, forMs: number): Promise<number[]> {
+interface Length {
+  readonly ms: number
+  readonly least: number
+}
+
+async function repeat(call: () => unknown, { ms, least }: Length): Promise<number[]> {
   const taken: number[] = []
-  const end = performance.now() + forMs
-  for (let now = performance.now(); now < end;) {
+  const end = performance.now() + ms
+  for (let now = performance.now(); now < end || taken.length < least;) {
     await call()
     const then = performance.now()
     taken.push(then - now)

@@ -10,8 +10,9 @@ import { runCode } from './run-code.js'
 // The entry of a worker thread: one run after the other, each in a realm in which nothing has run before.
 const { port, claims } = workerData
 if (!(port instanceof MessagePort) || !(claims instanceof Int32Array)) throw new Error('This file is the entry of a worker thread.')
-// Bots yield to whatever serves requests. Only Linux has a priority for a single thread; elsewhere it would be the whole process's.
-if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW)
+// Bots yield to whatever serves requests. Only Linux has a priority for a single thread; elsewhere it would be the whole process's. With the lowest
+// priority, other programs on a busy machine would leave them nothing.
+if (platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
 const post = (message: FromWorker) => port.postMessage(message)
 const bundle = await readFile(new URL('./prelude/index.js', import.meta.url), 'utf8')
 const prelude = `(function () { ${bundle}; return prelude.furnish })()`

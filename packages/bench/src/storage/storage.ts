@@ -38,6 +38,9 @@ export async function storages(): Promise<string> {
   ].join('\n\n')
 }
 
+/** A storage answers some questions of a kind before it prepares an order or a bitmap for them. */
+const LEAST_CALLS = 20
+
 interface Measured {
   readonly load: string[]
   /** By the name of a call. */
@@ -82,7 +85,7 @@ async function timing({ run }: Call, opened: OpenedStorage): Promise<string> {
     return run()
   }
   try {
-    const { p50, p99 } = await timed(counted)
+    const { p50, p99 } = await timed(counted, LEAST_CALLS)
     return `${milliseconds(p50)} / ${milliseconds(p99)}, ${used(calls)}`
   } catch (error) {
     if (error instanceof OperationError) return error.code

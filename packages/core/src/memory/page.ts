@@ -1,5 +1,5 @@
 import { OperationError } from '../errors/index.js'
-import { countBits, hasBit, membersOf, type Bits } from '../bits/index.js'
+import { countBits, firstWhere, hasBit, visitMembers, type Bits } from '../bits/index.js'
 import { comparePositions, cursorParts, positionOf, type SearchQuery, type SortKey, type SortPosition } from '../storage/index.js'
 import type { ResourceTable, Row } from './resource-table.js'
 
@@ -74,14 +74,30 @@ function firstInOrder(table: ResourceTable, rows: Bits, { after, limit, sort }: 
   return found
 }
 
+/** The first rows are sought, rather than all put in order: of thousands that match a page shows twenty. */
 function firstOfFew(table: ResourceTable, rows: Bits, { after, limit, sort }: Cut): readonly number[] {
-  const placed = Array.from(membersOf(rows)).flatMap((number) => {
+  const first: PlacedRow[] = []
+  visitMembers(rows, (number) => {
     const row = table.row(number)
-    return row === undefined ? [] : { number, position: positionOf(row, sort) }
+    if (row === undefined) return
+    const position = positionOf(row, sort)
+    if (after !== undefined && comparePositions(position, after, sort) <= 0) return
+    const last = first[limit]
+    if (last !== undefined && comparePositions(position, last.position, sort) >= 0) return
+    const at = firstWhere(first.length, (index) => isBefore(position, first[index], sort))
+    first.splice(at, 0, { number, position })
+    if (first.length > limit + 1) first.pop()
   })
-  const behind = after === undefined ? placed : placed.filter(({ position }) => comparePositions(position, after, sort) > 0)
-  behind.sort((a, b) => comparePositions(a.position, b.position, sort))
-  return behind.slice(0, limit + 1).map(({ number }) => number)
+  return first.map(({ number }) => number)
+}
+
+interface PlacedRow {
+  readonly number: number
+  readonly position: SortPosition
+}
+
+function isBefore(position: SortPosition, other: PlacedRow | undefined, sort: readonly SortKey[]): boolean {
+  return other !== undefined && comparePositions(position, other.position, sort) < 0
 }
 
 function cursorAt({ keys, id }: SortPosition): string {
