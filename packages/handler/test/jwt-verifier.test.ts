@@ -196,11 +196,33 @@ describe('forged tokens', () => {
     ['header no JSON', async () => `${part('{')}.${part('{}')}.x`],
     ['header a list', async () => `${part([])}.${part({})}.x`],
     ['payload a list', async () => `${part({ alg: 'ES256', typ: 'at+jwt' })}.${part([])}.x`],
+    ['exp missing', () => mint({ claims: { exp: undefined } })],
+    ['exp a text', () => mint({ claims: { exp: '9999999999' } })],
+    ['iss of another', () => mint({ claims: { iss: `${ISSUER}/` } })],
+    ['aud of another', () => mint({ claims: { aud: 'https://other.example' } })],
+    ['sub no text', () => mint({ claims: { sub: 5 } })],
+    ['nbf in the future', () => mint({ claims: { nbf: SECONDS + 3_600 } })],
     ['header no UTF-8', async () => `${Buffer.from([0x7b, 0xff, 0x7d]).toString('base64url')}.${part({})}.x`],
   ]
 
   it.each(forged)('%s: refused', async (_name, make) => {
     expect(['malformed', 'signature', 'claims']).toContain(await outcomeOf(verifier().verify(await make())))
+  })
+
+  it('of fifty shapes and more each takes less than 50 ms of processor time', async () => {
+    expect(forged.length).toBeGreaterThanOrEqual(50)
+    for (const [name, make] of forged) {
+      const token = await make()
+      const verifying = verifier()
+      const times: number[] = []
+      for (let round = 0; round < 3; round++) {
+        const before = process.cpuUsage()
+        await outcomeOf(verifying.verify(token))
+        const { user, system } = process.cpuUsage(before)
+        times.push((user + system) / 1_000)
+      }
+      expect(Math.min(...times), name).toBeLessThan(50)
+    }
   })
 
   it('typ JWT is accepted with the option', async () => {

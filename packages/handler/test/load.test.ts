@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { createContext } from 'fhir-ops/context'
-import { createScheduler } from 'fhir-ops/internal/context'
+import { createPace, createScheduler } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { memorySessionStore, memoryStorage } from 'fhir-ops/memory'
 import type { Operation, OperationResponse } from 'fhir-ops/operation'
@@ -109,6 +109,36 @@ describe('who the caller is', () => {
 })
 
 describe('a client that goes', () => {
+  it('ends what is being computed for it within 100 ms of processor time', async () => {
+    const ended = Promise.withResolvers<number>()
+    const gone = Promise.withResolvers<NodeJS.CpuUsage>()
+    const started = Promise.withResolvers<void>()
+    const endless: Operation = {
+      ...controlled().operation,
+      async run(ctx) {
+        const pace = createPace(ctx)
+        started.resolve()
+        try {
+          for (;;) {
+            for (const begun = performance.now(); performance.now() < begun + 0.2;);
+            await pace.step()
+          }
+        } finally {
+          const { user, system } = process.threadCpuUsage(await gone.promise)
+          ended.resolve((user + system) / 1_000)
+        }
+      },
+    }
+    const context = createContext({ storage: memoryStorage(), limits: { operationTimeoutMs: 60_000 } })
+    const server = await start({ operations: [endless], context })
+    const socket = connect(server.port, '127.0.0.1')
+    socket.write(`GET /fhir/R4/Basic/$wait HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.token}\r\n\r\n`)
+    await started.promise
+    socket.destroy()
+    gone.resolve(process.threadCpuUsage())
+    expect(await ended.promise).toBeLessThan(100)
+  })
+
   it('cancels its work', async () => {
     const work = controlled()
     const server = await start({ operations: [work.operation], limits: { concurrency: 1 } })
@@ -222,6 +252,15 @@ describe('an orderly stop', () => {
     await work.started
     await server.handler.close()
     expect([(await under).status, work.calls[0]?.aborted]).toEqual([503, true])
+  })
+
+  it('does not wait for a storage that never answers', async () => {
+    const storage: Storage = { ...memoryStorage(), read: () => new Promise(() => {}) }
+    const server = await start({ storage, limits: { closeMs: 10 } })
+    const under = askFhir(server, '/Patient/x')
+    await expect.poll(async () => (await askFhir(server, '/metadata')).status).toBe(200)
+    await server.handler.close()
+    expect((await under).status).toBe(503)
   })
 
   it('with nothing under way is over at once', async () => {

@@ -121,7 +121,7 @@ async function endSession(
   })
 }
 
-/** If an end cannot be stored, this process refuses the sessions all the same, and stores the end as soon as it can. */
+/** This process refuses the sessions at once. If their end cannot be stored, it goes on with that, and stores the end as soon as it can. */
 async function failingClosed<T>(services: SessionServices, sessions: EndedSessions, end: () => Promise<T>): Promise<T> {
   const store = async (): Promise<T> => {
     services.known.forget()
@@ -131,11 +131,14 @@ async function failingClosed<T>(services: SessionServices, sessions: EndedSessio
       services.known.forget()
     }
   }
+  const settled = services.refused.hold(sessions)
   try {
     return await store()
   } catch (error) {
     services.refused.add(sessions, store)
     throw error
+  } finally {
+    settled()
   }
 }
 

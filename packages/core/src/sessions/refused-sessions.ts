@@ -1,3 +1,4 @@
+import { quoted } from '../errors/index.js'
 import type { SessionRecord } from '../storage/index.js'
 
 /** What an end is about: one session, or all of a user but one. */
@@ -10,13 +11,17 @@ export interface EndedUser {
   readonly except?: string | undefined
 }
 
-/** Sessions that this process refuses because their end could not be stored. */
+/** Sessions that this process refuses because their end is being stored, or could not be. */
 export interface RefusedSessions {
+  /** Refuses the sessions until the function that is returned is called: a store that never answers must not keep a session alive. */
+  hold(ended: EndedSessions): () => void
   /** Refuses the sessions from now on; `store` is tried again in the background until it succeeds. */
   add(ended: EndedSessions, store: () => Promise<unknown>): void
   has(session: Pick<SessionRecord, 'loginId' | 'sub'>): boolean
-  /** Stores once more what is not stored yet, and tries no more after that. @throws as the store. */
+  /** Waits for ends that are being stored, stores once more what is not stored yet, and tries no more after that. @throws as the store. */
   close(): Promise<void>
+  /** Whose ends are not stored, in words. */
+  unstored(): readonly string[]
 }
 
 /** How long an expired session is kept, in milliseconds: a clock that is set back must not revive one. */
@@ -30,37 +35,63 @@ export function refusedSessions(now: () => number): RefusedSessions {
   const expiries = new Map<string, number>()
   const users = new Map<string, EndedUser>()
   const ends = storedLater()
+  const held = new Map<Promise<void>, EndedSessions>()
   const forgetExpired = (): void => {
     for (const [loginId, expiresAt] of expiries) {
       if (expiresAt >= now() - KEEP_EXPIRED_MS) continue
       expiries.delete(loginId)
-      ends.forget(loginId)
+      ends.forget(keyOf({ loginId, expiresAt }))
     }
   }
   return {
+    hold(ended) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held.set(promise, ended)
+      return () => {
+        held.delete(promise)
+        resolve()
+      }
+    },
     add(ended, store) {
       forgetExpired()
       if (!('allOf' in ended)) {
         expiries.set(ended.loginId, ended.expiresAt)
-        ends.add(ended.loginId, store)
+        ends.add(keyOf(ended), store)
         return
       }
-      const key = JSON.stringify([ended.allOf, ended.except])
+      const key = keyOf(ended)
       users.set(key, ended)
       ends.add(key, async () => {
         await store()
         users.delete(key)
       })
     },
-    has: ({ loginId, sub }) => expiries.has(loginId) || users.values().some((user) => user.allOf === sub && user.except !== loginId),
-    close: () => ends.close(),
+    has: (session) =>
+      expiries.has(session.loginId) ||
+      users.values().some((user) => isAmong(session, user)) ||
+      held.values().some((ended) => isAmong(session, ended)),
+    async close() {
+      await Promise.all(held.keys())
+      await ends.close()
+    },
+    unstored: () => [...new Set([...ends.keys(), ...held.values().map(keyOf)])],
   }
+}
+
+function isAmong({ loginId, sub }: Pick<SessionRecord, 'loginId' | 'sub'>, ended: EndedSessions): boolean {
+  return 'allOf' in ended ? ended.allOf === sub && ended.except !== loginId : ended.loginId === loginId
+}
+
+function keyOf(ended: EndedSessions): string {
+  if (!('allOf' in ended)) return `session ${ended.loginId}`
+  return `sessions of ${quoted(ended.allOf)}${ended.except === undefined ? '' : ` but ${ended.except}`}`
 }
 
 /** Changes that could not be stored, by a key of each. */
 interface LaterStored {
   add(key: string, store: () => Promise<unknown>): void
   forget(key: string): void
+  keys(): Iterable<string>
   /** @throws as the store. */
   close(): Promise<void>
 }
@@ -101,6 +132,7 @@ function storedLater(): LaterStored {
       retry()
     },
     forget: (key) => void unstored.delete(key),
+    keys: () => unstored.keys(),
     async close() {
       isClosed = true
       clearTimeout(timer)

@@ -22,7 +22,7 @@ interface World {
   readonly clock: { time: number }
 }
 
-function world(change: Partial<SessionStore> = {}, options: { sessionCacheMs?: number } = {}): World {
+function world(change: Partial<SessionStore> = {}, options: { sessionCacheMs?: number; closeMs?: number } = {}): World {
   const store = { ...memorySessionStore(), ...change }
   const events: AuditEvent[] = []
   const clock = { time: START }
@@ -220,6 +220,31 @@ describe('logout', () => {
       await expect(sessions.close()).rejects.toMatchObject({ code: 'storage-full' })
     },
   )
+
+  const never = (): Promise<never> => new Promise(() => {})
+
+  it('refuses a session while its end is being stored, however long that takes', async () => {
+    const { sessions } = world({ changeSession: never, endOthers: never })
+    const [one, two, three] = await Promise.all(Array.from({ length: 3 }, () => sessions.create({ user: 'ann' })))
+    const principal = await sessions.verify(one?.token ?? '')
+    void sessions.logout(await sessions.verify(two?.token ?? ''))
+    expect(await reasonOf(sessions.verify(two?.token ?? ''))).toBe('logged-out')
+    expect(await sessions.verify(three?.token ?? '')).toMatchObject({ sub: 'ann' })
+    void sessions.revokeOthers(principal)
+    expect(await reasonOf(sessions.verify(three?.token ?? ''))).toBe('logged-out')
+    expect(await sessions.verify(one?.token ?? '')).toMatchObject({ sub: 'ann' })
+  })
+
+  it('an orderly stop does not wait longer than closeMs, and says what was not stored', async () => {
+    const { sessions } = world({ changeSession: never }, { closeMs: 20 })
+    const { token, loginId } = await sessions.create({ user: 'ann' })
+    const principal = await sessions.verify(token)
+    void sessions.logout(principal)
+    await expect(sessions.close()).rejects.toMatchObject({
+      code: 'storage-timeout',
+      message: expect.stringContaining(`the end of session ${loginId}, which other processes accept`),
+    })
+  })
 
   /** A store that is away until it is told to come back. */
   function storeThatReturns(): { readonly store: SessionStore; readonly back: () => void } {

@@ -1,4 +1,5 @@
 import { AMOUNT, checkOptions, CLOCK, FUNCTION, having, inputShape, listOf, needed, oneOf, TEXT, type InputShape } from '../input/index.js'
+import { OperationError } from '../errors/index.js'
 import type { SessionRecord, SessionStore } from '../storage/index.js'
 import { type AuditOrigin, createAudit, type AuditEntry, type AuditOptions } from './audit.js'
 import {
@@ -33,6 +34,8 @@ export interface SessionsOptions extends AuditOptions {
   readonly sessionCacheMs?: number
   /** Scopes of the host's own, which sessions may have besides those of OpenID Connect and SMART. Default: none. */
   readonly customScopes?: readonly string[]
+  /** How long `close` waits for the store, in milliseconds. Default 8,000. */
+  readonly closeMs?: number
   /** Told when noting the last use of a session failed. */
   readonly onFailure?: (error: unknown) => void
 }
@@ -85,13 +88,15 @@ export interface Sessions {
   /**
    * Waits for writes under way, and stores ends of sessions that could not be stored before. The store stays open.
    *
-   * @throws as the store, when an end still cannot be stored: other processes accept that session.
+   * @throws as the store, when an end still cannot be stored: other processes accept that session; `storage-timeout` when the store takes longer than
+   *   `closeMs`, which names the ends that are not stored.
    */
   close(): Promise<void>
 }
 
 const MAX_LISTED = 1_000
 const MAX_CACHE_MS = 5_000
+const CLOSE_MS = 8_000
 
 const SHAPE: InputShape = inputShape<SessionsOptions>({
   store: needed(having('a session store', ['addSession', 'session', 'user'])),
@@ -99,6 +104,7 @@ const SHAPE: InputShape = inputShape<SessionsOptions>({
   newId: FUNCTION,
   random: FUNCTION,
   sessionCacheMs: AMOUNT,
+  closeMs: AMOUNT,
   customScopes: listOf(TEXT),
   onFailure: FUNCTION,
   onAudit: FUNCTION,
@@ -129,11 +135,32 @@ export function createSessions(options: SessionsOptions): Sessions {
     useOnce: (key, ms) => services.store.useOnce(sha256(key), { now: services.now(), until: services.now() + ms }),
     purge: () => services.store.purge(services.now() - KEEP_EXPIRED_MS),
     audit: services.audit,
-    async close() {
-      await services.refused.close()
-      await Promise.all(pending)
-    },
+    close: () => closed(services, pending, options.closeMs ?? CLOSE_MS),
   }
+}
+
+/** Waits for what is to be stored, not longer than `closeMs`. */
+async function closed({ refused }: SessionServices, pending: ReadonlySet<Promise<unknown>>, closeMs: number): Promise<void> {
+  const stored = async (): Promise<void> => {
+    await refused.close()
+    await Promise.all(pending)
+  }
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(notStored(refused.unstored(), pending.size)), closeMs)
+  try {
+    await Promise.race([stored(), promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function notStored(ends: readonly string[], uses: number): OperationError {
+  const endsLost = ends.length === 0 ? [] : [`the end of ${ends.join(', ')}, which other processes accept`]
+  const usesLost = uses === 0 ? [] : [`when ${uses} sessions were last used`]
+  return new OperationError(
+    'storage-timeout',
+    `The store of sessions did not answer in time. It may lack ${[...endsLost, ...usesLost].join('; and ')}.`,
+  )
 }
 
 function servicesOf(options: SessionsOptions, pending: Set<Promise<unknown>>): SessionServices {
