@@ -2,7 +2,7 @@ import type { OperationContext } from '../context/index.js'
 import { togetherCovered, type Coverage } from '../explain/index.js'
 import type { JsonObject } from '../json/index.js'
 import { OperationError, quoted } from '../errors/index.js'
-import type { Composite } from './composite/composite-plan.js'
+import type { Composition } from './composite/composite-plan.js'
 import type {
   CriteriaLanguage,
   GroupCounts,
@@ -28,11 +28,15 @@ export interface Part {
  * @throws {OperationError} `not-supported` for a group in a language that is not known, and for supplemental data that no language of the groups evaluates.
  */
 export function partsOf(
-  { measure, plan, composite }: { readonly measure: JsonObject; readonly plan: MeasurePlan; readonly composite: Composite | undefined },
+  {
+    measure,
+    plan,
+    composition,
+  }: { readonly measure: JsonObject; readonly plan: MeasurePlan; readonly composition: Composition | undefined },
   languages: readonly CriteriaLanguage[],
 ): readonly Part[] {
-  const plans = new Map([[measure, composite === undefined ? plan : { ...plan, groups: composite.others }]])
-  for (const { measure: own, plan: all, group } of composite?.components ?? [])
+  const plans = new Map([[measure, composition === undefined ? plan : { ...plan, groups: composition.others }]])
+  for (const { measure: own, plan: all, group } of composition?.composites.flatMap(({ components }) => components) ?? [])
     plans.set(own, { ...all, groups: [...(plans.get(own)?.groups ?? []), group] })
   return [...plans].map(([own, part]) => {
     const used = part.groups.map((group) => languageOf(group, languages))

@@ -2,13 +2,13 @@ import { explained, type ExplainOption, type OperationContext } from '../context
 import { OperationError } from '../errors/index.js'
 import { checkInput, checkOptions, FLAG, inputShape, needed, OBJECT, oneOf, TEXT, type InputShape } from '../input/index.js'
 import { compositeGroup } from './composite/composite-score.js'
-import { compositeOf, isComposite, type Composite } from './composite/composite-plan.js'
+import { compositionOf, type Composition } from './composite/composite-plan.js'
 import { countsOf, partsByLanguage, partsOf, type Counts, type LanguagePart } from './counts.js'
 import { findMeasure } from './find-measure.js'
 import { CRITERIA_LANGUAGES, LANGUAGES, type CriteriaLanguage, type KeptResults, type Scope } from './languages/index.js'
 import { planOf, type GroupPlan } from './measure-plan.js'
 import { checkedPeriod } from './period.js'
-import { resultOf, type EvaluateMeasureResult } from './result.js'
+import { resultOf, type ComposedGroup, type EvaluateMeasureResult } from './result.js'
 import { practitionerIdOf, subjectOf, subjectTypeOf, type Subject } from './subject.js'
 import { isObject, type JsonObject } from '../json/index.js'
 
@@ -97,10 +97,10 @@ async function evaluated(ctx: OperationContext, input: EvaluateMeasureInput, opt
 /** An evaluation that is about to begin: all that is known before anybody is counted. */
 export interface MeasureRun {
   readonly measure: JsonObject
-  readonly composite: Composite | undefined
+  readonly composition: Composition | undefined
   /** What each language is asked. */
   readonly parts: readonly LanguagePart[]
-  /** Of a composite measure: its components, then its other groups. */
+  /** Of a composite measure: the components of its composites, then its other groups. */
   readonly plans: readonly GroupPlan[]
   readonly scope: Omit<Scope, 'measure'>
   readonly type: EvaluateMeasureResult['type']
@@ -112,8 +112,9 @@ export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, 
   const period = checkedPeriod(input.periodStart, input.periodEnd)
   const measure = await findMeasure(ctx, input.measure)
   const plan = planOf(measure)
-  const composite = isComposite(measure) ? await compositeOf(ctx, measure, plan) : undefined
-  const parts = partsOf({ measure, plan, composite }, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
+  const composition = await compositionOf(ctx, measure, plan)
+  const composites = composition?.composites ?? []
+  const parts = partsOf({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...(options.languages ?? [])])
   const library = plan.groups.length === 0 ? libraryLanguage(measure, options.languages) : undefined
   checkParameters(input, [...parts.flatMap(({ languages }) => languages), library])
   const subject = await subjectOf(ctx, input.subject, measure)
@@ -125,26 +126,26 @@ export async function runOf(ctx: OperationContext, input: EvaluateMeasureInput, 
     subjectType,
     subject,
     practitioner,
-    listed: type === 'subject-list' || (composite !== undefined && composite.method !== 'weighted'),
+    listed: type === 'subject-list' || composites.some(({ method }) => method !== 'weighted'),
     individual: type === 'individual',
     coverage: input.coverage,
     parameters: isObject(input.parameters) ? input.parameters : undefined,
   }
   await library?.evaluator(ctx, { ...scope, measure })([])
-  const plans = composite === undefined ? plan.groups : [...composite.components.map(({ group }) => group), ...composite.others]
-  return { measure, composite, parts: parts.flatMap(partsByLanguage), plans, scope, type }
+  const components = composites.flatMap((composite) => composite.components.map(({ group }) => group))
+  const plans = composition === undefined ? plan.groups : [...components, ...composition.others]
+  return { measure, composition, parts: parts.flatMap(partsByLanguage), plans, scope, type }
 }
 
 /** The result of a run, from what was counted. */
 export async function reportedRun(
   ctx: OperationContext,
-  { measure, composite, plans, scope, type }: MeasureRun,
+  { measure, composition, plans, scope, type }: MeasureRun,
   counts: Counts,
 ): Promise<EvaluateMeasureResult> {
-  const composed =
-    composite === undefined || counts.failures.length > 0
-      ? undefined
-      : await compositeGroup(ctx, { composite, counts, listed: type === 'subject-list' })
+  const composed: ComposedGroup[] = []
+  for (const composite of counts.failures.length > 0 ? [] : (composition?.composites ?? []))
+    composed.push({ path: composite.path, group: await compositeGroup(ctx, { composite, counts, listed: type === 'subject-list' }) })
   return resultOf(ctx, { measure, plans, scope, type, counts, composed })
 }
 

@@ -10,9 +10,17 @@ export function scoringOf(group: JsonObject, measure: JsonObject): string | unde
   return codeOrText(objectAt(own, 'valueCodeableConcept') ?? objectAt(measure, 'scoring'))
 }
 
-/** Code of the way in which a composite measure puts its components together; its text where it has no code. */
-export function compositeScoringOf(measure: JsonObject): string | undefined {
-  return codeOrText(objectAt(measure, 'compositeScoring'))
+/** Code of the way in which a composite measure, or a group that is one, puts its components together; its text where it has no code. */
+export function compositeScoringOf(element: JsonObject): string | undefined {
+  const extension = extensionOf(element, ['cqfm-compositeScoring', 'cqm-compositeScoring'])
+  return codeOrText(objectAt(element, 'compositeScoring') ?? objectAt(extension, 'valueCodeableConcept'))
+}
+
+/** The components of a group that is a composite, as related artifacts (`cqfm-component`). */
+export function componentsOfGroup(group: JsonObject): readonly JsonObject[] {
+  return extensionsOf(group, ['cqfm-component', 'cqm-component'])
+    .map((extension) => objectAt(extension, 'valueRelatedArtifact') ?? {})
+    .filter((artifact) => stringAt(artifact, 'type') === 'composed-of')
 }
 
 function codeOrText(concept: JsonObject | undefined): string | undefined {
@@ -75,7 +83,11 @@ export function expressionCodeOf(expression: JsonObject): JsonObject | undefined
 }
 
 function extensionOf(element: JsonObject, names: readonly string[]): JsonObject | undefined {
-  return objectsAt(element, 'extension').find((extension) => {
+  return extensionsOf(element, names)[0]
+}
+
+function extensionsOf(element: JsonObject, names: readonly string[]): readonly JsonObject[] {
+  return objectsAt(element, 'extension').filter((extension) => {
     const url = stringAt(extension, 'url')
     return url !== undefined && names.includes(url.slice(url.lastIndexOf('/') + 1))
   })

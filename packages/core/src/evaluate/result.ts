@@ -116,13 +116,20 @@ export interface StratumComponent {
 /** What was evaluated, and what its criteria counted. */
 export interface Evaluation {
   readonly measure: JsonObject
-  /** Of a composite measure: its components, then its other groups. */
+  /** Of a composite measure: the components of its composites, then its other groups. */
   readonly plans: readonly GroupPlan[]
   readonly scope: Pick<Scope, 'period' | 'subject'>
   readonly type: EvaluateMeasureResult['type']
   readonly counts: Counts
-  /** The group that a composite measure makes of its components. */
-  readonly composed?: EvaluatedGroup | undefined
+  /** What a composite measure makes of its components. */
+  readonly composed: readonly ComposedGroup[]
+}
+
+/** A group that is made of components. */
+export interface ComposedGroup {
+  readonly group: EvaluatedGroup
+  /** FHIRPath of what says how. */
+  readonly path: string
 }
 
 /** The result of an evaluation, in whatever language its criteria were written. */
@@ -143,7 +150,7 @@ export function resultOf(ctx: OperationContext, { measure, plans, scope, type, c
     ...(subject !== undefined && { subject }),
     period: { start: period.start, end: period.end },
     ...(improvementNotation !== undefined && { improvementNotation }),
-    groups: composed === undefined || !isWhole ? groups : [composed, ...groups],
+    groups: isWhole ? [...composed.map(({ group }) => group), ...groups] : groups,
     ...(supplements.length > 0 && { supplements }),
     ...(evaluatedResources.length > 0 && { evaluatedResources }),
     ...(failures.length > 0 && { failures }),
@@ -271,13 +278,13 @@ interface Counted {
   readonly plans: readonly GroupPlan[]
   readonly groups: readonly EvaluatedGroup[]
   readonly measure: JsonObject
-  readonly composed: EvaluatedGroup | undefined
+  readonly composed: readonly ComposedGroup[]
 }
 
 /** Records how many belong to each population and by which criterion, into how many strata each stratifier divides, and the scores. */
 function explainGroups(explain: NonNullable<OperationContext['explain']>, { plans, groups, measure, composed }: Counted): void {
   const composite = canonicalOfMeasure(measure)
-  if (composed !== undefined) explainComposed(explain, composed, composite)
+  for (const one of composed) explainComposed(explain, one, composite)
   plans.forEach((group, at) => {
     const definition = group.component?.measure ?? composite
     const { populations = [], stratifiers = [], score } = groups[at] ?? {}
@@ -300,10 +307,9 @@ function explainGroups(explain: NonNullable<OperationContext['explain']>, { plan
 
 function explainComposed(
   explain: NonNullable<OperationContext['explain']>,
-  { populations, score }: EvaluatedGroup,
+  { group: { populations, score }, path }: ComposedGroup,
   definition: string,
 ): void {
-  const path = 'Measure.compositeScoring'
   for (const { code, count } of populations) {
     const text = `The composite has ${count} in the population ${quoted(code?.coding?.[0]?.code ?? '')}, which its components make.`
     explain.step({ kind: 'population', outcome: 'holds', definition, path, count, text })

@@ -3,22 +3,29 @@ import type { OperationContext } from '../../context/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
 import { objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import { measureByCanonical } from '../find-measure.js'
-import { compositeScoringOf, groupIdOf, notationOf, scoringOf, weightOf } from '../measure-extensions.js'
+import { componentsOfGroup, compositeScoringOf, groupIdOf, notationOf, scoringOf, weightOf } from '../measure-extensions.js'
 import { MAX_POPULATIONS, planOf, type GroupPlan, type MeasurePlan, type Population } from '../measure-plan.js'
 import { subjectTypeOf } from '../subject.js'
 
 /** How the components of a composite measure are put together (code system `composite-measure-scoring`). */
 export type CompositeMethod = 'opportunity' | 'all-or-nothing' | 'linear' | 'weighted'
 
-/** A composite measure. */
+/** The composites of a Measure: itself as a whole, or groups of it. */
+export interface Composition {
+  readonly composites: readonly Composite[]
+  /** The Measure's own groups that are neither composites nor components: they are counted separately. */
+  readonly others: readonly GroupPlan[]
+}
+
+/** What is put together of components. */
 export interface Composite {
   readonly method: CompositeMethod
   /** The group without populations, which the report of the composite has the id and code of; an empty one when there is none. */
   readonly head: Pick<GroupPlan, 'id' | 'code' | 'improvementNotation'>
   /** In the order of the composite. */
   readonly components: readonly Component[]
-  /** The composite's own groups that are neither: they are counted separately. */
-  readonly others: readonly GroupPlan[]
+  /** FHIRPath of what says how they are put together. */
+  readonly path: string
 }
 
 /** One component: a group of a Measure. */
@@ -40,41 +47,85 @@ const METHODS: ReadonlyMap<string, CompositeMethod> = new Map(
 const MAX_COMPONENTS = 100
 
 /** Whether a Measure is a composite one. */
-export function isComposite(measure: JsonObject): boolean {
+function isComposite(measure: JsonObject): boolean {
   const scoring = scoringOf({}, measure)
   return scoring === 'composite' || (scoring === undefined && measure['compositeScoring'] !== undefined)
 }
 
 /**
- * Reads a composite measure and resolves its components, which are Measures that `relatedArtifact` of type `composed-of` names, or groups of
- * the composite itself.
+ * Reads what a Measure is composed of, and resolves the components: Measures, or groups of the composite itself. They are named by `relatedArtifact`
+ * of type `composed-of`, and then the Measure is one composite, or by the extension `cqfm-component` of groups, each of which then is one.
  *
  * @param own The composite's own groups; those without populations are not components.
- * @throws {OperationError} `definition-required` without a method or two components; `definition-not-found` naming every component that does
- *   not exist; `definition-invalid` for a component that is a composite itself (so there are no cycles), has several groups of which none is
- *   named, other subjects, or a bad weight; `not-supported` for other methods and component scorings; `too-costly` for more than 100 components or
- *   500 populations.
+ * @returns `undefined` for any other Measure.
+ * @throws {OperationError} `definition-required` without a method, or with fewer than two components of a Measure; `definition-not-found` naming every
+ *   component of a composite that does not exist; `definition-invalid` for a component that is a composite itself (so there are no cycles), has several
+ *   groups of which none is named, other subjects, or a bad weight, and for a composite group with populations of its own; `not-supported` for other
+ *   methods and component scorings; `too-costly` for more than 100 components or 500 populations.
  * @see https://hl7.org/fhir/uv/cqm/composite-measures.html
  */
-export async function compositeOf(ctx: OperationContext, measure: JsonObject, own: MeasurePlan): Promise<Composite> {
-  const method = methodOf(measure)
-  const named = componentsIn(measure)
-  const measures = await resolvedMeasures(ctx, measure, named)
-  const components = named.map((artifact, index) => componentOf(artifact, { method, composite: measure, own, found: measures[index] }))
-  const populations = components.reduce((sum, { group }) => sum + group.populations.length, 0)
-  if (populations > MAX_POPULATIONS)
-    throw new OperationError('too-costly', `The components of the Measure have more than ${MAX_POPULATIONS} populations.`)
-  const heads = own.groups.filter((group) => group.populations.length === 0)
-  const stratified = heads.find(({ stratifiers }) => stratifiers.length > 0)
-  if (stratified !== undefined)
-    throw new OperationError('not-supported', 'The stratification of a composite measure is not supported.', {
-      expression: [`${stratified.path}.stratifier`],
-    })
-  if (method === 'weighted') checkWeights(components)
+export async function compositionOf(ctx: OperationContext, measure: JsonObject, own: MeasurePlan): Promise<Composition | undefined> {
+  const composed = composedGroups(measure, own)
+  if (composed.length === 0 && !isComposite(measure)) return undefined
+  const heads = own.groups.filter(({ populations }) => populations.length === 0)
+  const composites: Composite[] = []
+  for (const { named, ...asked } of composed.length > 0 ? composed : [wholeComposite(measure, heads)]) {
+    const found = await resolvedMeasures(ctx, measure, named)
+    const composing = { method: asked.method, composite: measure, own }
+    const components = named.map((one, index) => componentOf(one, { ...composing, found: found[index] }))
+    if (asked.method === 'weighted') checkWeights(components)
+    composites.push({ ...asked, components })
+  }
+  const components = composites.flatMap((composite) => composite.components)
+  checkSize(components)
+  checkStrata(heads)
   const sources = new Set(components.map(({ source }) => source))
   const others = own.groups.filter((group) => group.populations.length > 0 && !sources.has(group))
   checkSupplements(own, components, others)
-  return { method, head: heads[0] ?? {}, components, others }
+  return { composites, others }
+}
+
+interface AskedComposite extends Omit<Composite, 'components'> {
+  readonly named: readonly NamedComponent[]
+}
+
+function wholeComposite(measure: JsonObject, [head = {}]: readonly Composite['head'][]): AskedComposite {
+  const path = 'Measure.compositeScoring'
+  return { head, path, method: methodOf(compositeScoringOf(measure), path), named: componentsIn(measure) }
+}
+
+/** The groups that name components, each a composite of its own (extension `cqfm-component`). */
+function composedGroups(measure: JsonObject, { groups }: MeasurePlan): readonly AskedComposite[] {
+  return objectsAt(measure, 'group').flatMap((element, at): readonly AskedComposite[] => {
+    const head = groups[at]
+    const artifacts = componentsOfGroup(element)
+    if (head === undefined || artifacts.length === 0) return []
+    const { path, place, populations } = head
+    if (populations.length > 0)
+      throw new OperationError('definition-invalid', `${place} has components, and populations of its own.`, {
+        expression: [`${path}.population`],
+      })
+    const named = artifacts.map((artifact) => namedComponent(artifact, `${path}.extension`))
+    return [{ head, path, method: methodOf(compositeScoringOf(element) ?? compositeScoringOf(measure), path), named }]
+  })
+}
+
+function checkSize(components: readonly Component[]): void {
+  if (components.length > MAX_COMPONENTS)
+    throw new OperationError('too-costly', `A composite measure may have at most ${MAX_COMPONENTS} components.`, {
+      expression: ['Measure.relatedArtifact'],
+    })
+  const populations = components.reduce((sum, { group }) => sum + group.populations.length, 0)
+  if (populations > MAX_POPULATIONS)
+    throw new OperationError('too-costly', `The components of the Measure have more than ${MAX_POPULATIONS} populations.`)
+}
+
+function checkStrata(heads: readonly GroupPlan[]): void {
+  const stratified = heads.find(({ stratifiers }) => stratifiers.length > 0)
+  if (stratified === undefined) return
+  throw new OperationError('not-supported', 'The stratification of a composite measure is not supported.', {
+    expression: [`${stratified.path}.stratifier`],
+  })
 }
 
 /** Supplemental data is that of initial populations, so it needs groups of the same Measure. */
@@ -85,11 +136,10 @@ function checkSupplements(own: MeasurePlan, components: readonly Component[], ot
   })
 }
 
-function methodOf(measure: JsonObject): CompositeMethod {
-  const code = compositeScoringOf(measure)
+function methodOf(code: string | undefined, path: string): CompositeMethod {
   const method = METHODS.get(code ?? '')
   if (method !== undefined) return method
-  const expression = ['Measure.compositeScoring']
+  const expression = [path]
   if (code === undefined) throw new OperationError('definition-required', 'A composite measure needs a compositeScoring.', { expression })
   throw new OperationError('not-supported', `Composite scoring ${quoted(code)} is not supported.`, { expression })
 }
@@ -103,21 +153,21 @@ interface NamedComponent {
 }
 
 function componentsIn(measure: JsonObject): readonly NamedComponent[] {
-  const named = objectsAt(measure, 'relatedArtifact').flatMap((artifact, index): readonly NamedComponent[] => {
-    if (stringAt(artifact, 'type') !== 'composed-of') return []
-    const path = `Measure.relatedArtifact[${index}]`
-    const canonical = stringAt(artifact, 'resource')
-    if (canonical !== undefined) return [{ canonical, artifact, path, place: `Component ${quoted(canonical)}` }]
-    throw new OperationError('definition-required', 'A component names no Measure.', { expression: [`${path}.resource`] })
-  })
+  const named = objectsAt(measure, 'relatedArtifact').flatMap((artifact, index) =>
+    stringAt(artifact, 'type') === 'composed-of' ? [namedComponent(artifact, `Measure.relatedArtifact[${index}]`)] : [],
+  )
   const expression = ['Measure.relatedArtifact']
   if (named.length < 2)
     throw new OperationError('definition-required', "A composite measure needs at least two components: 'composed-of' related artifacts.", {
       expression,
     })
-  if (named.length > MAX_COMPONENTS)
-    throw new OperationError('too-costly', `A composite measure may have at most ${MAX_COMPONENTS} components.`, { expression })
   return named
+}
+
+function namedComponent(artifact: JsonObject, path: string): NamedComponent {
+  const canonical = stringAt(artifact, 'resource')
+  if (canonical !== undefined) return { canonical, artifact, path, place: `Component ${quoted(canonical)}` }
+  throw new OperationError('definition-required', 'A component names no Measure.', { expression: [`${path}.resource`] })
 }
 
 async function resolvedMeasures(

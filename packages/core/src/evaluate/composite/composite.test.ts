@@ -194,6 +194,66 @@ describe('composite scoring', () => {
   })
 })
 
+/** A Measure with groups that are composites, each with its method. */
+function ofGroups(groups: readonly (readonly [method: string | undefined, ...named: Named[]])[], over: object = {}): JsonObject {
+  const group = groups.map(([method, ...named], at) => {
+    const resource = (name: string): string => (name.includes(':') ? name : `${URL}/${name}`)
+    const components = named.map(([name, ...extensions]) =>
+      extension('cqfm-component', {
+        valueRelatedArtifact: { ...(extensions.length > 0 && { extension: extensions }), type: 'composed-of', resource: resource(name) },
+      }),
+    )
+    const concept = (code: string): object => ({ valueCodeableConcept: { coding: [{ code }] } })
+    const scored = method === undefined ? [] : [extension('cqfm-compositeScoring', concept(method))]
+    return { id: `g${at}`, extension: [extension('cqfm-scoring', concept('composite')), ...scored, ...components] }
+  })
+  return measure(group, over)
+}
+
+describe('groups that are composites', () => {
+  test('have each its own method and components, before these and the other groups', async () => {
+    const two = ofGroups([
+      ['opportunity', ...BOTH],
+      ['weighted', ['weighed', weight(3)], ['measured']],
+      ['all-or-nothing', ['weighed']],
+    ])
+    const own = { ...two, group: [two['group'], MEASURED['group']].flat(), ...scoring('proportion'), ...basis('boolean') }
+    const groups = await groupsOf(own)
+    const whole = (await groupsOf(composite('opportunity', BOTH)))[0]
+    expect(groups.slice(0, 3)).toEqual([
+      whole,
+      { score: 2 / 3 },
+      (await groupsOf(composite('all-or-nothing', [['weighed'], ['weighed']])))[0],
+    ])
+    expect(groups.slice(3).map(({ score }) => score)).toEqual([2 / 3, 2 / 3, 2 / 3, 2 / 3, 2 / 3, 2 / 3])
+  })
+
+  test('have the method of the Measure where they state none', async () => {
+    const compositeScoring = { coding: [{ code: 'opportunity' }] }
+    const [group] = await groupsOf(ofGroups([[undefined, ...BOTH]], { ...scoring('composite'), compositeScoring }))
+    expect(group).toMatchObject({ denominator: 6, numerator: 4 })
+  })
+
+  test.each<readonly [string, JsonObject, string, string]>([
+    ['no method', ofGroups([[undefined, ...BOTH]]), 'definition-required', 'compositeScoring'],
+    ['components that do not exist', ofGroups([['linear', ['none'], ['weighed']]]), 'definition-not-found', "Measure/none'"],
+    ['components that are composites', ofGroups([['linear', ['other']]]), 'definition-invalid', 'composite measure itself'],
+    [
+      'populations of their own',
+      {
+        ...ofGroups([]),
+        group: [{ ...Object([ofGroups([['linear', ...BOTH]])['group']].flat()[0]), population: [population('a', 'Patient')] }],
+      },
+      'definition-invalid',
+      'populations of its own',
+    ],
+  ])('are refused with %s', async (_, resource, code, text) => {
+    const other = { ...ofGroups([['linear', ['weighed']]]), id: 'other', url: `${URL}/other` }
+    const ctx = wardContext([resource, WEIGHED, MEASURED, other])
+    await expect(evaluateMeasure(ctx, YEAR_2021)).rejects.toMatchObject({ code, message: expect.stringContaining(text) })
+  })
+})
+
 describe('composites that are refused', () => {
   const ITSELF: readonly Named[] = [['m'], ['weighed']]
   const other = { ...composite('opportunity', BOTH), id: 'other', url: `${URL}/other` }

@@ -66,8 +66,8 @@ function countsIn({ groups, supplements, failures: all = [], sums }: MeasureCoun
 }
 
 /** Names what is evaluated, so that parts of other evaluations are not merged. */
-function nameOf({ measure, composite, scope: { period, subject, practitioner, parameters }, type }: MeasureRun): string {
-  const components = (composite?.components ?? []).map((component) => component.measure)
+function nameOf({ measure, composition, scope: { period, subject, practitioner, parameters }, type }: MeasureRun): string {
+  const components = (composition?.composites ?? []).flatMap((composite) => composite.components.map((component) => component.measure))
   const all = JSON.stringify([measure, components, subject, practitioner, parameters])
   return `${canonicalOfMeasure(measure)}, ${period.start} to ${period.end}, ${type} (${hashOf(all).toString(16)})`
 }

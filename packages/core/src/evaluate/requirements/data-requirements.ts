@@ -3,7 +3,7 @@ import type { OperationContext } from '../../context/index.js'
 import { checkResult, OperationError } from '../../errors/index.js'
 import { checkInput, checkOptions, inputShape, listOf, OBJECT, TEXT } from '../../input/index.js'
 import { isObject, type JsonObject } from '../../json/index.js'
-import { compositeOf, isComposite } from '../composite/composite-plan.js'
+import { compositionOf } from '../composite/composite-plan.js'
 import { partsByLanguage, partsOf } from '../counts.js'
 import { canonicalOfMeasure, findMeasure } from '../find-measure.js'
 import {
@@ -116,8 +116,8 @@ export async function measureRequirements(
   languages: readonly CriteriaLanguage[] = [],
 ): Promise<DataRequirementsResult> {
   const plan = planOf(measure)
-  const composite = isComposite(measure) ? await compositeOf(ctx, measure, plan) : undefined
-  const parts = partsOf({ measure, plan, composite }, [...CRITERIA_LANGUAGES, ...languages])
+  const composition = await compositionOf(ctx, measure, plan)
+  const parts = partsOf({ measure, plan, composition }, [...CRITERIA_LANGUAGES, ...languages])
   const found: DataRequirementsResult[] = []
   for (const part of parts) {
     if (part.measure !== measure) found.push({ data: [], parameters: [], dependsOn: [canonicalOfMeasure(part.measure)] })
