@@ -19,6 +19,11 @@ export function definitionOf(resource: JsonObject, key?: string): Definition | u
   }
 }
 
+/** What a definition says of itself: its members, perhaps without a long list of concepts or mappings. */
+export function headOf(definition: Definition): JsonObject {
+  return definition.head ?? definition.resource
+}
+
 /** Members whose value, without version, is a key of the definition. Every type with a url has `url`. */
 const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]> = new Map([
   [

@@ -1,5 +1,5 @@
 export { canonicalOf, formatCanonical, withoutVersion, type Canonical } from './canonical.js'
-export { definitionEntries, definitionKeys, definitionOf, definitionParam } from './definition.js'
+export { definitionEntries, definitionKeys, definitionOf, definitionParam, headOf } from './definition.js'
 export { keptWhile, type Kept, type Revised } from './kept.js'
 export type { RequestDefinitions, ContentLayer, Definition, DefinitionKey } from './layer.js'
 export { packLayer, packOf, type PackOptions, type PackReader } from './pack-layer.js'

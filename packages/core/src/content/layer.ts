@@ -17,8 +17,10 @@ export interface Definition {
   readonly isOfRelease?: true
   /** True for one that came with a request: where no version is asked for, it takes the place of all others, whatever their versions. */
   readonly isFromRequest?: true
-  /** Parsed at first use. */
+  /** Parsed at first use; again, where there is a `head` and nobody used it for a while. */
   readonly resource: JsonObject
+  /** The resource without its long list of concepts or mappings, where that is not kept: an index of it is. */
+  readonly head?: JsonObject
   /** Parses the resource in pieces, where it may be long and was not parsed yet. */
   readonly parsing?: (() => Work<JsonObject>) | undefined
 }

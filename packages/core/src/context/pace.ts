@@ -1,6 +1,6 @@
 import { OperationError } from '../errors/index.js'
 import { writeInPieces, type JsonObject } from '../json/index.js'
-import type { StoredResource } from '../storage/index.js'
+import { LONG_TEXT, type StoredResource } from '../storage/index.js'
 import type { Work } from '../work/index.js'
 import { beginUse, type Scheduler, type ThreadUse } from './scheduler.js'
 
@@ -86,12 +86,9 @@ export function checkpoint({ signal, deadline }: Pick<PaceOptions, 'signal' | 'd
   }
 }
 
-/** Characters of JSON text that are parsed in less time than others can wait. */
-const SHORT_TEXT = 500_000
-
 /** The parsed resource; a long text is parsed while other work runs in between. Others may wait for it, so it has no time limit. */
 export async function pacedResource(stored: StoredResource, scheduler: Scheduler): Promise<JsonObject> {
-  if (stored.parsing === undefined || stored.text.length <= SHORT_TEXT) return stored.resource
+  if (stored.parsing === undefined || stored.text.length <= LONG_TEXT) return stored.resource
   return createPace({ scheduler }).run(stored.parsing())
 }
 

@@ -25,6 +25,7 @@ export {
   isContainedType,
   placesOf,
   checkLaidOut,
+  LONG_TEXT,
   storedResource,
   stampedText,
 } from './stored-resource.js'

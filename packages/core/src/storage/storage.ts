@@ -13,9 +13,9 @@ export interface StoredResource<R extends JsonObject = JsonObject> {
   readonly lastUpdated: string
   /** The resource's JSON text with `meta.versionId` and `meta.lastUpdated`; numbers as they were written. */
   readonly text: string
-  /** The same, parsed at first use. Do not change it. */
+  /** The same, parsed at first use; again, where the text is long and what was parsed of it has not been used for a while. Do not change it. */
   readonly resource: R
-  /** Parses a long text in pieces, once however many ask for it; `resource` is what it gives from then on. Without it, in one go. */
+  /** Parses a long text in pieces, once however many ask for it; `resource` is what it gives as long as that is used. Without it, in one go. */
   readonly parsing?: (() => Work<JsonObject>) | undefined
 }
 

@@ -31,7 +31,7 @@ class Stored implements StoredResource {
   /** That of the row as long as there is `#textOf`. */
   #text: string
   #textOf: ((row: StoredRow) => string) | undefined
-  #resource: JsonObject | undefined = undefined
+  #resource: JsonObject | WeakRef<JsonObject> | undefined = undefined
   #parsing: (() => Work<JsonObject>) | undefined = undefined
 
   constructor({ type, id, versionId, lastUpdated, text }: StoredRow, textOf: (row: StoredRow) => string) {
@@ -52,8 +52,7 @@ class Stored implements StoredResource {
   }
 
   get resource(): JsonObject {
-    this.#resource ??= objectIn(JSON.parse(this.text))
-    return this.#resource
+    return this.#known() ?? this.#keep(objectIn(JSON.parse(this.text)))
   }
 
   get parsing(): () => Work<JsonObject> {
@@ -61,11 +60,30 @@ class Stored implements StoredResource {
   }
 
   *#parsed(): Work<JsonObject> {
+    const known = this.#known()
+    if (known !== undefined) return known
     this.#parsing ??= sharedWork(() => parsedInPieces(this.text))
-    this.#resource ??= yield* this.#parsing()
-    return this.#resource
+    const resource = yield* this.#parsing()
+    // It would keep its result.
+    this.#parsing = undefined
+    return this.#known() ?? this.#keep(resource)
+  }
+
+  #known(): JsonObject | undefined {
+    return this.#resource instanceof WeakRef ? this.#resource.deref() : this.#resource
+  }
+
+  #keep(resource: JsonObject): JsonObject {
+    this.#resource = this.text.length > LONG_TEXT ? new WeakRef(resource) : resource
+    return resource
   }
 }
+
+/**
+ * What is parsed of a longer text, in characters, is kept only as long as somebody uses it: indexes are made of it and have what they need, and it takes two
+ * to three times as much memory as the text.
+ */
+export const LONG_TEXT = 500_000
 
 /** The row's text with `meta.versionId` and `meta.lastUpdated` set in, numbers untouched. */
 export function stampedText(row: StoredRow): string {

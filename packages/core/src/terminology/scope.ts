@@ -1,4 +1,4 @@
-import { canonicalOf, withoutVersion, type Kept } from '../content/index.js'
+import { canonicalOf, headOf, withoutVersion, type Kept } from '../content/index.js'
 import { createPace, type OperationContext, type Pace } from '../context/index.js'
 import { quoted } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
@@ -105,8 +105,8 @@ async function supplementedBy(ctx: OperationContext, canonical: string): Promise
   const { url, version, fragment } = canonicalOf(canonical)
   const found = fragment === undefined ? await ctx.content.find('CodeSystem', 'url', url) : []
   const supplements = found.filter(
-    (definition) => definition.resource['content'] === 'supplement' && (version === undefined || definition.version === version),
+    (definition) => headOf(definition)['content'] === 'supplement' && (version === undefined || definition.version === version),
   )
   if (supplements.length === 0) throw refusal('VALUESET_SUPPLEMENT_MISSING', { supplement: canonical })
-  return { canonical, systems: supplements.map(({ resource }) => withoutVersion(stringAt(resource, 'supplements') ?? '')) }
+  return { canonical, systems: supplements.map((definition) => withoutVersion(stringAt(headOf(definition), 'supplements') ?? '')) }
 }

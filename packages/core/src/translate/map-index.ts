@@ -48,6 +48,7 @@ export interface Direction {
 
 /** One target of one element. */
 export interface Mapping {
+  /** Perhaps without its list of targets. */
   readonly element: JsonObject
   readonly target: JsonObject
 }
@@ -58,7 +59,7 @@ const KIND: CachedKind<MapIndex> = longKind({
   make: indexOf,
 })
 
-/** Measured over a map of 100,000 elements with one target and two displays each: what was parsed and both directions. */
+/** At most: measured over a map of 100,000 elements with one target and two displays each, when all that was parsed was kept beside both directions. */
 const BYTES_PER_ELEMENT = 500
 
 /** The index of a map, made once for each stored version. */
@@ -83,74 +84,142 @@ function* indexOf(map: JsonObject): Work<MapIndex> {
   }
 }
 
-function groupIndex(group: JsonObject, bySource: Elements): Omit<GroupIndex, 'path'> {
-  const [source, sourceVersion, target, targetVersion] = ['source', 'sourceVersion', 'target', 'targetVersion'].map((name) =>
-    stringAt(group, name),
-  )
-  const byTarget = sharedWork(() => mappingsByTarget(bySource))
+function groupIndex(group: JsonObject, elements: Elements): Omit<GroupIndex, 'path'> {
+  const [source, target] = [stringAt(group, 'source'), stringAt(group, 'target')]
+  const [sourceVersion, targetVersion] = [stringAt(group, 'sourceVersion'), stringAt(group, 'targetVersion')]
   return {
-    elements: bySource.size,
-    forward: {
-      from: source,
-      fromVersion: sourceVersion,
-      to: target,
-      toVersion: targetVersion,
-      find: (code) => mappingsOf(bySource.get(code)),
-      codes: () => bySource.keys(),
-    },
-    backward: {
-      from: target,
-      fromVersion: targetVersion,
-      to: source,
-      toVersion: sourceVersion,
-      build: byTarget,
-      find: (code) => finished(byTarget()).get(code) ?? [],
-      codes: () => finished(byTarget()).keys(),
-    },
+    elements: elements.bySource.size,
+    forward: { from: source, fromVersion: sourceVersion, to: target, toVersion: targetVersion, ...forward(elements) },
+    backward: { from: target, fromVersion: targetVersion, to: source, toVersion: sourceVersion, ...backward(elements) },
     unmapped: objectAt(group, 'unmapped'),
+  }
+}
+
+type Lookups = Pick<Direction, 'build' | 'find' | 'codes'>
+
+/** Apart from where the group is read: what is made in one function stays in memory together. */
+function forward(elements: Elements): Lookups {
+  return { find: (code) => mappingsOf(elements, code), codes: () => elements.bySource.keys() }
+}
+
+function backward(elements: Elements): Lookups {
+  const byTarget = sharedWork(() => sourcesByTarget(elements))
+  return {
+    build: byTarget,
+    find: (code) => mappingsTo(elements, code, finished(byTarget()).get(code)),
+    codes: () => finished(byTarget()).keys(),
   }
 }
 
 const STEPS = 256
 
-/** Elements by code. Most codes have one, which takes no list of its own; its targets are listed when it is found. */
-type Elements = ReadonlyMap<string, JsonObject | JsonObject[]>
+/**
+ * The elements of a group, by number. Most have one target, with nothing but code, equivalence and displays: of these the texts are kept, as the objects
+ * that they are read from take five times as much memory.
+ */
+interface Elements {
+  /** Most codes have one element, which takes no list of its own. */
+  readonly bySource: Map<string, number | number[]>
+  /** The code of the one target, or the whole element. */
+  readonly targets: (string | JsonObject)[]
+  /** The equivalence of the one target. */
+  readonly equivalences: string[]
+  readonly displays: Displays
+  readonly targetDisplays: Displays
+}
+
+/** By number of the element; only of those that have one. */
+type Displays = string[]
 
 function* elementsBySource(group: JsonObject): Work<Elements> {
-  const found = new Map<string, JsonObject | JsonObject[]>()
+  const found: Elements = { bySource: new Map(), targets: [], equivalences: [], displays: [], targetDisplays: [] }
   for (const [i, element] of objectsAt(group, 'element').entries()) {
     if (i % STEPS === 0) yield
     const code = stringAt(element, 'code')
     if (code === undefined) continue
-    const known = found.get(code)
-    if (known === undefined) found.set(code, element)
-    else if (isObject(known)) found.set(code, [known, element])
-    else known.push(element)
+    const place = addElement(found, element)
+    const known = found.bySource.get(code)
+    if (known === undefined) found.bySource.set(code, place)
+    else if (typeof known === 'number') found.bySource.set(code, [known, place])
+    else known.push(place)
   }
   return found
 }
 
-function mappingsOf(found: JsonObject | JsonObject[] | undefined): readonly Mapping[] {
-  if (found === undefined) return []
-  return isObject(found) ? mappingsIn(found) : found.flatMap(mappingsIn)
+function addElement({ targets, equivalences, displays, targetDisplays }: Elements, element: JsonObject): number {
+  const place = targets.length
+  const plain = plainTarget(element)
+  targets.push(plain?.code ?? element)
+  equivalences.push(plain?.equivalence ?? '')
+  if (plain?.from !== undefined) displays[place] = plain.from
+  if (plain?.display !== undefined) targetDisplays[place] = plain.display
+  return place
 }
 
-function mappingsIn(element: JsonObject): readonly Mapping[] {
-  return objectsAt(element, 'target').map((target) => ({ element, target }))
+interface PlainTarget {
+  readonly code: string
+  readonly equivalence: string
+  readonly display: string | undefined
+  /** Display of the element. */
+  readonly from: string | undefined
 }
 
-function* mappingsByTarget(bySource: Elements): Work<ReadonlyMap<string, readonly Mapping[]>> {
-  const found = new Map<string, Mapping[]>()
+const ELEMENT_MEMBERS: ReadonlySet<string> = new Set(['code', 'display', 'target'])
+const TARGET_MEMBERS: ReadonlySet<string> = new Set(['code', 'display', 'equivalence'])
+
+/** The one target of an element, where both have nothing but texts. */
+function plainTarget(element: JsonObject): PlainTarget | undefined {
+  const [target, ...others] = objectsAt(element, 'target')
+  if (target === undefined || others.length > 0) return undefined
+  if (!hasOnly(element, ELEMENT_MEMBERS) || !hasOnly(target, TARGET_MEMBERS)) return undefined
+  const [code, equivalence] = [stringAt(target, 'code'), stringAt(target, 'equivalence')]
+  if (code === undefined || equivalence === undefined) return undefined
+  return { code, equivalence, display: stringAt(target, 'display'), from: stringAt(element, 'display') }
+}
+
+function hasOnly(object: JsonObject, names: ReadonlySet<string>): boolean {
+  for (const name in object) if (!names.has(name)) return false
+  return true
+}
+
+function mappingsOf(elements: Elements, code: string): readonly Mapping[] {
+  const places = elements.bySource.get(code)
+  if (places === undefined) return []
+  return typeof places === 'number' ? mappingsAt(elements, code, places) : places.flatMap((place) => mappingsAt(elements, code, place))
+}
+
+/** The mappings of an element. */
+function mappingsAt({ targets, equivalences, displays, targetDisplays }: Elements, code: string, place: number): readonly Mapping[] {
+  const target = targets[place]
+  if (isObject(target)) return objectsAt(target, 'target').map((one) => ({ element: target, target: one }))
+  const [display, targetDisplay] = [displays[place], targetDisplays[place]]
+  return [
+    {
+      element: display === undefined ? { code } : { code, display },
+      target: { code: target, equivalence: equivalences[place], ...(targetDisplay !== undefined && { display: targetDisplay }) },
+    },
+  ]
+}
+
+/** The codes with a mapping to each target, in the order of the map, each once. */
+function* sourcesByTarget(elements: Elements): Work<ReadonlyMap<string, string | string[]>> {
+  const found = new Map<string, string | string[]>()
   let step = 0
-  for (const elements of bySource.values()) {
-    for (const mapping of mappingsOf(elements)) {
+  for (const source of elements.bySource.keys()) {
+    for (const { target } of mappingsOf(elements, source)) {
       if (step++ % STEPS === 0) yield
-      const code = stringAt(mapping.target, 'code')
-      if (code === undefined) continue
-      const mappings = found.get(code)
-      if (mappings === undefined) found.set(code, [mapping])
-      else mappings.push(mapping)
+      const code = stringAt(target, 'code')
+      const known = code === undefined ? undefined : found.get(code)
+      if (code === undefined || known === source) continue
+      if (known === undefined) found.set(code, source)
+      else if (typeof known === 'string') found.set(code, [known, source])
+      else if (known.at(-1) !== source) known.push(source)
     }
   }
   return found
+}
+
+function mappingsTo(elements: Elements, code: string, sources: string | string[] = []): readonly Mapping[] {
+  const all = typeof sources === 'string' ? [sources] : sources
+  return all.flatMap((source) => mappingsOf(elements, source).filter(({ target }) => target['code'] === code))
 }

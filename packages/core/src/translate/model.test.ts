@@ -91,3 +91,41 @@ test('what translates forward is found in reverse', async () => {
     { numRuns: 100 },
   )
 })
+
+test('a mapping is the same in both directions whatever else its element has', async () => {
+  const target = { code: 't', equivalence: 'wider' }
+  const rows: readonly (readonly [string, object, object])[] = [
+    ['nothing else', {}, target],
+    ['displays', { display: 'Source' }, { ...target, display: 'Target' }],
+    ['a display of the target', {}, { ...target, display: 'Target' }],
+    ['an id', { id: 'e', display: 'Source' }, target],
+    ['a comment', { display: 'Source' }, { ...target, display: 'Target', comment: 'c' }],
+    ['products', {}, { ...target, product: [{ property: 'p', value: 'v', display: 'V' }] }],
+  ]
+  for (const [name, more, one] of rows) {
+    const element = [
+      { code: 'first', target: [target] },
+      { code: 'a', ...more, target: [one] },
+      { code: 'a', target: [target, one] },
+    ]
+    const group = [{ source: 'urn:s', target: 'urn:t', element }]
+    const ctx = createContext({ storage: memoryStorage([{ resourceType: 'ConceptMap', id: 'm', status: 'active', group }]) })
+    const there = await translate(ctx, { mapId: 'm', coding: { system: 'urn:s', code: 'a' } })
+    const display = 'display' in one ? { display: one.display } : {}
+    const plain = { system: 'urn:t', code: 't' }
+    expect(
+      there.matches.map(({ concept }) => concept),
+      name,
+    ).toEqual([{ ...plain, ...display }, plain, { ...plain, ...display }])
+    expect(
+      there.matches.map(({ products }) => products.length),
+      name,
+    ).toEqual('product' in one ? [1, 0, 1] : [0, 0, 0])
+    const back = await translate(ctx, { mapId: 'm', coding: { system: 'urn:t', code: 't' }, reverse: true })
+    const source = { system: 'urn:s', code: 'a' }
+    expect(
+      back.matches.map(({ concept }) => concept),
+      name,
+    ).toEqual([{ system: 'urn:s', code: 'first' }, { ...source, ...('display' in more && { display: more.display }) }, source, source])
+  }
+})

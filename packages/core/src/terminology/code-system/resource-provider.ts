@@ -10,7 +10,7 @@ import type { ConceptStatus, CodeSystemProvider, ConceptSource, Hierarchy, Syste
 
 const STEPS = 256
 
-/** Measured over 350,000 concepts (bench `terminology`): codes, hierarchy and text index; what was parsed stays with the storage. */
+/** At most: measured over 350,000 concepts (bench `terminology`), with codes, displays, hierarchy and text index. */
 const BYTES_PER_CONCEPT = 1_000
 
 const KIND: CachedKind<CodeSystemProvider> = longKind({
@@ -32,38 +32,66 @@ export function* makeProvider(resource: JsonObject): Work<CodeSystemProvider> {
 
 /** Concepts by number. Nothing that is kept is made where the lists are that they come from: what is made in one function stays in memory together. */
 interface Numbered extends CodeComparison {
-  readonly concepts: readonly JsonObject[]
+  readonly codes: readonly string[]
+  readonly concepts: readonly KeptConcept[]
   readonly places: ReadonlyMap<string, number>
   readonly hierarchy: Hierarchy
 }
 
+/** What is kept of a concept besides its code: of most, which have nothing else, the display; an object for each takes half as much again. */
+type KeptConcept = string | JsonObject | undefined
+
 function* numberedConcepts(resource: JsonObject): Work<Numbered> {
   const list = yield* collectConcepts(resource)
   const { order, hierarchy } = yield* depthFirst(list.parents)
-  const concepts: JsonObject[] = []
+  const codes: string[] = []
+  const concepts: KeptConcept[] = []
   const places = new Map<string, number>()
   for (const old of order) {
     const concept = list.concepts[old] ?? {}
-    places.set(keyOf(stringAt(concept, 'code') ?? '', list.caseSensitive), concepts.length)
-    concepts.push(concept)
+    const code = stringAt(concept, 'code') ?? ''
+    places.set(keyOf(code, list.caseSensitive), concepts.length)
+    codes.push(code)
+    concepts.push(keptOf(concept))
     if (concepts.length % STEPS === 0) yield
   }
-  return { concepts, places, hierarchy, caseSensitive: list.caseSensitive }
+  return { codes, concepts, places, hierarchy, caseSensitive: list.caseSensitive }
+}
+
+/** The members of a concept that has only its code and display. What is nested is in the hierarchy. */
+const PLAIN_MEMBERS: ReadonlySet<string> = new Set(['code', 'display', 'concept'])
+
+function keptOf(concept: JsonObject): KeptConcept {
+  for (const name in concept) if (!PLAIN_MEMBERS.has(name)) return withoutNested(concept)
+  const display = concept['display']
+  return display === undefined || typeof display === 'string' ? display : withoutNested(concept)
+}
+
+/** With it, what is kept of one concept would keep all below it. */
+function withoutNested(concept: JsonObject): JsonObject {
+  if (concept['concept'] === undefined) return concept
+  const { concept: _nested, ...own } = concept
+  return own
 }
 
 function providerOver(
   header: SystemHeader,
-  { concepts, places, hierarchy }: Numbered,
+  { codes, concepts, places, hierarchy }: Numbered,
   readStatus: (concept: JsonObject) => ConceptStatus,
 ): CodeSystemProvider {
-  const conceptOf = (number: number): JsonObject => concepts[number] ?? {}
+  const conceptOf = (number: number): JsonObject => {
+    const kept = concepts[number]
+    if (typeof kept === 'object') return kept
+    const code = codes[number] ?? ''
+    return kept === undefined ? { code } : { code, display: kept }
+  }
   const status = (number: number): ConceptStatus => readStatus(conceptOf(number))
   const sources = (number: number): readonly ConceptSource[] => [{ concept: conceptOf(number) }]
   return {
     header,
     supplements: [],
     find: (code) => places.get(keyOf(code, header.caseSensitive)),
-    code: (number) => stringAt(conceptOf(number), 'code') ?? '',
+    code: (number) => codes[number] ?? '',
     sources,
     status,
     hierarchy,

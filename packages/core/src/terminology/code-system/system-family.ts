@@ -1,4 +1,4 @@
-import { canonicalOf, compareVersions, formatCanonical, newestOf, type Definition } from '../../content/index.js'
+import { canonicalOf, compareVersions, formatCanonical, headOf, newestOf, type Definition } from '../../content/index.js'
 import { paced, type OperationContext } from '../../context/index.js'
 import { stringAt } from '../../json/index.js'
 import { bestVersion, versionFits, wishedVersion, type VersionOrigin, type VersionRules } from '../versions.js'
@@ -185,7 +185,7 @@ function violation(required: string | undefined, { header }: CodeSystemProvider)
 }
 
 function contentOf(definition: Definition): string | undefined {
-  return stringAt(definition.resource, 'content')
+  return stringAt(headOf(definition), 'content')
 }
 
 function hasContent(definition: Definition): boolean {
@@ -194,7 +194,7 @@ function hasContent(definition: Definition): boolean {
 
 /** What names a system that it supplements is a supplement, whatever it says of its content. */
 function isSupplement(definition: Definition): boolean {
-  return contentOf(definition) === 'supplement' || stringAt(definition.resource, 'supplements') !== undefined
+  return contentOf(definition) === 'supplement' || stringAt(headOf(definition), 'supplements') !== undefined
 }
 
 function isNamed(definition: Definition, asked: string): boolean {
@@ -203,7 +203,7 @@ function isNamed(definition: Definition, asked: string): boolean {
 }
 
 function isFor(supplement: Definition, header: CodeSystemProvider['header']): boolean {
-  const { version } = canonicalOf(stringAt(supplement.resource, 'supplements') ?? '')
+  const { version } = canonicalOf(stringAt(headOf(supplement), 'supplements') ?? '')
   return version === undefined || versionFits(version, header.version)
 }
 

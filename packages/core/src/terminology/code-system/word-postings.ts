@@ -77,11 +77,12 @@ function addWords(found: Found, concept: number, places: ReadonlyMap<string, num
 function* laidOut(found: Found): Work<WordPostings> {
   const order = yield* sortedPlaces(found.texts)
   const ranks = new Uint32Array(order.length)
-  const sorted: string[] = []
-  for (const id of order) {
-    ranks[id] = sorted.length
-    sorted.push(found.texts[id] ?? '')
-    if (sorted.length % STEPS === 0) yield
+  // Of its length from the start: what grows has room for half as much again.
+  const sorted = Array.from({ length: order.length }, () => '')
+  for (const [rank, id] of order.entries()) {
+    ranks[id] = rank
+    sorted[rank] = found.texts[id] ?? ''
+    if (rank % STEPS === 0) yield
   }
   const byPlace = yield* countingOrder(found.places, FAR + 1, undefined)
   const words = { at: (i: number) => ranks[found.words.at(i)] ?? 0, length: () => found.words.length() }
