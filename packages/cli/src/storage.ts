@@ -15,6 +15,8 @@ export interface StorageOptions {
   readonly toFill?: boolean
   /** Gives the token of the caller whose request is being served: an upstream server is asked with it. */
   readonly callerToken?: (() => string | undefined) | undefined
+  /** Gives the signal of that caller: what an upstream server is asked for ends when the caller has gone. */
+  readonly callerSignal?: (() => AbortSignal | undefined) | undefined
   /** Files and folders to load before anything else. */
   readonly load?: readonly string[]
 }
@@ -42,6 +44,7 @@ export async function openStorage({
   create = toLoad.length > 0,
   toFill = false,
   callerToken,
+  callerSignal,
 }: StorageOptions): Promise<OpenedStorage> {
   if (option === 'memory') return beside(memoryStorage())
   const file = sqliteFile(option)
@@ -55,7 +58,7 @@ export async function openStorage({
   const upstream = option.replace(/^http:(?=https?:)/, '')
   if (isPlainAddress(upstream)) {
     const { httpStorage } = await import('@fhir-ops/http')
-    return beside(httpStorage({ baseUrl: upstream, callerToken }))
+    return beside(httpStorage({ baseUrl: upstream, callerToken, callerSignal }))
   }
   // Only a name of a file is repeated: another value may have a password.
   const meant = /^[\w./-]+\.(?:db|sqlite3?)$/.test(option) ? ` Did you mean sqlite:${option}?` : ''

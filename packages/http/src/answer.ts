@@ -1,6 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
+import type { Pace } from 'fhir-ops/internal/context'
 import { readStrictJson, type JsonObject } from 'fhir-ops/internal/json'
-import { finished } from 'fhir-ops/internal/work'
 
 /** Nothing that the upstream said goes into an error: neither its body, nor its address, nor what we sent it. */
 export function unavailable(reason: string, retryAfterSeconds?: number): OperationError {
@@ -19,6 +19,11 @@ export function timedOut(): OperationError {
 /** The upstream is well, but does not let the caller do this. */
 export function callerRefused(): OperationError {
   return new OperationError('forbidden', 'The upstream FHIR server does not allow this to the caller.')
+}
+
+/** Nobody waits for the answer any more. */
+export function aborted(): OperationError {
+  return new OperationError('aborted', 'The request was cancelled.')
 }
 
 /** The adapter does not ask upstreams for this. */
@@ -62,15 +67,18 @@ function decoded(decode: () => string): string {
  * The answer's body, which must be a JSON object by its type and its text, not too deep, without a member twice, and without the names and
  * values that bodies of requests may not have either.
  */
-export function jsonOf({ headers, text }: Answer): JsonObject {
+export async function jsonOf({ headers, text }: Answer, pace: Pace): Promise<JsonObject> {
   if (!isJsonType(headers.get('content-type') ?? '')) throw unavailable('sent an answer that is not JSON')
   try {
-    return finished(readStrictJson(text, LIMITS))
+    return await pace.run(readStrictJson(text, LIMITS))
   } catch (cause) {
-    if (!(cause instanceof OperationError)) throw cause
+    if (!(cause instanceof OperationError) || !FAULTS.has(cause.code)) throw cause
     throw unavailable('sent an answer that is not a well-formed JSON object')
   }
 }
+
+/** What `readStrictJson` says of a text. */
+const FAULTS: ReadonlySet<string> = new Set(['body-invalid', 'body-structure', 'parameter-too-long'])
 
 /** Far above any resource, and bounded by the length of an answer besides. */
 const LIMITS = { maxDepth: 128, maxMembers: 1_000_000 }

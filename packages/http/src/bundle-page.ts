@@ -2,8 +2,8 @@ import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { OperationError } from 'fhir-ops/errors'
+import type { Pace } from 'fhir-ops/internal/context'
 import { jsonItems, jsonMembers, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
-import { finished } from 'fhir-ops/internal/work'
 import type { HistoryQuery, SearchQuery } from 'fhir-ops/storage'
 import { jsonOf, unavailable, type Answer } from './answer.js'
 import { isBelow, type HttpSettings } from './options.js'
@@ -31,19 +31,20 @@ export interface ExpectedPage {
  * @throws {OperationError} `storage-unavailable` when it is not one, when its self link shows that a parameter was dropped, or when its next link
  *   leads elsewhere.
  */
-export function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPage): BundlePage {
-  const bundle = jsonOf(answer)
+export async function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPage, pace: Pace): Promise<BundlePage> {
+  const bundle = await jsonOf(answer, pace)
   if (answer.status !== 200) throw unavailable(`refused a ${kind}`)
   if (stringAt(bundle, 'resourceType') !== 'Bundle' || stringAt(bundle, 'type') !== kind) throw unavailable(`sent no ${kind}`)
   if (pairs !== undefined) checkSelf(linkOf(bundle, 'self'), pairs)
   if (!Array.isArray(bundle['entry'] ?? [])) throw unavailable('sent entries that are not an array')
   const next = nextOf(bundle, base)
-  return { bundle, entries: finished(jsonItems(memberText(answer.text, 'entry') ?? '[]')), ...(next !== undefined && { next }) }
+  const entries = await pace.run(jsonItems((await memberText(answer.text, 'entry', pace)) ?? '[]'))
+  return { bundle, entries, ...(next !== undefined && { next }) }
 }
 
 /** The text of a member of a JSON object. */
-export function memberText(text: string, name: string): string | undefined {
-  return finished(jsonMembers(text)).find((member) => member.name === name)?.value
+export async function memberText(text: string, name: string, pace: Pace): Promise<string | undefined> {
+  return (await pace.run(jsonMembers(text))).find((member) => member.name === name)?.value
 }
 
 /** Protocol parameters, which a server may leave out of its self link. */

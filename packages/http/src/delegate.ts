@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { createPace, type Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { checkOptions, inputShape, ITERABLE, needed, type InputShape } from 'fhir-ops/internal/input'
@@ -31,18 +32,20 @@ export function delegated(operations: readonly Operation[], options: DelegateOpt
   checkOptions('delegated', SHAPE, options)
   const names = new Set(options.delegate)
   for (const name of names) checkName(name, operations)
-  const upstream = createUpstream(settingsOf(options))
+  const settings = settingsOf(options)
   const breaker = createBreaker(() => performance.now())
   const remote = new Set(options.remote)
   return operations.map((operation) => {
     const { name, run, write: _asText, stream: _inPieces, cacheable: _byContent, ...described } = operation
     if (!names.has(name.slice(1))) return operation
-    const ask = async (request: OperationRequest): Promise<OperationResponse> =>
-      breaker.run(async () => askUpstream(upstream, operation, request))
+    const ask = async (ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> => {
+      const upstream = createUpstream({ ...settings, signal: () => ctx.signal })
+      return breaker.run(async () => askUpstream({ upstream, pace: createPace(ctx) }, operation, request))
+    }
     return {
       ...described,
       name,
-      run: async (ctx, request) => (namesOneOf(remote, request) ? ask(request) : hereFirst(ctx, request, { run, ask })),
+      run: async (ctx, request) => (namesOneOf(remote, request) ? ask(ctx, request) : hereFirst(ctx, request, { run, ask })),
     }
   })
 }
@@ -66,7 +69,7 @@ function namesOneOf(names: ReadonlySet<string>, { parameters, body }: OperationR
 
 interface TwoWays {
   readonly run: Operation['run']
-  readonly ask: (request: OperationRequest) => Promise<OperationResponse>
+  readonly ask: (ctx: OperationContext, request: OperationRequest) => Promise<OperationResponse>
 }
 
 const NOT_HERE: ReadonlySet<string> = new Set(['not-found', 'definition-not-found', 'content-not-found'])
@@ -78,29 +81,33 @@ async function hereFirst(ctx: OperationContext, request: OperationRequest, { run
   } catch (missing) {
     if (!(missing instanceof OperationError) || !NOT_HERE.has(missing.code)) throw missing
     try {
-      return await ask(request)
+      return await ask(ctx, request)
     } catch (error) {
       throw error instanceof OperationError && error.code === 'not-found' ? missing : error
     }
   }
 }
 
-async function askUpstream(upstream: Upstream, operation: Operation, request: OperationRequest): Promise<OperationResponse> {
+async function askUpstream(
+  { upstream, pace }: { readonly upstream: Upstream; readonly pace: Pace },
+  operation: Operation,
+  request: OperationRequest,
+): Promise<OperationResponse> {
   const { type, id, method, parameters, body, acceptLanguage } = request
   const address = [type, id, operation.name].filter((part) => part !== undefined && part !== '').join('/')
   const pairs = parameters.flatMap(({ name: parameter, value, type: valueType }): Pair[] =>
     valueType === undefined && typeof value === 'string' ? [[parameter, value]] : [],
   )
   const text = method === 'POST' ? JSON.stringify(body ?? { resourceType: 'Parameters' }) : undefined
-  return responseOf(operation, await upstream.operation({ address, pairs, text, acceptLanguage }))
+  return responseOf(operation, await upstream.operation({ address, pairs, text, acceptLanguage }), pace)
 }
 
 /** Nothing of a refusal is shown, and nothing that does not answer the operation. */
-function responseOf({ name, answers }: Operation, answer: Answer): OperationResponse {
+async function responseOf({ name, answers }: Operation, answer: Answer, pace: Pace): Promise<OperationResponse> {
   if (answer.status === 404) throw new OperationError('not-found', 'Not found, here or on the upstream server.')
   if (answer.status >= 400) throw new OperationError('unprocessable', `The upstream FHIR server refuses ${quoted(name)} for this request.`)
   if (answer.status !== 200) throw unavailable('sent no whole answer')
-  const resource = jsonOf(answer)
+  const resource = await jsonOf(answer, pace)
   if (!isResource(resource)) throw unavailable('sent no resource')
   if (answers !== undefined && resource['resourceType'] !== answers) throw unavailable(`sent no ${answers}`)
   return { status: 200, resource }

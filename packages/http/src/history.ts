@@ -5,7 +5,8 @@ import { linkedPage, memberText, readBundlePage, type UpstreamPage, type Expecte
 import type { Reach } from './search.js'
 import { resourceFrom, instantOf, versionIn } from './stored-from.js'
 import type { Pair } from './upstream.js'
-import { isObject, objectAt, stringAt } from 'fhir-ops/internal/json'
+import type { Pace } from 'fhir-ops/internal/context'
+import { isObject, objectAt, parseInPieces, stringAt } from 'fhir-ops/internal/json'
 
 /** A version of a resource. The time of a deletion is only in the history of the resource. */
 export async function versionUpstream(
@@ -17,8 +18,8 @@ export async function versionUpstream(
   if (answer.status === 410) return deletionIn(reach, { types: [type], id }, versionId)
   if (answer.status === 404) return undefined
   if (answer.status !== 200) throw unavailable('refused to give a version')
-  jsonOf(answer)
-  const stored = resourceFrom(answer.text, { type, id, headers: answer.headers })
+  await jsonOf(answer, reach.pace)
+  const stored = await resourceFrom(answer.text, { type, id, headers: answer.headers }, reach.pace)
   if (stored.versionId !== versionId) throw unavailable('sent another version')
   return { type, id, versionId, lastUpdated: stored.lastUpdated, stored }
 }
@@ -52,17 +53,17 @@ export async function historyUpstream(reach: Reach, query: HistoryQuery): Promis
   return { ...page, items }
 }
 
-async function firstPage({ upstream, settings }: Reach, query: HistoryQuery): Promise<UpstreamPage<HistoryItem>> {
+async function firstPage({ upstream, settings, pace }: Reach, query: HistoryQuery): Promise<UpstreamPage<HistoryItem>> {
   const since: readonly Pair[] = query.since === undefined ? [] : [['_since', new Date(query.since).toISOString()]]
   const count: readonly Pair[] = query.limit === undefined ? [] : [['_count', String(query.limit)]]
   const answer = await upstream.history(addressOf(query), [...since, ...count])
   // There never was such a resource.
   if (query.id !== undefined && answer.status === 404) return { items: [] }
-  return readHistoryPage(answer, { base: settings.base, ...(since.length > 0 && { pairs: since }) })
+  return readHistoryPage(answer, { base: settings.base, ...(since.length > 0 && { pairs: since }) }, pace)
 }
 
-async function pageAt({ upstream, settings }: Reach, link: URL, limit: number | undefined): Promise<UpstreamPage<HistoryItem>> {
-  return readHistoryPage(await upstream.page(link, limit), { base: settings.base })
+async function pageAt({ upstream, settings, pace }: Reach, link: URL, limit: number | undefined): Promise<UpstreamPage<HistoryItem>> {
+  return readHistoryPage(await upstream.page(link, limit), { base: settings.base }, pace)
 }
 
 function addressOf({ types: [type = '', ...others], id }: HistoryQuery): string {
@@ -75,28 +76,31 @@ function addressOf({ types: [type = '', ...others], id }: HistoryQuery): string 
  *
  * @throws {OperationError} as `readBundlePage`; `storage-unavailable` for an entry that does not state its version.
  */
-function readHistoryPage(answer: Answer, expected: Omit<ExpectedPage, 'kind'>): UpstreamPage<HistoryItem> {
-  const { entries, next } = readBundlePage(answer, { ...expected, kind: 'history' })
-  return { items: entries.map(itemOf), ...(next !== undefined && { next }) }
+async function readHistoryPage(answer: Answer, expected: Omit<ExpectedPage, 'kind'>, pace: Pace): Promise<UpstreamPage<HistoryItem>> {
+  const { entries, next } = await readBundlePage(answer, { ...expected, kind: 'history' }, pace)
+  const items: HistoryItem[] = []
+  for (const entry of entries) items.push(await itemOf(entry, pace))
+  return { items, ...(next !== undefined && { next }) }
 }
 
-function itemOf(text: string): HistoryItem {
-  const entry: unknown = JSON.parse(text)
+async function itemOf(text: string, pace: Pace): Promise<HistoryItem> {
+  await pace.step()
+  const entry = await pace.run(parseInPieces(text))
   const [request, response] = isObject(entry) ? [objectAt(entry, 'request'), objectAt(entry, 'response')] : []
   const { type, id, version } = addressIn(stringAt(request, 'url') ?? '')
   const method = stringAt(request, 'method')
   const created = method === 'POST' || stringAt(response, 'status')?.startsWith('201') === true
   const named = versionIn(stringAt(response, 'etag')) ?? version
-  if (method !== 'DELETE') return { ...putOf(memberText(text, 'resource'), named), created }
+  if (method !== 'DELETE') return { ...(await putOf(await memberText(text, 'resource', pace), named, pace)), created }
   if (!isResourceType(type) || !isResourceId(id) || named === undefined) throw unavailable('does not say what was deleted')
   return { type, id, versionId: named, lastUpdated: instantOf(stringAt(response, 'lastModified')), created: false }
 }
 
-function putOf(text: string | undefined, named: string | undefined): Omit<HistoryItem, 'created'> {
-  const resource: unknown = JSON.parse(text ?? 'null')
+async function putOf(text: string | undefined, named: string | undefined, pace: Pace): Promise<Omit<HistoryItem, 'created'>> {
+  const resource = await pace.run(parseInPieces(text ?? 'null'))
   const type = isObject(resource) ? stringAt(resource, 'resourceType') : undefined
   if (text === undefined || type === undefined || !isResourceType(type)) throw unavailable('sent a version without its resource')
-  const stored = resourceFrom(text, { type, versionId: named })
+  const stored = await resourceFrom(text, { type, versionId: named }, pace)
   const { id, versionId, lastUpdated } = stored
   return { type, id, versionId, lastUpdated, stored }
 }

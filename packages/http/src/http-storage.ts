@@ -1,12 +1,13 @@
 import { OperationError } from 'fhir-ops/errors'
+import { createPace, createScheduler } from 'fhir-ops/internal/context'
 import { checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 import { checkEntries, checkQuery } from 'fhir-ops/internal/storage'
 import { isResourceId, isResourceType, type Capabilities, type ResourceHistory, type Storage, type ReadResult } from 'fhir-ops/storage'
 import { jsonOf, unavailable } from './answer.js'
-import { createBreaker, createUpstream, type Upstream } from './upstream.js'
+import { createBreaker, createUpstream } from './upstream.js'
 import { historyUpstream, versionUpstream } from './history.js'
-import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
-import { countUpstream, searchUpstream } from './search.js'
+import { HTTP_OPTIONS, settingsOf, type HttpSettings, type HttpStorageOptions } from './options.js'
+import { countUpstream, searchUpstream, type Reach } from './search.js'
 import { resourceFrom } from './stored-from.js'
 import { writeTogether, writeUpstream } from './write.js'
 
@@ -25,41 +26,47 @@ const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
 export function httpStorage(options: HttpStorageOptions): Storage {
   checkOptions('httpStorage', SHAPE, options)
   const settings = settingsOf(options)
-  const upstream = createUpstream(settings)
-  const reach = { upstream, settings }
+  const scheduler = createScheduler()
+  const reachOf = (own: HttpSettings): (() => Reach) => {
+    const upstream = createUpstream(own)
+    return () => ({ upstream, settings: own, pace: createPace({ scheduler, signal: own.signal() }) })
+  }
+  const reach = reachOf(settings)
+  // Of a write that ends half-way, nobody knows whether it was done.
+  const reachToWrite = reachOf({ ...settings, signal: () => undefined })
   const writeIn = settings.transactions ? writeTogether : writeUpstream
   const guarded = createGuard()
   const history: ResourceHistory = {
-    version: async (type, id, versionId) => guarded.run(async () => versionUpstream(reach, { type, id, versionId })),
-    page: async (query) => guarded.run(async () => historyUpstream(reach, query)),
+    version: async (type, id, versionId) => guarded.run(async () => versionUpstream(reach(), { type, id, versionId })),
+    page: async (query) => guarded.run(async () => historyUpstream(reach(), query)),
   }
   return {
     capabilities: { ...CAPABILITIES, atomic: settings.transactions },
     ...(options.history === true && { history }),
-    read: async (type, id) => guarded.run(async () => readResource(upstream, type, id)),
+    read: async (type, id) => guarded.run(async () => readResource(reach(), type, id)),
     async search(query) {
       checkQuery(query)
-      return guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach, query) : { items: [] }))
+      return guarded.run(async () => (isResourceType(query.type) ? searchUpstream(reach(), query) : { items: [] }))
     },
     async count(query) {
       checkQuery(query)
-      return guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach, query) : 0))
+      return guarded.run(async () => (isResourceType(query.type) ? countUpstream(reach(), query) : 0))
     },
     async write(entries) {
       checkEntries(entries)
-      return guarded.run(async () => writeIn(upstream, entries))
+      return guarded.run(async () => writeIn(reachToWrite(), entries))
     },
     close: async () => guarded.close(),
   }
 }
 
-async function readResource(upstream: Upstream, type: string, id: string): Promise<ReadResult> {
+async function readResource({ upstream, pace }: Reach, type: string, id: string): Promise<ReadResult> {
   if (!isResourceType(type) || !isResourceId(id)) return undefined
   const answer = await upstream.read(type, id)
   if (answer.status === 404 || answer.status === 410) return undefined
   if (answer.status !== 200) throw unavailable('refused a read')
-  jsonOf(answer)
-  return resourceFrom(answer.text, { type, id, headers: answer.headers })
+  await jsonOf(answer, pace)
+  return resourceFrom(answer.text, { type, id, headers: answer.headers }, pace)
 }
 
 interface Guard {

@@ -16,6 +16,11 @@ export interface HttpStorageOptions {
    * whose it is, for example by an `AsyncLocalStorage`. Default: the caller's token goes nowhere. Not together with `token`.
    */
   readonly callerToken?: (() => string | undefined) | undefined
+  /**
+   * Gives the signal that is aborted when the caller whose request is being served has gone: reads and searches for that caller end then, with `aborted`;
+   * writes go on. Operations that are delegated have that of their context. Default: calls end by themselves.
+   */
+  readonly callerSignal?: (() => AbortSignal | undefined) | undefined
   /** Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
   /** Time for a call with all its tries, in milliseconds. Default 4,500. */
@@ -44,6 +49,8 @@ export interface HttpStorageOptions {
 export interface HttpSettings {
   readonly base: URL
   readonly token: () => Promise<string | undefined>
+  /** Of the caller whose request is being served. */
+  readonly signal: () => AbortSignal | undefined
   readonly fetch: typeof globalThis.fetch
   readonly timeoutMs: number
   readonly maxAnswerBytes: number
@@ -62,6 +69,7 @@ export const HTTP_OPTIONS: { readonly [K in keyof HttpStorageOptions]-?: MemberK
   baseUrl: needed(TEXT),
   token: TOKEN,
   callerToken: FUNCTION,
+  callerSignal: FUNCTION,
   fetch: FUNCTION,
   timeoutMs: AMOUNT,
   maxAnswerBytes: AMOUNT,
@@ -77,6 +85,7 @@ export function settingsOf(options: HttpStorageOptions): HttpSettings {
   return {
     base: baseOf(options.baseUrl),
     token: tokenOf(options),
+    signal: options.callerSignal ?? (() => undefined),
     forwardsToken: options.callerToken !== undefined,
     kept: keptAnswers(options.keptBytes ?? 0),
     transactions: options.transactions ?? false,

@@ -1,5 +1,6 @@
 import { quoted } from 'fhir-ops/internal/errors'
-import { isObject, objectsAt, stringAt } from 'fhir-ops/internal/json'
+import type { Pace } from 'fhir-ops/internal/context'
+import { isObject, objectsAt, parseInPieces, stringAt } from 'fhir-ops/internal/json'
 import type { Comparison, Condition, EntryTest, SearchPage, SearchQuery, SortKey, StoredResource } from 'fhir-ops/storage'
 import { unavailable, unsupported, type Answer } from './answer.js'
 import { linkedPage, memberText, readBundlePage, readCursor, writeCursor, type ExpectedPage, type UpstreamPage } from './bundle-page.js'
@@ -11,6 +12,8 @@ import type { Pair, Upstream } from './upstream.js'
 export interface Reach {
   readonly upstream: Upstream
   readonly settings: HttpSettings
+  /** Of the work with what it answers, which ends when the caller has gone. */
+  readonly pace: Pace
 }
 
 /** One page of a search. */
@@ -67,12 +70,13 @@ async function unionOf(reach: Reach, { type, ...query }: SearchQuery): Promise<r
   return [...found.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-async function firstPage({ upstream, settings }: Reach, type: string, pairs: readonly Pair[]): Promise<Searchset> {
-  return readSearchset(await upstream.search(type, pairs), { base: settings.base, type, pairs })
+async function firstPage({ upstream, settings, pace }: Reach, type: string, pairs: readonly Pair[]): Promise<Searchset> {
+  return readSearchset(await upstream.search(type, pairs), { base: settings.base, type, pairs }, pace)
 }
 
-async function pageAt({ upstream, settings }: Reach, { type, limit }: Pick<SearchQuery, 'type' | 'limit'>, link: URL): Promise<Searchset> {
-  return readSearchset(await upstream.page(link, limit), { base: settings.base, type })
+async function pageAt(reach: Reach, { type, limit }: Pick<SearchQuery, 'type' | 'limit'>, link: URL): Promise<Searchset> {
+  const { upstream, settings, pace } = reach
+  return readSearchset(await upstream.page(link, limit), { base: settings.base, type }, pace)
 }
 
 function countPair(limit: number | undefined): readonly Pair[] {
@@ -95,14 +99,16 @@ export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
  *
  * @throws {OperationError} as `readBundlePage`; `storage-unavailable` when it holds another type, a resource twice, or an outcome that reports an error.
  */
-function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset): Searchset {
-  const { bundle, entries, next } = readBundlePage(answer, { ...expected, kind: 'searchset' })
+async function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset, pace: Pace): Promise<Searchset> {
+  const { bundle, entries, next } = await readBundlePage(answer, { ...expected, kind: 'searchset' }, pace)
   const total = bundle['total']
-  const modes = entries.map(modeOf)
-  if (entries.some((entry, at) => modes[at] === 'outcome' && hasFailed(entry))) throw unavailable('reports that a search went wrong')
-  const items = entries
-    .filter((_, at) => modes[at] === 'match')
-    .map((entry) => resourceFrom(memberText(entry, 'resource') ?? 'null', { type }))
+  const items: StoredResource[] = []
+  for (const entry of entries) {
+    await pace.step()
+    const mode = await modeOf(entry, pace)
+    if (mode === 'outcome' && (await hasFailed(entry, pace))) throw unavailable('reports that a search went wrong')
+    if (mode === 'match') items.push(await resourceFrom((await memberText(entry, 'resource', pace)) ?? 'null', { type }, pace))
+  }
   if (new Set(items.map(({ id }) => id)).size < items.length) throw unavailable('sent a resource twice')
   return {
     items,
@@ -111,14 +117,14 @@ function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset)
   }
 }
 
-function modeOf(entry: string): string | undefined {
-  const search: unknown = JSON.parse(memberText(entry, 'search') ?? '{}')
+async function modeOf(entry: string, pace: Pace): Promise<string | undefined> {
+  const search = await pace.run(parseInPieces((await memberText(entry, 'search', pace)) ?? '{}'))
   return isObject(search) ? (stringAt(search, 'mode') ?? 'match') : undefined
 }
 
 /** Then there may be matches that are missing. */
-function hasFailed(entry: string): boolean {
-  const outcome: unknown = JSON.parse(memberText(entry, 'resource') ?? 'null')
+async function hasFailed(entry: string, pace: Pace): Promise<boolean> {
+  const outcome = await pace.run(parseInPieces((await memberText(entry, 'resource', pace)) ?? 'null'))
   return isObject(outcome) && objectsAt(outcome, 'issue').some((issue) => ['error', 'fatal'].includes(stringAt(issue, 'severity') ?? ''))
 }
 

@@ -1,6 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
-import { isObject, objectAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import type { Pace } from 'fhir-ops/internal/context'
+import { isObject, objectAt, parseInPieces, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import type { Work } from 'fhir-ops/internal/work'
 import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 import { unavailable } from './answer.js'
 
@@ -20,21 +22,24 @@ export interface Stamp {
  * @param text JSON, known to be well-formed.
  * @throws {OperationError} `storage-unavailable` when it is of another type, has another id than was asked for or a version that is not a FHIR id.
  */
-export function resourceFrom(text: string, { type, id: expectedId, headers, versionId = versionOf(headers) }: Stamp): StoredResource {
-  const resource: unknown = JSON.parse(text)
+export async function resourceFrom(text: string, stated: Stamp, pace: Pace): Promise<StoredResource> {
+  const { type, id: expectedId, headers, versionId = versionOf(headers) } = stated
+  const resource = await pace.run(parseInPieces(text))
   if (!isObject(resource) || stringAt(resource, 'resourceType') !== type) throw unavailable('sent another type of resource')
   const id = stringAt(resource, 'id')
   if (id === undefined || (expectedId !== undefined && id !== expectedId)) throw unavailable('sent another resource')
-  const stamp = stampOf(objectAt(resource, 'meta'), headers, () => versionId ?? contentVersion(text))
+  const meta = objectAt(resource, 'meta')
+  const otherVersion = versionId ?? (meta?.['versionId'] === undefined ? await pace.run(contentVersion(text)) : undefined)
+  const stamp = stampOf(meta, headers, otherVersion)
   return storedResource({ type, id, ...stamp, text: laidOut(type, id, text) })
 }
 
 function stampOf(
   meta: JsonObject | undefined,
   headers: Headers | undefined,
-  otherVersion: () => string,
+  otherVersion: string | undefined,
 ): { readonly versionId: string; readonly lastUpdated: string } {
-  const said = meta?.['versionId'] ?? otherVersion()
+  const said = meta?.['versionId'] ?? otherVersion
   if (typeof said !== 'string' || !isResourceId(said)) throw unavailable('sent an invalid version')
   return {
     versionId: said,
@@ -46,9 +51,20 @@ function stampOf(
  * The version of a text where the upstream keeps none: another text must be another version, since what is made from a definition is kept by its version,
  * and clients ask whether it is still the same.
  */
-function contentVersion(text: string): string {
-  return bytesToHex(sha256(utf8ToBytes(text)))
+function* contentVersion(text: string): Work<string> {
+  const hash = sha256.create()
+  for (let from = 0; from < text.length;) {
+    // Not between the halves of a character.
+    const to = from + HASHED - ((text.charCodeAt(from + HASHED - 1) & 0xfc00) === 0xd800 ? 1 : 0)
+    hash.update(utf8ToBytes(text.slice(from, to)))
+    from = to
+    yield
+  }
+  return bytesToHex(hash.digest())
 }
+
+/** Characters that are hashed in one go. */
+const HASHED = 64 * 1024
 
 /** The version of the `ETag` among headers. */
 export function versionOf(headers: Headers | undefined): string | undefined {

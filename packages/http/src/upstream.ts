@@ -1,6 +1,6 @@
 import { Client } from 'fhir-kit-client'
 import { OperationError } from 'fhir-ops/errors'
-import { callerRefused, readText, timedOut, unavailable, type Answer } from './answer.js'
+import { aborted, callerRefused, readText, timedOut, unavailable, type Answer } from './answer.js'
 import { isBelow, type HttpSettings } from './options.js'
 
 /** A decoded search parameter. */
@@ -127,7 +127,7 @@ const MAX_RETRY_AFTER_SECONDS = 120
  * methods are never repeated, as their effect is unknown.
  *
  * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a connection that fails, a redirection, a server error, an answer that is too
- *   large, and credentials of this service that are refused; `forbidden` for those of the caller.
+ *   large, and credentials of this service that are refused; `forbidden` for those of the caller; `aborted` when the caller has gone.
  */
 async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer> {
   const { kept } = settings
@@ -152,12 +152,32 @@ async function patiently(settings: HttpSettings, ask: Ask): Promise<Answer> {
     const pause = pauseBefore(tries, answer)
     const isLast = ask.method !== 'GET' || tries === MAX_TRIES || performance.now() + pause >= deadline
     if (isLast) throw unavailable('is too busy', retryAfterSeconds(answer))
-    await new Promise((resolve) => setTimeout(resolve, pause))
+    await paused(pause, settings.signal())
   }
 }
 
-async function once({ fetch, maxAnswerBytes }: HttpSettings, ask: Ask, timeoutMs: number): Promise<Answer> {
+/** Waits. @throws {OperationError} `aborted` as soon as the caller has gone. */
+async function paused(ms: number, caller: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, ms)
+  const gone = (): void => resolve()
+  caller?.addEventListener('abort', gone)
+  await promise
+  caller?.removeEventListener('abort', gone)
+  clearTimeout(timer)
+  if (hasGone(caller)) throw aborted()
+}
+
+function hasGone(caller: AbortSignal | undefined): boolean {
+  return caller?.aborted === true
+}
+
+async function once({ fetch, maxAnswerBytes, signal }: HttpSettings, ask: Ask, timeoutMs: number): Promise<Answer> {
+  const caller = signal()
+  if (hasGone(caller)) throw aborted()
   const stop = new AbortController()
+  const gone = (): void => stop.abort()
+  caller?.addEventListener('abort', gone)
   const timer = setTimeout(() => stop.abort(), Math.max(0, timeoutMs))
   try {
     const response = await fetch(ask.url, {
@@ -170,9 +190,11 @@ async function once({ fetch, maxAnswerBytes }: HttpSettings, ask: Ask, timeoutMs
     return { status: response.status, headers: response.headers, text: await readText(response, maxAnswerBytes) }
   } catch (error) {
     if (error instanceof OperationError) throw error
+    if (hasGone(caller)) throw aborted()
     throw stop.signal.aborted ? timedOut() : unavailable('cannot be reached')
   } finally {
     clearTimeout(timer)
+    caller?.removeEventListener('abort', gone)
     // Ends the connection of an answer that was not read to its end.
     stop.abort()
   }
@@ -229,6 +251,8 @@ export function createBreaker(now: () => number): Breaker {
         failures = 0
         return result
       } catch (error) {
+        // It says nothing of the upstream that the caller has gone.
+        if (error instanceof OperationError && error.code === 'aborted') throw error
         // A refusal is an answer all the same.
         failures = isFailure(error) ? failures + 1 : 0
         nextProbe = now() + PROBE_EVERY_MS

@@ -1,5 +1,6 @@
 import { OperationError } from 'fhir-ops/errors'
 import { quoted } from 'fhir-ops/internal/errors'
+import type { Pace } from 'fhir-ops/internal/context'
 import { objectAt, stringAt, type JsonObject, objectsAt } from 'fhir-ops/internal/json'
 import {
   checkAddress,
@@ -12,13 +13,13 @@ import {
 } from 'fhir-ops/storage'
 import { jsonOf, unavailable, type Answer } from './answer.js'
 import { instantOf, versionOf, writtenVersion } from './stored-from.js'
-import type { Upstream } from './upstream.js'
+import type { Reach } from './search.js'
 
 /** Sends entries one after the other; the upstream makes its own index, so theirs is not needed. */
-export async function writeUpstream(upstream: Upstream, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
+export async function writeUpstream(reach: Reach, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
   for (const entry of entries) checkEntry(entry)
   const results: WriteResult[] = []
-  for (const entry of entries) results.push(await (entry.op === 'put' ? put(upstream, entry) : remove(upstream, entry)))
+  for (const entry of entries) results.push(await (entry.op === 'put' ? put(reach, entry) : remove(reach, entry)))
   return results
 }
 
@@ -30,19 +31,19 @@ export function checkEntry(entry: WriteEntry): void {
   if (typeof entry.ifVersion === 'string' && !isResourceId(entry.ifVersion)) throw conflict(entry)
 }
 
-async function put(upstream: Upstream, entry: PutEntry): Promise<WriteResult> {
+async function put({ upstream, pace }: Reach, entry: PutEntry): Promise<WriteResult> {
   const { type, id, text, ifVersion } = entry
   const answer = await upstream.update(`${type}/${id}`, text, ifVersion)
   if (isGone(answer) && typeof ifVersion === 'string') throw conflict(entry)
   if (answer.status !== 200 && answer.status !== 201) throw refusal(answer, quoted(`${type}/${id}`))
-  const meta = objectAt(writtenOf(entry, answer), 'meta')
+  const meta = objectAt(await writtenOf(entry, answer, pace), 'meta')
   const versionId = writtenVersion(answer.headers.get('etag') ?? undefined, meta)
   if (versionId === undefined) throw unavailable('does not report the version that it wrote')
   const lastUpdated = instantOf(stringAt(meta, 'lastUpdated') ?? answer.headers.get('last-modified') ?? undefined)
   return { type, id, versionId, lastUpdated, created: answer.status === 201 }
 }
 
-async function remove(upstream: Upstream, entry: DeleteEntry): Promise<WriteResult> {
+async function remove({ upstream }: Reach, entry: DeleteEntry): Promise<WriteResult> {
   const { type, id, ifVersion } = entry
   const answer = await upstream.remove(`${type}/${id}`, ifVersion)
   if (isGone(answer) && ifVersion !== undefined) throw conflict(entry)
@@ -53,9 +54,9 @@ async function remove(upstream: Upstream, entry: DeleteEntry): Promise<WriteResu
 }
 
 /** The resource as it was written, where the answer has it: it may have an outcome instead, or nothing. */
-function writtenOf({ type, id }: PutEntry, answer: Answer): JsonObject | undefined {
+async function writtenOf({ type, id }: PutEntry, answer: Answer, pace: Pace): Promise<JsonObject | undefined> {
   if (answer.text === '') return undefined
-  const written = jsonOf(answer)
+  const written = await jsonOf(answer, pace)
   const writtenType = stringAt(written, 'resourceType')
   if (writtenType === 'OperationOutcome' && type !== writtenType) return undefined
   if (writtenType !== type || stringAt(written, 'id') !== id) throw unavailable('wrote another resource')
@@ -81,7 +82,7 @@ function conflict({ type, id }: WriteEntry): OperationError {
 }
 
 /** Sends the entries as one transaction, which the upstream does as a whole or not at all. */
-export async function writeTogether(upstream: Upstream, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
+export async function writeTogether({ upstream, pace }: Reach, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
   for (const entry of entries) checkEntry(entry)
   const addresses = entries.map(({ type, id }) => `${type}/${id}`)
   if (new Set(addresses).size < addresses.length) {
@@ -90,7 +91,7 @@ export async function writeTogether(upstream: Upstream, entries: readonly WriteE
   if (entries.length === 0) return []
   const answer = await upstream.transaction(`{"resourceType":"Bundle","type":"transaction","entry":[${entries.map(entryText).join(',')}]}`)
   if (answer.status !== 200) throw refusal(answer, 'a resource of the transaction')
-  const parts = objectsAt(jsonOf(answer), 'entry')
+  const parts = objectsAt(await jsonOf(answer, pace), 'entry')
   if (parts.length !== entries.length) throw unavailable('sent another number of answers than it was asked for')
   return entries.map((entry, at) => resultOf(entry, parts[at]))
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serve, type RunningServer, type ServeOptions } from './serve.js'
@@ -52,6 +55,23 @@ test.each([
   [false, 503],
 ])('serve --storage http:URL asks with the token of the caller when told so: %s, %d', async (forwardToken, status) => {
   expect(await statusWith({ storage: base, forwardToken }, '/fhir/R4/Patient/ada')).toBe(status)
+})
+
+test('serve --storage http:URL asks no longer for a caller who has gone', async () => {
+  const asked = Promise.withResolvers<IncomingMessage>()
+  const silent = createServer(asked.resolve).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const server = await serve({ ...OPTIONS, storage: `http://127.0.0.1:${(silent.address() as AddressInfo).port}/fhir` }, QUIET)
+  const caller = new AbortController()
+  const headers = { authorization: 'Bearer shared' }
+  const answer = fetch(`${server.url}/fhir/R4/Patient/a`, { headers, signal: caller.signal }).catch(() => 'gone')
+  const ended = once((await asked.promise).socket, 'close')
+  caller.abort()
+  expect(await answer).toBe('gone')
+  // The time limit of the call itself is 4.5 seconds.
+  expect(await Promise.race([ended.then(() => 'ended'), new Promise((resolve) => setTimeout(resolve, 3_000))])).toBe('ended')
+  await server.close()
+  silent.close()
 })
 
 test('serve --base-url makes links from the address that clients know', async () => {

@@ -40,22 +40,27 @@ export function operationsOf(
   }
 }
 
-/** The tokens of the callers whose requests a server is serving. */
-export interface CallerTokens {
+/** The callers whose requests a server is serving, for the server upstream that is asked for them. */
+export interface Callers {
   /** The listener, which serves each request in the name of its caller. */
   readonly within: (listener: NodeListener) => NodeListener
   /** The token of the request that is being served. */
-  readonly current: () => string | undefined
+  readonly token: () => string | undefined
+  /** Aborted when nobody waits for the answer to that request any more. */
+  readonly signal: () => AbortSignal | undefined
 }
 
-/** Makes the place for the tokens of one server's callers. */
-export function callerTokens(): CallerTokens {
-  const tokens = new AsyncLocalStorage<string | undefined>()
+/** Makes the place for the callers of one server. */
+export function currentCallers(): Callers {
+  const callers = new AsyncLocalStorage<{ readonly token: string | undefined; readonly signal: AbortSignal }>()
   return {
     within: (listener) => (request: IncomingMessage, response: ServerResponse) => {
       const token = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1]
-      tokens.run(token, () => listener(request, response))
+      const gone = new AbortController()
+      response.once('close', () => gone.abort())
+      callers.run({ token, signal: gone.signal }, () => listener(request, response))
     },
-    current: () => tokens.getStore(),
+    token: () => callers.getStore()?.token,
+    signal: () => callers.getStore()?.signal,
   }
 }

@@ -9,7 +9,7 @@ import { measureOperations } from 'fhir-ops/evaluate'
 import type { Operation } from 'fhir-ops/operation'
 import { createBots } from 'fhir-ops/execute'
 import { openAuditStore, createSessions, type AuditStore, type Sessions } from 'fhir-ops/sessions'
-import { callerTokens, operationsOf, type DelegationOptions } from './delegation.js'
+import { currentCallers, operationsOf, type DelegationOptions } from './delegation.js'
 import { devTokenVerifier } from './demo-user.js'
 import { openEngine, type Engine, type EngineOptions } from '../engine.js'
 import { identityOf, type IdentityOptions } from './identity.js'
@@ -73,12 +73,16 @@ export async function openService(options: ServiceOptions, url: string, io: Io):
   }
 }
 
+/** A storage that is another server. */
+const UPSTREAM = /^https?:/
+
 async function serviceOf(options: ServiceOptions, url: string, io: Io, parts: Parts): Promise<Service> {
   const { baseUrl = url, forwardToken = false } = options
-  const callers = forwardToken ? callerTokens() : undefined
-  const operations = operationsOf(options, callers?.current)
+  const callers = forwardToken || UPSTREAM.test(options.storage) ? currentCallers() : undefined
+  const callerToken = forwardToken ? callers?.token : undefined
+  const operations = operationsOf(options, callerToken)
   const identity = await identityOf(options, io)
-  const engine = parts.add(await openEngine({ ...engineOptions(options, baseUrl), callerToken: callers?.current }, io))
+  const engine = parts.add(await openEngine({ ...engineOptions(options, baseUrl), callerToken, callerSignal: callers?.signal }, io))
   const translator = parts.add(openWorkerTranslator({ model: engine.ctx.types }))
   const runtime = parts.add(openBotSandbox())
   const { botSchemas } = await import('@fhir-ops/bot-sandbox/schemas')
