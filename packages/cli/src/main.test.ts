@@ -74,7 +74,7 @@ describe.skipIf(!existsSync(MAIN))('the built command', () => {
     () => {
       test('in the process that was started, which ends as it is told', async () => {
         const { environment, status } = await served({})
-        const settings = ['MALLOC_ARENA_MAX=2', 'MALLOC_MMAP_THRESHOLD_=1048576', 'MALLOC_TRIM_THRESHOLD_=2097152']
+        const settings = ['MALLOC_ARENA_MAX=1', 'MALLOC_MMAP_THRESHOLD_=1048576', 'MALLOC_TRIM_THRESHOLD_=2097152']
         expect(environment).toEqual(expect.arrayContaining(settings))
         expect(status).toBe(0)
       })
