@@ -309,6 +309,34 @@ describe('$validate', () => {
     expect([await severities('markdown'), await severities('markup')]).toEqual([['information'], ['error']])
   })
 
+  test.each<readonly [what: string, members: JsonObject, kinds: readonly string[]]>([
+    ['with white space around it', { name: [{ text: ' a <b>b</b> ' }] }, ['primitive-space', 'string-markup']],
+    ['of a name of its own', { name: [{ text: '<a_b>x</a_b>' }] }, ['string-markup']],
+    ['in a uri', { implicitRules: 'http://a.test/<b>x</b>' }, ['string-markup']],
+  ])('sees markup %s', async (_, members, kinds) => {
+    const resource = { resourceType: 'Patient', ...members }
+    const { findings } = await validate(ctx, { resource, refuse: ['markup'] })
+    expect(findings.map(({ kind }) => kind)).toEqual(kinds)
+    expect(findings.at(-1)?.severity).toBe('error')
+  })
+
+  test.each(['{score}', '10*3{cells}/uL'])('reports annotations of units as best practices are asked for: %s', async (code) => {
+    const valueQuantity = { value: 1, system: 'http://unitsofmeasure.org', code }
+    const resource = { resourceType: 'Observation', status: 'final', code: { text: 'x' }, valueQuantity }
+    const severity = async (bestPractice: NonNullable<ValidationPolicy['bestPractice']>): Promise<string | undefined> =>
+      (await validate(ctx, { resource, bestPractice })).findings.find(({ kind }) => kind === 'unit-annotation')?.severity
+    expect([await severity('off'), await severity('information'), await severity('error')]).toEqual([undefined, 'information', 'error'])
+  })
+
+  test.each([
+    ['http://www.acme.org/x', 1],
+    ['http://acme.com/x', 1],
+    ['http://a.test/acme.com', 0],
+  ])('refuses examples by their host: %s', async (implicitRules, count) => {
+    const { findings } = await validate(ctx, { resource: { resourceType: 'Patient', implicitRules }, refuse: ['examples'] })
+    expect(findings.filter(({ kind }) => kind === 'uri-example')).toHaveLength(count)
+  })
+
   test('takes the url of a definition for its name, where examples are refused', async () => {
     const include = [{ system: 'http://example.org/cs' }]
     const resource = { resourceType: 'ValueSet', status: 'active', url: 'http://example.org/ValueSet/a', compose: { include } }

@@ -1,6 +1,8 @@
 import { createContext, forRequest, type OperationContext } from 'fhir-ops/context'
 import type { Storage } from 'fhir-ops/storage'
-import type { JsonObject } from 'fhir-ops/internal/json'
+import { isObject, objectsAt, stringAt, type JsonObject } from 'fhir-ops/internal/json'
+import { validateOperation } from 'fhir-ops/internal/operations'
+import { parametersFromQuery } from 'fhir-ops/internal/parameters'
 import { memoryStorage } from 'fhir-ops/memory'
 import { validate, type Finding } from 'fhir-ops/validate'
 import { r4, r4Definitions, r4TypeModel } from '@fhir-ops/r4'
@@ -44,6 +46,25 @@ export function ourIssuesWith(definitions: readonly JsonObject[]): (asked: Case)
 export async function ourFindings({ text, profiles, definitions }: Omit<Probe, 'name' | 'isValid'>): Promise<readonly Finding[]> {
   const input = { resource: text, ...(profiles.length > 0 && { profiles }) }
   return (await validate(forRequest(ctx, { resources: definitions }), input)).findings
+}
+
+/** Whether we find no error in a probe; with its options as HL7's validator has them, which go into a header. */
+export async function isValidHere({ options, ...probe }: Omit<Probe, 'name' | 'isValid'>): Promise<boolean> {
+  const issues = options === undefined ? await ourFindings(probe) : await issuesWith(options, probe)
+  return !issues.some(({ severity }) => severity === 'error' || severity === 'fatal')
+}
+
+async function issuesWith(
+  options: JsonObject,
+  { text, profiles, definitions }: Omit<Probe, 'name' | 'isValid'>,
+): Promise<readonly JsonObject[]> {
+  const asked = [...(validateOperation.header?.parameters(JSON.stringify(options)) ?? [])]
+  const parameters = [...asked, ...parametersFromQuery(profiles.map((profile) => ['profile', profile] as const))]
+  const resource: unknown = JSON.parse(text)
+  const type = (isObject(resource) ? stringAt(resource, 'resourceType') : undefined) ?? ''
+  const request = { type, method: 'POST', parameters, bodyText: text, strict: false } as const
+  const { resource: outcome } = await validateOperation.run(forRequest(ctx, { resources: definitions }), request)
+  return objectsAt(outcome, 'issue')
 }
 
 /** Where the oracle names the holder of what has the fault. */

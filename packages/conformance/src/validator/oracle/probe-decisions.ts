@@ -39,7 +39,7 @@ export const DECIDED: readonly ProbeDecision[] = [
   },
   {
     probes:
-      /((cs\/all\/notVs|q\/vsCs|gd\/profBad|ad\/libBad|pd\/defBad|can\/vs\/sd|derSd|docSp|(ig|inst|sp|op|base|lib)Sd|profVs|tgtVs|bindCs|baseVs)$|rule\/canonicals: )/,
+      /((cs\/all\/notVs|q\/vsCs|gd\/profBad|ad\/libBad|pd\/defBad|can\/vs\/sd|derSd|docSp|(ig|inst|sp|op|base|lib)Sd|profVs|tgtVs|bindCs|baseVs)$|rule\/canonicals: |snap5: target\/vs\/sd$|g2: globalVs$)/,
     why: `[A canonical](${R4}/references.html#canonical) leads to a resource of the type that the element names.`,
   },
   {
@@ -47,7 +47,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[oid](${R4}/datatypes.html#oid): two arcs are enough; theirs wants four.`,
   },
   {
-    probes: /(ig\/(otherPkg|pipeDiff|verBad)$|rule\/guides: )/,
+    probes: /(ig\/(otherPkg|pipeDiff|verBad)$|rule\/guides: |guides g2: dep\/(pipeOther|verCaret)$)/,
     why: `[dependsOn](${R4}/implementationguide-definitions.html#ImplementationGuide.dependsOn) names one guide, by its package and its version.`,
   },
   {
@@ -140,15 +140,16 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[Resource.id](${R4}/resource.html#id) has no extensions.`,
   },
   {
-    probes: /mr\/subjCount$/,
+    probes: /(mr\/subjCount|measures r2: pop\/subject-list\/subj2)$/,
     why: `[subjectResults](${R4}/measurereport-definitions.html#MeasureReport.group.population.subjectResults) lists the subjects that are counted.`,
   },
   {
-    probes: /(mr\/scN?\/cohort$|rule\/scores: )/,
+    probes: /(mr\/scN?\/cohort$|rule\/scores: |measures r2: score\/cohort\/)/,
     why: `[measureScore](${R4}/measurereport-definitions.html#MeasureReport.group.measureScore): a cohort has none.`,
   },
   {
-    probes: /(ref\/relWrong|tgt\/relGrp|ad\/subj|refs\/grp|tgtRel\/(two|unk|mix)|refForm\/(subject|profiled)\/Practitioner\/1)$/,
+    probes:
+      /(ref\/relWrong|options: refs\/relWrong\/assumeValidRestReferences=false|tgt\/relGrp|ad\/subj|refs\/grp|tgtRel\/(two|unk|mix)|refForm\/(subject|profiled)\/Practitioner\/1)$/,
     why: `[A literal reference](${R4}/references.html#literal) names the type of its target, which must be allowed. Theirs looks at it only with \`assumeValidRestReferences\`.`,
   },
   {
@@ -187,7 +188,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     why: `[compose](${R4}/valueset-definitions.html#ValueSet.compose) defines the codes; a stored expansion may have a part of them.`,
   },
   {
-    probes: /((snap\/sliceFix|slice\/child(Min|Fix|Pat|Ms))$|rule\/derived profiles: )/,
+    probes: /((snap\/sliceFix|slice\/child(Min|Fix|Pat|Ms))$|rule\/derived profiles: |snap5: derived\/\w+\/childFix\/sd$)/,
     why: `[Slices](${R4}/profiling.html#slicing) of the base keep what it says of them, in profiles on it, too.`,
   },
   {
@@ -200,7 +201,7 @@ export const DECIDED: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /short\/twoZero$/,
+    probes: /(short\/twoZero|snap5: choice\/shortTwo\/sd)$/,
     why: `[max](${R4}/elementdefinition-definitions.html#ElementDefinition.max): what may not occur is no other type of the choice.`,
   },
   {
@@ -235,7 +236,8 @@ export const DECIDED: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /((choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep)|choice\/shortIn)$|rule\/choices: )/,
+    probes:
+      /((choiceSl\/qOk|nested\/both|comp\/ok|cref\/(ok|deep)|choice\/shortIn)$|rule\/choices: |snap5: choice\/(shortSub|(into|constrainedShort)\/inst$))/,
     why: 'Theirs makes no snapshot, or a wrong one, of a profile that adds a slice to a choice or inside a slice of its base, or goes into a content reference.',
     isLimit: true,
   },

@@ -12,6 +12,8 @@ export interface Probe {
   readonly text: string
   readonly profiles: readonly string[]
   readonly definitions: readonly JsonObject[]
+  /** Options of the oracle, by its names. */
+  readonly options?: JsonObject
   readonly isValid: boolean
 }
 

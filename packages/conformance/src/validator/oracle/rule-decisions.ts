@@ -10,7 +10,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[eld-11](${R4}/elementdefinition.html#invs) and its like hold for elements whose type is stated by the base, too.`,
   },
   {
-    probes: /(\/slicingBadD$|slice\/(badPath|unparse)$|rule\/discriminators: )/,
+    probes: /(\/slicingBadD$|slice\/(badPath|unparse)$|rule\/discriminators: |snap5: disc\/\w+\/(foo|\$other)\/sd$)/,
     why: `[discriminator.path](${R4}/elementdefinition-definitions.html#ElementDefinition.slicing.discriminator.path) leads to an element of what is sliced.`,
   },
   {
@@ -44,7 +44,8 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     isLimit: true,
   },
   {
-    probes: /(me\/(cql|stratCql|suppCql|lib\/verNo)$|me\/lib\/(elmXml|elmJson|both)\/|rule\/criteria: )/,
+    probes:
+      /(me\/(cql|stratCql|suppCql|lib\/verNo)$|me\/lib\/(elmXml|elmJson|both)\/|rule\/criteria: |measures m2: (noLib|libUnk|quotedQ?)$)/,
     why: `[library](${R4}/measure-definitions.html#Measure.library): a measure need not have one, as an example of R4 shows; an unknown one is not reported. ELM may be JSON, and names may be quoted.`,
   },
   {
@@ -108,7 +109,7 @@ export const DECIDED_OF_RULES: readonly ProbeDecision[] = [
     why: `[contentReference](${R4}/elementdefinition-definitions.html#ElementDefinition.contentReference) leads to an element of the definition that it names, with what that says.`,
   },
   {
-    probes: /rule\/unusable profiles: /,
+    probes: /(rule\/unusable profiles: |snap5: (emptyDiff|noDiff|path\/(dotEnd|long64|digit|underscore|unknown|deep\w+|refDeep))\/inst$)/,
     why: `[differential](${R4}/structuredefinition-definitions.html#StructureDefinition.differential): a profile on elements that there are not cannot be applied, which is no reason to call a resource valid.`,
   },
   {

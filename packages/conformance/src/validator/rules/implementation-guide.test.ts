@@ -48,6 +48,7 @@ add(
   ig(D({ uri: 'http://b.org/ImplementationGuide/dep|2.0.0' })),
   [dep()],
 )
+add('ig of a version with build metadata', [], ig(D({ version: '1.0.0+2024' })), [dep({ version: '1.0.0+2024' })])
 add('ig bar3', [], ig(D({ uri: 'http://b.org/ImplementationGuide/dep|1.0.0' })), [dep()])
 add(
   'ig direct: IG_DEPENDENCY_DIRECT',

@@ -150,6 +150,15 @@ test.each<readonly [discriminator: JsonObject, element: JsonObject | undefined, 
   [{ type: 'exists', path: 'period' }, { path: 'Patient.name.period', min: 1 }, ['information slice-unmatched Patient.name[0]']],
   [{ type: 'exists', path: 'period' }, { path: 'Patient.name.period', max: '0' }, []],
   [{ type: 'value', path: 'nonsense' }, undefined, ['error slicing-unsound Patient.name[0]']],
+  [{ type: 'value', path: 'period.start' }, undefined, ['error slicing-unsound Patient.name[0]']],
+  [{ type: 'exists', path: 'period.start' }, undefined, ['error slicing-unsound Patient.name[0]']],
+  [{ type: 'value', path: 'period.start' }, { path: 'Patient.name.period.end', min: 1 }, ['error slicing-unsound Patient.name[0]']],
+  [
+    { type: 'value', path: 'period.start' },
+    { path: 'Patient.name.period', patternPeriod: { start: '2020' } },
+    ['information slice-unmatched Patient.name[0]'],
+  ],
+  [{ type: 'value', path: 'resolve()' }, undefined, ['error slicing-unsound Patient.name[0]']],
   [
     { type: 'value', path: 'period.start' },
     { path: 'Patient.name.period.start', fixedDateTime: '2020' },
@@ -163,6 +172,29 @@ test.each<readonly [discriminator: JsonObject, element: JsonObject | undefined, 
   ])
   const patient = { resourceType: 'Patient', meta: { profile: ['http://slices.test/unsound'] }, name: [{ use: 'official', text: 'x' }] }
   expect(await findingsOf(patient, [profile], /^slic/)).toEqual(said)
+})
+
+test.each<readonly [what: string, members: JsonObject]>([
+  ['with a path of another type', { differential: { element: [{ path: 'Observation.code', min: 1 }] } }],
+  ['with a path that begins with no type', { differential: { element: [{ path: 'patient.name', min: 1 }] } }],
+  ['with an element without path', { differential: { element: [{ id: 'Patient.name', min: 1 }] } }],
+  ['with a choice that is not marked as one', { differential: { element: [{ path: 'Patient.deceased', short: 'x' }] } }],
+  ['on another type than that of its base', { baseDefinition: 'http://hl7.org/fhir/StructureDefinition/Observation' }],
+  ['that names no base', { baseDefinition: undefined }],
+])('a profile %s cannot be used', async (_, members) => {
+  const definition = { ...profile('odd', 'Patient', [{ path: 'Patient.birthDate', short: 'x' }]), ...members }
+  const resource = { resourceType: 'Patient', meta: { profile: [`${LOCAL}odd`] }, name: [{ text: 'x' }] }
+  expect(await findingsOf(resource, [definition], /^(definition-|too-few)/)).toEqual(['error definition-snapshot Patient'])
+})
+
+test('a profile on a resource may be derived from that of all resources with narratives', async () => {
+  const definition = { ...profile('general', 'Patient', [{ path: 'Patient.name', min: 1 }]), baseDefinition: `${LOCAL}any` }
+  const any = { ...profile('any', 'DomainResource', [{ path: 'DomainResource.text', min: 1 }]) }
+  const resource = { resourceType: 'Patient', meta: { profile: [`${LOCAL}general`] } }
+  expect(await findingsOf(resource, [definition, any], /^(definition-|too-few)/)).toEqual([
+    'error too-few Patient',
+    'error too-few Patient',
+  ])
 })
 
 test('a slice that says nothing of types has all that the element has', async () => {

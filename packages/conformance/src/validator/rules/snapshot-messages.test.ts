@@ -34,6 +34,29 @@ const RANGE = 'Observation.referenceRange'
 const below = profile('own', [element(`${RANGE}.text`, { min: 1 })], onFirst)
 const ranges = (more: JsonObject): JsonObject => first(element(RANGE, { min: 0, max: '*', ...more }))
 
+add('of a type of a choice by its name', [], profile('named', [element('Observation.valueQuantity', { sliceName: 'valueQuantity' })]))
+add(
+  'of a type of a choice by another name: Error_at_path__Slice_name_must_be__but_is_',
+  FAILS,
+  profile('misnamed', [element('Observation.valueQuantity', { sliceName: 'other' })]),
+)
+
+add(
+  'of a type of a choice that it leaves',
+  [],
+  profile('left', [element('Observation.value[x]', { type: [{ code: 'Quantity' }] }), element('Observation.valueQuantity', { min: 1 })]),
+)
+add(
+  'of a type of a choice that it does not leave',
+  FAILS,
+  profile('not-left', [element('Observation.value[x]', { type: [{ code: 'string' }] }), element('Observation.valueQuantity', { min: 1 })]),
+)
+add(
+  'of an element after what is inside of it',
+  FAILS,
+  profile('late', [element('Observation.code.text', { min: 1 }), element('Observation.code', { min: 1 })]),
+)
+
 add('below an element of a known type', [], below, [ranges({ type: [{ code: 'Annotation' }] })])
 add(
   'below a reference that leads nowhere: Unable_to_resolve_name_reference__at_path_, UNABLE_TO_RESOLVE_CONTENT_REFERENCE_IN_THIS_CONTEXT, Unable_to_resolve_reference_to_',

@@ -300,6 +300,15 @@ add(
   ]),
 )
 add(
+  'slice twice by other ids: DUPLICATE_ID',
+  ['error|business-rule definition-slicing StructureDefinition', 'error|value definition-slicing StructureDefinition.snapshot.element[13]'],
+  sd('Patient', [
+    e('Patient.name', SL),
+    e('Patient.name', { sliceName: 'a' }, 'Patient.name:a'),
+    e('Patient.name', { sliceName: 'a' }, 'Patient.name:b'),
+  ]),
+)
+add(
   'slice min',
   ['information|value definition-slicing StructureDefinition.snapshot.element[11]'],
   sd('Patient', [

@@ -1,6 +1,6 @@
 import { formatCanonical } from '../../content/index.js'
 import { OperationError, quoted } from '../../errors/index.js'
-import type { ElementSlot, TypeModel } from '../../fhirpath/index.js'
+import { isSubtype, type ElementSlot, type TypeModel } from '../../fhirpath/index.js'
 import { extensionAt, objectAt, objectsAt, stringAt, type JsonObject } from '../../json/index.js'
 import {
   TYPE_URL,
@@ -45,19 +45,33 @@ export function* compileProfile(definition: JsonObject, model: TypeModel, rules:
     demandsOf: (rule) => rules.filter(({ appliesTo }) => appliesTo(rule, model)).map(({ name }) => name),
   }
   const extension = type === 'Extension' && !isBase ? extensionRule(definition, elements) : undefined
-  const stray = isBase || snapshot.length > 0 ? undefined : yield* unknownPath(model, elements)
+  const obstacle =
+    isBase || snapshot.length > 0 ? undefined : (baseObstacle(model, type, parent) ?? (yield* strayElement(model, type, elements)))
   return {
     canonical,
     url,
     type,
     isBase,
     base,
-    ...(stray !== undefined && { stray }),
+    ...(obstacle !== undefined && { obstacle }),
     ...(elements.length === 0 && { isEmpty: true }),
     imposes: imposedBy(definition),
     ...(yield* treeOf(elements.length > 0 ? elements : [{ id: type, path: type }], source)),
     extension,
   }
+}
+
+/** Why a differential cannot be applied to the type that it is derived from. */
+function baseObstacle(model: TypeModel, type: string, base: string | undefined): string | undefined {
+  if (base === undefined) return 'it does not say what it is derived from'
+  const [own, other] = [model.type(type), base.startsWith(TYPE_URL) ? base.slice(TYPE_URL.length) : '']
+  if (own === undefined || model.type(other) === undefined || isSubtype(model, own, other)) return undefined
+  return `it is a profile on ${type}, but derived from ${other}`
+}
+
+function* strayElement(model: TypeModel, type: string, elements: readonly JsonObject[]): Work<string | undefined> {
+  const path = yield* unknownPath(model, type, elements)
+  return path === undefined ? undefined : `there is no element ${quoted(path)}`
 }
 
 /**

@@ -40,16 +40,27 @@ function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
 }
 
 /**
- * The first path of a differential that the types of the release do not have. What is inside a resource of any type is not judged, nor what is of a type
- * that the release does not know.
+ * The first path of a differential on a type that the types of the release do not have. What is inside a resource of any type is not judged, nor what is
+ * of a type that the release does not know.
  */
-export function* unknownPath(model: TypeModel, elements: readonly JsonObject[]): Work<string | undefined> {
+export function* unknownPath(model: TypeModel, type: string, elements: readonly JsonObject[]): Work<string | undefined> {
+  const isKnown = model.type(type) !== undefined
   for (const element of elements) {
     yield
-    const path = stringAt(element, 'path')
-    if (path !== undefined && !mayExist(model, path)) return path
+    const path = stringAt(element, 'path') ?? ''
+    if (isKnown && !`${path}.`.startsWith(`${type}.`)) return path
+    if (!mayExist(model, path) || isBareChoice(model, path)) return path
   }
   return undefined
+}
+
+/** True for a choice without `[x]` that names none of its types. */
+function isBareChoice(model: TypeModel, path: string): boolean {
+  const end = path.lastIndexOf('.')
+  const name = path.slice(end + 1)
+  if (end < 0 || name.endsWith('[x]')) return false
+  const types = elementAtPath(model, path.slice(0, end))?.types ?? []
+  return types.some(({ elements, members }) => !members.has(name) && elements.get(name)?.[0]?.isChoice === true)
 }
 
 function mayExist(model: TypeModel, path: string): boolean {

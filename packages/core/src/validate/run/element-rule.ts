@@ -144,8 +144,8 @@ export interface Profile {
   readonly elements: ReadonlyMap<string, ElementRule>
   /** Canonical of the profile whose rules hold too; absent with a snapshot. */
   readonly base: string | undefined
-  /** A path of its differential that its type does not have, so that it cannot be applied. */
-  readonly stray?: string
+  /** Why its differential cannot be applied to its type, as the end of a sentence. */
+  readonly obstacle?: string
   /** True for a definition with neither snapshot nor differential, which cannot be applied. */
   readonly isEmpty?: true
   /** Canonicals of the profiles that it imposes on all that conforms to it. */

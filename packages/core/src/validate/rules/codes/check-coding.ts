@@ -212,6 +212,7 @@ export const unitRule: NodeRule = {
 function isUsualUnit(run: Run, quantity: JsonObject): boolean {
   const [code, system] = [stringAt(quantity, 'code'), stringAt(quantity, 'system')]
   if (code === undefined || system === undefined) return true
+  if (run.policy.bestPractice !== 'off' && system === UCUM && code.includes('{')) return false
   const family = run.definitions.codeSystem(system)
   if (family === PENDING) return false
   if (family.unknown) return EXTERNAL.has(family.url)
@@ -229,6 +230,8 @@ function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): voi
   const [code, system] = isObject(node.value) ? [stringAt(node.value, 'code'), stringAt(node.value, 'system')] : []
   if (code === undefined || system === undefined) return
   checkAbsolute(run, node, { system, rules })
+  const { bestPractice } = run.policy
+  if (bestPractice !== 'off' && system === UCUM && code.includes('{')) reportAnnotation(run, node, code)
   const family = run.definitions.codeSystem(system)
   if (family === PENDING) return
   if (family.unknown) return reportUnknownSystem(run, node, { url: family.url, rules })
@@ -241,8 +244,12 @@ function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): voi
     return
   }
   noteStatus(run, node, { concept, provider })
-  if (system === UCUM && ANNOTATED_UNIT.test(code)) {
-    const text = `The unit ${quoted(code)} has an annotation, which is ignored when units are compared; put it into the text of the unit.`
-    run.findings.report(UNIT_ANNOTATION, node, { text })
-  }
+  if (bestPractice === 'off' && system === UCUM && ANNOTATED_UNIT.test(code)) reportAnnotation(run, node, code)
+}
+
+/** One that counts something, and has no other unit than its annotation, is reported only where best practices are asked for. */
+function reportAnnotation(run: Run, node: FhirNode, code: string): void {
+  const { bestPractice } = run.policy
+  const text = `The unit ${quoted(code)} has an annotation, which is ignored when units are compared; put it into the text of the unit.`
+  run.findings.report(UNIT_ANNOTATION, node, { text, ...(bestPractice !== 'off' && { severity: bestPractice }) })
 }

@@ -68,7 +68,7 @@ function uriProblems({ uri, suffix, version }: Pick<Dependency, 'uri' | 'version
 
 /** As packages of npm are named in FHIR. */
 const PACKAGE = /^[A-Za-z][\w-]*(?:\.[\w-]+)+$/
-const VERSION = /^[\w$-]+(?:\.[\w$-]+)*$/
+const VERSION = /^[\w$-]+(?:\.[\w$-]+)*(?:\+[\w.-]+)?$/
 
 function packageProblems({ packageId, version }: Dependency): readonly string[] {
   const problems: string[] = []

@@ -5,11 +5,26 @@ import { INVARIANT } from '../constraint/invariant.js'
 import { ATTACHMENT } from '../datatypes.js'
 import { numberTextOf } from '../../run/nodes.js'
 import { itemRemoval, removal, replacement, type JsonPatch } from '../../run/patch.js'
-import { PRIMITIVE_TYPE, PRIMITIVE_EMPTY, type PrimitiveCheck, type PrimitiveProblem } from '../../run/primitive-problem.js'
+import {
+  PRIMITIVE_TYPE,
+  PRIMITIVE_EMPTY,
+  PRIMITIVE_SPACE,
+  type PrimitiveCheck,
+  type PrimitiveProblem,
+} from '../../run/primitive-problem.js'
 import type { Run } from '../../run/run.js'
 import { dateProblem, dateTimeProblem, instantProblem, timeProblem } from './date-time.js'
 import { base64Problem, decimalProblem, integerProblem, positiveIntProblem, unsignedIntProblem, UNDECODABLE } from './number-and-bytes.js'
-import { codeProblem, idProblem, markdownProblem, encodingProblem, hasMarkup, stringProblem, MARKDOWN_HTML, STRING_MARKUP } from './text.js'
+import {
+  codeProblem,
+  idProblem,
+  markdownProblem,
+  encodingProblem,
+  markupProblem,
+  stringProblem,
+  MARKDOWN_HTML,
+  STRING_MARKUP,
+} from './text.js'
 import { canonicalProblem, oidProblem, uriProblem, uuidProblem } from './uri.js'
 
 type TextCheck = (text: string, now: Date) => PrimitiveProblem | undefined
@@ -50,6 +65,9 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
   }
   const severity = isRefused(problem.finding, value, run) ? 'error' : problem.severity
   run.findings.report(problem.finding, node, { ...problem, ...(severity !== undefined && { severity }), fix: fixOf(node, source, run.now) })
+  const markup = problem.finding === PRIMITIVE_SPACE && typeof value === 'string' ? markupProblem(value) : undefined
+  if (markup !== undefined)
+    run.findings.report(STRING_MARKUP, node, { text: markup.text, severity: run.policy.refuses.has('markup') ? 'error' : 'information' })
   if (value === '' && run.policy.checks === 'all')
     run.findings.report(INVARIANT, node, { text: 'ele-1: All FHIR elements must have a @value or children' })
   return problem.severity !== undefined
@@ -57,7 +75,7 @@ export function checkPrimitive(run: Run, node: FhirNode): boolean {
 
 function isRefused(finding: FindingDefinition, value: unknown, { policy: { refuses } }: Run): boolean {
   if (finding === STRING_MARKUP) return refuses.has('markup')
-  return finding === MARKDOWN_HTML && (refuses.has('markdown') || (refuses.has('markup') && hasMarkup(String(value))))
+  return finding === MARKDOWN_HTML && (refuses.has('markdown') || (refuses.has('markup') && markupProblem(String(value)) !== undefined))
 }
 
 /** The check of a primitive type. */

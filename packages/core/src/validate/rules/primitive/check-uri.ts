@@ -66,7 +66,7 @@ export const incorrectUriRule: NodeRule = {
   },
 }
 
-const EXAMPLE = /^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.com)(?:[:/|?#]|$)/i
+const EXAMPLE = /^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.(?:com|org))(?:[:/|?#]|$)/i
 
 /** URLs of hosts for examples. */
 export const exampleUrlRule: NodeRule = {

@@ -52,7 +52,7 @@ const MAX_STRING = 1024 * 1024
 const ID = /^[A-Za-z0-9\-.]{1,64}$/
 /** The start of a tag, as in `<b>`, `</b>` and `<!-- -->`; `<br/>` is a habit of those who write markdown. */
 const HTML_TAG = /<\/?[A-Za-z][A-Za-z0-9-]*[\s>]|<[!?][A-Za-z-]/
-const WHOLE_TAG = /<[A-Za-z][A-Za-z0-9]*(?:\s[^<>]*)?>/
+const WHOLE_TAG = /<[A-Za-z]\w*(?:\s[^<>]*)?>/
 /** Escaped characters, and code between back ticks. */
 const NO_MARKUP = /\\.|`[^`]*`/g
 /** White space other than single blanks, also that which only Unicode has. */
@@ -73,12 +73,8 @@ const AROUND: PrimitiveProblem = {
   severity: 'warning',
 }
 
-/** Whether a text has tags of HTML, other than a bare one that stands alone. */
-export function hasMarkup(text: string): boolean {
-  return markupProblem(text) !== undefined
-}
-
-function markupProblem(text: string): PrimitiveProblem | undefined {
+/** Tags of HTML, other than a bare one that stands alone. */
+export function markupProblem(text: string): PrimitiveProblem | undefined {
   const found = WHOLE_TAG.exec(text)
   if (found === null) return undefined
   const [tag] = found

@@ -1,7 +1,7 @@
 import { quoted } from '../../../errors/index.js'
 import { defineFinding, type FindingDefinition } from '../../run/finding.js'
 import type { PrimitiveProblem } from '../../run/primitive-problem.js'
-import { encodingProblem, isVisibleText } from './text.js'
+import { encodingProblem, isVisibleText, markupProblem } from './text.js'
 
 /** A uri, url, canonical, oid or uuid that is malformed, or relative where it must be absolute. */
 export const URI_FORM: FindingDefinition = defineFinding(
@@ -24,6 +24,7 @@ export function uriProblem(text: string): PrimitiveProblem | undefined {
     const problem = encodingProblem(text)
     if (problem !== undefined) return problem
   }
+  if (text.includes('<')) return markupProblem(text)
   const first = text.charCodeAt(0)
   if (first !== LETTER_O && first !== LETTER_U) return undefined
   if (text.startsWith('oid:') || text.startsWith('uuid:')) return wrong(text, `write urn:${text.split(':', 1)[0]}:`)

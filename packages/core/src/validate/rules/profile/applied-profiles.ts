@@ -191,7 +191,7 @@ function obstacleTo(run: Run, profile: Profile): string | undefined {
   const seen = new Set([profile.canonical])
   for (let current = profile; ;) {
     if (current.isEmpty === true) return current === profile ? NO_ELEMENTS : `it is derived from ${quoted(current.url)}: ${NO_ELEMENTS}`
-    if (current.stray !== undefined) return `there is no element ${quoted(current.stray)}`
+    if (current.obstacle !== undefined) return current.obstacle
     const { base } = current
     const next = base === undefined ? undefined : run.definitions.profile(base)
     if (base === undefined || next === PENDING) return undefined

@@ -47,7 +47,7 @@ const DEFINITIONS = [
 
 /** Names of examples, of what code systems define by rules, and of elements in what contains them are not looked up. */
 const NOT_LOOKED_UP =
-  /^#|\?|^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.com)(?:[:/|?#]|$)|^http:\/\/(?:snomed\.info|loinc\.org)\//
+  /^#|\?|^https?:\/\/(?:[a-z0-9-]+\.)*(?:example\.(?:org|com|net)|acme\.(?:com|org))(?:[:/|?#]|$)|^http:\/\/(?:snomed\.info|loinc\.org)\//
 
 /** Refuses a canonical that leads to a definition of another type than its element allows. One that leads to nothing that is known here may be right. */
 function checkCanonical(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {

@@ -1,5 +1,5 @@
 import { quoted } from '../../../errors/index.js'
-import { PENDING } from '../../../fhirpath/index.js'
+import { PENDING, type Pending } from '../../../fhirpath/index.js'
 import type { DiscriminatorStep } from '../../profile/discriminator-path.js'
 import type { Discriminator, ElementRule } from '../../run/element-rule.js'
 import type { Run } from '../../run/run.js'
@@ -12,17 +12,54 @@ export function sliceObstacle(run: Run, type: string, { slice, same, discriminat
     const unknown = unknownStep(run, type, steps)
     if (unknown !== undefined)
       return `the path ${quoted(path)} of a discriminator leads to nothing, as there is no element ${quoted(unknown)}`
-    const [step] = steps
-    if (steps.length > 1 || (step !== undefined && step.kind !== 'child')) continue
-    const base = run.definitions.baseType(type)
-    if (base === PENDING) return undefined
-    const own = [slice, ...same]
-    const wanted = step?.name === undefined ? own : own.flatMap(({ children }) => children.get(step.name) ?? [])
-    const general = step?.name === undefined ? undefined : base?.root.children.get(step.name)
-    const text = obstacleAt({ discriminator, wanted, general, isBindable: isBindable(run, type, step?.name) })
+    if (steps[0]?.kind === 'resolve' && !REFERRING.has(type))
+      return `the path ${quoted(path)} of a discriminator resolves ${type}, which is not a type of references`
+    const names = childNames(steps)
+    if (names === undefined) continue
+    const place = placeIn(run, { type, rules: [slice, ...same], names })
+    if (place === PENDING) return undefined
+    const text = place && obstacleAt({ ...place, discriminator })
     if (text !== undefined) return `the slice '${slice.sliceName}' ${text}`
   }
   return undefined
+}
+
+const REFERRING: ReadonlySet<string> = new Set(['Reference', 'canonical', 'uri', 'url', 'Resource'])
+
+/** The names of a path that only goes through elements. */
+function childNames(steps: readonly DiscriminatorStep[]): readonly string[] | undefined {
+  const names = steps.flatMap((step) => (step.kind === 'child' ? [step.name] : []))
+  return names.length === steps.length ? names : undefined
+}
+
+interface Way {
+  readonly type: string
+  readonly rules: readonly ElementRule[]
+  readonly names: readonly string[]
+}
+
+/** What is said at the end of a path; `undefined` when something above says a value, or the path goes through a choice. */
+function placeIn(run: Run, { type, rules, names }: Way): Omit<Discriminated, 'discriminator'> | undefined | Pending {
+  let [parent, wanted]: [string, readonly ElementRule[]] = [type, rules]
+  for (const name of names.slice(0, -1)) {
+    wanted = wanted.flatMap(({ children }) => children.get(name) ?? [])
+    const slots = run.model.type(parent)?.elements.get(name) ?? []
+    if (slots.length !== 1 || wanted.some(saysValue)) return undefined
+    parent = slots[0]?.type ?? ''
+  }
+  const base = run.definitions.baseType(parent)
+  if (base === PENDING) return PENDING
+  const name = names.at(-1)
+  return {
+    wanted: name === undefined ? wanted : wanted.flatMap(({ children }) => children.get(name) ?? []),
+    general: name === undefined ? undefined : base?.root.children.get(name),
+    isBindable: isBindable(run, parent, name),
+  }
+}
+
+/** Whether a rule says something of a whole value, and so of what is inside. */
+function saysValue({ value, bindings, types, max }: ElementRule): boolean {
+  return Object.keys(value).length > 0 || bindings.length > 0 || types.some(({ profiles }) => profiles.length > 0) || max === 0
 }
 
 interface Discriminated {

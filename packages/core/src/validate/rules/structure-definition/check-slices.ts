@@ -38,14 +38,15 @@ export async function checkSlices(check: DifferentialCheck, elements: readonly E
         code: 'value',
         ...(index !== undefined && { expression: inSnapshot(index) }),
       })
-    if (seen.has(id) && id !== path) {
+    const key = id === path ? id : `${slicedBy(id)}:${name}`
+    if (seen.has(key) && id !== path) {
       run.findings.report(DEFINITION_SLICING, definition, {
-        text: `The id ${quoted(id)} is that of several elements.`,
+        text: `The id ${quoted(key)} is that of several elements.`,
         code: 'business-rule',
       })
       say(`The slice name ${quoted(name)} is used twice.`)
     }
-    seen.add(id)
+    seen.add(key)
     if (isKnown) continue
     say(`${quoted(id)} is a slice, but the slicing of ${quoted(path)} is not set up before it.`)
   }

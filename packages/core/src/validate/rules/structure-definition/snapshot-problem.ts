@@ -26,13 +26,16 @@ export async function snapshotProblem({ base, elements, built }: Application): P
   const slices = slicesByPath(elements)
   const repeated = repeatedPath(elements, slices)
   if (repeated !== undefined) return `There are several elements for the path ${quoted(repeated)}, which are not its slices.`
+  const late = lateElement(elements)
+  if (late !== undefined) return `${quoted(late)} is out of order: what is inside of it comes earlier.`
   const groups = Map.groupBy(elements, (element) => unslicedId(idOf(element)))
   const choices = Map.groupBy(elements.filter(mayOccur), (element) => typeSlice(element)?.choice)
+  const narrowed = new Map(elements.flatMap((element) => (isWholeChoice(element) ? [[element.path, typesIn(element.node)] as const] : [])))
   for (const element of elements) {
     await element.run.scheduler.turn()
     const typed = typeSlice(element)
     const beside = typed === undefined ? 0 : (choices.get(typed.choice)?.length ?? 0)
-    const applied = { ...element, base, slices: slices.get(element.path) ?? [], beside }
+    const applied = { ...element, base, slices: slices.get(element.path) ?? [], beside, narrowed }
     const problem =
       pathProblem(element.path) ?? elementProblem(applied) ?? repetitionProblem(applied, groups) ?? memberProblem(element, groups)
     if (problem !== undefined) return problem
@@ -48,6 +51,19 @@ function repeatedPath(elements: readonly ElementCheck[], slices: ReadonlyMap<str
     if (idOf(element).includes(':') || isInSlice(path, slices)) continue
     if (seen.has(path)) return path
     seen.add(path)
+  }
+  return undefined
+}
+
+/** The id of an element that comes after what is inside of it. */
+function lateElement(elements: readonly ElementCheck[]): string | undefined {
+  const [stated, implied] = [new Set<string>(), new Set<string>()]
+  for (const element of elements) {
+    const id = idOf(element)
+    if (implied.has(id)) return id
+    stated.add(id)
+    for (let end = id.lastIndexOf('.'); end > 0; end = id.lastIndexOf('.', end - 1))
+      if (!stated.has(id.slice(0, end))) implied.add(id.slice(0, end))
   }
   return undefined
 }
@@ -81,6 +97,16 @@ interface Applied extends ElementCheck {
   readonly slices: readonly ElementCheck[]
   /** The number of slices by type of the same choice that may occur, itself among them. */
   readonly beside: number
+  /** The types that the differential leaves choices, by their paths. */
+  readonly narrowed: ReadonlyMap<string, readonly string[]>
+}
+
+function isWholeChoice({ node, path }: ElementCheck): boolean {
+  return path.endsWith('[x]') && textOf(node, 'sliceName') === undefined && typesIn(node).length > 0
+}
+
+function typesIn({ value }: FhirNode): readonly string[] {
+  return isObject(value) ? objectsAt(value, 'type').map((type) => stringAt(type, 'code') ?? '') : []
 }
 
 function slicesByPath(elements: readonly ElementCheck[]): ReadonlyMap<string, readonly ElementCheck[]> {
@@ -141,14 +167,17 @@ function isChoiceName(name: string, stem: string): boolean {
   return name === stem || (name.startsWith(stem) && /^[A-Z]/.test(name.slice(stem.length)))
 }
 
-/** A short path names a type that the base still allows. */
-function narrowedProblem({ run, path, place }: Applied, base: JsonObject): string | undefined {
+/** A short path names a type that the base still allows, and the slice that it is. */
+function narrowedProblem({ run, node, path, place, narrowed }: Applied, base: JsonObject): string | undefined {
   const [slot] = place?.slots ?? []
-  const allowed = objectsAt(base, 'type').map((type) => stringAt(type, 'code') ?? '')
+  const whole = `${path.slice(0, path.lastIndexOf('.') + 1)}${slot?.name}[x]`
+  const allowed = narrowed.get(whole) ?? objectsAt(base, 'type').map((type) => stringAt(type, 'code') ?? '')
   if (slot?.isChoice !== true || !path.endsWith(`.${slot.jsonName}`) || allowed.length === 0) return undefined
+  const name = textOf(node, 'sliceName') ?? slot.jsonName
+  if (name !== slot.jsonName) return `The slice of ${quoted(path)} must be named ${quoted(slot.jsonName)}, not ${quoted(name)}.`
   return allowed.some((type) => isAllowed(run, slot.type, type))
     ? undefined
-    : `${quoted(path)} is of type ${quoted(slot.type)}, but the base allows ${allowed.join(', ')} only.`
+    : `${quoted(path)} is of type ${quoted(slot.type)}, but may only be of type ${allowed.join(', ')}.`
 }
 
 /** Slices of a choice by type are by type alone, in no order, and named after the type. */

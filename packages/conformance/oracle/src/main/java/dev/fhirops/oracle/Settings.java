@@ -5,6 +5,7 @@ import com.google.gson.JsonObject;
 import java.util.Map;
 import org.hl7.fhir.r5.utils.validation.constants.BestPracticeWarningLevel;
 import org.hl7.fhir.validation.instance.InstanceValidator;
+import org.hl7.fhir.validation.service.model.HtmlInMarkdownCheck;
 import org.hl7.fhir.validation.service.utils.QuestionnaireMode;
 
 /** Settings of the validator by the names that its test suite has for them. Others are refused. */
@@ -22,6 +23,7 @@ final class Settings {
       case "assumeValidRestReferences" -> validator.setAssumeValidRestReferences(value.getAsBoolean());
       case "examples" -> validator.setAllowExamples(value.getAsBoolean());
       case "security-checks" -> validator.setSecurityChecks(value.getAsBoolean());
+      case "noHtmlInMarkdown" -> validator.setHtmlInMarkdownCheck(value.getAsBoolean() ? HtmlInMarkdownCheck.ERROR : HtmlInMarkdownCheck.WARNING);
       case "for-publication" -> validator.setForPublication(value.getAsBoolean());
       case "no-experimental-content" -> validator.setNoExperimentalContent(value.getAsBoolean());
       case "best-practice" -> validator.setBestPracticeWarningLevel(bestPractice(value.getAsString()));
