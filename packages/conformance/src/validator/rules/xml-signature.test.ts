@@ -127,6 +127,12 @@ describe('the signature of a Bundle in XML', () => {
     ['without time', signed(signatureOf().replace(/<Object>.*<\/Object>/, '')), [HEADER, TOLD, WRONG]],
     ['that is not XML', signed('x'), ['error signature-data Bundle']],
     ['with a document type', signed(`<!DOCTYPE Signature>${signatureOf().slice(21)}`), ['error signature-data Bundle']],
+    ['nested too deeply', signed('<x>'.repeat(102) + '</x>'.repeat(102)), ['error signature-data Bundle']],
+    [
+      'with too many namespaces',
+      signed(signatureOf().replace('<KeyInfo>', `<KeyInfo${Array.from({ length: 60 }, (_, n) => ` xmlns:n${n}="u"`).join('')}>`)),
+      ['error signature-data Bundle'],
+    ],
     ['that is other XML', signed('<x/>'), [HEADER, TOLD, WRONG]],
     ['of a format that is not verified', signed(signatureOf(), BUNDLE, { sigFormat: 'application/signature+xml' }), [TOLD]],
     ['said to be a JWS', signed(signatureOf(), BUNDLE, { sigFormat: 'application/jose' }), ['error signature-data Bundle']],

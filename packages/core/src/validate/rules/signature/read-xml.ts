@@ -18,6 +18,8 @@ interface OpenElement extends XmlElement {
 }
 
 const MAX_DEPTH = 100
+/** Most namespaces at one place: each element looks at all of them. */
+const MAX_NAMESPACES = 50
 const DECLARATION = /^\uFEFF?<\?xml\s[^<>?]{0,200}\?>/
 const NO_NAMESPACES: ReadonlyMap<string, string> = new Map([['', '']])
 
@@ -25,7 +27,8 @@ const NO_NAMESPACES: ReadonlyMap<string, string> = new Map([['', '']])
  * Reads a document of XML, by a tokenizer that loads nothing.
  *
  * @param outer Namespaces of what is around it.
- * @returns Its element; `undefined` for what is not well-formed, has a document type, processing instructions or CDATA, or is nested deeper than 100.
+ * @returns Its element; `undefined` for what is not well-formed, has a document type, processing instructions or CDATA, is nested deeper than 100, or has
+ *   more than 50 namespaces at one place.
  */
 export function readXml(document: string, outer: ReadonlyMap<string, string> = NO_NAMESPACES): XmlElement | undefined {
   const text = document.replace(DECLARATION, '').replaceAll(/\r\n?/g, '\n').trim()
@@ -74,7 +77,7 @@ function takeOpening(open: OpenElement[], parent: OpenElement, { name, attribute
   const element: OpenElement = { name, attributes: resolved, children: [], outer: namespacesIn(parent) }
   parent.children.push(element)
   if (!closed) open.push(element)
-  return true
+  return element.outer.size <= MAX_NAMESPACES
 }
 
 /** The namespaces within an element. */
