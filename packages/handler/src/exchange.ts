@@ -66,7 +66,12 @@ export type Interaction =
   | 'batch'
 
 /** What a successful answer carries: a resource of a type, other JSON by its schema, content of any media type, or no body. */
-export type AnswerForm = { readonly resource: string } | { readonly json: JsonObject } | 'content' | 'nothing'
+export type AnswerForm =
+  | { readonly resource: string }
+  | { readonly schema: JsonObject }
+  | { readonly json: JsonObject }
+  | 'content'
+  | 'nothing'
 
 /** One row of the route table, as far as it is documented. */
 export interface RouteDescription {

@@ -182,4 +182,9 @@ describe('a client that is made from the document', () => {
     ]).toEqual([[], [], [], [], [], [], []])
     expect(problems('/fhir/R4/{type}', 'get', { resourceType: 'Bundle' })).not.toEqual([])
   })
+
+  it.each(['full', 'normative', 'terminology'])('metadata in mode %s has the documented form', async (mode) => {
+    const { text } = await send(`${server.base}/fhir/R4/metadata?mode=${mode}`)
+    expect(problems('/fhir/R4/metadata', 'get', JSON.parse(text))).toEqual([])
+  })
 })

@@ -19,6 +19,14 @@ describe('outcomeOf', () => {
     })
   })
 
+  test('states only places that are strings of FHIR: not blank, and without control characters', () => {
+    const placesOf = (...expression: string[]): unknown =>
+      outcomeOf(new OperationError('parameter-invalid', 'x', { expression }), 'x').issue[0]?.expression
+    expect(placesOf('')).toBeUndefined()
+    expect(placesOf(' ', 'url')).toEqual(['url'])
+    expect(placesOf('name:\u0001')).toEqual(['name:\uFFFD'])
+  })
+
   test('cuts a place that is the name of a parameter of any length', () => {
     const [issue] = outcomeOf(new OperationError('parameter-invalid', 'x', { expression: ['y'.repeat(3_000), 'url'] }), 'x').issue
     expect(issue?.expression).toEqual([`${'y'.repeat(199)}…`, 'url'])

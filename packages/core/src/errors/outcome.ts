@@ -33,7 +33,7 @@ export function outcomeOf(error: OperationError, id: string): OperationOutcome {
         severity: 'error',
         code: issue ?? ERRORS[error.code].issue,
         text: error.message,
-        ...(error.expression.length > 0 && { expression: error.expression.map(shortPlace) }),
+        ...placesIn(error),
         ...(txIssue !== undefined && { txIssue }),
         ...(messageId !== undefined && { messageId }),
         ...(diagnostics !== undefined && { diagnostics }),
@@ -48,6 +48,15 @@ const MAX_PLACE = 200
 
 function shortPlace(place: string): string {
   return place.length > MAX_PLACE ? `${place.slice(0, MAX_PLACE - 1).toWellFormed()}…` : place.toWellFormed()
+}
+
+/** What no string of FHIR may have. */
+const CONTROL = /[\0-\x08\v\f\x0e-\x1f]/g
+
+/** The places of an error as strings of FHIR: names of parameters, which a caller chose, may be blank or have control characters. */
+function placesIn({ expression }: OperationError): { readonly expression?: string[] } {
+  const places = expression.map((place) => shortPlace(place).replaceAll(CONTROL, '\uFFFD')).filter((place) => place.trim() !== '')
+  return places.length > 0 ? { expression: places } : {}
 }
 
 /** Writes one issue as FHIR. */

@@ -1,4 +1,5 @@
 import { OperationError } from 'fhir-ops/errors'
+import { resourceSchema } from '../openapi/components.js'
 import { openApiDocument } from '../openapi/document.js'
 import { capabilityStatement, terminologyStatement } from '../capability-statement.js'
 import { supportedSystems } from '../content/supported-systems.js'
@@ -23,8 +24,8 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
     {
       ...open,
       path: `${FHIR_PATH}/metadata`,
-      answer: { resource: 'CapabilityStatement' },
-      summary: 'The CapabilityStatement',
+      answer: { schema: { anyOf: ['CapabilityStatement', 'TerminologyCapabilities'].map(resourceSchema) } },
+      summary: 'The CapabilityStatement, or the TerminologyCapabilities',
       run: (exchange) => metadata(statements, exchange),
     },
     {
