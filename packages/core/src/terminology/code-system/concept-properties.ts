@@ -29,7 +29,9 @@ type StatusNames = Readonly<Record<'status' | 'inactive' | 'abstract', readonly 
 function statusOf(properties: readonly JsonObject[], names: StatusNames, standards: string | undefined): ConceptStatus {
   const flagged = (codes: readonly string[]): boolean => valuesOf(properties, codes).includes(true)
   const stated = valuesOf(properties, names.status).find((value) => typeof value === 'string')
-  const inactive = flagged(names.inactive) || stated === 'retired' || stated === 'inactive'
+  // The property is a boolean. Code systems that declare it as a code mean the same, as HL7's own tools read them.
+  const isInactive = valuesOf(properties, names.inactive).some((value) => value === true || value === 'true')
+  const inactive = isInactive || stated === 'retired' || stated === 'inactive'
   const status = stated ?? standards ?? (inactive ? 'inactive' : undefined)
   return { inactive, abstract: flagged(names.abstract), ...(status !== undefined && { status }) }
 }
