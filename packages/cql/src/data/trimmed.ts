@@ -28,8 +28,8 @@ const ALWAYS = ['resourceType', 'id', 'code', 'subject', 'patient']
 const named = new WeakMap<ElmNode, ReadNames>()
 
 /**
- * The names by which libraries may read elements of resources: whatever stands anywhere in their ELM as a text or as part of a dotted one, so that no way in
- * which a node names an element is missed; `all` where elements are read without being named.
+ * The names by which libraries may read elements of resources: whatever stands anywhere in their ELM, without its source text, as a text or as part of a
+ * dotted one, so that no way in which a node names an element is missed; `all` where elements are read without being named.
  */
 export function namesRead(libraries: readonly ElmNode[]): ReadNames {
   const all = new Set(ALWAYS)
@@ -42,13 +42,16 @@ export function namesRead(libraries: readonly ElmNode[]): ReadNames {
   return all
 }
 
+/** Members of nodes that name no element: the source text, and where nodes stand in it. */
+const NAMELESS: ReadonlySet<string> = new Set(['annotation', 'localId', 'locator'])
+
 function namesIn(library: ElmNode): ReadNames {
   const names = new Set<string>()
   const open: unknown[] = [library]
   for (let value = open.pop(); value !== undefined; value = open.pop()) {
     if (typeof value === 'string') for (const name of value.split('.')) names.add(name)
     else if (Array.isArray(value)) open.push(...value)
-    else if (isNode(value)) open.push(...Object.values(value))
+    else if (isNode(value)) open.push(...Object.entries(value).flatMap(([member, part]) => (NAMELESS.has(member) ? [] : [part])))
   }
   return names.has('Children') || names.has('Descendents') ? 'all' : names
 }

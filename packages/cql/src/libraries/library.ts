@@ -2,7 +2,7 @@ import { quoted } from 'fhir-ops/internal/errors'
 import type { Compiler, Compute, References, Scope } from '../compile/compiler.js'
 import { forEachItem } from '../compile/operators.js'
 import { NODE_COMPILERS } from '../compile/registry.js'
-import { createSettled, keptValue, type ExpressionPlace } from '../compile/settled.js'
+import { keptValue, settledFor, type ExpressionPlace } from '../compile/settled.js'
 import { definitionsIn, definitionsNamed, identifierOf, isFunction, isHelperCall, parameterNames } from '../elm/library.js'
 import { MAX_DEPTH, nodeAt, textAt, typeOf, type ElmNode } from '../elm/node.js'
 import { invalidElm, unsupportedElm } from '../problem.js'
@@ -55,15 +55,16 @@ export interface CqlLibrary {
 export function compileLibrary(elm: unknown, options: LibraryOptions): CqlLibrary {
   const { taken = { slots: 0, memo: 0 } } = options
   const constants = createConstants(options.offset ?? 0)
+  const subjectType = options.subjectType ?? 'Patient'
   const shared: Shared = {
     options,
     libraries: new Map(),
     taken,
     depth: 0,
     nodes: 0,
-    context: options.subjectType ?? 'Patient',
+    context: subjectType,
     constants,
-    settled: createSettled(),
+    settled: settledFor(subjectType),
     isSettled: false,
     compile: (own, node, scope) => compiledIn(own, node, { scope, shared }),
   }
