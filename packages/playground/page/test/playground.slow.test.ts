@@ -6,7 +6,8 @@ import { builtFile } from '../../../../test/built.js'
 import { chromium, CHROMIUM_ARGS } from '../../../../test/chromium.js'
 import { OPERATION_PAGES } from '../operations/index.js'
 import { difference, differenceFrom, differenceFromDocumentation } from './looks-alike.js'
-import { openPage } from './opened-page.js'
+import { writeAddress } from '../address.js'
+import { openPage, type OpenedPage } from './opened-page.js'
 import { demoSite, staticSite, type Site } from './sites.js'
 
 const program = chromium()
@@ -233,6 +234,72 @@ describe.skipIf(program === undefined)('the playground in Chromium (needs Chromi
       await opened.page.getByLabel('Runs on').selectOption('browser')
       await opened.page.locator('.verdict').filter({ hasText: '105 codes' }).waitFor()
       expect(await opened.answered()).toContain('this browser')
+    })
+  })
+
+  describe('markup in what is shown is a text', () => {
+    const MARKUP = '<img src="x" onerror="window.hasRun = true"><script>window.hasRun = true</script>'
+    const texts = new Set(['display', 'title', 'name', 'text', 'family', 'definition', 'description', 'human'])
+    /** JSON in which texts that people read are markup; anything else as it is. */
+    const marked = (text: string): string => {
+      try {
+        return JSON.stringify(JSON.parse(text, (name, value) => (texts.has(name) && typeof value === 'string' ? MARKUP : value)))
+      } catch {
+        return text
+      }
+    }
+    const markedAll = (input: Readonly<Record<string, string>>): Record<string, string> =>
+      Object.fromEntries(Object.entries(input).map(([name, text]) => [name, marked(text)]))
+
+    /** Nothing ran, nothing was asked for, and the page has no element of the markup. */
+    const expectText = async ({ page, problems, requests }: OpenedPage): Promise<void> => {
+      expect(await page.evaluate('window.hasRun')).toBeUndefined()
+      expect(await page.locator('img[src="x"], script:not([src])').count()).toBe(0)
+      expect(problems.filter((problem) => problem.startsWith('policy:'))).toEqual([])
+      expect(requests.filter((url) => url.endsWith('/x'))).toEqual([])
+    }
+
+    test('in inputs of every operation, and in messages about them', async () => {
+      await using opened = await openPage(browser, alone)
+      for (const { id, samples: own, needsServer } of OPERATION_PAGES) {
+        if (needsServer !== undefined) continue
+        for (const { fields, texts: given } of own) {
+          for (const input of [
+            { fields, texts: markedAll(given) },
+            { fields: Object.fromEntries(Object.keys(fields).map((name) => [name, MARKUP])), texts: given },
+          ]) {
+            await opened.open(await writeAddress({ operation: id, input }))
+            await runIfManual(opened, id)
+            await opened.answered()
+            await expectText(opened)
+          }
+        }
+      }
+    })
+
+    test('in what is stored on a server', async () => {
+      const authorization = `Bearer ${new URLSearchParams(demo.start.slice(demo.start.indexOf('#') + 1)).get('token')}`
+      const concept = [{ code: 'a', display: MARKUP, definition: MARKUP, concept: [{ code: 'b', display: MARKUP }] }]
+      const common = { name: 'Marked', title: MARKUP, description: MARKUP, status: 'active' }
+      const system = { resourceType: 'CodeSystem', id: 'marked', url: 'http://x/marked', content: 'complete', ...common, concept }
+      const set = { resourceType: 'ValueSet', id: 'marked', url: 'http://x/vs', ...common, compose: { include: [{ system: system.url }] } }
+      for (const resource of [system, set]) {
+        const headers = { authorization, 'content-type': 'application/fhir+json' }
+        const url = `${demo.url}fhir/R4/${resource.resourceType}/marked`
+        expect((await fetch(url, { method: 'PUT', headers, body: JSON.stringify(resource) })).status).toBe(201)
+      }
+      await using opened = await openPage(browser, demo)
+      for (const [operation, fields] of [
+        ['expand', { url: set.url }],
+        ['expand', { url: set.url, filter: 'img' }],
+        ['lookup', { system: system.url, code: 'a' }],
+        ['validate-code', { url: set.url, system: system.url, code: 'a', display: 'other' }],
+      ] as const) {
+        await opened.open(await writeAddress({ operation, input: { fields, texts: {} } }))
+        expect(await opened.answered()).toMatch(/^200/)
+        expect(await opened.page.locator('.shown').innerText()).toContain('window.hasRun')
+        await expectText(opened)
+      }
     })
   })
 
