@@ -18,13 +18,18 @@ export function* writeInPieces(data: JsonObject | readonly unknown[], piece: num
 }
 
 function* write(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
-  if (isShort(data, piece)) into.push(JSON.stringify(data))
+  // The names of an object with very many take long to list: that is done once.
+  const names = isList(data) ? undefined : Object.keys(data)
+  if (!isList(data) && names !== undefined && names.length > piece) {
+    yield
+    yield* writeMembers(data, names, { piece, into })
+  } else if (isShort(data, piece)) into.push(JSON.stringify(data))
   else yield* writeLong(data, piece, into)
 }
 
 function* writeLong(data: JsonObject | readonly unknown[], piece: number, into: string[]): Work<void> {
   yield
-  yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, piece, into)
+  yield* isList(data) ? writeItems(data, piece, into) : writeMembers(data, Object.keys(data), { piece, into })
 }
 
 /** Writes items that are long one by one, others several at a time. */
@@ -60,10 +65,14 @@ function* writeItems(list: readonly unknown[], piece: number, into: string[]): W
   into.push(']')
 }
 
-function* writeMembers(object: JsonObject, piece: number, into: string[]): Work<void> {
+function* writeMembers(
+  object: JsonObject,
+  names: readonly string[],
+  { piece, into }: { readonly piece: number; readonly into: string[] },
+): Work<void> {
   let between = ''
   into.push('{')
-  for (const name of Object.keys(object)) {
+  for (const name of names) {
     yield
     const value = object[name]
     const text: string | undefined = isContainer(value) ? '' : JSON.stringify(value)
