@@ -69,6 +69,14 @@ describe('code systems and value sets in CQL', () => {
     expect(await valueOf(text)).toBe(expected)
   })
 
+  it.each(['[Condition: "Flying"]', '[Condition: code in "Flying"]'])(
+    '%s, where the name is a definition that gives the value set, is refused: the translator loses it',
+    async (retrieve) => {
+      const answer = answerOf('text/cql', `${HEAD}define "Flying": "Birds"\ndefine X: ${retrieve}`)
+      await expect(answer).rejects.toThrow('name the value set in the retrieve')
+    },
+  )
+
   it.each([
     ['membership in a code system that does not exist', '"Stranger" in "Unknown"', 'definition-not-found'],
     ['membership of an unknown code in a fragment of a code system', '\'dog\' in "Some"', 'unprocessable'],

@@ -84,10 +84,17 @@ const VOCABULARIES: ReadonlyMap<string, Vocabulary['kind']> = new Map([
   ['CodeSystemRef', 'codeSystem'],
 ])
 
+const LOST_CODES =
+  'The translator lost the codes of this retrieve. It does not follow a definition that gives a value set: name the value set in the retrieve.'
+
 /** The codes of a retrieve: a value set, a code system, or an expression that gives codes. */
 function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation: Parameters<Compute>[0]) => CodeTest) | undefined {
   const stated = nodeAt(node, 'codes')
-  if (stated === undefined) return undefined
+  if (stated === undefined) {
+    // Without them it would find every resource of the type.
+    if (textAt(node, 'codeComparator') !== undefined) throw unsupportedElm(node, LOST_CODES)
+    return undefined
+  }
   const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
   const kind = VOCABULARIES.get(typeOf(set))
   if (kind !== undefined) {
@@ -109,7 +116,11 @@ function codesFor(node: ElmNode, scope: Scope, compiler: Compiler): ((evaluation
 /** The codes of a retrieve by value set, or by codes that the library declares; `undefined` for those of any other expression. */
 function listedCodesOf(node: ElmNode, { references }: Compiler): (() => readonly Code[]) | undefined {
   const stated = nodeAt(node, 'codes')
-  if (stated === undefined) return undefined
+  if (stated === undefined) {
+    // Without them it would find every resource of the type.
+    if (textAt(node, 'codeComparator') !== undefined) throw unsupportedElm(node, LOST_CODES)
+    return undefined
+  }
   const set = typeOf(stated) === 'ToList' ? operandOf(stated) : stated
   switch (typeOf(set)) {
     case 'ValueSetRef':
