@@ -117,7 +117,8 @@ const executeTool: Tool = {
   isReadOnly: false,
   async run({ ask }, { input, ...others }) {
     const answer = await ask({ path: `Bot/${textIn(others, 'id')}/$execute`, body: isObject(input) ? input : {} })
-    const isPlain = Object.keys(answer).length === 1 && 'value' in answer
+    // In this order: the names of an object with very many take long to list.
+    const isPlain = 'value' in answer && Object.keys(answer).length === 1
     return { output: isPlain ? answer['value'] : answer }
   },
 }

@@ -181,7 +181,8 @@ async function callTool(context: ToolContext, name: string, input: JsonObject): 
   if (!check(input))
     return failed(`The arguments are not as ${name} needs them: ${ajv.errorsText(check.errors, { dataVar: 'arguments' })}.`)
   try {
-    const structuredContent = { ...(await tool.run(context, input)) }
+    const structuredContent = await tool.run(context, input)
+    await context.pace.turn()
     const text = await context.pace.run(writeInPieces(structuredContent))
     if (text.length > MAX_RESULT) return failed(`${TOO_LONG} Ask for less, such as a lower count.`)
     return { content: [{ type: 'text', text }], structuredContent }

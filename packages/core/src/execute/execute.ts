@@ -1,4 +1,4 @@
-import { explained, type ExplainOption, type OperationContext } from '../context/index.js'
+import { createPace, explained, type ExplainOption, type OperationContext } from '../context/index.js'
 import { OperationError } from '../errors/index.js'
 import { checkInput, FLAG, inputShape, needed, OBJECT, oneOf, TEXT } from '../input/index.js'
 import { answerOf, type ExecuteResult } from './answer.js'
@@ -79,11 +79,16 @@ async function executed(ctx: ExecuteContext, input: ExecuteInput): Promise<Execu
     checkBotOutput(ctx, bot, returned)
     const answer = answerOf(returned, bots.limits)
     explainAnswer(ctx, answer)
+    if (answer.content !== undefined && answer.content.text.length > LONG_ANSWER)
+      await createPace({ scheduler: ctx.scheduler, signal }).turn()
     return answer
   } catch (error) {
     throw reported(error, bots, log)
   }
 }
+
+/** Characters of an answer that takes so long to read and write in one go that others are served before it is sent. */
+const LONG_ANSWER = 500_000
 
 interface Called {
   readonly event: BotEvent

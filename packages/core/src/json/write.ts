@@ -10,9 +10,8 @@ const PIECE = 1_000
  * @param piece How many values are written in one go, those in them counted; default 1,000. A single string is written as a whole.
  */
 export function* writeInPieces(data: JsonObject | readonly unknown[], piece: number = PIECE): Work<string> {
-  if (isShort(data, piece)) return JSON.stringify(data)
   const texts: string[] = []
-  yield* writeLong(data, piece, texts)
+  yield* write(data, piece, texts)
   // Once for all: in each list and object by itself it would copy what is in them again.
   return texts.join('')
 }
