@@ -1,6 +1,6 @@
 import type { FromWorker, RunMessage } from './protocol.js'
 import { readFile } from 'node:fs/promises'
-import { constants, platform, setPriority } from 'node:os'
+import { constants, getPriority, platform, setPriority } from 'node:os'
 import { MessagePort, workerData } from 'node:worker_threads'
 import { claimRun, sentCount, sleepUntilSent, tellBegun, tellComputed } from './claims.js'
 import { createInbox } from './inbox.js'
@@ -11,8 +11,8 @@ import { runCode } from './run-code.js'
 const { port, claims } = workerData
 if (!(port instanceof MessagePort) || !(claims instanceof Int32Array)) throw new Error('This file is the entry of a worker thread.')
 // Bots yield to whatever serves requests. Only Linux has a priority for a single thread; elsewhere it would be the whole process's. With the lowest
-// priority, other programs on a busy machine would leave them nothing.
-if (platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+// priority, other programs on a busy machine would leave them nothing; that of a process with a lower one may not be raised.
+if (platform() === 'linux') setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
 const post = (message: FromWorker) => port.postMessage(message)
 const bundle = await readFile(new URL('./prelude/index.js', import.meta.url), 'utf8')
 const prelude = `(function () { ${bundle}; return prelude.furnish })()`
