@@ -3,13 +3,13 @@ import type { AuditEntry, AuditType } from 'fhir-ops/internal/sessions'
 import type { Exchange } from './exchange.js'
 import type { Service } from './service.js'
 
-/** Records what happened in a request, with its caller and origin. @throws {OperationError} `unavailable` where audit is required and fails. */
+/** Records an event of a request, with its caller and origin. @throws {OperationError} `unavailable` if audit is required and fails. */
 export function audit({ sessions }: Service, { caller, requestId, remoteHost }: Exchange, event: AuditEntry): Promise<void> {
   const { sub, client, loginId } = caller.principal ?? {}
   return sessions.audit({ sub, client, loginId, requestId, remoteHost, ...event })
 }
 
-/** Failures that are worth a record. Those of tokens and bots are recorded where they happen. */
+/** Failures that are recorded. Failures of tokens and bots are recorded where they happen. */
 const REFUSALS: ReadonlyMap<ErrorCode, AuditType> = new Map<ErrorCode, AuditType>([
   ['forbidden', 'scope-denied'],
   ['throttled', 'limit-reached'],

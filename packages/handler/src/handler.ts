@@ -17,15 +17,15 @@ import { createService, type Service } from './service.js'
 /** The service as one function from request to response. It never rejects. */
 export interface Handler {
   (request: Request, connection?: Connection): Promise<Response>
-  /** The same without `Request` and `Response`, for servers of their own kind (`@fhir-ops/handler/node`). */
+  /** Serves a request without `Request` and `Response`, for other kinds of servers (`@fhir-ops/handler/node`). */
   respond(request: HttpRequest, connection?: Connection): Promise<Answer>
-  /** Refuses new work with 503, waits for what is under way, and cancels what takes too long. Storage and sessions stay open. */
+  /** Refuses new requests with 503, waits for running ones, and cancels those that take too long. Storage and sessions stay open. */
   close(): Promise<void>
   readonly routes: readonly RouteDescription[]
 }
 
 /**
- * Makes the handler of a service.
+ * Creates the handler of a service.
  *
  * @throws {TypeError} for an option that is missing, unknown, of another type, or impossible, such as a realm with a quotation mark.
  */
@@ -48,7 +48,7 @@ export function createHandler(options: HandlerOptions): Handler {
   })
 }
 
-/** Every route of the service. The router, the CapabilityStatement and the documentation are made from it. */
+/** Every route of the service. Router, CapabilityStatement and documentation are derived from it. */
 function routeTable(service: Service, parts: PartRunner): readonly Route[] {
   const routes = [
     ...sessionRoutes(service),

@@ -4,38 +4,38 @@ import type { TargetLimits } from './http/target.js'
 /** Bounds on a JSON body. */
 interface JsonLimits {
   readonly jsonDepth: number
-  /** Members of all objects together; as many lists, and values in lists. */
+  /** Total number of members in all objects. The same limit applies to the number of lists and to the number of values in lists. */
   readonly jsonMembers: number
   /** Characters of one string; base64 content is exempt. */
   readonly stringLength: number
 }
 
-/** Bounds on requests; those on the work itself are in the operation context. */
+/** Limits on requests; limits on the work itself are in the operation context. */
 export interface HandlerLimits extends JsonLimits, TargetLimits {
   readonly bodyBytes: number
-  /** A ConceptMap, CodeSystem or ValueSet that is stored may be this large, and have as many members as bytes / 20. */
+  /** Maximum size of a ConceptMap, CodeSystem or ValueSet that is stored; it may have as many members as this number / 20. */
   readonly terminologyBytes: number
-  /** Content of a Binary that is sent as it is. */
+  /** Maximum size of a Binary's content that is sent in its own format. */
   readonly binaryBytes: number
-  /** Requests that are served at the same time. */
+  /** Requests served at the same time. */
   readonly concurrency: number
-  /** Requests that wait for their turn; beyond that `throttled`. */
+  /** Requests waiting for their turn; further ones fail with `throttled`. */
   readonly queue: number
-  /** Resources that one conditional delete may delete, all or none, where the storage can; more is `multiple-matches`. */
+  /** Resources that one conditional delete may delete (all or none, if the storage supports it); more fail with `multiple-matches`. */
   readonly conditionalDeletes: number
-  /** Entries of a batch or transaction; more is `too-costly`. */
+  /** Entries of a batch or transaction; more fail with `too-costly`. */
   readonly bundleEntries: number
-  /** How long `close` waits for the work under way before it cancels it. */
+  /** How long `close` waits for running work, in milliseconds, before it cancels the work. */
   readonly closeMs: number
-  /** Asynchronous requests that are carried out at the same time. */
+  /** Asynchronous requests that run at the same time. */
   readonly asyncRuns: number
-  /** Asynchronous requests that wait, run, or whose answers are kept; one session may have a fifth of them. Beyond that `throttled`. */
+  /** Asynchronous requests that wait, run, or have a stored answer; one session may have a fifth of them. Further ones fail with `throttled`. */
   readonly asyncResults: number
-  /** Bytes of their answers together. */
+  /** Total bytes of the stored answers of asynchronous requests. */
   readonly asyncBytes: number
-  /** Wall time of one of them in milliseconds. */
+  /** Wall time of one asynchronous request, in milliseconds. */
   readonly asyncTimeoutMs: number
-  /** How long the readiness check may take before `GET /readyz` answers 503. */
+  /** How long the readiness check may take, in milliseconds, before `GET /readyz` answers 503. */
   readonly readinessMs: number
 }
 
@@ -63,23 +63,24 @@ export const DEFAULT_HANDLER_LIMITS: HandlerLimits = {
 
 const BYTES_OF_MEMBER = 20
 
-/** The limits of a body of at most this many bytes: a larger one may have more members, too. */
+/** Limits of a body of at most `maxBytes`: a larger body may also have more members. */
 export function limitsForBody(limits: HandlerLimits, maxBytes: number): HandlerLimits {
   if (maxBytes <= limits.bodyBytes) return limits
   return { ...limits, jsonMembers: Math.max(limits.jsonMembers, Math.floor(maxBytes / BYTES_OF_MEMBER)) }
 }
 
 /**
- * How many times the time limit of an operation a request has: where a body may be longer than others, once for each half of that length, since a large
- * terminology cannot be written in parts.
- *
- * @param maxBytes Most that the body may have.
+ * The time limit of a request, as a multiple of the operation's limit. Where bodies may be longer than usual, the limit applies once for each half of the
+ * usual length,
+ * because a large terminology cannot be written in parts.
+ * -
+ * @param maxBytes Maximum length of the body.
  */
 export function timeLimitFactor({ bodyBytes }: Pick<HandlerLimits, 'bodyBytes'>, maxBytes: number, bytes: number = 0): number {
   return maxBytes <= bodyBytes ? 1 : Math.max(1, Math.ceil(bytes / (bodyBytes / 2)))
 }
 
-/** How the JSON of a body is read; errors say where it is wrong. */
+/** Options for reading the JSON of a body; errors say where it is wrong. */
 export function strictWithin({ jsonDepth, jsonMembers, stringLength }: JsonLimits): StrictJsonOptions {
   return { maxDepth: jsonDepth, maxMembers: jsonMembers, maxString: stringLength, places: true }
 }

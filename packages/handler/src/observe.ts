@@ -6,7 +6,7 @@ import type { Span, Telemetry } from 'fhir-ops/telemetry'
 import type { Exchange } from './exchange.js'
 import type { Answer } from './http/answer.js'
 
-/** One structured line of the log: one per request, and one for a failure in the middle of an answer. */
+/** A structured log line: one per request, and one for a failure in the middle of an answer. */
 export interface LogEntry {
   readonly time: string
   readonly level: 'info' | 'error'
@@ -17,19 +17,19 @@ export interface LogEntry {
   readonly status: number
   readonly durationMs: number
   readonly sub?: string | undefined
-  /** Code of the error. */
+  /** Error code. */
   readonly error?: string | undefined
-  /** Of an unexpected failure; the answer shows the same request id. */
+  /** Stack of an unexpected failure; the answer shows the same request id. */
   readonly stack?: string | undefined
 }
 
 /** How a request ended. */
 export interface Ending {
   readonly status: number
-  /** On the clock of `performance.now()`. */
+  /** Start time, as given by `performance.now()`. */
   readonly started: number
   readonly error?: OperationError | undefined
-  /** Takes the entry besides the log. */
+  /** Receives the entry in addition to the log. */
   readonly note?: ((entry: LogEntry) => void) | undefined
 }
 
@@ -39,7 +39,7 @@ interface LogTarget {
   readonly ctx: Pick<OperationContext, 'now'>
 }
 
-/** Writes the log line of a request; an unexpected error with its stack. */
+/** Writes the log line of a request, with the stack of an unexpected error. */
 export function logRequest({ log, ctx }: LogTarget, exchange: Exchange, { status, started, error, note }: Ending): void {
   if (log === undefined && note === undefined) return
   const isUnforeseen = error !== undefined && ERRORS[error.code].issue === 'exception'
@@ -59,18 +59,18 @@ export function logRequest({ log, ctx }: LogTarget, exchange: Exchange, { status
   note?.(entry)
 }
 
-/** Routes of one path have one template, whatever their method. */
+/** All routes of a path have the same template, whatever their method. */
 function templateOf({ match }: Exchange): string {
   const [route] = match?.routes.values() ?? []
   return route?.path ?? 'none'
 }
 
-/** Observes how a request is served; `note` takes what the log says about it. */
+/** Observes the serving of a request; `note` receives the log entry. */
 export type Observe = (serve: (note: (entry: LogEntry) => void) => Awaitable<Answer>) => Promise<Answer>
 
 /**
- * A span for each request, and its duration in the histogram `fhir_ops.request.duration`; `fhir_ops.request.active` counts those under way.
- * Both are described by method, route template, status and code of the error: nothing else of a request leaves the process.
+ * Records a span for each request and its duration in the histogram `fhir_ops.request.duration`; `fhir_ops.request.active` counts requests in progress.
+ * Attributes are method, route template, status and error code: nothing else of a request leaves the process.
  */
 export function observerOf({ tracer, meter }: Telemetry): Observe {
   const duration = meter?.createHistogram('fhir_ops.request.duration', { description: 'Duration of requests', unit: 's' })
@@ -107,7 +107,7 @@ function attributesOf(entry: LogEntry): Record<string, string | number> {
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])
 
-/** A method is the caller's text; unknown ones are logged as one. */
+/** The method is text from the caller, so unknown methods are logged as `_OTHER`. */
 function methodOf({ method }: LogEntry): string {
   return METHODS.has(method) ? method : '_OTHER'
 }

@@ -29,58 +29,59 @@ import type { CorsOptions } from './http/cors.js'
 import type { HandlerLimits } from './limits.js'
 import type { LogEntry } from './observe.js'
 
-/** Members of a SMART configuration, by their names there. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
+/** Members of a SMART configuration, by their names in the specification. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
 export type SmartConfiguration = Readonly<Record<string, string | boolean | readonly string[]>>
 
-/** What is checked of a resource before it is stored. */
+/** How thoroughly a resource is checked before it is stored. */
 export type WriteChecks = 'none' | 'structure' | 'full'
 
-/** What `createHandler` is made of. */
+/** Options of `createHandler`. */
 export interface HandlerOptions extends AccessPolicy {
   readonly context: OperationContext
   readonly sessions: Sessions
-  /** Address that the service is reached at, for example `https://fhir.example.org`; links are made from it, never from `Host`. */
+  /** Address under which clients reach the service, such as `https://fhir.example.org`. Links are made from it, never from the `Host` header. */
   readonly baseUrl: string
-  /** Path under which requests arrive, where it differs from that of `baseUrl` (a router that strips its mount path). */
+  /** Path under which requests arrive, if it differs from that of `baseUrl` (for example, if a router strips its mount path). */
   readonly mountPath?: string
-  /** `off` opens the FHIR part to everybody; sessions and user information need a token all the same. Default `required`. */
+  /** `off` opens the FHIR API to everybody; sessions and user information still need a token. Default `required`. */
   readonly auth?: 'required' | 'off'
-  /** Tokens of other issuers. */
+  /** Verifiers for tokens of other issuers. */
   readonly verifiers?: readonly TokenVerifier[]
-  /** Offers back-channel logout for these issuers. */
+  /** Enables back-channel logout for these issuers. */
   readonly logoutTokens?: readonly LogoutTokenVerifier[]
-  /** Takes tokens that are bound to a key, with a proof of it (the scheme DPoP). Default off. */
+  /** Accepts tokens bound to a key, with a proof of possession (the scheme DPoP). Default off. */
   readonly dpop?: DpopOptions
   /**
    * Endpoints of the authorization server for `/.well-known/smart-configuration`, by their names in SMART (`issuer`, `token_endpoint`,
    * `authorization_endpoint`, `jwks_uri` ...), or a function that looks them up for each request. Default: none are stated.
    */
   readonly smartConfiguration?: SmartConfiguration | (() => Promise<SmartConfiguration>)
-  /** Default: every operation of the library. */
+  /** Operations to offer. Default: every operation of the library. */
   readonly operations?: readonly Operation[]
-  /** What stored resources are found by. Default: the search parameters of the context; without them, definitions by their url. */
+  /** Makes the index entries of stored resources. Default: by the search parameters of the context; without these, definitions are found by their url. */
   readonly indexer?: Indexer
-  /** `Bot/$execute` is offered when present. */
+  /** Enables `Bot/$execute`. */
   readonly bots?: Bots
-  /** Gives bots `context.storage`, with the rights of their caller. Default false. */
+  /** Gives bots `context.storage`, with the rights of the caller. Default false. */
   readonly grantBotStorage?: boolean
   /**
-   * What is checked of a resource before it is stored, which is refused with errors: by FHIR's own types (`structure`), as `$validate` does (`full`), or type, id
-   * and form only (`none`). Default `structure` where the context has the types of FHIR, else `none`.
+   * How a resource is checked before it is stored; a resource with errors is refused. `structure` checks against FHIR's own types, `full` validates as
+   * `$validate` does,
+   * and `none` checks only type, id and form. Default `structure` if the context has the types of FHIR, else `none`.
    */
   readonly validateWrites?: WriteChecks
   readonly limits?: Partial<HandlerLimits>
-  /** Realm of the challenges. Default `fhir-ops`. */
+  /** Realm of `WWW-Authenticate` challenges. Default `fhir-ops`. */
   readonly realm?: string
-  /** `invalid_request` answers a user-information request without a token by 400 instead of 401. */
+  /** With `invalid_request`, a user-information request without a token is answered with 400 instead of 401. Default `unauthorized`. */
   readonly userinfoMissingToken?: 'unauthorized' | 'invalid_request'
-  /** Networks of proxies whose `X-Forwarded-For` is believed: addresses or CIDR. Default none. */
+  /** Addresses or CIDR networks of proxies whose `X-Forwarded-For` is trusted. Default none. */
   readonly trustProxy?: readonly string[]
   readonly cors?: CorsOptions
-  /** Answers `GET /readyz`: rejects while the service is not ready. Default: a read from the storage. */
+  /** Readiness check for `GET /readyz`; rejects while the service is not ready. Default: a read from the storage. */
   readonly readiness?: () => Promise<unknown>
   readonly log?: (entry: LogEntry) => void
-  /** OpenTelemetry's tracer and meter, for a span and a measurement of each request. Default none. */
+  /** OpenTelemetry tracer and meter, which record a span and a measurement for each request. Default none. */
   readonly telemetry?: Telemetry
 }
 
@@ -107,7 +108,7 @@ const LIMITS_SHAPE = inputShape<HandlerLimits>({
   asyncTimeoutMs: AMOUNT,
 })
 
-/** What plain JavaScript may pass. */
+/** Expected shape of the options, for callers in plain JavaScript. */
 export const HANDLER_OPTIONS: InputShape = inputShape<HandlerOptions>({
   context: needed(having('a context', ['storage', 'content', 'limits'])),
   sessions: needed(having('sessions', ['verify', 'audit'])),

@@ -29,24 +29,24 @@ import { HANDLER_OPTIONS, type HandlerOptions, type WriteChecks } from './option
 export interface Service {
   readonly ctx: OperationContext
   readonly sessions: Sessions
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string
-  /** Segments of the path that requests arrive under. */
+  /** Path segments under which requests arrive. */
   readonly mount: readonly string[]
   readonly isOpen: boolean
   readonly access: AccessPolicy
-  /** What scopes with a patient or a query are read with. */
+  /** How scopes with a patient or a query are resolved. */
   readonly scopeReading: ScopeReading
   readonly verifiers: readonly TokenVerifier[]
   readonly logoutTokens: readonly LogoutTokenVerifier[]
-  /** Absent where tokens are taken by the scheme Bearer only. */
+  /** Absent if only Bearer tokens are accepted. */
   readonly dpop: DpopCheck | undefined
   readonly smartConfiguration: HandlerOptions['smartConfiguration']
   readonly operations: readonly Operation[]
   readonly indexer: Indexer
   readonly bots: Bots | undefined
   readonly grantBotStorage: boolean
-  /** What is checked of a resource before it is stored, besides type, id and form. */
+  /** Checks on a resource before it is stored, besides type, id and form. */
   readonly validateWrites: WriteChecks
   readonly limits: HandlerLimits
   readonly realm: string
@@ -58,18 +58,18 @@ export interface Service {
   readonly observe: Observe | undefined
   readonly executor: Executor
   readonly findAnswer: AnswerFinder
-  /** Requests that are answered later. */
+  /** Requests that are answered asynchronously. */
   readonly jobs: Jobs
-  /** When the service was made: the date of what it states about itself, as an instant. */
+  /** When the service was created, as an instant; the date of its statements about itself. */
   readonly startedAt: string
-  /** Conditional writes of one type, one after the other: what each finds, the ones before it have written. */
+  /** Runs conditional writes of a type one after the other, so that each sees what the previous ones have written. */
   readonly writeLock: KeyedLock
-  /** What can be read and found besides what is stored. */
+  /** Definitions that can be read and searched in addition to stored resources. */
   readonly definitions: DefinitionShelf
   readonly hiddenDefinitions: HiddenDefinitions
 }
 
-/** Where FHIR paths begin, below the base. */
+/** Path of the FHIR API below the base. */
 export const FHIR_PATH = '/fhir/R4'
 
 /** @throws {TypeError} for an option that is missing, unknown, of another type, or impossible. */
@@ -130,7 +130,7 @@ function foreignTokensOf({
   return { verifiers, logoutTokens, dpop: dpop && dpopCheck({ replays, ...dpop }) }
 }
 
-/** A log that fails must not fail the request that it is about. */
+/** Wraps the log, because a failing log must not fail the request. */
 function loggerOf({ log }: HandlerOptions): Service['log'] {
   if (log === undefined) return undefined
   return (entry) => {
@@ -142,7 +142,7 @@ function loggerOf({ log }: HandlerOptions): Service['log'] {
   }
 }
 
-/** What content says in the server's own addresses is read as such, unless the host states another base. */
+/** Absolute references with the server's own address are treated as local, unless the host sets another base. */
 function withBase(context: OperationContext, base: string): OperationContext {
   const { search } = context
   return search === undefined || search.base !== undefined ? context : { ...context, search: { ...search, base } }

@@ -8,7 +8,7 @@ import { rightOf, covers, isFhirScope, isNarrow, type Right, type ScopeReading, 
 /** `hide` answers as if the resource did not exist. */
 export type Decision = 'allow' | 'deny' | 'hide'
 
-/** What a host's own rule is asked. */
+/** The question that a host's own policy decides. */
 export interface PolicyQuestion {
   readonly principal: Principal
   readonly action: Action
@@ -16,28 +16,28 @@ export interface PolicyQuestion {
   readonly id: string | undefined
 }
 
-/** How requests are allowed. */
+/** Decides which requests are allowed. */
 export interface AccessPolicy {
-  /** For tokens that have no scope about FHIR resources at all. */
+  /** Decision for tokens without any FHIR resource scope. */
   readonly defaultPolicy: 'deny' | 'allow-authenticated'
-  /** Narrows what the scopes allow; it never widens it. */
+  /** The host's own rule. It can only narrow what the scopes allow, never widen it. */
   readonly policy?: ((question: PolicyQuestion) => Decision) | undefined
 }
 
-/** Who makes a request and what they may do. */
+/** The client or user who makes a request, with rights. */
 export interface Caller {
-  /** Absent where no token is needed. */
+  /** Absent if no token is required. */
   readonly principal: Principal | undefined
-  /** True when a rule of the host may hide single resources from this caller. */
+  /** True if a rule of the host may hide single resources from this caller. */
   readonly hides: boolean
-  /** True when some right holds for a part of a type's resources only. */
+  /** True if some right covers only part of a type's resources. */
   readonly isNarrowed: boolean
   decide(action: Action, type: string, id?: string): Decision
-  /** Which resources of a type the caller may do this with; all when `undefined`. */
+  /** Condition on the resources of a type for which the action is allowed; `undefined` means all. */
   within(action: Action, type: string): Condition | undefined
 }
 
-/** A caller who needs no token: everything is allowed. */
+/** A caller without a token, who may do everything. */
 export const OPEN_CALLER: Caller = {
   principal: undefined,
   hides: false,
@@ -46,7 +46,7 @@ export const OPEN_CALLER: Caller = {
   within: () => undefined,
 }
 
-/** The caller behind an accepted token. @throws {OperationError} storage errors, where a scope is to be looked up. */
+/** Returns the caller behind an accepted token. @throws {OperationError} storage errors, if a scope requires a lookup. */
 export function callerOf(principal: Principal, { defaultPolicy, policy }: AccessPolicy, reading: ScopeReading): Awaitable<Caller> {
   const scoped = principal.scopes.some(isFhirScope)
   const grants = principal.scopes.flatMap((scope) => reading.parse(scope) ?? [])
@@ -79,16 +79,16 @@ async function narrowedRights(principal: Principal, grants: readonly ScopeGrant[
 
 const EVERYTHING: Right = { type: '*', actions: new Set<Action>(['create', 'read', 'update', 'delete', 'search']) }
 
-/** Something that a caller wants to do. */
+/** An action that a caller requests. */
 export interface Wish {
   readonly action: Action
   readonly type: string
   readonly id?: string | undefined
-  /** A right to a part of the type's resources does not do. */
+  /** If true, a right to only part of the type's resources is not sufficient. */
   readonly whole?: boolean
 }
 
-/** @throws {OperationError} `forbidden`, or `not-found` for what is hidden, exactly as for what does not exist. */
+/** @throws {OperationError} `forbidden`; or `not-found` for a hidden resource, exactly as for one that does not exist. */
 export function authorize(caller: Caller, { action, type, id }: Wish): void {
   const decision = caller.decide(action, type, id)
   if (decision === 'allow') return
@@ -101,7 +101,7 @@ function forbidden({ action, type }: Wish): OperationError {
 }
 
 /**
- * A resource that is hidden is no reason to refuse: it is not found where it is looked for.
+ * Authorizes a caller who is granted at least one wish. A hidden resource does not lead to a refusal here; the later lookup does not find it.
  *
  * @throws {OperationError} `forbidden` unless one of the wishes is granted.
  */

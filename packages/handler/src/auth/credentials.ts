@@ -2,23 +2,23 @@ import { OperationError } from 'fhir-ops/errors'
 import { INVALID_TOKEN } from 'fhir-ops/internal/sessions'
 import { linesOf, type Connection, type HttpRequest } from '../http/http-request.js'
 
-/** An access token as it was given. */
+/** An access token as sent by the client. */
 export interface Credentials {
   readonly token: string
-  /** The header `DPoP`, for the scheme of this name; an empty one when it is missing. */
+  /** The `DPoP` header, if the scheme is DPoP; empty if the header is missing. */
   readonly proof?: string
 }
 
 /**
- * The access token of a request.
+ * Reads the access token of a request.
  *
- * @param schemes `bearer`, and `dpop` where it is taken.
- * @throws {OperationError} `token-missing` when there is none; `token-malformed` when it is not given once, as one word.
+ * @param schemes `bearer`, and `dpop` if it is accepted.
+ * @throws {OperationError} `token-missing` without a token; `token-malformed` unless it is sent exactly once, as one word.
  */
 export function credentialsOf(request: HttpRequest, connection: Connection, schemes: readonly string[]): Credentials {
-  // Node keeps only the first of several Authorization lines.
+  // Node keeps only the first of several Authorization headers.
   if (linesOf(connection, 'authorization') > 1 || linesOf(connection, 'dpop') > 1) throw malformedCredentials()
-  // Blanks and tabs only: `trim` would take other characters for blanks, too.
+  // Only spaces and tabs, because `trim` also removes other characters.
   const header = (request.header('authorization') ?? '').replace(/^[ \t]+/, '')
   const scheme = (/^\S*/.exec(header) ?? [''])[0].toLowerCase()
   if (!schemes.includes(scheme))
@@ -33,13 +33,13 @@ export function malformedCredentials(): OperationError {
   return new OperationError('token-malformed', 'Bad OAuth2 request: one bearer token is expected, in the Authorization header.')
 }
 
-/** Where a challenge is sent from. */
+/** Realm of a challenge, and whether it is for the user-information endpoint. */
 export interface ChallengePlace {
   readonly realm: string
   readonly atUserInfo: boolean
 }
 
-/** The value of `WWW-Authenticate` for an error about credentials; `undefined` for other errors. */
+/** Returns the value of `WWW-Authenticate` for an error about credentials; `undefined` for other errors. */
 export function challengeOf(error: OperationError, { realm, atUserInfo }: ChallengePlace): string | undefined {
   const bearer = `Bearer realm="${realm}"`
   if (error.code === 'token-missing') return bearer
@@ -51,7 +51,7 @@ export function challengeOf(error: OperationError, { realm, atUserInfo }: Challe
   return undefined
 }
 
-/** The description of a request whose credentials are not well-formed. */
+/** The error description for malformed credentials. */
 export function badRequest(atUserInfo: boolean): string {
   return atUserInfo ? 'Bad OAuth2 request at UserInfo Endpoint' : 'Bad OAuth2 request'
 }

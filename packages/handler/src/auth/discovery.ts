@@ -4,12 +4,12 @@ import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import type { SmartConfiguration } from '../options.js'
 import { checkIssuerUri, issuerJson } from './issuer-json.js'
 
-/** What an OpenID provider publishes of itself, as far as verifiers need it. */
+/** The part of an OpenID provider's discovery document that verifiers need. */
 export interface DiscoveredIssuer {
   readonly jwksUri: string
-  /** Absent where it cannot be asked about tokens. */
+  /** Absent if the provider does not offer introspection. */
   readonly introspectionEndpoint?: string
-  /** All that it publishes as texts, flags and lists of texts, by the names in the document: for `smartConfiguration`. */
+  /** All strings, booleans and lists of strings in the document, by name; for `smartConfiguration`. */
   readonly published: SmartConfiguration
 }
 
@@ -18,8 +18,8 @@ const MAX_BYTES = 256 * 1024
 /**
  * Reads the discovery document of an OpenID provider, once.
  *
- * @param issuer Its identifier, https or, for a provider on the loopback interface, http.
- * @throws {TypeError} for another address. @throws {OperationError} `unavailable` when there is no document of this issuer.
+ * @param issuer The provider's identifier: https, or http for a provider on the loopback interface.
+ * @throws {TypeError} for another address. @throws {OperationError} `unavailable` if there is no document of this issuer.
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig
  */
 export async function discoverIssuer(issuer: string): Promise<DiscoveredIssuer> {

@@ -4,35 +4,35 @@ import type { JWTPayload } from 'jose'
 import { encode } from 'jose/base64url'
 import { checkHeader, jwtShape, type Replays } from './token-verifier.js'
 
-/** How proofs of possession are checked. */
+/** Options for checking DPoP proofs of possession. */
 export interface DpopOptions {
-  /** Where proofs are remembered for 2 minutes. Default: the store of the sessions, which instances share. */
+  /** Store that remembers used proofs for 2 minutes. Default: the store of the sessions, which instances share. */
   readonly replays?: Replays
   readonly now?: () => Date
 }
 
-/** What a proof must be about. */
+/** The request that a proof must match. */
 export interface ProvenRequest {
-  /** The header `DPoP`. */
+  /** The `DPoP` header. */
   readonly proof: string
   readonly method: string
-  /** Address of the request as its sender knows it; query and fragment do not count. */
+  /** Address of the request as the client knows it; query and fragment are ignored. */
   readonly uri: string
   readonly token: string
 }
 
-/** A proof that holds. */
+/** A valid proof. */
 export interface Proof {
-  /** Thumbprint of its key. */
+  /** Thumbprint of the key that signed the proof. */
   readonly jkt: string
-  /** Notes that it was used, once its token was accepted. @throws {OperationError} `token-invalid` the second time. */
+  /** Records the use of the proof, after its token was accepted. @throws {OperationError} `token-invalid` on the second use. */
   use(): Promise<void>
 }
 
 /** @throws {OperationError} `token-invalid` */
 export type DpopCheck = (request: ProvenRequest) => Promise<Proof>
 
-/** Algorithms of proofs, and the challenge that names them. */
+/** Algorithms of proofs, and the challenge that lists them. */
 const ALGORITHMS = ['ES256', 'EdDSA']
 export const DPOP_CHALLENGE: string = `DPoP algs="${ALGORITHMS.join(' ')}"`
 
@@ -41,7 +41,7 @@ const WINDOW_SECONDS = 60
 export const PROOF_MS = 120_000
 const MAX_JTI = 256
 
-/** Checks proofs of possession of a key; what verifies them is loaded with the first one. @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
+/** Creates the check of DPoP proofs; the verifier is loaded with the first proof. @see https://www.rfc-editor.org/rfc/rfc9449#section-4.3 */
 export function dpopCheck({ replays, now = () => new Date() }: DpopOptions & { readonly replays: Replays }): DpopCheck {
   return async (request) => {
     const payload = await verifiedProof(request.proof, now())
@@ -78,7 +78,7 @@ function isAbout({ htm, htu, ath }: JWTPayload, { method, uri, token }: ProvenRe
   return htm === method && typeof htu === 'string' && placeOf(htu) === placeOf(uri) && ath === digestOf(token)
 }
 
-/** Normalised, without query and fragment. */
+/** Returns the address in normalized form, without query and fragment. */
 function placeOf(uri: string): string | undefined {
   const url = URL.canParse(uri) ? new URL(uri) : undefined
   return url && `${url.origin}${url.pathname}`

@@ -8,30 +8,30 @@ import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer
 import { foreignTokenOf, jwtShape, type TokenVerifier } from './token-verifier.js'
 import { AMOUNT, checkOptions, CLOCK, FLAG, FUNCTION, inputShape, needed, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
-/** How opaque tokens of one issuer are checked. */
+/** Options for checking opaque tokens of one issuer. */
 export interface IntrospectionOptions {
-  /** The issuer's introspection endpoint: https. */
+  /** The issuer's introspection endpoint, https. */
   readonly endpoint: IssuerAddress
   /** Allows `http` on the loopback interface. */
   readonly allowInsecureLoopback?: boolean
-  /** Identifier of the issuer; an answer that names another is not accepted. */
+  /** Identifier of the issuer; an answer that names another issuer is rejected. */
   readonly issuer: string
-  /** By which this service authenticates itself (HTTP Basic). */
+  /** Credentials of this service at the issuer (HTTP Basic). */
   readonly clientId: string
   readonly clientSecret: string
-  /** What `aud` of the answer must name; not looked at when absent. */
+  /** Value that `aud` of the answer must contain; not checked if absent. */
   readonly audience?: string
   /**
-   * Also accepts answers without `token_type`, for issuers that name it for no token; whether a refresh token is active is theirs to say then.
+   * Also accepts answers without `token_type`, for issuers that never send it. It is then up to the issuer not to report refresh tokens as active.
    * Default false.
    */
   readonly allowUntyped?: boolean
   /**
-   * How long an answer holds, in milliseconds: the time that a revocation at the issuer may stay unseen. 0 (default) to 5,000; the issuer is
-   * asked for every request when 0. What ends a session here takes effect immediately all the same.
+   * How long an answer is cached, in milliseconds, which is how long a revocation at the issuer may remain unnoticed: 0 (default) to 5,000. With 0,
+   * every request is checked with the issuer. A session that is ended here ends immediately in any case.
    */
   readonly cacheMs?: number
-  /** Seconds by which clocks may differ: 0 to 300, default 30. */
+  /** Allowed clock difference in seconds: 0 to 300, default 30. */
   readonly clockTolerance?: number
   /** Claim that names the caller's project. */
   readonly projectClaim?: string
@@ -59,12 +59,12 @@ const MAX_CACHE_MS = 5_000
 const MAX_TOKEN_LENGTH = 8_192
 const MAX_ANSWER_BYTES = 64 * 1024
 const MAX_KNOWN = 10_000
-/** A text that is not a token seldom becomes one: it takes the time in which an issuer's instances hear of a new token. */
+/** How long a rejected text is remembered. It rarely becomes a valid token; only an issuer's instances need some time to learn of a new token. */
 const REFUSED_MS = 10_000
-/** How many questions to the issuer run and wait at the same time. */
+/** Limits on simultaneous and waiting requests to the issuer. */
 const QUESTIONS = { concurrency: 64, queue: 256, refusal: 'Too many requests at the same time.' }
 
-/** Answers of the issuer by digest of the token; a token is never kept. */
+/** Cached answers of the issuer, by digest of the token; tokens are never stored. */
 interface Introspecting {
   readonly options: IntrospectionOptions
   readonly clockTolerance: number
@@ -75,8 +75,8 @@ interface Introspecting {
 }
 
 /**
- * Verifies opaque access tokens by asking their issuer (RFC 7662). It is asked about every token that is neither signed nor one of the
- * library's own: list it after other verifiers. Where the issuer does not answer, that is `unavailable` (503), never a refused token.
+ * Verifies opaque access tokens with their issuer's introspection endpoint (RFC 7662). Claims every token that is neither signed nor one of the
+ * library's own, so list it after other verifiers. If the issuer does not answer, the error is `unavailable` (503), never a refused token.
  *
  * @throws {TypeError} for an address that is not https, other impossible options, and options that are missing, unknown or of another type.
  */
@@ -117,7 +117,7 @@ function isOurs({ iss, aud }: JsonObject, { issuer, audience }: IntrospectionOpt
   return (iss === undefined || iss === issuer) && (audience === undefined || audiences.includes(audience))
 }
 
-/** Refresh tokens may be active, too; the type is that of an access token (RFC 7662 2.2, RFC 6749 5.1). */
+/** Checks the type, because a refresh token may be active too (RFC 7662 2.2, RFC 6749 5.1). */
 function isAccessToken({ token_type: type }: JsonObject, { allowUntyped = false }: IntrospectionOptions): boolean {
   return typeof type === 'string' ? ['bearer', 'dpop'].includes(type.toLowerCase()) : type === undefined && allowUntyped
 }
@@ -138,7 +138,7 @@ function introspectingOf(options: IntrospectionOptions): Introspecting {
 
 const NOTHING_KEPT: Introspecting['active'] = { get: () => undefined, set: () => undefined }
 
-/** @returns Asks the issuer about a token. It throws `unavailable`, or `throttled` when too many questions wait. */
+/** @returns A function that queries the issuer about a token. It throws `unavailable`, or `throttled` if too many queries are waiting. */
 function questions({
   endpoint: uri,
   allowInsecureLoopback = false,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 import type { MemberKind } from 'fhir-ops/internal/input'
 
-/** An address of an issuer, and how far its answers are read. */
+/** An address of an issuer, and the maximum size of its answers. */
 export interface IssuerEndpoint {
   readonly uri: string
   readonly fetch: typeof fetch
@@ -11,9 +11,9 @@ export interface IssuerEndpoint {
 const TIMEOUT_MS = 5_000
 
 /**
- * The JSON object that an issuer answers with: within 5 seconds, without redirects, at most `maxBytes`.
- *
- * @throws whatever goes wrong; its text is for the operator only.
+ * Fetches a JSON object from an issuer: within 5 seconds, without redirects, at most `maxBytes`.
+ * -
+ * @throws any failure as it is; its text is for the operator only.
  */
 export async function issuerJson({ uri, fetch, maxBytes }: IssuerEndpoint, init: RequestInit): Promise<JsonObject> {
   const response = await fetch(uri, { ...init, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -34,7 +34,7 @@ async function boundedText({ body }: Response, maxBytes: number): Promise<string
   return text + decoder.decode()
 }
 
-/** An address of an issuer, or how it is found out whenever it is needed, so that the issuer need not be up before. */
+/** An address of an issuer, or a function that finds it whenever it is needed, so that the issuer need not run before this service. */
 export type IssuerAddress = string | (() => Promise<string>)
 
 /** An `IssuerAddress` in plain JavaScript. */
@@ -43,7 +43,7 @@ export const ADDRESS: MemberKind = {
   is: (value) => typeof value === 'string' || typeof value === 'function',
 }
 
-/** @returns The address, checked as by `checkIssuerUri`. @throws {TypeError} immediately for a text that is not an address. */
+/** @returns A function that resolves the address and checks it with `checkIssuerUri`. @throws {TypeError} immediately for a text that is not an address. */
 export function issuerAddress(
   name: string,
   { uri, allowInsecureLoopback }: { readonly uri: IssuerAddress; readonly allowInsecureLoopback: boolean },
@@ -57,10 +57,10 @@ export function issuerAddress(
   return async () => uri
 }
 
-/** A name such as `127.example.org` is not a loopback address. */
+/** The addresses are matched in full: a name such as `127.example.org` is not a loopback address. */
 const LOOPBACK = /^(?:localhost|\[::1\]|127(?:\.\d{1,3}){3})$/
 
-/** @throws {TypeError} for an address that is neither https nor, where that is allowed, http on the loopback interface, or names a user. */
+/** @throws {TypeError} for an address that names a user or is neither https nor, if allowed, http on the loopback interface. */
 export function checkIssuerUri(
   name: string,
   { uri, allowInsecureLoopback }: { readonly uri: string; readonly allowInsecureLoopback: boolean },

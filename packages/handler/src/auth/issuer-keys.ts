@@ -6,25 +6,25 @@ import { ADDRESS, issuerAddress, issuerJson, type IssuerAddress } from './issuer
 import { isForSignatures, isStrong, keyProblem } from './public-key.js'
 import { FLAG, FUNCTION, listOf, OBJECT, TEXT, type MemberKind } from 'fhir-ops/internal/input'
 
-/** Where the keys of an issuer come from: exactly one of these, and the algorithms that go with it. */
+/** The source of an issuer's keys (exactly one of these members), and the accepted algorithms. */
 export type JwtKeys = (
   | {
-      /** Address of the issuer's JWKS: https. */
+      /** Address of the issuer's JWKS, https. */
       readonly jwksUri: IssuerAddress
       readonly allowInsecureLoopback?: boolean
-      /** For the JWKS only. */
+      /** Used to fetch the JWKS only. */
       readonly fetch?: typeof fetch
     }
   /** Public keys. */
   | { readonly keys: readonly JWK[] }
-  /** At least 32 bytes; then only HS256, HS384 and HS512 are accepted. */
+  /** Secret of at least 32 bytes; only HS256, HS384 and HS512 are accepted with it. */
   | { readonly secret: Uint8Array }
 ) & {
   /** Default ES256, ES384, EdDSA, RS256, PS256. */
   readonly algorithms?: readonly string[]
 }
 
-/** Where keys come from, in plain JavaScript. */
+/** Expected shape of the key options, for callers in plain JavaScript. */
 export const KEY_OPTIONS: Readonly<Record<'jwksUri' | 'allowInsecureLoopback' | 'fetch' | 'keys' | 'secret' | 'algorithms', MemberKind>> = {
   jwksUri: ADDRESS,
   allowInsecureLoopback: FLAG,
@@ -38,7 +38,7 @@ const ASYMMETRIC = ['ES256', 'ES384', 'EdDSA', 'RS256', 'PS256'] as const
 const SYMMETRIC = ['HS256', 'HS384', 'HS512'] as const
 const MIN_SECRET_BYTES = 32
 
-/** Without them every issuer's tokens would do, for every service. @throws {TypeError} unless both are texts. */
+/** Checks that issuer and audience are set: otherwise tokens of any issuer for any service would be accepted. @throws {TypeError} unless both are texts. */
 export function checkParties(options: { readonly issuer: unknown; readonly audience: unknown }): void {
   for (const party of [options.issuer, options.audience])
     if (typeof party !== 'string' || party === '') throw new TypeError('issuer and audience must be given.')
@@ -53,7 +53,7 @@ export function algorithmsOf(options: JwtKeys): readonly string[] {
   return asked
 }
 
-/** @throws {TypeError} for keys that are weak or can verify nothing, and a JWKS address that is not https. */
+/** @throws {TypeError} for keys that are weak or cannot verify anything, and for a JWKS address that is not https. */
 export function keysOf(options: JwtKeys): KeySource {
   if ('secret' in options) return secretKey(options.secret)
   if ('keys' in options) return configuredKeys(options.keys, algorithmsOf(options))
@@ -65,7 +65,7 @@ export function keysOf(options: JwtKeys): KeySource {
   })
 }
 
-/** One secret for the three lengths of HMAC. */
+/** The same secret for all three lengths of HMAC. */
 function secretKey(secret: Uint8Array): KeySource {
   if (secret.length < MIN_SECRET_BYTES) throw new TypeError('The secret must have at least 32 bytes.')
   const bytes = Uint8Array.from(secret)
@@ -75,25 +75,25 @@ function secretKey(secret: Uint8Array): KeySource {
   }
 }
 
-/** Finds the key that a token says it is signed with, by `kid` and `alg`, among known keys only. */
+/** Finds the key that a token names by `kid` and `alg`, among known keys only. */
 export interface KeySource {
   /**
-   * @throws jose's `JWKSNoMatchingKey` when no known key fits, `JWKSMultipleMatchingKeys` when several do; `OperationError` `unavailable`
-   *   when keys cannot be fetched or used.
+   * @throws jose's `JWKSNoMatchingKey` if no known key fits, `JWKSMultipleMatchingKeys` if several do; `OperationError` `unavailable`
+   * if keys cannot be fetched or used.
    */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey>
   /**
-   * Where keys can change: asks for them again, unless that was done a moment ago.
-   *
-   * @throws {OperationError} `unavailable` when the last try failed.
+   * Fetches the keys again, unless that was done a moment ago. Absent if the keys cannot change.
+   * -
+   * @throws {OperationError} `unavailable` if the last attempt failed.
    */
   renew?(): Promise<void>
 }
 
 /**
- * Keys from the configuration. Keys for another use, which an issuer may publish together with them, are ignored.
- *
- * @throws {TypeError} for a key that can verify nothing: every token would be refused, without a word of why.
+ * Creates a source of keys from the configuration. Keys for other uses, which an issuer may publish together with them, are ignored.
+ * -
+ * @throws {TypeError} for a key that cannot verify anything: every token would be refused without an explanation.
  */
 function configuredKeys(given: readonly JWK[], algorithms: readonly string[]): KeySource {
   const keys = given.filter(isForSignatures)
@@ -105,7 +105,7 @@ function configuredKeys(given: readonly JWK[], algorithms: readonly string[]): K
   return keySet({ keys })
 }
 
-/** The keys of a published set that may be used; symmetric and short ones are ignored. */
+/** Creates a source from the usable keys of a published set; symmetric and short keys are ignored. */
 export function keySet({ keys }: JSONWebKeySet): KeySource {
   const usable = keys.filter(isStrong)
   let find: ReturnType<typeof createLocalJWKSet> | undefined
@@ -117,7 +117,7 @@ export function keySet({ keys }: JSONWebKeySet): KeySource {
         return await find(header)
       } catch (error) {
         if (error instanceof JWKSNoMatchingKey || error instanceof JWKSMultipleMatchingKeys) throw error
-        // A key that fits and cannot be used says nothing about the token: it is published wrongly, or the runtime lacks its algorithm.
+        // A key that fits but cannot be used says nothing about the token: it was published wrongly, or the runtime lacks its algorithm.
         throw unusable(error)
       }
     },
@@ -128,13 +128,13 @@ function unusable(cause: unknown): OperationError {
   return new OperationError('unavailable', 'A key of the token issuer cannot be used by this server.', { cause, retryAfterSeconds: 5 })
 }
 
-/** Where an issuer publishes its keys. */
+/** Where an issuer publishes its keys, and how to fetch them. */
 export interface RemoteKeysOptions {
   readonly uri: IssuerAddress
   /** Allows `http` on the loopback interface. */
   readonly allowInsecureLoopback: boolean
   readonly fetch: typeof fetch
-  /** Milliseconds of a clock that does not jump. */
+  /** Milliseconds of a monotonic clock. */
   readonly monotonic: () => number
 }
 
@@ -145,8 +145,9 @@ const RETRY_WITHOUT_KEYS_MS = 1_000
 const MAX_BYTES = 256 * 1024
 
 /**
- * The keys of an issuer's JWKS address: cached 10 minutes, fetched again at most every 30 seconds for an unknown `kid` or a token without
- * `kid` that no key has signed, used up to 24 hours old while the issuer is down.
+ * Creates a source from an issuer's JWKS address. The keys are cached for 10 minutes, fetched again at most every 30 seconds for an unknown `kid` or a
+ * token
+ * without `kid` that no key has signed, and used for up to 24 hours while the issuer is unreachable.
  *
  * @throws {TypeError} for an address that is not https.
  */
@@ -170,9 +171,9 @@ export function remoteKeys(options: RemoteKeysOptions): KeySource {
 }
 
 interface KeyCache {
-  /** @throws {OperationError} `unavailable` when there are none. */
+  /** @throws {OperationError} `unavailable` if there are no keys. */
   current(): Promise<KeySource>
-  /** Keys fetched again, unless that was tried a moment ago. @throws {OperationError} `unavailable` when the last try failed. */
+  /** Fetches the keys again, unless that was tried a moment ago. @throws {OperationError} `unavailable` if the last attempt failed. */
   newer(): Promise<KeySource>
 }
 
@@ -184,12 +185,12 @@ function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promis
   const fetchKeys = async (): Promise<void> => {
     try {
       const { keys } = await fetchSet(await address(), fetch)
-      // An issuer that has withdrawn all its keys is believed, but no token is wrong because of that.
+      // If an issuer has withdrawn all its keys, they are dropped, but tokens are not called invalid because of that.
       const failed = !keys.some(isStrong)
       kept = failed ? undefined : { keys: keySet({ keys }), at: monotonic() }
       tried = { at: monotonic(), failed }
     } catch {
-      // The issuer's failure shows as `unavailable` where its keys are needed; its text stays internal.
+      // The failure is reported as `unavailable` where keys are needed; its text stays internal.
       tried = { at: monotonic(), failed: true }
     } finally {
       underWay = undefined
@@ -218,7 +219,7 @@ function keyCache({ fetch, monotonic }: RemoteKeysOptions, address: () => Promis
   }
 }
 
-/** The error where a token can be neither accepted nor refused. */
+/** The error for a token that can be neither accepted nor refused. */
 export function unavailable(cause?: unknown): OperationError {
   return new OperationError('unavailable', "The token issuer's keys cannot be fetched at the moment.", { cause, retryAfterSeconds: 5 })
 }

@@ -10,15 +10,15 @@ import { algorithmsOf, checkParties, KEY_OPTIONS, keysOf, type JwtKeys, type Key
 import { signedPayload } from './signed-payload.js'
 import { AMOUNT, checkOptions, CLOCK, FLAG, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
-/** How tokens of one issuer are checked. */
+/** Options for checking signed tokens of one issuer. */
 export type JwtVerifierOptions = JwtKeys & {
-  /** `iss`, to the letter. */
+  /** Exact value of `iss`. */
   readonly issuer: string
-  /** What `aud` must name. */
+  /** Value that `aud` must contain. */
   readonly audience: string
   /** Also accepts the type `JWT`, for issuers that do not follow RFC 9068. Default false. */
   readonly allowPlainType?: boolean
-  /** Seconds by which clocks may differ: 0 to 300, default 30. */
+  /** Allowed clock difference in seconds: 0 to 300, default 30. */
   readonly clockTolerance?: number
   /** Claim that names the caller's project. */
   readonly projectClaim?: string
@@ -46,15 +46,16 @@ interface Verifying {
   readonly clockTolerance: number
   readonly now: () => number
   readonly keys: KeySource
-  /** Payloads whose signature held, by digest of the token; a token is never kept. */
+  /** Payloads of tokens with a valid signature, by digest of the token; tokens are never stored. */
   readonly verified: LRUCache<string, JWTPayload>
 }
 
 /**
- * Verifies signed access tokens of one issuer (RFC 9068). What a token says about where its key is, is not looked at.
- *
- * @throws {TypeError} for keys that are weak or can verify nothing, symmetric algorithms with public keys, a JWKS address that is not https, other impossible options, and
- *   options that are unknown or of another type.
+ * Verifies signed access tokens of one issuer (RFC 9068). Hints in the token about where to find its key are ignored.
+ * -
+ * @throws {TypeError} for keys that are weak or cannot verify anything, symmetric algorithms with public keys, a JWKS address that is not https, other
+ * impossible
+ * options, and options that are unknown or of another type.
  */
 export function jwtVerifier(options: JwtVerifierOptions): TokenVerifier {
   checkOptions('jwtVerifier', SHAPE, options)

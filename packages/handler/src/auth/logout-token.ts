@@ -7,30 +7,30 @@ import { signedPayload } from './signed-payload.js'
 import { checkHeader, jwtShape, type Replays } from './token-verifier.js'
 import { checkOptions, CLOCK, having, inputShape, TEXT, type InputShape } from 'fhir-ops/internal/input'
 
-/** Whose logout tokens are taken. */
+/** Options for checking the logout tokens of one issuer. */
 export type LogoutTokenOptions = JwtKeys & {
-  /** `iss`, to the letter. */
+  /** Exact value of `iss`. */
   readonly issuer: string
-  /** Our client id at the issuer, which `aud` must name. */
+  /** Our client id at the issuer, which `aud` must contain. */
   readonly audience: string
   readonly now?: () => Date
-  /** Where the ids of tokens are remembered for 4 minutes. Default: the store of the sessions, which instances share. */
+  /** Store that remembers the ids of tokens for 4 minutes. Default: the store of the sessions, which instances share. */
   readonly replays?: Replays
 }
 
-/** What a logout token says. */
+/** Content of a valid logout token. */
 export interface LogoutToken extends EndedLogin {
-  /** Remembers that the token was used, once its sessions have ended: until then the issuer may send it again. Absent if that is remembered already. */
+  /** Records the use of the token, after its sessions have ended: until then the issuer may send it again. Absent if the use is already recorded. */
   readonly markUsed?: (() => Promise<unknown>) | undefined
 }
 
 /** Checks the logout tokens of one issuer. */
 export interface LogoutTokenVerifier {
-  /** True when the token claims to be of this issuer. */
+  /** True if the token claims to come from this issuer. */
   claims(token: string): boolean
   /**
-   * @param shared Where ids are remembered unless the options say otherwise.
-   * @throws {OperationError} `parameter-invalid`; `unavailable` when the issuer's keys cannot be fetched.
+   * @param shared Store that remembers ids, unless the options name one.
+   * @throws {OperationError} `parameter-invalid`; `unavailable` if the issuer's keys cannot be fetched.
    */
   verify(token: string, shared: Replays): Promise<LogoutToken>
 }
@@ -49,8 +49,8 @@ const WINDOW_SECONDS = 120
 export const LOGOUT_TOKEN_MS: number = 2 * WINDOW_SECONDS * 1_000
 
 /**
- * Verifies logout tokens.
- *
+ * Creates a verifier of logout tokens.
+ * -
  * @throws {TypeError} as `jwtVerifier`.
  * @see https://openid.net/specs/openid-connect-backchannel-1_0.html#Validation
  */
@@ -82,7 +82,7 @@ export function logoutTokenVerifier(options: LogoutTokenOptions): LogoutTokenVer
   }
 }
 
-/** Notes the use of a token that is not used yet. @throws {OperationError} `parameter-invalid` for one that is. */
+/** Returns how to record the use of an unused token. @throws {OperationError} `parameter-invalid` if the token was already used. */
 async function useOf(replays: Replays, key: string): Promise<LogoutToken['markUsed']> {
   const isUsed = replays.isUsed === undefined ? !(await replays.isNew(key)) : await replays.isUsed(key)
   if (isUsed) throw refused()
@@ -94,7 +94,7 @@ function isLogout({ iat = 0, nonce, events }: JWTPayload, now: Date): boolean {
   return isEvent && nonce === undefined && Math.abs(now.getTime() / 1_000 - iat) <= WINDOW_SECONDS
 }
 
-/** One sentence for every token that is not accepted. */
+/** The error for every refused token, always with the same sentence. */
 export function refused(): OperationError {
   return new OperationError('parameter-invalid', 'The logout token is not valid.')
 }

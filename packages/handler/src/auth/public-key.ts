@@ -1,7 +1,7 @@
 import { decode } from 'jose/base64url'
 import type { JWK } from 'jose'
 
-/** What is wrong with a JWK that is to verify signatures by one of these algorithms, as the end of a sentence; `undefined` for one that can. */
+/** Says, as the end of a sentence, why a JWK cannot verify signatures with any of these algorithms; `undefined` if it can. */
 export function keyProblem(key: JWK, algorithms: readonly string[]): string | undefined {
   const { kty, d } = key
   if (d !== undefined) return 'is private: only its public part belongs here'
@@ -13,14 +13,14 @@ export function keyProblem(key: JWK, algorithms: readonly string[]): string | un
   return isSound ? undefined : `of the type ${kty} is malformed`
 }
 
-/** False for a key that says that it is for another use, such as encryption. */
+/** False for a key that declares another use, such as encryption. */
 export function isForSignatures({ use = 'sig', key_ops: uses = ['verify'] }: JWK): boolean {
   return use === 'sig' && uses.includes('verify')
 }
 
 const MIN_RSA_BITS = 2048
 
-/** Symmetric keys and short ones are never used. */
+/** False for symmetric keys and short RSA keys, which are never used. */
 export function isStrong({ kty, n }: JWK): boolean {
   return kty === 'RSA' ? (numberIn(n)?.toString(2).length ?? 0) >= MIN_RSA_BITS : kty === 'EC' || kty === 'OKP'
 }
@@ -29,9 +29,9 @@ interface Curve {
   readonly alg: string
   readonly kty: string
   readonly crv: string
-  /** Bytes of a coordinate. */
+  /** Length of a coordinate in bytes. */
   readonly size: number
-  /** Of y² = x³ - 3x + b (FIPS 186-4, D.1.2); absent where every x is taken. */
+  /** The curve y² = x³ - 3x + b (FIPS 186-4, D.1.2); absent if every x is accepted. */
   readonly equation?: { readonly p: bigint; readonly b: bigint }
 }
 
@@ -71,7 +71,7 @@ function isExponent(e: unknown): boolean {
   return exponent !== undefined && exponent > 1n && exponent % 2n === 1n
 }
 
-/** A number in base64url; `undefined` for another text, and for one that has not so many bytes. */
+/** Parses a number in base64url; `undefined` for other text, or if it does not have exactly `bytes` bytes. */
 function numberIn(text: unknown, bytes?: number): bigint | undefined {
   if (typeof text !== 'string' || !/^[\w-]+$/.test(text)) return undefined
   const read = bytesIn(text)

@@ -4,7 +4,7 @@ import type { Connection, HttpRequest } from '../http/http-request.js'
 export type IsTrusted = (address: string) => boolean
 
 /**
- * The caller's address: the socket's peer; behind trusted proxies the right-most address of `X-Forwarded-For` that is not one.
+ * The caller's address: the socket's peer or, behind trusted proxies, the right-most address in `X-Forwarded-For` that is not a trusted proxy.
  */
 export function remoteHostOf(request: HttpRequest, connection: Connection, isTrusted: IsTrusted): string | undefined {
   const peer = connection.remoteAddress
@@ -19,7 +19,7 @@ function isAddress(text: string): boolean {
 }
 
 /**
- * Reads a list of proxy networks in CIDR form or as single addresses, IPv4 and IPv6.
+ * Parses a list of proxy networks in CIDR form or single addresses, IPv4 and IPv6.
  *
  * @throws {TypeError} for an entry that is neither.
  */
@@ -43,7 +43,7 @@ function networkOf(text: string): string {
   return bits.slice(0, 128 - width + prefix)
 }
 
-/** The 128 bits of an address as text; IPv4 in its mapped form `::ffff:a.b.c.d`. */
+/** The 128 bits of an address as a string of binary digits; IPv4 in its mapped form `::ffff:a.b.c.d`. */
 function bitsOf(address: string): string | undefined {
   const mapped = address.toLowerCase().startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
   return mapped.includes(':') ? ipv6Bits(mapped) : ipv4Bits(mapped)

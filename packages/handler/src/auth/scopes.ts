@@ -10,12 +10,12 @@ import { parseQuery } from '../http/target.js'
 
 /** A SMART scope that grants something. */
 export interface ScopeGrant {
-  /** `patient` grants what is in the compartment of the token's patient only. */
+  /** `patient` grants only resources in the compartment of the token's patient. */
   readonly level: 'patient' | 'user' | 'system'
-  /** A resource type, or `*` for all but writing Bots. */
+  /** A resource type, or `*` for all types, except for writing Bots. */
   readonly type: string
   readonly actions: ReadonlySet<Action>
-  /** Search parameters, as in a URL; what they do not find is not granted. */
+  /** Search parameters, as in a URL; only resources that match are granted. */
   readonly query?: string
 }
 
@@ -27,7 +27,7 @@ const LETTERS: readonly (readonly [string, Action])[] = [
   ['s', 'search'],
 ]
 
-/** The words of SMART version 1 as letters of version 2. */
+/** The words of SMART version 1, as letters of version 2. */
 const VERSION_1: ReadonlyMap<string, string> = new Map([
   ['read', 'rs'],
   ['write', 'cud'],
@@ -36,10 +36,10 @@ const VERSION_1: ReadonlyMap<string, string> = new Map([
 
 const SCOPE = /^(patient|user|system)\/([A-Za-z]+|\*)\.(read|write|\*|c?r?u?d?s?)(?:\?([\x21-\x7e]+))?$/
 
-/** Scopes whose grants are kept; the tokens of a service have few between them. */
+/** Number of scopes whose grants are cached; all tokens of a service together use few scopes. */
 const MAX_KEPT = 1_000
 
-/** Parses scopes, each once. */
+/** Creates a parser of scopes that caches its results. */
 export function scopeParser(): (scope: string) => ScopeGrant | undefined {
   const known = new Map<string, ScopeGrant | undefined>()
   return (scope) => {
@@ -52,7 +52,7 @@ export function scopeParser(): (scope: string) => ScopeGrant | undefined {
 }
 
 /**
- * Parses what a scope grants. Unknown, misordered and malformed scopes grant nothing; neither does a query for all types.
+ * Parses the grant of a scope. Unknown, misordered and malformed scopes grant nothing; neither does a query on all types.
  *
  * @see https://hl7.org/fhir/smart-app-launch/scopes-and-launch-context.html
  */
@@ -69,7 +69,7 @@ function isLevel(text: string | undefined): text is ScopeGrant['level'] {
   return text === 'patient' || text === 'user' || text === 'system'
 }
 
-/** True when a scope grants a part of a type's resources only. */
+/** True if a scope grants only part of a type's resources. */
 export function isNarrow({ level, query }: ScopeGrant): boolean {
   return level === 'patient' || query !== undefined
 }
@@ -79,34 +79,34 @@ export function isFhirScope(scope: string): boolean {
   return /^(patient|user|system)\//.test(scope)
 }
 
-/** True when the grant covers the action and the type. Writing Bots must be granted by name: it is a way to run code. */
+/** True if the grant covers the action and the type. Writing Bots must be granted by name, because it is a way to run code. */
 export function covers(grant: Pick<ScopeGrant, 'type' | 'actions'>, action: Action, type: string): boolean {
   const byName = type === 'Bot' && action !== 'read' && action !== 'search'
   return grant.actions.has(action) && (grant.type === type || (grant.type === '*' && !byName))
 }
 
-/** What a scope grants to one caller. */
+/** What a scope grants to a particular caller. */
 export interface Right extends Pick<ScopeGrant, 'type' | 'actions'> {
-  /** Which resources of a type are granted, `undefined` for a type of which none is; all are when absent. */
+  /** Condition on the resources of a type; if it returns `undefined`, none is granted. If absent, all resources are granted. */
   readonly within?: Within
 }
 
 type Within = (type: string) => Condition | undefined
 
-/** What scopes are read with. */
+/** What is needed to resolve scopes. */
 export interface ScopeReading {
-  /** `parseScope`, or what it said before. */
+  /** `parseScope`, with a cache. */
   readonly parse: (scope: string) => ScopeGrant | undefined
   readonly ctx: OperationContext
-  /** Address of the FHIR base: absolute references in scopes that begin with it are local. */
+  /** Address of the FHIR base: absolute references in scopes that begin with it are treated as local. */
   readonly base: string
   readonly maxParameters: number
 }
 
 /**
- * The right that a scope gives to a caller: `patient/` within the compartment of the token's patient, a query within what it finds.
- *
- * @returns `undefined` where the patient is not known or the query is not understood: nothing is granted then.
+ * Resolves a scope to a right of the caller: `patient/` within the compartment of the token's patient, a query within what it finds.
+ * -
+ * @returns `undefined` (nothing is granted) if the patient is unknown or the query is not understood.
  */
 export async function rightOf(reading: ScopeReading, { patient }: Principal, grant: ScopeGrant): Promise<Right | undefined> {
   const { level, type, actions, query } = grant
@@ -116,7 +116,7 @@ export async function rightOf(reading: ScopeReading, { patient }: Principal, gra
   return found === EVERYTHING && reached === EVERYTHING ? { type, actions } : { type, actions, within: both(reached, found) }
 }
 
-/** What is in the compartment of a patient, and the patient. */
+/** Resources in the compartment of a patient, and the patient. */
 async function compartmentOf(ctx: OperationContext, id: string | undefined): Promise<Within | undefined> {
   const members = id === undefined ? undefined : await compartmentMembers(ctx, 'Patient')
   if (id === undefined || members === undefined) return undefined
@@ -126,7 +126,7 @@ async function compartmentOf(ctx: OperationContext, id: string | undefined): Pro
   }
 }
 
-/** What a query finds, as long as it is about the resource alone and says nothing but criteria. */
+/** Resources that match a query, provided that it depends on the resource alone and contains only criteria. */
 async function foundBy({ ctx, base, maxParameters }: ScopeReading, type: string, text: string): Promise<Within | undefined> {
   if (ctx.search === undefined) return undefined
   try {
@@ -140,7 +140,7 @@ async function foundBy({ ctx, base, maxParameters }: ScopeReading, type: string,
   }
 }
 
-/** Whether a condition is about other resources, too: it could not be decided for one that is to be stored. */
+/** True if a condition depends on other resources as well: it could not be decided for a resource that is yet to be stored. */
 function looksFurther(condition: Condition): boolean {
   switch (condition.kind) {
     case 'and':

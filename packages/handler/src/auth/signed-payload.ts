@@ -2,15 +2,15 @@ import type { CryptoKey, JWSHeaderParameters, JWTPayload, JWTVerifyOptions } fro
 import { JWKSMultipleMatchingKeys, JWSSignatureVerificationFailed } from 'jose/errors'
 import { unavailable, type KeySource } from './issuer-keys.js'
 
-/** Most keys that one token is tried with. */
+/** Maximum number of keys tried for one token. */
 const MAX_TRIED = 16
 
 /**
- * The payload of a token that is signed with a key of the source. Where several keys fit what its header says (keys without `kid`, or with
- * the same), they are tried in their order. A token without `kid` may be signed with a key that its issuer published a moment ago, so the keys are then
- * asked for again before it is refused.
+ * Returns the payload of a token that is signed with a key of the source. If several keys fit the header (keys without `kid`, or with
+ * the same `kid`), they are tried in order. A token without `kid` may be signed with a key that its issuer published a moment ago, so before
+ * it is refused, the keys are fetched again.
  *
- * @throws as jose's `jwtVerify`; as the source of keys.
+ * @throws as jose's `jwtVerify`, and as the source of keys.
  * @see https://www.rfc-editor.org/rfc/rfc7515#section-4.1.4
  */
 export async function signedPayload(keys: KeySource, token: string, checks: JWTVerifyOptions): Promise<JWTPayload> {
@@ -38,8 +38,8 @@ export async function signedPayload(keys: KeySource, token: string, checks: JWTV
 }
 
 /**
- * @param fitting Gives the keys, without those that cannot be used.
- * @throws {OperationError} `unavailable` when none of them can be used.
+ * @param fitting Iterates over the usable keys.
+ * @throws {OperationError} `unavailable` if none of them can be used.
  */
 async function firstVerified<T>(fitting: JWKSMultipleMatchingKeys, verify: (key: CryptoKey) => Promise<T>): Promise<T> {
   let failure: Error | undefined

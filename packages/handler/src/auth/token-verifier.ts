@@ -5,21 +5,21 @@ import { decode } from 'jose/base64url'
 
 /** Checks tokens of another issuer. */
 export interface TokenVerifier {
-  /** True when the token claims to be of this issuer; decides which verifier is asked. Nothing is trusted yet. */
+  /** True if the token claims to come from this issuer; selects the verifier. Nothing is trusted yet. */
   claims(token: string): boolean
   /**
-   * @param jkt Thumbprint of the key that the request has proved to hold (DPoP): the token must be bound to it. When absent, a token that
-   *   is bound to a key must be refused.
-   * @throws {OperationError} `token-invalid`; `unavailable` when the issuer cannot be asked.
+   * @param jkt Thumbprint of the key that the request has proved to hold (DPoP): the token must be bound to it. If absent, a token that
+   * is bound to a key must be refused.
+   * @throws {OperationError} `token-invalid`; `unavailable` if the issuer cannot be reached.
    */
   verify(token: string, jkt?: string): Promise<ForeignToken>
 }
 
-/** Remembers what may be used once. */
+/** Remembers keys of things that may be used only once. */
 export interface Replays {
-  /** True the first time. */
+  /** True on the first call with this key. */
   isNew(key: string): boolean | Promise<boolean>
-  /** True if `isNew` was asked about the key. Where it is absent, a logout token counts as used even if the sessions could not be ended. */
+  /** True if `isNew` has been called with the key. If absent, a logout token counts as used even if its sessions could not be ended. */
   isUsed?(key: string): boolean | Promise<boolean>
 }
 
@@ -31,13 +31,13 @@ export interface JwtShape {
 
 const MAX_LENGTH = 8_192
 
-/** Members that change how a token is read; none of them is used here. */
+/** Header members that change how a token is read; none is supported. */
 const REFUSED: readonly string[] = ['crit', 'b64', 'zip', 'enc']
 
 /**
- * Takes a token apart before any cryptography: three parts in the base64url alphabet, at most 8 KiB, two JSON objects.
- *
- * @returns `undefined` for what is not a signed token.
+ * Splits a token without any cryptography: three parts in the base64url alphabet, at most 8 KiB, two of them JSON objects.
+ * -
+ * @returns `undefined` for a text that is not a signed token.
  */
 export function jwtShape(token: string): JwtShape | undefined {
   if (token.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return undefined
@@ -45,7 +45,7 @@ export function jwtShape(token: string): JwtShape | undefined {
   return header === undefined || payload === undefined ? undefined : { header, payload }
 }
 
-/** @throws {OperationError} `token-invalid` for a header that asks for more than a signature of one of these algorithms and types. */
+/** @throws {OperationError} `token-invalid` if the header requires more than a signature with one of these algorithms and types. */
 export function checkHeader(
   header: JsonObject,
   { algorithms, typ }: { readonly algorithms: readonly string[]; readonly typ: readonly string[] },
@@ -65,30 +65,30 @@ function objectIn(part: string): JsonObject | undefined {
   }
 }
 
-/** How the claims of a verified token are read. */
+/** How the claims of a verified token are interpreted. */
 export interface ClaimRules {
   readonly issuer: string
-  /** Seconds by which clocks may differ. */
+  /** Allowed clock difference in seconds. */
   readonly clockTolerance: number
   /** Claim that names the caller's project. */
   readonly projectClaim?: string | undefined
 }
 
-/** A verified token with the moment that it is looked at. */
+/** A verified token, and the time of its check. */
 export interface VerifiedClaims {
   readonly payload: JsonObject
   /** SHA-256 of the token. */
   readonly digest: string
   /** Milliseconds since 1970. */
   readonly now: number
-  /** Thumbprint of the key that the request has proved to hold; only a token that is bound to it is taken then. */
+  /** Thumbprint of the key that the request has proved to hold; if present, only a token bound to it is accepted. */
   readonly jkt?: string | undefined
 }
 
-/** Claims that only other kinds of token have: ID tokens, logout tokens and DPoP proofs. */
+/** Claims that occur only in other kinds of tokens: ID tokens, logout tokens and DPoP proofs. */
 const OTHER_KINDS: readonly string[] = ['nonce', 'at_hash', 'c_hash', 's_hash', 'events', 'htm', 'htu', 'ath']
 
-/** Which claims about the user each scope gives. @see https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims */
+/** The claims about the user that each scope releases. @see https://openid.net/specs/openid-connect-core-1_0.html#ScopeClaims */
 export const SCOPE_CLAIMS: readonly (readonly [string, readonly string[]])[] = [
   [
     'profile',
@@ -114,13 +114,13 @@ export const SCOPE_CLAIMS: readonly (readonly [string, readonly string[]])[] = [
   ['address', ['address']],
 ]
 
-/** Claims about the user that are kept at first sight. */
+/** Claims about the user that are stored when a token is first seen. */
 const USER_CLAIMS: readonly string[] = SCOPE_CLAIMS.flatMap(([, names]) => names)
 
 const LAST_TIME = 8.64e15
 
 /**
- * Reads a token whose signature, issuer, audience and expiry hold already.
+ * Reads a token whose signature, issuer, audience and expiry have been verified.
  *
  * @throws {OperationError} `token-invalid`
  */
@@ -144,13 +144,13 @@ export function foreignTokenOf({ payload, digest, now, jkt }: VerifiedClaims, ru
   }
 }
 
-/** A token that is bound to a key is taken with the proof of that key only, another one without any. */
+/** A token bound to a key is accepted only with a proof of that key, any other token only without a proof. */
 function isBoundTo({ cnf }: JsonObject, jkt: string | undefined): boolean {
   if (cnf === undefined) return jkt === undefined
   return jkt !== undefined && isObject(cnf) && cnf['jkt'] === jkt
 }
 
-/** Seconds since 1970; neither issued nor valid from after `latest`. */
+/** Returns times in seconds since 1970; rejects a token that was issued, or becomes valid, after `latest`. */
 function timesOf({ exp, iat, nbf = iat }: JsonObject, latest: number): { exp: number; iat: number } {
   if (!isTime(exp) || !isTime(iat) || !isTime(nbf) || Math.max(iat, nbf) > latest) throw rejected('claims')
   return { exp, iat }
@@ -166,14 +166,14 @@ function subjectOf(payload: JsonObject): string {
   return sub
 }
 
-/** The issuer's session, where it names one: that is what its logout tokens end. */
+/** The issuer's session if the token names one, because its logout tokens end sessions. */
 function sessionKeyOf(payload: JsonObject, digest: string): string {
   const [sid, jti] = [stringAt(payload, 'sid'), stringAt(payload, 'jti')]
   if (sid !== undefined && sid !== '') return `sid:${sid}`
   return jti !== undefined && jti !== '' ? `jti:${jti}` : `token:${digest}`
 }
 
-/** `scope` of RFC 9068, or the list `scp` that some issuers send. */
+/** Reads `scope` of RFC 9068, or the list `scp` that some issuers send. */
 function scopesOf(payload: JsonObject): readonly string[] {
   const { scope, scp } = payload
   if (typeof scope === 'string') return scope.split(' ').filter((one) => one !== '')

@@ -4,13 +4,13 @@ import type { Duplex } from 'node:stream'
 import { emptyAnswer, answerToSend } from '../http/answer.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from 'fhir-ops/internal/input'
 
-/** Time-outs of a server, in milliseconds. */
+/** Time-outs of an HTTP server, in milliseconds. */
 export interface ServerTimeouts {
-  /** Until the headers are complete. Default 5,000. */
+  /** Time until the headers are complete. Default 5,000. */
   readonly headersMs?: number
-  /** Until the body is complete. Default 30,000. */
+  /** Time until the body is complete. Default 30,000. */
   readonly requestMs?: number
-  /** How long an idle connection is kept. Default 5,000. */
+  /** How long an idle connection stays open. Default 5,000. */
   readonly keepAliveMs?: number
 }
 
@@ -21,17 +21,17 @@ const AWAITS_CONTINUE = Symbol('awaits 100 Continue')
 
 /**
  * Sets the time-outs of a server, lets the handler decide about requests with `Expect: 100-continue`, and answers requests that are not valid HTTP.
- * The limit on headers is given to `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Node looks for late senders every 30
- * seconds; `createServer({ connectionsCheckingInterval: 1_000 })` holds the time-outs to a second.
+ * Set the limit on header size with `createServer({ maxHeaderSize: 16 * 1024 })`, which is Node's default. Node checks for late senders every 30
+ * seconds; with `createServer({ connectionsCheckingInterval: 1_000 })`, the time-outs are accurate to a second.
  *
- * @throws {TypeError} for a time-out that is unknown or no number.
+ * @throws {TypeError} for a time-out that is unknown or not a number.
  */
 export function configureServer(server: Server, timeouts: ServerTimeouts = {}): Server {
   checkOptions('configureServer', SHAPE, timeouts)
   server.headersTimeout = timeouts.headersMs ?? 5_000
   server.requestTimeout = timeouts.requestMs ?? 30_000
   server.keepAliveTimeout = timeouts.keepAliveMs ?? 5_000
-  // The listener refuses a request without Host: Node would do it without the headers of every answer.
+  // The listener refuses a request without Host, because Node would do so without the headers that every answer has.
   Object.assign(server, { requireHostHeader: false })
   server.on('checkContinue', (message, response) => {
     Object.defineProperty(message, AWAITS_CONTINUE, { value: true })
@@ -39,7 +39,7 @@ export function configureServer(server: Server, timeouts: ServerTimeouts = {}): 
   })
   server.on('checkExpectation', (message, response) => server.emit('request', message, response))
   server.on('clientError', (error, socket: Socket) => refuseUnreadable(error, socket))
-  // A tunnel asks for another host, not for a path; without a listener Node closes the connection without an answer.
+  // A CONNECT request names another host instead of a path; without a listener, Node closes the connection without an answer.
   server.on('connect', (_, socket) =>
     refuse(
       400,
@@ -55,8 +55,8 @@ export function awaitsContinue(message: IncomingMessage): boolean {
 }
 
 /**
- * Answers what Node could not read as a request, with the headers of every answer, and closes the connection. Nothing is
- * written to a sender who is late or who has been answered before: it could be taken for the answer to something else.
+ * Refuses what Node could not read as a request, with the headers that every answer has, and closes the connection. Nothing is
+ * written if the sender is late or was already sent something: it could mistake this for the answer to another request.
  */
 function refuseUnreadable(error: Error, socket: Socket): void {
   const status = statusOf(error)
@@ -76,7 +76,7 @@ function refuse(status: keyof typeof REASONS, socket: Duplex): void {
   socket.end(`${lines.join('\r\n')}\r\n\r\n`, () => socket.destroy())
 }
 
-/** Written out: to import `node:http` makes Node load HTTP/2 and its client, too, and the host that makes the server may not need it. */
+/** Written out here, because importing `node:http` also loads HTTP/2 and the HTTP client, which the host that creates the server may not need. */
 const REASONS = { 400: 'Bad Request', 413: 'Payload Too Large', 431: 'Request Header Fields Too Large' } as const
 
 function statusOf(error: Error): keyof typeof REASONS | undefined {

@@ -13,17 +13,17 @@ export type NodeListener = (message: IncomingMessage, response: ServerResponse) 
  * Serves a handler in `node:http` or Express: `createServer(toNodeListener(handler))`, `app.use('/base', toNodeListener(handler))`.
  * Mount it before anything that reads bodies.
  *
- * @throws {TypeError} for what is not a handler.
+ * @throws {TypeError} if `handler` is not a handler.
  */
 export function toNodeListener(handler: Pick<Handler, 'respond'>): NodeListener {
   const serve = serverOf('toNodeListener', handler)
   return (message, response) => {
-    // Only a response that something else has ended or changed gets here. The peer sees a closed connection, and the server the reason, as `clientError`.
+    // Only reached if something else has ended or changed the response. The peer sees a closed connection; the server reports the reason as `clientError`.
     serve(message, response).catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
   }
 }
 
-/** Plain JavaScript may pass something else, often the options of a handler, or the promise of one. */
+/** Plain JavaScript may pass something else, often the options of a handler or the promise of a handler. */
 function checkHandler(factory: string, handler: unknown): void {
   const given: object = Object(handler)
   if ('respond' in given) return
@@ -31,12 +31,12 @@ function checkHandler(factory: string, handler: unknown): void {
   throw new TypeError(`${factory}: the handler ${problem}.`)
 }
 
-/** Answers every request with 503 and the headers of every answer, while there is no handler yet. */
+/** Answers every request with 503 and the usual headers until the handler is ready. */
 export function startingListener(): NodeListener {
   return toNodeListener({ respond: async ({ method }) => answerToSend(emptyAnswer(503, [['Retry-After', '1']]), method) })
 }
 
-/** Serves one request; resolves when the answer is on its way. */
+/** Serves one request; resolves when the answer is being sent. */
 type Serve = (message: RoutedMessage, response: ServerResponse) => Promise<void>
 
 function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
@@ -47,7 +47,7 @@ function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
     const request = new NodeRequest(message, response)
     const connection = { remoteAddress: message.socket.remoteAddress, rawHeaders: message.rawHeaders }
     const isServed = isSound(message)
-    // What follows is not taken for a request either.
+    // What follows on this connection is not read as a request either.
     if (!isServed) response.shouldKeepAlive = false
     const answer = isServed ? await handler.respond(request, connection) : answerToSend(emptyAnswer(400), 'GET')
     const isBodyUnread = request.hasBody && !message.complete
@@ -56,8 +56,8 @@ function serverOf(factory: string, handler: Pick<Handler, 'respond'>): Serve {
 }
 
 /**
- * HTTP/1.1 demands one header `Host` (RFC 9112 3.2). What came before HTTP/1.0 has no headers at all, and that knows no `Transfer-Encoding`: where the
- * body ends, servers on the way may see otherwise (RFC 9112 6.1).
+ * HTTP/1.1 requires exactly one `Host` header (RFC 9112 3.2). HTTP before 1.0 has no headers at all, and HTTP/1.0 has no `Transfer-Encoding`:
+ * intermediaries may disagree about where such a body ends (RFC 9112 6.1).
  */
 function isSound(message: IncomingMessage): boolean {
   const { httpVersion, headers } = message
@@ -66,7 +66,7 @@ function isSound(message: IncomingMessage): boolean {
   return httpVersion === '1.0' && headers['transfer-encoding'] === undefined
 }
 
-/** The part of a Koa context that is used. */
+/** The members of a Koa context that are used. */
 export interface KoaContext {
   readonly req: IncomingMessage
   readonly res: ServerResponse
@@ -75,7 +75,7 @@ export interface KoaContext {
   respond?: boolean | undefined
 }
 
-/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Nothing after it is called. @throws {TypeError} for what is not a handler. */
+/** Koa middleware: `app.use(toKoaMiddleware(handler))`, or mounted. Middleware after it is not called. @throws {TypeError} if `handler` is not a handler. */
 export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: KoaContext) => Promise<void> {
   const serve = serverOf('toKoaMiddleware', handler)
   return (context) => {
@@ -84,12 +84,15 @@ export function toKoaMiddleware(handler: Pick<Handler, 'respond'>): (context: Ko
   }
 }
 
-/** A request that a router such as Express has passed on: `url` is then without the mount path. */
+/** A request that a router such as Express has passed on; its `url` then lacks the mount path. */
 export interface RoutedMessage extends IncomingMessage {
   readonly originalUrl?: string
 }
 
-/** A request of `node:http` in the handler's terms. Nothing is copied or read before it is asked for. A class, whose getter costs nothing before it is used (bench `http`). */
+/**
+ * Adapts a `node:http` request to the handler. Nothing is copied or read before it is needed. A class, because an unused getter costs nothing (bench
+ * `http`).
+ */
 class NodeRequest implements HttpRequest {
   readonly method: string
   readonly target: string
@@ -125,7 +128,7 @@ class NodeRequest implements HttpRequest {
     return this.#signal
   }
 
-  /** The connection has ended before the answer is written. */
+  /** Called if the connection ends before the answer is written. */
   onGone(gone: () => void): () => void {
     const response = this.#response
     let isAwaited = true
@@ -148,7 +151,7 @@ function headerText(value: string | readonly string[] | undefined): string | und
   return typeof value === 'string' || value === undefined ? value : value.join(', ')
 }
 
-/** Reads a body by its events: an iterator costs more than many an operation. */
+/** Reads a body through its events: an async iterator costs more than many operations do. */
 function readBody(message: IncomingMessage, response: ServerResponse, take: (chunk: Uint8Array) => void): Awaitable<void> {
   prepareBody(message, response)
   if (message.readableEnded) return
@@ -173,12 +176,12 @@ function readBody(message: IncomingMessage, response: ServerResponse, take: (chu
   return promise
 }
 
-/** A body of which all has arrived, as that of most requests has when the token is accepted: to hear of its events takes longer than to parse it (bench `http`). */
+/** Reads a body that has already arrived, like most once the token is accepted: waiting for events takes longer than parsing (bench `http`). */
 function readAtOnce(message: IncomingMessage, take: (chunk: Uint8Array) => void): void {
   for (let chunk: Uint8Array | null = message.read(); chunk !== null; chunk = message.read()) take(chunk)
 }
 
-/** @throws {OperationError} as `bodyTaken`, where the host has read of it, or has made it a stream of text. */
+/** @throws {OperationError} the error of `bodyTaken`, if the host has already read from the body or turned it into a stream of text. */
 function prepareBody(message: IncomingMessage, response: ServerResponse): void {
   if (message.readableDidRead || message.readableEncoding !== null) throw bodyTaken()
   if (awaitsContinue(message)) response.writeContinue()

@@ -1,22 +1,22 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { piecesLength, type Answer } from '../http/answer.js'
 
-/** What an answer is written with. */
+/** Options for writing an answer. */
 export interface Writing {
   /**
-   * The request, when a part of its body was not read: the connection is closed after the answer then, because what follows on it cannot be
+   * The request, if part of its body was not read. The connection is then closed after the answer, because what follows on it cannot be
    * trusted to be a new request.
    */
   readonly unread: IncomingMessage | undefined
   readonly outbox: Outbox
 }
 
-/** Writes an answer. */
+/** Writes an answer to the response. */
 export function writeAnswer(response: ServerResponse, answer: Answer, { unread, outbox }: Writing): Promise<void> | undefined {
   if (response.destroyed) return undefined
   const headers: string[] = []
   for (const [name, value] of answer.headers) headers.push(name, value)
-  // Express adds it.
+  // Express adds this header.
   response.removeHeader('X-Powered-By')
   if (answer.stream !== undefined) {
     response.writeHead(answer.status, headers)
@@ -41,10 +41,10 @@ export function writeAnswer(response: ServerResponse, answer: Answer, { unread, 
   return undefined
 }
 
-/** What is handed to the socket at a time: a long text would be there twice, and encoded in one go. */
+/** Characters handed to the socket at a time. A long text in one piece would be in memory twice and be encoded in one go. */
 const SLICE = 256 * 1024
 
-/** Cuts a text where no character is cut in two. */
+/** Cuts a text into slices, never in the middle of a surrogate pair. */
 function* slices(text: string): Iterable<string> {
   for (let at = 0; at < text.length;) {
     const end = at + SLICE
@@ -67,8 +67,8 @@ const LINGER_MS = 500
 const LINGER_BYTES = 256 * 1024
 
 /**
- * Sends the answer in full and closes a moment later: a connection that is closed while the peer still sends is reset, and the peer may
- * never see the answer. What comes in meanwhile is dropped; past `LINGER_BYTES` it is not read any more, which holds the peer back while it
+ * Sends the answer in full and closes a moment later: if a connection is closed while the peer still sends, it is reset, and the peer may
+ * never see the answer. What arrives meanwhile is dropped; past `LINGER_BYTES` it is no longer read, which holds the peer back while it
  * reads the answer.
  */
 function endGently(response: ServerResponse, body: string | undefined, unread: IncomingMessage): void {
@@ -90,12 +90,12 @@ function endGently(response: ServerResponse, body: string | undefined, unread: I
   unread.resume()
 }
 
-/** A reader that takes nothing for so long has gone. */
+/** A reader that accepts nothing for this long is considered gone. */
 const STALL_MS = 30_000
 
 /**
- * Sends a text in pieces, each made when the one before has left. Stops when the reader has gone. After a failure the connection ends without the end
- * of the answer, so that it is not taken for the whole.
+ * Sends a text in pieces, making each piece when the previous one has been sent. Stops when the reader has gone. After a failure, the connection ends
+ * without the end of the answer, so that the reader does not take it for complete.
  */
 async function sendStream(response: ServerResponse, stream: AsyncIterable<string> | Iterable<string | Uint8Array>): Promise<void> {
   const gone = new Promise<void>((resolve) => {
@@ -120,27 +120,27 @@ function written(response: ServerResponse, chunk: string | Uint8Array): Promise<
   })
 }
 
-/** Responses that only have to be sent: the ends of those that are ready at almost the same time, one after the other. */
+/** Responses that are ready to be sent. Those that become ready at almost the same time are ended one after the other. */
 export interface Outbox {
-  /** Ends a response whose head was given, with its body, once the sockets that are ready have been read. */
+  /** Ends a response, whose head has been written, with its body, after the sockets that are ready have been read. */
   end(response: ServerResponse, body: string | undefined): void
-  /** Called for each new request: what waits for long enough does not wait for that one, too. */
+  /** Called for each new request. Responses that have already waited long enough do not wait for it as well. */
   requestArrives(): void
   /**
-   * The pieces of a text that is made while it is sent, a few of all such texts between two looks at the sockets: many readers at once do not block
-   * others.
+   * Yields the pieces of a text that is made while it is sent. Between two polls of the sockets, only a few pieces of all such texts are made, so that
+   * many readers at the same time do not block other requests.
    */
   inTurns(pieces: Iterable<string>): AsyncIterable<string>
 }
 
-/** Most that wait; a reader of the first should not wait for the work of many others. */
+/** Maximum number of waiting responses, so that the first reader does not wait for the work of many others. */
 const MOST = 16
-/** Longest wait in milliseconds before other work begins. */
+/** Longest wait, in milliseconds, before other work begins. */
 const LONGEST_MS = 1
 
 /**
- * Makes the outbox of a process. A peer that sleeps until an answer comes has to be woken by it, which costs the sender more than the writing does; while answers
- * follow each other closely, it is woken once for several.
+ * Creates the outbox of a process. Waking a peer that sleeps until an answer arrives costs the sender more than writing the answer. While answers
+ * follow each other closely, the peer is woken once for several.
  */
 export function createOutbox(): Outbox {
   let waiting: Ending[] = []
@@ -173,7 +173,7 @@ export function createOutbox(): Outbox {
   }
 }
 
-/** Pieces between two looks at the sockets; each takes about half a millisecond. */
+/** Pieces between two polls of the sockets; each takes about half a millisecond. */
 const PIECES_A_TURN = 2
 
 function createTurns(): () => Promise<void> {
@@ -190,7 +190,7 @@ function createTurns(): () => Promise<void> {
     })
 }
 
-/** Middleware may have put an `end` of its own into the response: what that throws is for its peer, who sees a closed connection, and not for the others. */
+/** Ends a response. If middleware has replaced `end` and it throws, only its own peer is affected (the connection closes), not the other responses. */
 function finish({ response, body }: Ending): void {
   if (response.destroyed || response.writableEnded) return
   try {
