@@ -1,12 +1,12 @@
-/** The parts of a canonical reference, `url|version#fragment`. Code that looks something up by url and version must use or refuse the fragment. */
+/** The parts of a canonical reference, `url|version#fragment`. Code that finds a definition by url and version must use or refuse the fragment. */
 export interface Canonical {
   readonly url: string
   readonly version?: string
-  /** The id of a resource that the named one contains. */
+  /** Id of a contained resource. */
   readonly fragment?: string
 }
 
-/** @see https://hl7.org/fhir/R4/references.html#canonical */
+/** Splits a canonical reference into its parts. @see https://hl7.org/fhir/R4/references.html#canonical */
 export function canonicalOf(text: string): Canonical {
   const bar = text.indexOf('|')
   const hash = text.indexOf('#', Math.max(bar, 0))
@@ -19,13 +19,13 @@ export function canonicalOf(text: string): Canonical {
   }
 }
 
-/** The canonical without its version, but with its fragment: `url` or `url#fragment`. */
+/** Removes the version from a canonical and keeps its fragment: `url` or `url#fragment`. */
 export function withoutVersion(canonical: string): string {
   const { url, fragment } = canonicalOf(canonical)
   return fragment === undefined ? url : `${url}#${fragment}`
 }
 
-/** `url|version`, or the bare url when there is no version. */
+/** Returns `url|version`, or the url alone when there is no version. */
 export function formatCanonical(url: string, version: string | undefined): string {
   return version === undefined ? url : `${url}|${version}`
 }

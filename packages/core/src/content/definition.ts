@@ -3,7 +3,7 @@ import type { Definition, DefinitionKey } from './layer.js'
 import { DEFINITION_PARAM, type IndexEntry } from '../storage/index.js'
 import { canonicalOf } from './canonical.js'
 
-/** The definition that a resource is; `undefined` when it has no url. */
+/** Describes a resource as a definition; `undefined` when it has no url. */
 export function definitionOf(resource: JsonObject, key?: string): Definition | undefined {
   const url = stringAt(resource, 'url')
   const type = stringAt(resource, 'resourceType')
@@ -19,12 +19,12 @@ export function definitionOf(resource: JsonObject, key?: string): Definition | u
   }
 }
 
-/** What a definition says of itself: its members, perhaps without a long list of concepts or mappings. */
+/** Members of a definition, perhaps without its long list of concepts or mappings. */
 export function headOf(definition: Definition): JsonObject {
   return definition.head ?? definition.resource
 }
 
-/** Members whose value, without version, is a key of the definition. Every type with a url has `url`. */
+/** Members whose value, without version, is a key of the definition, by type. `url` is a key of every type. */
 const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]> = new Map([
   [
     'ConceptMap',
@@ -51,7 +51,7 @@ const MEMBERS: ReadonlyMap<string, readonly (readonly [DefinitionKey, string])[]
   ],
 ])
 
-/** The keys of a resource, each with its value. */
+/** Lists the keys under which a resource can be found, each with its value. */
 export function definitionKeys(resource: JsonObject): readonly (readonly [DefinitionKey, string])[] {
   const type = stringAt(resource, 'resourceType') ?? ''
   const url = stringAt(resource, 'url')
@@ -73,19 +73,19 @@ function globalTypes(guide: JsonObject): readonly (readonly [DefinitionKey, stri
   return [...types].flatMap((type) => (type === undefined ? [] : [['global', type] as const]))
 }
 
-/** The OIDs among the identifiers of a code system. */
+/** Lists the OIDs among the identifiers of a code system. */
 export function oids(system: JsonObject): readonly (readonly ['identifier', string])[] {
   const values = new Set(objectsAt(system, 'identifier').map((identifier) => stringAt(identifier, 'value')))
   return [...values].flatMap((value) => (value?.startsWith('urn:oid:') === true ? [['identifier', value] as const] : []))
 }
 
-/** Index entries under which storage finds a definition; the indexer adds them to those of the search parameters. */
+/** Creates the index entries by which a storage finds a definition; the indexer adds them to those of the search parameters. */
 export function definitionEntries(resource: unknown): readonly IndexEntry[] {
   if (!isObject(resource)) return []
   return definitionKeys(resource).map(([key, value]) => ({ param: definitionParam(key), value }))
 }
 
-/** Name of the index entries that hold a key. */
+/** Returns the parameter name of the index entries for a key. */
 export function definitionParam(key: DefinitionKey): string {
   return DEFINITION_PARAM + key
 }

@@ -1,33 +1,33 @@
 import { LRUCache } from 'lru-cache'
 
-/** Something that others write to. */
+/** A source whose content may change. */
 export interface Revised {
   /**
-   * A number that has risen whenever what a read would find may have changed, by a write of another process too. It costs one question at
-   * most; absent where that cannot be done.
+   * A number that increases whenever the result of a read may have changed, also by a write of another process. Costs at most one query;
+   * absent where that is not possible.
    *
    * @throws {OperationError} as a read would.
    */
   readonly revision?: (() => number | Promise<number>) | undefined
 }
 
-/** What was made of definitions, by names that say how. */
+/** Results that were derived from definitions, by a name that identifies the computation. */
 export interface Kept {
   get(name: string): object | undefined
   set(name: string, value: object): void
 }
 
-/** A bound on the names, which requests may choose. */
+/** Maximum number of names; requests may choose names. */
 const MOST = 1_000
 
 /**
- * Keeps things for as long as nothing that they were made of has changed.
+ * Keeps derived results for as long as their sources have not changed.
  *
- * @returns Gives what is kept at present: another, empty one after a change, so that what is made meanwhile is not found later. `undefined` when one
- *   of the watched has no `revision`.
+ * @returns A function that returns the current results: a new, empty object after a change, so that results computed during the change are not
+ *   found later. `undefined` when one of the sources has no `revision`.
  */
 export function keptWhile(watched: readonly Revised[]): () => Kept | undefined | Promise<Kept> {
-  // Parts of one database have the same revision.
+  // Parts of one database share a revision function.
   const revisions = [...new Set(watched.map(({ revision }) => revision))]
   const known = revisions.filter((revision) => revision !== undefined)
   let kept: Kept | undefined

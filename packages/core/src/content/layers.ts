@@ -3,7 +3,7 @@ import { definitionKeys, definitionOf, definitionParam } from './definition.js'
 import type { ContentLayer, Definition } from './layer.js'
 import { allMatches, LONG_TEXT, type Condition, type Storage, type StoredResource } from '../storage/index.js'
 
-/** Definitions that came with one request (`tx-resource`, inline resources). They have no key, so nothing of them is cached beyond it. */
+/** Creates a layer of the definitions that came with a request (`tx-resource`, inline resources). They have no key, so nothing is cached beyond the request. */
 export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
   const found = new Map<string, Definition[]>()
   const fromRequest = new Map<string, Set<string>>()
@@ -17,7 +17,7 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
       const others = found.get(place)
       if (others === undefined) found.set(place, [definition])
       else others.push(definition)
-      // A code system can be found as the value set of all its codes.
+      // A code system is also found as the value set of all its codes.
       if (key === 'value-set') add('ValueSet', value)
     }
     add(definition.type, definition.url)
@@ -26,13 +26,13 @@ export function requestLayer(resources: readonly JsonObject[]): ContentLayer {
 }
 
 /**
- * Makes a content layer of the definitions in a storage.
+ * Creates a content layer of the definitions in a storage.
  *
- * @param name Identity of the storage in cache keys; two storages that share a cache need two names.
- * @param parsed How texts are parsed; default in one go.
+ * @param name Identifies the storage in cache keys; storages that share a cache need different names.
+ * @param parsed Parses a stored resource; by default in one go.
  */
 export function storageLayer(storage: Storage, name = 'storage', parsed: Parser = ({ resource }) => resource): ContentLayer {
-  /** Of long texts, which would be parsed again to be found again. */
+  /** Definitions with long texts, which would otherwise be parsed at every search. */
   const known = new WeakMap<StoredResource, Definition>()
   const storedDefinition = async (stored: StoredResource): Promise<Definition | undefined> => {
     const found = known.get(stored)
@@ -62,16 +62,16 @@ export function storageLayer(storage: Storage, name = 'storage', parsed: Parser 
   }
 }
 
-/** Gives the parsed resource. */
+/** Returns the parsed resource. */
 type Parser = (stored: StoredResource) => JsonObject | Promise<JsonObject>
 
-/** The list of a type of which an index is made that has all of it. */
+/** By type, the list that engines turn into an index with all its content. */
 const INDEXED: ReadonlyMap<string, string> = new Map([
   ['CodeSystem', 'concept'],
   ['ConceptMap', 'group'],
 ])
 
-/** The definition, without what was parsed where an index of it takes its place. */
+/** Creates a definition that does not hold the parsed list, where an index replaces it. */
 function longDefinition(stored: StoredResource, resource: JsonObject, key: string): Definition | undefined {
   const list = INDEXED.get(stored.type)
   if (list === undefined) return definitionOf(resource, key)

@@ -5,7 +5,7 @@ import { joinedBytes } from '../text/index.js'
 import { definitionKeys, oids, definitionOf } from './definition.js'
 import type { ContentLayer, Definition, DefinitionKey } from './layer.js'
 
-/** Definitions that stay parsed; each was asked for recently. */
+/** Number of recently used definitions that stay parsed. */
 const KEPT = 500
 const FORMAT = 'fhir-ops-pack '
 const MAGIC = `${FORMAT}2 `
@@ -14,34 +14,33 @@ const MAX_HEADER = 40
 /** The definitions of one resource type. */
 interface PackedType {
   readonly resourceType: string
-  /** The members that they are found by and their status: of each member, the values of all definitions in their order. */
+  /** By member, the values of all definitions in their order: the members by which they are found, and the status. */
   readonly columns: ReadonlyMap<string, readonly unknown[]>
-  /** Where each begins, and the last ends. */
+  /** Offset of each definition, and the end of the last. */
   readonly starts: readonly number[]
   readonly finders: Map<DefinitionKey, PlaceFinder>
 }
 
 /**
- * Makes a content layer of the definitions of a prebuilt pack. Only what is asked for is parsed.
+ * Creates a content layer over a prebuilt pack of definitions. A definition is parsed when it is requested.
  *
- * A pack is UTF-8: the line `fhir-ops-pack 2 <n>`, a table of n bytes, then what it lists. The table is a JSON array with one object per resource
- * type: its name in `type`, the length of its index in `index` and that of its resources in `resources`. Of each type there are first the index, then
- * the resources as compact JSON one after the other. An index is a JSON object with a list for each member that the resources are found by, their
- * `id`, `url`, `version`, `status` and key members, and one of their lengths in `bytes`; the lists have the order of the resources, and null where a
- * resource lacks the member. By columns an index is parsed in a quarter of the time that objects take, and the index of a type is read only when it
- * is needed.
+ * A pack is UTF-8: the line `fhir-ops-pack 2 <n>`, a table of n bytes, then the content that the table lists. The table is a JSON array with one object
+ * per resource type: its name in `type`, the length of its index in `index` and the length of its resources in `resources`. For each type, the index is
+ * followed by the resources as compact JSON, one after the other. An index is a JSON object with one list per member by which the resources are found
+ * (`id`, `url`, `version`, `status` and key members), and a list of their lengths in `bytes`. The lists have the order of the resources, with null where
+ * a resource lacks the member. Such columns are parsed in a quarter of the time that objects take. The index of a type is read only when it is needed.
  *
- * @param pack The bytes, or what reads a stretch of them: then only what is asked for is read too.
- * @param name Identity of the pack's content in cache keys, `r4` or `package@version`.
- * @param options.isRelease True for the definitions of a FHIR release, which those of packages replace.
- * @throws {TypeError} when the bytes are not a pack, or one of another version, and for an option that is unknown.
+ * @param pack The bytes, or a function that reads a range of them: then only requested definitions are read.
+ * @param name Identifies the pack's content in cache keys, such as `r4` or `package@version`.
+ * @param options.isRelease True for the definitions of a FHIR release, which definitions of packages replace.
+ * @throws {TypeError} when the bytes are not a pack or a pack of another format version, and for an unknown option.
  */
 export function packLayer(pack: Uint8Array | PackReader, name: string, options: PackOptions = {}): ContentLayer {
   checkOptions('packLayer', SHAPE, options)
   const { isRelease } = options
   const read: PackReader = typeof pack === 'function' ? pack : (start, end) => pack.subarray(start, end)
   const types = typesIn(read)
-  /** By where a definition begins. */
+  /** Parsed definitions, by offset. */
   const kept = new LRUCache<number, readonly Definition[]>({ max: KEPT })
   const definitionAt = (type: PackedType, place: number): readonly Definition[] => {
     const start = type.starts[place] ?? 0
@@ -54,7 +53,7 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
       const type = types.get(resourceType)?.()
       return Promise.resolve(type === undefined ? [] : placesOf(type, by, value).flatMap((place) => definitionAt(type, place)))
     },
-    // What is listed is not kept: all of it is rarely needed again soon.
+    // A full list is not kept: it is rarely needed again soon.
     all: (resourceType) => {
       const type = types.get(resourceType)?.()
       return Promise.resolve(
@@ -67,19 +66,19 @@ export function packLayer(pack: Uint8Array | PackReader, name: string, options: 
 
 /** Options of `packLayer`. */
 export interface PackOptions {
-  /** Default false. */
+  /** Whether the pack holds the definitions of a FHIR release. Default false. */
   readonly isRelease?: boolean | undefined
 }
 
 const SHAPE: InputShape = inputShape<PackOptions>({ isRelease: FLAG })
 
-/** Gives the bytes of a pack from an offset up to another. */
+/** Returns the bytes of a pack from `start` up to, but not including, `end`. */
 export type PackReader = (start: number, end: number) => Uint8Array
 
-/** Finds the places of the definitions of a type that have a value. */
+/** Finds the positions of the definitions of a type that have a value. */
 type PlaceFinder = (value: string) => readonly number[]
 
-/** The types that there are, each of which is read when it is asked for. */
+/** Lists the resource types of a pack. The index of each is read when the type is first used. */
 function typesIn(read: PackReader): ReadonlyMap<string, () => PackedType> {
   const line = text(read(0, MAX_HEADER)).split('\n', 1)[0] ?? ''
   if (!line.startsWith(FORMAT)) throw new TypeError('The bytes are not a definitions pack.')
@@ -98,7 +97,7 @@ function typesIn(read: PackReader): ReadonlyMap<string, () => PackedType> {
   return types
 }
 
-/** @param start Where the first resource begins. */
+/** @param start Offset of the first resource. */
 function packedType(resourceType: string, index: JsonObject, start: number): PackedType {
   const columns = new Map(Object.entries(index).flatMap(([name, values]) => (Array.isArray(values) ? [[name, values]] : [])))
   const starts = [start]
@@ -107,7 +106,7 @@ function packedType(resourceType: string, index: JsonObject, start: number): Pac
   return { resourceType, columns, starts, finders: new Map() }
 }
 
-/** Most processes ask by url only, and for some types. */
+/** Creates indexes on demand: most processes search by url only, and for some types. */
 function placesOf(type: PackedType, by: DefinitionKey, value: string): readonly number[] {
   const finder = type.finders.get(by) ?? (by === 'url' ? inColumn(type.columns.get('url') ?? []) : byKey(by, type))
   type.finders.set(by, finder)
@@ -118,7 +117,7 @@ function placesIn({ starts }: PackedType): readonly number[] {
   return [...starts.keys()].slice(0, -1)
 }
 
-/** Up to this many searches in a column take less time than an index of it, and the first answer of a process needs fewer (bench `validate`). */
+/** Up to this many linear searches take less time than an index of the column, and the first answer of a process needs fewer (bench `validate`). */
 const SEARCHES = 50
 
 function inColumn(column: readonly unknown[]): PlaceFinder {
@@ -150,7 +149,7 @@ function byKey(by: DefinitionKey, type: PackedType): PlaceFinder {
   return (value) => index.get(value) ?? []
 }
 
-/** The members that a definition is found by, and its status. */
+/** Returns the members by which a definition is found, and its status. */
 function headAt({ resourceType, columns }: PackedType, place: number): JsonObject {
   const members = columns.entries().map(([name, values]): [string, unknown] => [name, values[place] ?? undefined])
   return { resourceType, ...Object.fromEntries(members) }
@@ -195,10 +194,13 @@ function objectIn(json: string): JsonObject {
   return value
 }
 
-/** Texts by which definitions are found and read without parsing the others; so are guides by what they say of all resources of a type (`global`), and code systems by their OIDs. */
+/**
+ * Members with texts by which definitions are found without parsing the resources. Guides are also found by the types of their `global` profiles, and
+ * code systems by their OIDs.
+ */
 const HEAD = ['resourceType', 'id', 'url', 'version', 'status', 'type', 'baseDefinition', 'valueSet', 'supplements'] as const
 
-/** Packs definitions, given as JSON texts, into the bytes that `packLayer` reads. Their order is kept. */
+/** Creates the bytes that `packLayer` reads from the JSON texts of definitions. Their order is kept. */
 export function packOf(definitions: readonly string[]): Uint8Array {
   const encoder = new TextEncoder()
   const records = definitions.map((text) => ({ head: headOf(JSON.parse(text)), bytes: encoder.encode(text) }))

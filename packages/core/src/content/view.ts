@@ -2,24 +2,24 @@ import { canonicalOf, formatCanonical } from './canonical.js'
 import type { DefinitionKey, RequestDefinitions, ContentLayer, Definition } from './layer.js'
 import { keptWhile, type Kept, type Revised } from './kept.js'
 
-/** All definitions that one request sees. An upper layer's definition hides a lower one's of the same url and version. */
+/** All definitions that one request sees. A definition of an upper layer hides those of lower layers with the same url and version. */
 export interface ContentView {
-  /** Every visible definition of the type that carries `value` under `by`, upper layers first. */
+  /** Returns all visible definitions of the type with `value` under the key `by`, upper layers first. */
   find(type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]>
-  /** The definition of exactly this url and version; without a version the one of `newestOf`. */
+  /** Returns the definition with exactly this url and version; without `version`, the newest as by `newestOf`. */
   resolve(type: string, url: string, version?: string): Promise<Definition | undefined>
-  /** The same view with further definitions on top. */
+  /** Returns this view with a further layer on top. */
   with(layer: ContentLayer): ContentView
-  /** What was made of the definitions as they are now; `undefined` where changes of them cannot be detected. */
+  /** Returns the kept results for the current definitions; `undefined` where changes to definitions cannot be detected. */
   readonly kept?: () => Kept | undefined | Promise<Kept>
-  /** The view without what came with the request, and what that is; absent when nothing did. */
+  /** The view without the definitions of the request, and which those are; absent when the request has none. */
   readonly below?: { readonly view: ContentView; readonly fromRequest: RequestDefinitions }
 }
 
 /**
- * Makes a view over layers, the uppermost first.
+ * Creates a view over layers, the uppermost first.
  *
- * @param others What else answers depend on besides the layers; `kept` forgets when it changes.
+ * @param others Further sources that answers depend on; `kept` becomes empty when one of them changes.
  */
 export function contentView(layers: readonly ContentLayer[], others: readonly Revised[] = []): ContentView {
   const find = async (type: string, by: DefinitionKey, value: string): Promise<readonly Definition[]> => {
@@ -50,7 +50,7 @@ function unhidden(definitions: readonly Definition[]): readonly Definition[] {
   return [...seen.values()]
 }
 
-/** Puts what packages publish before what the FHIR release publishes, also where its layer is below that of the release. */
+/** Puts definitions of packages before those of the FHIR release, even if the layer of the package is below that of the release. */
 function releaseLast(definitions: readonly Definition[]): readonly Definition[] {
   if (definitions.length < 2 || !definitions.some(isOfRelease)) return definitions
   return [...definitions.filter((definition) => !isOfRelease(definition)), ...definitions.filter(isOfRelease)]
@@ -61,7 +61,7 @@ function isOfRelease(definition: Definition): boolean {
 }
 
 /**
- * The newest definition with a canonical. Where no version is the one that it states, those of which that is the beginning count: `0.2` means `0.2.1` too.
+ * Finds the newest definition for a canonical. Where no definition has exactly the stated version, it may be a prefix: `0.2` also means `0.2.1`.
  */
 export async function resolveCanonical(view: ContentView, type: string, canonical: string): Promise<Definition | undefined> {
   const { url, version } = canonicalOf(canonical)
@@ -72,9 +72,9 @@ export async function resolveCanonical(view: ContentView, type: string, canonica
 }
 
 /**
- * The newest version; retired definitions only when there is no other. Those that came with the request count before all others, as a client
- * that sends a definition means that one. Those of the FHIR release itself count only where nothing else defines the same: its copies of HL7
- * Terminology have versions such as 4.0.1, which are higher than those of their successors.
+ * Returns the newest version; a retired definition only when there is no other. Definitions that came with the request win over all others, because a
+ * client that sends a definition means that one. Definitions of the FHIR release itself count only when there is no other: its copies of HL7 Terminology
+ * have versions such as 4.0.1, which are higher than those of their successors.
  */
 export function newestOf(definitions: readonly Definition[]): Definition | undefined {
   const given = definitions.filter(({ isFromRequest }) => isFromRequest === true)
@@ -88,8 +88,8 @@ export function newestOf(definitions: readonly Definition[]): Definition | undef
 }
 
 /**
- * Orders versions: numeric segments as numbers, others as text, an absent version first. A date is older than a number with points, as
- * terminologies that were published by date went over to such numbers and never back.
+ * Compares versions: numeric segments as numbers, others as text; an absent version comes first. A date is older than a dotted number, because
+ * terminologies have changed from dates to dotted numbers, never back.
  */
 export function compareVersions(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)

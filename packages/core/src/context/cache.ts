@@ -2,12 +2,12 @@ import { LRUCache } from 'lru-cache'
 import type { Definition } from '../content/index.js'
 import { AMOUNT, checkOptions, inputShape, type InputShape } from '../input/index.js'
 
-/** What engines keep of definitions between requests: indexes, plans, compiled profiles. Bounded by entries and by bytes. */
+/** Keeps what engines derive from definitions between requests: indexes, plans, compiled profiles. Bounded by entries and by bytes. */
 export interface Cache {
   get(key: string): object | undefined
-  /** @param bytes Estimated size in memory; of a value that has grown, it is set again. A value larger than the whole cache is not kept. */
+  /** @param bytes Estimated size in memory; set a value again when it has grown. A value larger than the whole cache is not kept. */
   set(key: string, value: object, bytes: number): void
-  /** Increases when an entry was evicted. Without it no plans are kept. */
+  /** A number that increases when an entry is evicted. A cache without `revision` keeps no plans. */
   readonly revision?: (() => number) | undefined
 }
 
@@ -21,7 +21,7 @@ export interface CacheOptions {
 
 const SHAPE: InputShape = inputShape<CacheOptions>({ maxEntries: AMOUNT, maxBytes: AMOUNT })
 
-/** Makes a cache that evicts what has not been used for longest. @throws {TypeError} for an option that is unknown or of another type. */
+/** Creates a cache that evicts the least recently used entries. @throws {TypeError} for an unknown option or one of the wrong type. */
 export function createCache(options: CacheOptions = {}): Cache {
   checkOptions('createCache', SHAPE, options)
   let forgotten = 0
@@ -35,7 +35,7 @@ export function createCache(options: CacheOptions = {}): Cache {
   return {
     get: (key) => entries.get(key),
     set(key, value, bytes) {
-      if (entries.peek(key) === value) entries.delete(key) // or the size would stay as it was
+      if (entries.peek(key) === value) entries.delete(key) // otherwise the size would not be updated
       entries.set(key, value, { size: Math.max(1, Math.ceil(bytes)) })
       if (!entries.has(key)) forgotten++
     },
@@ -43,7 +43,7 @@ export function createCache(options: CacheOptions = {}): Cache {
   }
 }
 
-/** A kind of thing that is made from a definition, with the guard that recognises it in the cache. */
+/** A kind of value that is derived from a definition, with the type guard that recognises it in the cache. */
 export interface CacheKind<T extends object> {
   readonly name: string
   readonly is: (value: object) => value is T
@@ -51,7 +51,7 @@ export interface CacheKind<T extends object> {
   readonly make: (definition: Definition) => T
 }
 
-/** What `kind.make` gives for the definition, made once per content. The result for a definition without a key is computed for every call and never shared. */
+/** Returns what `kind.make` makes of the definition, made once per content. For a definition without a key it is made on every call and never shared. */
 export function cached<T extends object>(cache: Cache, kind: CacheKind<T>, definition: Definition): T {
   if (definition.key === undefined) return kind.make(definition)
   const key = `${kind.name} ${definition.key}`

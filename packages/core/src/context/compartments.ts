@@ -2,7 +2,7 @@ import { objectsAt } from '../json/index.js'
 import { cached, type CacheKind } from './cache.js'
 import type { OperationContext } from './context.js'
 
-/** The compartments of R4, by the type of the resource that each is of. */
+/** Canonicals of the compartments of R4, by the type of the resource that owns the compartment. */
 const DEFINITIONS: ReadonlyMap<string, string> = new Map([
   ['Device', 'http://hl7.org/fhir/CompartmentDefinition/device'],
   ['Encounter', 'http://hl7.org/fhir/CompartmentDefinition/encounter'],
@@ -17,11 +17,11 @@ export const COMPARTMENT_TYPES: readonly string[] = [...DEFINITIONS.keys()]
 /** Canonicals of all compartments. */
 export const COMPARTMENTS: readonly string[] = [...DEFINITIONS.values()]
 
-/** Search parameters by the type of the member. */
+/** Search parameters that link to the compartment, by type of the member. */
 export type CompartmentMembers = ReadonlyMap<string, readonly string[]>
 
 /**
- * The types that belong to the compartments of resources of a type, each with the parameters that lead there; `undefined` without definition.
+ * Returns the resource types in the compartments of a type, each with its linking search parameters; `undefined` when there is no definition.
  *
  * @see https://hl7.org/fhir/R4/compartmentdefinition.html
  */

@@ -26,30 +26,30 @@ import { pacedResource } from './pace.js'
 import { beginUse, createScheduler, type Scheduler, type ThreadUse } from './scheduler.js'
 import { suppressionProblem, VALIDATION_SHAPE, type ValidationPolicy } from './validation-policy.js'
 
-/** Bounds on the work for one call. Every one can be set in `createContext`. */
+/** Limits on the work of one call. Each can be set in `createContext`. */
 export interface Limits {
-  /** Most codes of an expansion for which no `count` was asked. */
+  /** Maximum number of codes in an expansion that is requested without `count`. */
   readonly maxExpansion: number
-  /** Most bytes of an answer. */
+  /** Maximum size of an answer, in bytes. */
   readonly maxAnswerBytes: number
-  /** Most value sets on one path of imports. */
+  /** Maximum number of value sets on one path of imports. */
   readonly maxImportDepth: number
-  /** Most ConceptMaps on one `unmapped` chain. */
+  /** Maximum number of ConceptMaps on one `unmapped` chain. */
   readonly maxMapChain: number
-  /** Longest text filter, in characters. */
+  /** Maximum length of a text filter, in characters. */
   readonly maxFilterLength: number
   /** Wall time of one operation in milliseconds; bots have their own. */
   readonly operationTimeoutMs: number
-  /** Most issues of one validation. */
+  /** Maximum number of issues of one validation. */
   readonly maxIssues: number
 }
 
-/** The limits of a context that sets some. What is set was checked with `LIMITS_SHAPE`. */
+/** Completes the given limits with the defaults. They were checked with `LIMITS_SHAPE`. */
 function limitsOf(set: Partial<Limits> = {}): Limits {
   return { ...DEFAULT_LIMITS, ...set }
 }
 
-/** What each limit must be. */
+/** The expected type of each limit. */
 const LIMITS_SHAPE: InputShape = inputShape<Limits>({
   maxExpansion: AMOUNT,
   maxAnswerBytes: AMOUNT,
@@ -71,114 +71,114 @@ export const DEFAULT_LIMITS: Limits = {
   maxIssues: 100,
 }
 
-/** Something wrong with the CQL of a Library. */
+/** A problem in the CQL of a Library. */
 export interface LibraryProblem {
   readonly severity: 'error' | 'warning'
   readonly text: string
   /** Index in `Library.content`. */
   readonly content: number
-  /** Place in the CQL, counted from 1; absent when it is not known. */
+  /** Line in the CQL, counted from 1; absent when unknown. */
   readonly line?: number
   readonly column?: number
 }
 
 /**
- * Finds what is wrong with the CQL of a Library resource.
+ * Finds the problems in the CQL of a Library resource.
  *
- * @throws {OperationError} when it is not known: `aborted`, `computation-timeout`, what `ctx.authorize` throws for libraries that it includes.
+ * @throws {OperationError} when the check cannot be completed: `aborted`, `computation-timeout`, or what `ctx.authorize` throws for included libraries.
  */
 export type LibraryChecker = (ctx: OperationContext, library: JsonObject) => Promise<readonly LibraryProblem[]>
 
-/** How far a long operation is. */
+/** Progress of a long operation. */
 export interface Progress {
   readonly done: number
-  /** Absent where it is not known. */
+  /** Absent when unknown. */
   readonly total?: number | undefined
   /** What is counted, in the plural: `subjects`. */
   readonly of: string
 }
 
-/** Everything an operation works with. Made once per process and narrowed per request by `forRequest`. */
+/** Everything that an operation uses. Created once per process; `forRequest` derives the context of each request. */
 export interface OperationContext {
   readonly storage: Storage
   /** Imported code systems; there are none when absent. */
   readonly concepts?: ConceptStore | undefined
-  /** Code systems besides CodeSystem resources: those that make their codes by a rule, and those whose releases are in `concepts`. */
+  /** Code systems besides CodeSystem resources: those whose codes follow a rule, and those whose releases are in `concepts`. */
   readonly codeSystems?: readonly CodeSystem[] | undefined
-  /** Where canonicals are resolved. */
+  /** Resolves canonicals. */
   readonly content: ContentView
-  /** Where `content` finds definitions below those of the storage; none when absent. */
+  /** Layers of definitions that `content` searches below those of the storage; none when absent. */
   readonly definitions?: readonly ContentLayer[] | undefined
   readonly cache: Cache
-  /** How searches are read where content holds them, such as criteria of measures; these are refused when absent. */
+  /** Options for searches that are part of content, such as criteria of measures. When absent, such searches are refused. */
   readonly search?: SearchOptions | undefined
-  /** The types of the release, which `validate` needs. */
+  /** The types of the FHIR release, which `validate` needs. */
   readonly types?: TypeModel | undefined
-  /** Releases whose elements resources may have as extensions; `validate` knows the names of their elements only when absent. */
+  /** FHIR releases whose elements resources may have as extensions; when absent, `validate` knows only the names of their elements. */
   readonly crossVersion?: readonly OtherRelease[] | undefined
-  /** Compares quantities of different units; without it, `validate` knows the units of clinical practice. */
+  /** Compares quantities with different units; when absent, `validate` knows the units of clinical practice. */
   readonly convertUnit?: UnitConversion | undefined
-  /** What holds for every validation, unless a call says otherwise. */
+  /** Defaults for every validation; a call may override them. */
   readonly validation?: ValidationPolicy | undefined
-  /** Checks the CQL of Libraries for `validate`, which reports when it is absent. */
+  /** Checks the CQL of Libraries for `validate`; when absent, `validate` reports that CQL is not checked. */
   readonly checkLibrary?: LibraryChecker | undefined
   readonly limits: Limits
   /** Shares the thread among the long operations of all requests. */
   readonly scheduler: Scheduler
-  /** What the request has used of the thread. */
+  /** The thread time that the request has used. */
   readonly threadUse?: ThreadUse | undefined
   readonly now: () => Date
   /** Random UUID, lower case. */
   readonly newId: () => string
-  /** Ends the work when the caller has gone. */
+  /** Ends the work when the caller has disconnected. */
   readonly signal?: AbortSignal | undefined
   /**
-   * Ends the work when the caller may not do this with that type, or with that resource. Everything is allowed when absent.
+   * Throws when the caller may not perform the interaction on the type or resource. When absent, everything is allowed.
    *
-   * @throws {OperationError} `forbidden`, or `not-found` where the caller may not know that it exists.
+   * @throws {OperationError} `forbidden`, or `not-found` where the caller must not learn that the resource exists.
    */
   readonly authorize?: ((interaction: 'read' | 'search' | 'create' | 'update' | 'delete', type: string, id?: string) => void) | undefined
-  /** Records what decides; absent unless the input asked for an explanation. */
+  /** Records the steps that lead to the answer; absent unless the input asked for an explanation. */
   readonly explain?: Explain | undefined
   /** Called with the progress of long operations. An error that it throws ends the operation. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
-  /** When the operation must have ended, on the clock of `performance.now()`. */
+  /** Time by which the operation must end, on the clock of `performance.now()`. */
   readonly deadline?: number | undefined
 }
 
-/** What a context is made of; `r4()` of `@fhir-ops/r4` gives all but the storage. */
+/** Options of `createContext`; `r4()` of `@fhir-ops/r4` provides all but the storage. */
 export interface ContextOptions {
   readonly storage: Storage
-  /** Where code systems that are too large to be a resource were imported to. */
+  /** Imported code systems, which are too large to be a resource. */
   readonly concepts?: ConceptStore
   /**
-   * Code systems besides CodeSystem resources: units, language tags ..., which make their codes by a rule, and `snomed()`, `loinc()`, `rxnorm()`,
-   * which open the releases that were imported to `concepts`.
+   * Code systems besides CodeSystem resources: those whose codes follow a rule (units, language tags ...), and `snomed()`, `loinc()`, `rxnorm()`,
+   * which open the releases that were imported into `concepts`.
    */
   readonly codeSystems?: readonly CodeSystem[]
-  /** Definitions below the storage's own, for example the R4 pack; the uppermost first. */
+  /** Layers of definitions below those of the storage, for example the R4 pack; the uppermost first. */
   readonly definitions?: readonly ContentLayer[]
-  /** Several contexts may share one: what is made of definitions below their storages is kept once, of each storage's own by itself. */
+  /** Contexts may share a cache: results for definitions of shared layers are kept once, those for each storage's own definitions separately. */
   readonly cache?: Cache
-  /** Search parameters, and what else searching needs. */
+  /** Search parameters and other options of searches. */
   readonly search?: SearchOptions
-  /** The types of the release, for example those of the R4 pack. */
+  /** The types of the FHIR release, for example those of the R4 pack. */
   readonly types?: TypeModel
   /**
-   * Releases whose elements resources may have as extensions: `crossVersion()` of `@fhir-ops/cross-version`. It needs `types`. Default: `validate` knows
-   * the names of elements of other releases, and nothing else of them.
+   * FHIR releases whose elements resources may have as extensions: `crossVersion()` of `@fhir-ops/cross-version`. Needs `types`. Default: `validate` knows
+   * only the names of elements of other releases.
    */
   readonly crossVersion?: readonly OtherRelease[]
-  /** Compares quantities of different units, for example `ucumConversion` of `fhir-ops/ucum`. Default: the units of clinical practice. */
+  /** Compares quantities with different units, for example `ucumConversion` of `fhir-ops/ucum`. Default: the units of clinical practice. */
   readonly convertUnit?: UnitConversion
-  /** What holds for every validation, unless a call says otherwise. */
+  /** Defaults for every validation; a call may override them. */
   readonly validation?: ValidationPolicy
   /** Checks the CQL of Libraries, for `validate`: `cqlChecker()` of `@fhir-ops/cql`. Default: it is not checked. */
   readonly checkLibrary?: LibraryChecker
   readonly limits?: Partial<Limits>
   readonly now?: () => Date
   readonly newId?: () => string
-  /** Part of a release that is spread into these options; a context does not index, so it is not used here. */
+  /** Not used here, because a context does not index. Accepted so that the result of `r4()` can be spread into these options. */
   readonly indexer?: Indexer
 }
 
@@ -201,10 +201,10 @@ const SHAPE: InputShape = inputShape<ContextOptions>({
 })
 
 /**
- * Makes the context of a process over a storage.
+ * Creates the context of a process.
  *
- * @throws {TypeError} for an option that is missing, unknown, or of another type; a limit that is not a number or does not exist; and a suppression of
- *   findings without a reason or a day.
+ * @throws {TypeError} for an option that is missing, unknown, or of the wrong type; a limit that is unknown or not a number; and a suppression of
+ *   findings without a reason or a last day.
  */
 export function createContext(options: ContextOptions): OperationContext {
   checkOptions('createContext', SHAPE, options)
@@ -212,7 +212,7 @@ export function createContext(options: ContextOptions): OperationContext {
   const cache = options.cache ?? createCache()
   const scheduler = createScheduler()
   const newId = options.newId ?? (() => crypto.randomUUID())
-  // The same id and version may be something else in the storage of another context.
+  // The storage of another context may hold different content under the same id and version.
   const name = options.cache === undefined ? 'storage' : newId()
   const definitions = [...(options.definitions ?? []), ...crossVersionLayers(options)]
   return {
@@ -251,10 +251,10 @@ function checkSuppressions({ validation }: ContextOptions): void {
   }
 }
 
-/** What one request adds to the context of its process. */
+/** Options of one request that override those of the context. */
 export interface RequestOptions {
   readonly signal?: AbortSignal
-  /** Resources that came with the request; they hide stored ones of the same url and version. */
+  /** Definitions that came with the request; they hide stored ones with the same url and version. */
   readonly resources?: readonly object[]
   readonly limits?: Partial<Limits>
   readonly authorize?: OperationContext['authorize']
@@ -274,9 +274,9 @@ function areLimits(value: unknown): boolean {
 }
 
 /**
- * Derives the context of one request: with its own signal, time limit and definitions.
+ * Creates the context of one request, with its own signal, time limit and definitions.
  *
- * @throws {OperationError} `parameter-required`, `parameter-value` or `parameter-unsupported` for an option that is unknown or of another type.
+ * @throws {OperationError} `parameter-required`, `parameter-value` or `parameter-unsupported` for an option that is unknown or of the wrong type.
  */
 export function forRequest(ctx: OperationContext, options: RequestOptions): OperationContext {
   checkInput(ctx, options, REQUEST)

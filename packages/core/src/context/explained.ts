@@ -2,22 +2,22 @@ import { OperationError } from '../errors/index.js'
 import { createRecorder, type Explanation } from '../explain/index.js'
 import type { OperationContext } from './context.js'
 
-/** What the input of an operation that explains itself may have besides what it asks for. */
+/** The option `explain` of operations that can explain their result. */
 export interface ExplainOption {
-  /** True: the result, or the error, has an `explanation`. Default false, which costs nothing. */
+  /** True: the result or the error has an `explanation`. Default false, which costs nothing. */
   readonly explain?: boolean | undefined
 }
 
-/** What the result of such an operation may have. */
+/** The explanation in the result of an operation. */
 export interface Explained {
-  /** What decided; present when the input asked for it. */
+  /** How the result was reached; present when the input has `explain: true`. */
   readonly explanation?: Explanation | undefined
 }
 
 /**
- * Runs an operation, and puts what it wrote down into its result when the input asks for it. That there is an input is for the operation to check.
+ * Runs an operation and adds the explanation that it recorded to its result, when the input asks for one. The operation itself checks its input.
  *
- * @throws {OperationError} as the operation; with the explanation in `detail` when it was asked for.
+ * @throws {OperationError} as the operation; with the explanation in `detail` when it was requested.
  */
 export function explained<T extends object>(
   ctx: OperationContext,

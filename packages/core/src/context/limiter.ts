@@ -1,17 +1,17 @@
 import { OperationError } from '../errors/index.js'
 
-/** Bounds how many works run at once, and how many wait. */
+/** Bounds the number of tasks that run at the same time, and of those that wait. */
 export interface Limiter {
   /**
-   * Runs the work when there is room, in the order of the calls.
+   * Runs the task when a place is free, in the order of the calls.
    *
-   * @throws {OperationError} as `enter`, and as the work.
+   * @throws {OperationError} as `enter`, and as the task.
    */
   run<T>(work: () => Promise<T>, caller?: WaitingCaller): Promise<T>
   /**
-   * Takes a place, which `leave` gives back; a promise where it has to be waited for.
+   * Takes a place, which `leave` frees. Returns a promise when the caller has to wait for it.
    *
-   * @throws {OperationError} `throttled` when too many wait already or there is no room in time, `aborted` when the caller has gone.
+   * @throws {OperationError} `throttled` when too many wait already or no place becomes free in time, `aborted` when the caller has disconnected.
    */
   enter(caller?: WaitingCaller): Promise<void> | undefined
   leave(): void
@@ -19,24 +19,24 @@ export interface Limiter {
   idle(): Promise<void>
 }
 
-/** Whose signal, when it is aborted, ends the wait. Only what has to wait asks for it. */
+/** A caller whose aborted signal ends the wait. The signal is read only when the caller has to wait. */
 interface WaitingCaller {
   readonly signal?: AbortSignal | undefined
 }
 
 /** Bounds of a limiter. */
 export interface LimiterOptions {
-  /** Most works at one time. */
+  /** Maximum number of tasks that run at the same time. */
   readonly concurrency: number
-  /** Most works that wait; the next ones are refused. */
+  /** Maximum number of waiting tasks; further ones are refused. */
   readonly queue: number
-  /** Longest wait in milliseconds. No limit when absent. */
+  /** Maximum wait in milliseconds. No limit when absent. */
   readonly waitMs?: number | undefined
-  /** Message of the error for a refused caller. */
+  /** Error message for a refused caller. */
   readonly refusal: string
 }
 
-/** Makes a limiter. */
+/** Creates a limiter. */
 export function createLimiter({ concurrency, queue, waitMs, refusal }: LimiterOptions): Limiter {
   let running = 0
   const waiting = new Set<() => void>()
@@ -97,10 +97,10 @@ function aborted(): OperationError {
   return new OperationError('aborted', 'The request was cancelled.')
 }
 
-/** Lets works that share a key run one after the other, in the order of the calls. */
+/** Runs tasks that share a key one after the other, in the order of the calls. */
 export type KeyedLock = <T>(keys: readonly string[], work: () => Promise<T>) => Promise<T>
 
-/** Makes a lock per key. All keys of a work are taken together, so that no two works wait for each other. */
+/** Creates a keyed lock. A task takes all its keys together, so that no two tasks wait for each other. */
 export function createKeyedLock(): KeyedLock {
   const last = new Map<string, Promise<void>>()
   return (keys, work) => {

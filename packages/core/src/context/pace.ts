@@ -4,38 +4,38 @@ import { LONG_TEXT, type StoredResource } from '../storage/index.js'
 import type { Work } from '../work/index.js'
 import { beginUse, type Scheduler, type ThreadUse } from './scheduler.js'
 
-/** Most steps between two looks at the clock. */
+/** Maximum number of steps between two reads of the clock. */
 const MAX_STEPS = 16
 
-/** Keeps long work polite: it ends when the caller has gone or time is up, and lets others run in between. */
+/** Lets other work run during long work, and ends it when the caller has disconnected or the time limit has passed. */
 export interface Pace {
   /**
-   * Counts a step of work, which should take less than a millisecond. Mostly it returns `undefined`, and the work continues; otherwise it lets other
-   * work run, and is to be awaited. `await pace.step()` does both; where a step takes microseconds, await only what is defined.
+   * Counts a step of work, which should take less than a millisecond. Usually returns `undefined`, and the work continues; otherwise returns a promise
+   * that lets other work run when awaited. `await pace.step()` handles both; where a step takes microseconds, await only a promise.
    *
-   * @throws {OperationError} `aborted`, `computation-timeout`; and the promise `throttled`, when too many long operations wait.
+   * @throws {OperationError} `aborted`, `computation-timeout`; the promise also rejects with `throttled` when too many long operations wait.
    */
   step(): Promise<void> | undefined
-  /** Lets other work run, before a stretch of some milliseconds that many may begin together. @throws {OperationError} as `step`. */
+  /** Lets other work run. Call it before some milliseconds of work that many requests may begin together. @throws {OperationError} as `step`. */
   turn(): Promise<void>
-  /** Does the work of a leaf, other work in between. @throws {OperationError} as `step`. */
+  /** Runs work in steps while other work runs in between. @throws {OperationError} as `step`. */
   run<T>(work: Work<T>): Promise<T>
-  /** For work that cannot be awaited. @throws {OperationError} `aborted` or `computation-timeout`. */
+  /** Checks signal and deadline, for work that cannot wait. @throws {OperationError} `aborted` or `computation-timeout`. */
   check(): void
 }
 
-/** What a pace watches over. */
+/** Options of `createPace`. */
 export interface PaceOptions {
   readonly signal?: AbortSignal | undefined
   /** On the clock of `performance.now()`. */
   readonly deadline?: number | undefined
-  /** Shared by all operations of a process, so that what they do does not follow each other without a gap. */
+  /** Shared by all operations of a process, so that their work leaves gaps for other work. */
   readonly scheduler: Scheduler
-  /** What the request has used so far; nothing when absent. */
+  /** Thread time that the request has used so far; none when absent. */
   readonly threadUse?: ThreadUse | undefined
 }
 
-/** Makes the pace of one operation, or of a part of it. */
+/** Creates the pace of an operation, or of a part of it. */
 export function createPace(options: PaceOptions): Pace {
   const { signal, deadline, scheduler, threadUse: use = beginUse() } = options
   let lookedAt = performance.now()
@@ -78,7 +78,7 @@ export function createPace(options: PaceOptions): Pace {
   }
 }
 
-/** Ends an operation whose caller has gone or whose time is up. @throws {OperationError} `aborted`, `computation-timeout`. */
+/** Ends an operation whose caller has disconnected or whose time limit has passed. @throws {OperationError} `aborted`, `computation-timeout`. */
 export function checkpoint({ signal, deadline }: Pick<PaceOptions, 'signal' | 'deadline'>): void {
   if (signal?.aborted) throw new OperationError('aborted', 'The request was cancelled.')
   if (deadline !== undefined && performance.now() > deadline) {
@@ -86,14 +86,14 @@ export function checkpoint({ signal, deadline }: Pick<PaceOptions, 'signal' | 'd
   }
 }
 
-/** The parsed resource; a long text is parsed while other work runs in between. Others may wait for it, so it has no time limit. */
+/** Returns the parsed resource; other work runs while a long text is parsed. No time limit, because other requests may wait for the same result. */
 export async function pacedResource(stored: StoredResource, scheduler: Scheduler): Promise<JsonObject> {
   if (stored.parsing === undefined || stored.text.length <= LONG_TEXT) return stored.resource
   return createPace({ scheduler }).run(stored.parsing())
 }
 
 /**
- * The JSON text of an answer; a long one is written while other work runs in between.
+ * Returns the JSON text of an answer; other work runs while a long one is written.
  *
  * @throws {OperationError} as `Pace.step`.
  */
@@ -101,7 +101,7 @@ export function pacedText(ctx: PaceOptions, resource: JsonObject): Promise<strin
   return paced(ctx, writeInPieces(resource))
 }
 
-/** Does the work of a leaf as `Pace.run` does. Most work is a single piece, which is done at once and needs no pace. @throws {OperationError} as `Pace.run` */
+/** Runs work in steps, as `Pace.run`. Most work is a single step, which runs immediately and needs no pace. @throws {OperationError} as `Pace.run` */
 export function paced<T>(ctx: PaceOptions, work: Work<T>): Promise<T> | T {
   const first = work.next()
   return first.done === true ? first.value : createPace(ctx).run(work)

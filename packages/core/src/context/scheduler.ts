@@ -6,29 +6,29 @@ const STRETCH_MS = 8
 /** How long an operation may run before its first turn while others wait for theirs. */
 const CROWDED_STRETCH_MS = 1
 
-/** What an operation uses before this is not counted: most operations end within it, so that they cost the scheduler nothing. */
+/** The first part of an operation is not counted: most operations end within it, so that they cost the scheduler nothing. */
 const UNCOUNTED_MS = 0.25
 
-/** An operation that has used more than this is a long one. */
+/** An operation that has used more time than this is long. */
 const LONG_MS = 32
 
-/** One turn of this many goes to the operations that are not long yet, when there are any. */
+/** One of this many turns goes to the operations that are not long yet, when there are any. */
 const TURNS_OF_A_ROUND = 4
 
-/** How much of the thread an operation has used. All paces of a request share one. */
+/** The thread time that an operation has used. All paces of a request share one record. */
 export interface ThreadUse {
-  /** In all. */
+  /** Total. */
   usedMs: number
-  /** Since others could last run. */
+  /** Since other work could last run. */
   stretchMs: number
   turns: number
-  /** Those of its turns that it had as a long operation. */
+  /** Turns that it had as a long operation. */
   longTurns: number
-  /** Its place in the order of arrival; absent until it first waits for a turn. */
+  /** Position in the order of arrival; absent until it first waits for a turn. */
   place?: number
 }
 
-/** Makes the record of an operation that begins now. */
+/** Creates the record of an operation that begins now. */
 export function beginUse(): ThreadUse {
   return { usedMs: 0, stretchMs: 0, turns: 0, longTurns: 0 }
 }
@@ -37,22 +37,22 @@ export function beginUse(): ThreadUse {
 export interface Waiter {
   readonly use: ThreadUse
   readonly signal?: AbortSignal | undefined
-  /** On the clock of `performance.now()`. Work without one is never refused: others may wait for its result. */
+  /** On the clock of `performance.now()`. Work without a deadline is never refused: others may wait for its result. */
   readonly deadline?: number | undefined
 }
 
 /**
- * Shares the thread among the long operations of a process. Each runs for about 8 ms, then other work does. Of those that wait, the one that came
- * first continues, so that what was started is finished; every fourth turn is for those that have used little. What cannot be done before its time
- * limit is refused before it begins.
+ * Shares the thread among the long operations of a process. Each runs for about 8 ms, then other work runs. Among the waiting operations, the one that
+ * arrived first continues, so that started operations finish; every fourth turn goes to those that have used little time. An operation that cannot finish
+ * before its time limit is refused before it begins.
  */
 export interface Scheduler {
-  /** Counts what an operation has used; false when it must wait for a turn, because it has run for long or, before its first turn, others wait. */
+  /** Records time that an operation has used. Returns false when it must wait for a turn: it has run for long or, before its first turn, others wait. */
   mayGoOn(use: ThreadUse, ms: number): boolean
   /**
-   * Resolves when it is the operation's turn, or when its time is up.
+   * Resolves when it is the operation's turn, or when its time limit has passed.
    *
-   * @throws {OperationError} `throttled`, with the seconds after which to try again, when its time would be up before those ahead are done.
+   * @throws {OperationError} `throttled`, with the seconds after which to try again, when its time limit would pass before those ahead are done.
    */
   turn(waiter: Waiter): Promise<void>
 }
@@ -62,14 +62,14 @@ interface Waiting extends Waiter {
   readonly refuse: (error: OperationError) => void
 }
 
-/** Makes the scheduler of a process. */
+/** Creates the scheduler of a process. */
 export function createScheduler(): Scheduler {
   const waiting = new Set<Waiting>()
   const forecast = createForecast()
   let isArmed = false
   let turns = 0
   let arrivals = 0
-  /** What operations have used before their first turn since the event loop last went on. */
+  /** Time that operations have used before their first turn, since the last pass of the event loop. */
   let firstMs = 0
   // One timer for each turn: timers that are due together would run without a gap.
   const arm = (): void => {
@@ -96,7 +96,7 @@ export function createScheduler(): Scheduler {
   }
   return {
     mayGoOn(use, ms) {
-      use.usedMs += Math.min(ms, STRETCH_MS) // the rest was spent waiting, most likely
+      use.usedMs += Math.min(ms, STRETCH_MS) // the rest was most likely spent waiting
       use.stretchMs += ms
       if (use.turns > 0) return use.stretchMs <= STRETCH_MS
       if (use.stretchMs <= UNCOUNTED_MS) return true
@@ -113,7 +113,7 @@ export function createScheduler(): Scheduler {
   }
 }
 
-/** The waiting operations, each list in the order in which they came. */
+/** The waiting operations, each list in order of arrival. */
 interface Line {
   readonly short: readonly Waiting[]
   readonly long: readonly Waiting[]
@@ -133,20 +133,20 @@ function isOver({ signal, deadline }: Waiter): boolean {
   return signal?.aborted === true || (deadline !== undefined && performance.now() > deadline)
 }
 
-/** Knows what long operations have recently cost, and so which of those that wait cannot be done in time. */
+/** Tracks the recent cost of long operations, to tell which of the waiting ones cannot finish in time. */
 interface Forecast {
-  /** Of those that have not begun, with the reason. */
+  /** Operations that have not begun and cannot finish in time, each with its error. */
   refusals(line: Line): readonly (readonly [Waiting, OperationError])[]
-  /** Notes who has the turn. */
+  /** Records which operation has the turn. */
   note(waiter: Waiter): void
 }
 
 function createForecast(): Forecast {
-  /** What a long operation uses in all: a moving average; 0 when nothing is known. */
+  /** Total time of a long operation, as a moving average; 0 when unknown. */
   let typicalMs = 0
   let current: ThreadUse | undefined
   const noteEnd = ({ long }: Line): void => {
-    // The long operation that had the last turn wants no other: it has ended.
+    // The long operation that had the last turn does not wait for another: it has ended.
     if (current === undefined || long.some(({ use }) => use === current)) return
     typicalMs = typicalMs === 0 ? current.usedMs : typicalMs * 0.75 + current.usedMs * 0.25
     current = undefined
@@ -166,7 +166,7 @@ function createForecast(): Forecast {
   }
 }
 
-/** Those whose time limit would pass before those ahead of them are done, when each uses `eachMs` milliseconds in all. */
+/** Operations whose time limit would pass before those ahead of them are done, if each uses `eachMs` milliseconds in total. */
 function lateOnes({ long, short }: Line, eachMs: number): readonly (readonly [Waiting, OperationError])[] {
   const now = performance.now()
   const late: [Waiting, OperationError][] = []

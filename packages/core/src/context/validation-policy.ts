@@ -1,63 +1,63 @@
 import { OperationError, quoted, type IssueSeverity, type OutcomeIssue } from '../errors/index.js'
 import { FLAG, inputShape, listOf, needed, OBJECT, objectWith, oneOf, TEXT, type InputShape, type MemberKind } from '../input/index.js'
 
-/** What a host has decided about findings of validation, for every call. */
+/** Defaults of a host for every validation. */
 export interface ValidationPolicy {
-  /** Findings that are known and accepted for a time. */
+  /** Findings that the host knows and accepts for a limited time. */
   readonly suppress?: readonly Suppression[] | undefined
   /** Severity of constraints that are best practices. Default `off`: they are not checked. */
   readonly bestPractice?: BestPractice | undefined
-  /** What is an error though FHIR allows it. Default: nothing. */
+  /** Content to report as an error although FHIR allows it. Default: nothing. */
   readonly refuse?: readonly Refusal[] | undefined
-  /** The least severity that is reported. Default `information`. */
+  /** Lowest severity that is reported. Default `information`. */
   readonly level?: FindingLevel | undefined
-  /** Whether references to stored resources are followed. Default `off`: their form, and the types that they name, are checked all the same. */
+  /** Whether references to stored resources are followed. Default `off`: only their form and the types that they name are checked. */
   readonly validateReferences?: ReferenceCheck | undefined
-  /** Take absolute URLs in references for those of a FHIR server: the type that they name must be allowed. Default false. */
+  /** Treat absolute URLs in references as URLs of a FHIR server: the type that they name must be allowed. Default false. */
   readonly assumeValidRestReferences?: boolean | undefined
-  /** Let JSON have comments. Default false: each is an error. */
+  /** Allow comments in JSON. Default false: each is an error. */
   readonly allowComments?: boolean | undefined
   /** How QuestionnaireResponses are checked against their questionnaires. Default `check`. */
   readonly questionnaire?: QuestionnaireMode | undefined
-  /** Report codes that are outside of an extensible value set. Default true. */
+  /** Report codes outside of an extensible value set. Default true. */
   readonly extensibleBindingWarnings?: boolean | undefined
-  /** Check outside of Bundles, too, that references lead where a profile wants their targets (`aggregation`). Default true. */
+  /** Check outside of Bundles, too, that the targets of references are where a profile requires them (`aggregation`). Default true. */
   readonly enforceAggregationOutsideBundles?: boolean | undefined
   /** Validate contained resources. Default true. */
   readonly validateContained?: boolean | undefined
-  /** Beginnings of urls of extensions that need no definition. Default: none. */
+  /** Url prefixes of extensions that need no definition. Default: none. */
   readonly extensionDomains?: readonly string[] | undefined
   /** Which Observations must conform to FHIR's profiles of vital signs. Default `category`. */
   readonly vitalSigns?: VitalSigns | undefined
-  /** Rules that are switched off or reported with another severity, and rules of the host's own. Default: none. */
+  /** Rules to switch off or to report with another severity, and the host's own rules. Default: none. */
   readonly rules?: RuleSettings | undefined
 }
 
-/** By kind of finding: how it is reported, or the rule that finds it. */
+/** By kind of finding: the severity to report it with, or a rule of the host that finds it. */
 export type RuleSettings = Readonly<Record<string, RuleSeverity | HostRule>>
 
-/** How a kind of finding is reported. `off`: not at all. */
+/** Severity to report a kind of finding with; `off`: it is not reported. */
 export type RuleSeverity = 'off' | FindingLevel
 
-/** A validation rule of a host. It is applied by `checks: 'all'`, to every resource that is validated, contained and bundled ones too. */
+/** A validation rule of a host. `checks: 'all'` applies it to every validated resource, including contained and bundled ones. */
 export interface HostRule {
   /**
-   * The types or elements that the rule looks at: `Patient`, `Identifier`, `uri`, `Patient.birthDate`. A type includes those that derive from it: `uri`
-   * includes `canonical`, `Resource` every resource.
+   * The types or elements that the rule checks: `Patient`, `Identifier`, `uri`, `Patient.birthDate`. A type includes those derived from it: `uri`
+   * includes `canonical`, and `Resource` includes every resource.
    */
   readonly on: string | readonly string[]
   readonly severity: FindingLevel
   /** R4 issue type. Default `business-rule`. */
   readonly code?: OutcomeIssue['code'] | undefined
-  /** What to do about such findings, in a sentence. */
+  /** How to resolve such a finding, in one sentence. */
   readonly advice: string
-  /** Whether the rule has anything to look at in a value. Cheap: it saves most values a visit. Default: it looks at all. */
+  /** Returns whether the rule applies to a value. A cheap test that avoids most calls of `check`. Default: the rule applies to all values. */
   readonly when?: ((value: unknown) => boolean) | undefined
-  /** What is wrong with a value: a text, several findings, or `undefined` when nothing is. It runs within the walk, so it is synchronous. */
+  /** Returns the problems of a value: a text, several findings, or `undefined` for none. Synchronous, because it runs during the walk over the resource. */
   readonly check: (value: unknown, place: RulePlace) => HostFinding | readonly HostFinding[] | undefined
 }
 
-/** Where a value is that a host's rule looks at. */
+/** The place of a value that a host's rule checks. */
 export interface RulePlace {
   /** FHIRPath with indexes: `Patient.identifier[0]`. */
   readonly path: string
@@ -65,18 +65,18 @@ export interface RulePlace {
   readonly resource: object
 }
 
-/** What a host's rule says: a sentence, or one with the JSON steps from the value to what it is about, such as `name[0].family`. */
+/** A finding of a host's rule: a sentence, or a sentence with the JSON path (`at`) from the value to the element concerned, such as `name[0].family`. */
 export type HostFinding = string | { readonly text: string; readonly at?: string | undefined; readonly hint?: string | undefined }
 
-/** A finding that is not reported, for a reason, up to a day. */
+/** A finding that is not reported until a given day, with the reason. */
 export interface Suppression {
-  /** Kind of the finding, `extension-unknown`; of one constraint `invariant:dom-6`. */
+  /** Kind of the finding, such as `extension-unknown`; for a single constraint `invariant:dom-6`. */
   readonly id: string
-  /** FHIRPath without indexes, `Patient.contact`: the element and what is inside. Anywhere when absent. */
+  /** FHIRPath without indexes, such as `Patient.contact`: covers the element and everything inside it. When absent, the finding is suppressed anywhere. */
   readonly at?: string | undefined
   /** Why the finding is accepted. */
   readonly reason: string
-  /** The last day, `YYYY-MM-DD` in UTC. From the next one on the finding is reported again, and also that the suppression has expired. */
+  /** The last day, `YYYY-MM-DD` in UTC. From the next day on the finding is reported again, together with the expiry of the suppression. */
   readonly until: string
 }
 
@@ -84,24 +84,24 @@ export interface Suppression {
 export type BestPractice = 'off' | Exclude<IssueSeverity, 'fatal'>
 
 /**
- * `markdown`: tags of HTML in markdown. `markup`: the same in all texts, markdown too, where a bare tag that is alone, such as `<name>`, stays a warning.
+ * `markdown`: HTML tags in markdown. `markup`: HTML tags in all texts including markdown, where a single bare tag, such as `<name>`, stays a warning.
  * `examples`: URLs of hosts that are meant for examples.
  */
 export type Refusal = 'markup' | 'markdown' | 'examples'
 
-/** `exists`: what a relative reference names must be stored; `profile`: and conform to a profile that the element allows. Absolute URLs are not followed. */
+/** `exists`: targets of relative references must be stored; `profile`: and conform to a profile that the element allows. Absolute URLs are not followed. */
 export type ReferenceCheck = 'off' | 'exists' | 'profile'
 
-/** `required`: a questionnaire that is not named or not known is an error; `check`: a warning; `off`: responses are not compared with questionnaires. */
+/** For a missing or unknown questionnaire: `required` reports an error, `check` a warning. `off`: responses are not compared with questionnaires. */
 export type QuestionnaireMode = 'off' | 'check' | 'required'
 
-/** `category`: those in the category of vital signs, where their code is one; `code`: all with such a code. */
+/** `category`: Observations in the category vital-signs whose code is one of a vital sign; `code`: all Observations with such a code. */
 export type VitalSigns = 'category' | 'code'
 
 /** Findings of this severity and above. */
 export type FindingLevel = Exclude<IssueSeverity, 'fatal'>
 
-/** What each member of a policy must be. */
+/** The expected type of each member of a policy. */
 export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: MemberKind } = {
   suppress: listOf(objectWith('a suppression', { id: needed(TEXT), at: TEXT, reason: needed(TEXT), until: needed(TEXT) })),
   bestPractice: oneOf('off', 'error', 'warning', 'information'),
@@ -119,10 +119,10 @@ export const VALIDATION_MEMBERS: { readonly [K in keyof ValidationPolicy]-?: Mem
   rules: OBJECT,
 }
 
-/** The same, as a shape. */
+/** Shape by which a policy is checked. */
 export const VALIDATION_SHAPE: InputShape = inputShape<ValidationPolicy>(VALIDATION_MEMBERS)
 
-/** Says, in a sentence, why a suppression is not complete; `undefined` when it has a reason and a last day. What it is about is not checked. */
+/** Returns a sentence on why a suppression is incomplete; `undefined` when it has a reason and a last day. `id` and `at` are not checked. */
 export function suppressionProblem({ id, reason, until }: Suppression): string | undefined {
   if (reason.trim() === '') return `The suppression of ${quoted(id)} needs a reason.`
   if (/^\d{4}-\d\d-\d\d$/.test(until) && !Number.isNaN(Date.parse(until))) return undefined

@@ -6,8 +6,8 @@ import type { WriteEntry } from './storage.js'
 /**
  * Checks the version that an entry expects.
  *
- * @param current The version that is there; `null` for none.
- * @throws {OperationError} `version-conflict`
+ * @param current The current version; `null` when the resource does not exist.
+ * @throws {OperationError} `version-conflict` when the current version is not the expected one.
  */
 export function checkVersion({ type, id, ifVersion }: Pick<WriteEntry, 'type' | 'id' | 'ifVersion'>, current: string | null): void {
   if (ifVersion === undefined || ifVersion === current) return
@@ -17,8 +17,8 @@ export function checkVersion({ type, id, ifVersion }: Pick<WriteEntry, 'type' | 
 }
 
 /**
- * Checks the entries of a write, for callers without type checks. A single entry that is not in a list is refused. Every adapter calls this first;
- * `checkLaidOut` is about each entry.
+ * Checks the argument of `write`, for callers without type checks. A single entry that is not in a list is refused. Every adapter calls this first;
+ * `checkLaidOut` checks each entry.
  *
  * @throws {OperationError} `parameter-value` for anything but a list of objects; `parameter-required` when it is missing.
  */
@@ -43,7 +43,7 @@ const CONDITIONS: Readonly<Record<Condition['kind'], true>> = {
 }
 
 /**
- * Checks the query of a search or count, for callers without type checks. The text of a FHIR search is refused, since it would silently find nothing.
+ * Checks the query of a search or count, for callers without type checks. The text of a FHIR search is refused, because it would silently find nothing.
  * Every adapter calls this first.
  *
  * @throws {OperationError} `parameter-value` for anything but an object with `type` and `where`; `parameter-required` when it is missing.
@@ -59,7 +59,7 @@ export function checkQuery(query: Pick<SearchQuery, 'type' | 'where'>): void {
 }
 
 /**
- * Checks the query of a scan, including what is read with its matches.
+ * Checks the query of a scan, including `referring`.
  *
  * @throws {OperationError} as `checkQuery`.
  */

@@ -9,20 +9,20 @@ export interface HistoryPosition {
   readonly version: number
 }
 
-/** Negative when `a` comes before `b` in a history: the later first, then by type, by id, and the later version first. */
+/** Compares positions in a history, as for `Array.sort`: the latest first, then by type, by id, and the later version first. */
 export function historyOrder(a: HistoryPosition, b: HistoryPosition): number {
   return b.updated - a.updated || compareTexts(a.type, b.type) || compareTexts(a.id, b.id) || b.version - a.version
 }
 
-/** Encodes a position in a history as an opaque text. */
+/** Encodes a position in a history as an opaque cursor. */
 export function historyCursor({ updated, type, id, version }: HistoryPosition): string {
   return JSON.stringify([updated, type, id, version])
 }
 
 /**
- * Decodes a text that `historyCursor` made.
+ * Decodes a cursor of `historyCursor`.
  *
- * @throws {OperationError} `search-invalid` when the text is not a position.
+ * @throws {OperationError} `search-invalid` when the text is not such a cursor.
  */
 export function readHistoryCursor(cursor: string): HistoryPosition {
   const [updated, type, id, version] = cursorParts(cursor)
@@ -38,7 +38,7 @@ export function readHistoryCursor(cursor: string): HistoryPosition {
   throw new OperationError('search-invalid', 'The cursor of the history is not valid.')
 }
 
-/** The number of a version as adapters keep it: from 1, 32 bits. `undefined` for any other text. */
+/** Parses a versionId as adapters store it: an integer from 1 to 2 ** 31 - 1. `undefined` for any other text. */
 export function versionNumber(versionId: string): number | undefined {
   const number = Number(versionId)
   return isVersion(number) && String(number) === versionId ? number : undefined
@@ -52,7 +52,7 @@ function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** What is in a cursor that is a JSON list: nothing for any other text, as a caller may send anything. */
+/** Parses a cursor that is a JSON list. Returns an empty list for any other text, because a caller may send anything. */
 export function cursorParts(cursor: string): readonly unknown[] {
   try {
     const parts: unknown = JSON.parse(cursor)

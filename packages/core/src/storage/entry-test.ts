@@ -62,27 +62,27 @@ export function numberHolds(value: number, { op, operand }: NumberComparison): b
   }
 }
 
-/** Longest list in a test of which matches are kept. */
+/** Maximum length of a list in a test whose matches are kept. */
 const MAX_OPERANDS = 16
 
-/** A text that is the same for the same test; `undefined` for one with a long list, which is seldom asked again. */
+/** Returns the same text for equal tests; `undefined` for a test with a long list, which is rarely repeated. */
 export function testKey(all: readonly Comparison[]): string | undefined {
   const isShort = all.every((comparison) => comparison.op !== 'in' || comparison.operands.length <= MAX_OPERANDS)
   return isShort ? JSON.stringify(all) : undefined
 }
 
-/** How often something must be asked to be frequent. */
+/** Options of `createFrequency`. */
 export interface FrequencyOptions {
-  /** Default 4. */
+  /** Number of questions after which a key is frequent. Default 4. */
   readonly times?: number
-  /** How many keys are counted; the one that was not asked for longest is forgotten. Default 256. */
+  /** Maximum number of counted keys; the least recently asked one is dropped. Default 256. */
   readonly most?: number
 }
 
 /**
- * Counts questions by their keys.
+ * Counts questions by key.
  *
- * @returns Counts one question, and returns whether it was asked often enough that its answer is better kept.
+ * @returns A function that counts one question and returns whether it is asked often enough for its answer to be kept.
  */
 export function createFrequency({ times = 4, most = 256 }: FrequencyOptions = {}): (key: string) => boolean {
   const asked = new Map<string, number>()

@@ -6,26 +6,27 @@ import type { ContainedEntry, PutEntry } from './storage.js'
 import { isResourceId, isResourceType } from './resource-types.js'
 import { metaPrefix } from './stored-resource.js'
 
-/** What searches find a resource by. `createIndexer` of `fhir-ops/search` makes one from search parameters. */
+/** Creates the index entries of a resource, by which searches find it. `createIndexer` of `fhir-ops/search` creates one from search parameters. */
 export interface Indexer {
   (resource: JsonObject): readonly IndexEntry[]
-  /** The same, for those who let others run in between. */
+  /** The same in steps, so that other work can run in between. */
   readonly work?: (resource: JsonObject) => Work<readonly IndexEntry[]>
-  /** What the resources within it are found by; absent where they are not found. */
+  /** Creates the entries of its contained resources; absent where contained resources are not searchable. */
   readonly contained?: (resource: JsonObject) => Work<readonly ContainedEntry[]>
 }
 
-/** A resource that is to be stored. */
+/** A resource to store. */
 export interface ResourceToPut {
   readonly type: string
   readonly id: string
   /** The resource, or its JSON text; numbers of a text keep their digits. */
   readonly source: string | object
+  /** As `PutEntry.ifVersion`. */
   readonly ifVersion?: string | null | undefined
 }
 
 /**
- * Makes the write entry of a resource: its text in the form that storages keep, and its index entries.
+ * Creates the write entry of a resource: its text in the layout of storages, and its index entries.
  *
  * @throws {OperationError} as `writableText`; `parameter-required` without an indexer.
  */
@@ -33,7 +34,7 @@ export function putResource(put: ResourceToPut, indexer: Indexer): PutEntry {
   return finished(puttingResource(put, indexer))
 }
 
-/** As `putResource`, for those who let others run in between. */
+/** As `putResource`, in steps, so that other work can run in between. */
 export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut, indexer: Indexer): Work<PutEntry> {
   const written = yield* writableResource(type, id, source)
   checkGiven('indexer', indexer)
@@ -41,16 +42,16 @@ export function* puttingResource({ type, id, source, ifVersion }: ResourceToPut,
   return yield* putEntry({ type, id, ifVersion, ...written }, indexer)
 }
 
-/** A resource that is to be stored, of a text that was read before. */
+/** A resource to store whose text has already been parsed. */
 export interface CheckedResource {
   readonly type: string
   readonly id: string
   readonly text: string
-  /** What `readStrictJson` made of the text: nothing in it is there twice. It becomes what is stored. */
+  /** The result of `readStrictJson` for the text: no member occurs twice. It becomes the stored resource and may be changed. */
   readonly resource: JsonObject
 }
 
-/** As `puttingResource`, without parsing the text again, and without taking it apart where it is laid out as storage keeps it. */
+/** As `puttingResource`, without parsing the text again, and without splitting it into members where it already has the layout of storages. */
 export function* puttingChecked({ type, id, text, resource }: CheckedResource, indexer: Indexer): Work<PutEntry> {
   checkAddress(type, id)
   const json = yield* compact(text)
@@ -58,7 +59,7 @@ export function* puttingChecked({ type, id, text, resource }: CheckedResource, i
   return yield* putEntry({ type, id, ifVersion: undefined, ...written }, indexer)
 }
 
-/** A text that begins with its type and its id, and has nothing in `meta` that storage sets itself; `undefined` for any other. */
+/** Accepts a text that begins with type and id and whose `meta` has no member that a storage sets itself; `undefined` for any other text. */
 function laidOut(json: string, { type, id, resource }: Omit<CheckedResource, 'text'>): WritableResource | undefined {
   const { meta } = resource
   if (meta === undefined) {
@@ -79,8 +80,8 @@ function* putEntry({ type, id, text, resource, ifVersion }: Written, indexer: In
 }
 
 /**
- * Lays a resource out as storage keeps it: `{"resourceType":"T","id":"x","meta":{...},...}`, without `meta.versionId` and
- * `meta.lastUpdated`, the other members in their order, no blanks between tokens. This is where writes are checked: shape, type and id.
+ * Writes a resource in the layout of storages: `{"resourceType":"T","id":"x","meta":{...},...}`, without `meta.versionId` and
+ * `meta.lastUpdated`, the other members in their order, no blanks between tokens. Writes are checked here: shape, type and id.
  *
  * @param id Replaces the id of the source, which may lack one.
  * @param source The resource, or its JSON text; numbers of a text keep their digits.
@@ -91,16 +92,16 @@ export function writableText(type: string, id: string, source: string | object):
   return finished(writableResource(type, id, source)).text
 }
 
-/** A resource as it is stored. */
+/** A resource in the layout of storages. */
 export interface WritableResource {
   readonly text: string
   readonly resource: JsonObject
 }
 
-/** Members that are laid out in one go. */
+/** Number of members that are written in one step. */
 const STEPS = 1_000
 
-/** `writableText` with the parsed resource, so that it is not parsed again; a long one is parsed while other work runs in between. Throws as that does. */
+/** As `writableText`, in steps, and also returns the parsed resource so that it is not parsed again. */
 export function* writableResource(type: string, id: string, source: string | object): Work<WritableResource> {
   checkAddress(type, id)
   const json = typeof source === 'string' ? source : JSON.stringify(source)
@@ -121,7 +122,7 @@ const LAID_OUT: ReadonlySet<string> = new Set(['resourceType', 'id', 'meta'])
 const STAMPED: ReadonlySet<string> = new Set(['versionId', 'lastUpdated'])
 
 /**
- * Checks that a resource can be stored under a type and an id.
+ * Checks that a resource can be stored under this type and id.
  *
  * @throws {OperationError} `parameter-required` without type or id, `resource-invalid` when no resource can be stored under them.
  */
@@ -154,7 +155,7 @@ function* parsed(text: string): Work<JsonObject> {
   return value
 }
 
-/** The members of an object that is well-formed JSON, by name. */
+/** Returns the members of an object of well-formed JSON, by name. Refuses a repeated member. */
 function* distinct(json: string): Work<ReadonlyMap<string, string>> {
   const members = yield* jsonMembers(json)
   const found = new Map<string, string>()

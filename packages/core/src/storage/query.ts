@@ -1,17 +1,17 @@
 /**
- * One thing that a resource can be found by. What the fields hold depends on the kind of parameter; adapters only compare them.
+ * One value by which a search finds a resource. The content of the fields depends on the kind of parameter; adapters only compare them.
  * Numbers are finite. A resource may have equal entries; they count as one.
  *
  * | kind | system | value | text | low, high |
  * |---|---|---|---|---|
  * | string | | as written | folded (lower case, no accents) | |
- * | token | system, absent when the token has none | code, absent when only a text is there | folded display or text | |
+ * | token | system, absent when the token has none | code, absent when there is only a text | folded display or text | |
  * | identifier `:of-type` | system of the type's code | code of the type | the identifier's value, as written | |
- * | reference | type of the target, absent for another server's and for canonicals | id, or the whole URL; a canonical also without `\|version` in a second entry | | |
+ * | reference | type of the target, absent for targets on another server and for canonicals | id, or the whole URL; a canonical also without `\|version` in a second entry | | |
  * | uri | | as written | | |
- * | date | | | | milliseconds since 1970, both inclusive; an open end is the first or last time that `Date` knows |
+ * | date | | | | milliseconds since 1970, both inclusive; an open end is the earliest or latest time of `Date` |
  * | number | | | | the number, twice; for a Range its bounds, an open end is the smallest or largest number |
- * | quantity | unit's system | unit's code, or in an entry of its own the unit's text | | as number |
+ * | quantity | unit's system | unit's code; the unit's text in a separate entry | | as number |
  * | near | | | | latitude and longitude |
  * | composite | of the first component | of the first component | of the second: folded text; token or unit in an entry for each of `code`, `system\|code`, `system\|`, `\|code` that fits | of the second; of three, the second and third number |
  */
@@ -26,7 +26,7 @@ export interface IndexEntry {
 }
 
 /**
- * A comparison with one field of an entry. An absent field satisfies `absent` only. Texts are compared exactly, character by character:
+ * A comparison with one field of an entry. An absent field satisfies only `absent`. Texts are compared exactly, character by character:
  * no character of an operand is a wildcard. `in` holds when the field equals one of the operands, and never for an empty list.
  */
 export type Comparison =
@@ -35,7 +35,7 @@ export type Comparison =
   | { readonly field: 'low' | 'high'; readonly op: 'eq' | 'lt' | 'le' | 'gt' | 'ge'; readonly operand: number }
   | { readonly field: 'system' | 'value' | 'text' | 'low' | 'high'; readonly op: 'absent' }
 
-/** Holds when one and the same entry of `param` satisfies every comparison; with none, when the resource has an entry of `param`. */
+/** Holds when a single entry of `param` satisfies every comparison; without comparisons, when the resource has an entry of `param`. */
 export interface EntryTest {
   readonly kind: 'entry'
   readonly param: string
@@ -54,62 +54,61 @@ export type Condition =
   /** Bounds are inclusive milliseconds since 1970. */
   | { readonly kind: 'lastUpdated'; readonly from?: number; readonly to?: number }
   /**
-   * An entry of this parameter whose `system` and `value` are type and id of a resource that the inner query matches, by itself or, in a storage that
-   * keeps `contained` of puts, within another (chaining).
-   * Only `type` and `where` of an inner query mean anything.
+   * Chaining: holds when an entry of this parameter has in `system` and `value` the type and id of a resource that the inner query matches. In a storage
+   * that keeps `contained` of puts, this may be a contained resource. Only `type` and `where` of an inner query are used.
    */
   | { readonly kind: 'refersTo'; readonly param: string; readonly query: SearchQuery }
-  /** A resource that the inner query matches refers to this one by that parameter of its own (`_has`). */
+  /** Reverse chaining (`_has`): holds when a resource that the inner query matches refers to this one by its parameter `param`. */
   | { readonly kind: 'referredBy'; readonly param: string; readonly query: SearchQuery }
 
 /**
- * Orders by the smallest (ascending) or largest (descending) such field among the parameter's entries; resources without one come last
- * in both directions. Texts are ordered by Unicode code points, `lastUpdated` and `id` belong to the resource.
+ * Sorts by the smallest (ascending) or largest (descending) value of the field among the parameter's entries; resources without a value come last
+ * in both directions. Texts are ordered by Unicode code points. `lastUpdated` and `id` are those of the resource.
  */
 export interface SortKey {
-  /** Not looked at for `lastUpdated` and `id`. */
+  /** Ignored for `lastUpdated` and `id`. */
   readonly param: string
   readonly field: 'value' | 'text' | 'low' | 'high' | 'lastUpdated' | 'id'
   readonly descending: boolean
 }
 
-/** A parsed search over one type. */
+/** A parsed search for resources of one type. */
 export interface SearchQuery {
   readonly type: string
   /** An empty `and` matches every resource of the type. */
   readonly where: Condition
   /**
-   * The same conditions as decoded FHIR search parameters, present when the query was made from such. An adapter in front of another FHIR server
-   * sends these; the others do not look at them. Code that changes `where` leaves them out.
+   * The same conditions as decoded FHIR search parameters, present when the query was created from such parameters. Adapters for another FHIR server
+   * send these; other adapters ignore them. Code that changes `where` must omit them.
    */
   readonly parameters?: readonly (readonly [name: string, value: string])[]
   readonly sort?: readonly SortKey[]
-  /** Most items of a page, at least 1; the adapter chooses a page size when absent. */
+  /** Maximum number of items in a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
   /**
-   * A page ends with the item with which its texts together exceed this many bytes, so it has at least one item. Adapters may count characters
-   * instead, and one in front of another server cannot know. The adapter chooses when absent.
+   * A page ends with the item whose text takes the total over this many bytes, so it has at least one item. Adapters may count characters instead; an
+   * adapter for another server cannot apply it. The adapter chooses a limit when absent.
    */
   readonly maxBytes?: number
-  /** `next` of the page before, for a query with the same `type`, `where` and `sort`. */
+  /** `next` of the previous page, for a query with the same `type`, `where` and `sort`. */
   readonly after?: string
 }
 
-/** Resources that come with each resource of a scan, because they refer to it. */
+/** Resources to read with each match of a scan because they refer to it. */
 export interface Referring extends Pick<SearchQuery, 'type' | 'where' | 'parameters'> {
-  /** Codes of reference parameters of this type: an entry of one of them leads to the resource of the scan. */
+  /** Codes of reference parameters of this type, at least one of which refers to the match. */
   readonly params: readonly string[]
 }
 
-/** What is read of a whole population: the matches of a query, each with what refers to it. */
+/** The query of a scan over a whole population: its matches, each with the resources that refer to it. */
 export interface ScanQuery extends Omit<SearchQuery, 'sort'> {
   readonly referring?: readonly Referring[]
 }
 
-/** Parameters of the entries under which definitions are looked up begin with this; no code of a search parameter does. */
+/** Prefix of the parameters of entries by which definitions are found; no code of a search parameter begins with it. */
 export const DEFINITION_PARAM = 'definition:'
 
-/** Whether a resource with this entry is a definition. */
+/** True if a resource with this entry is a definition. */
 export function isDefinitionEntry({ param }: { readonly param: string }): boolean {
   return param.startsWith(DEFINITION_PARAM)
 }

@@ -24,12 +24,12 @@ const R4_TYPES: string =
 
 const RESOURCE_TYPES: ReadonlySet<string> = /* @__PURE__ */ new Set(/* @__PURE__ */ `${R4_TYPES} Bot`.split(' '))
 
-/** Every type that can be stored, in alphabetical order, `Bot` last. */
+/** Lists the types that can be stored, in alphabetical order, `Bot` last. */
 export function resourceTypes(): readonly string[] {
   return [...RESOURCE_TYPES]
 }
 
-/** True for a type that can be stored: those of FHIR 4.0.1 and the project's own `Bot`. */
+/** True for a type that can be stored: one of FHIR 4.0.1, or `Bot` of this project. */
 export function isResourceType(type: string): boolean {
   return RESOURCE_TYPES.has(type)
 }

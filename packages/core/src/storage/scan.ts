@@ -4,7 +4,7 @@ import { compareIds } from './sort-position.js'
 import type { ScanItem, ScanPage, Storage, StoredResource } from './storage.js'
 
 /**
- * Iterates over the matches of a query and reads page after page as the caller proceeds.
+ * Iterates over the matches of a query. Pages are read as the caller proceeds.
  *
  * @yields Every match in the order of the query.
  */
@@ -20,20 +20,20 @@ export async function* allMatches(storage: Pick<Storage, 'search'>, query: Searc
 /** Bytes of text after which a page of a scan ends, unless the query sets a limit. */
 export const SCAN_PAGE_BYTES: number = 8 * 1024 * 1024
 
-/** Largest size in bytes of a scan item, that is of a resource with everything that is read with it. */
+/** Maximum size in bytes of a scan item: a resource with all resources that are read with it. */
 export const SCAN_ITEM_BYTES: number = 64 * 1024 * 1024
 
-/** Makes the error that adapters throw for an item longer than `SCAN_ITEM_BYTES`. */
+/** Creates the error that adapters throw for an item longer than `SCAN_ITEM_BYTES`. */
 export function scanItemTooLong({ type, id }: Pick<StoredResource, 'type' | 'id'>): OperationError {
   return new OperationError('too-costly', `What refers to ${type}/${id} is longer than ${SCAN_ITEM_BYTES} bytes; a scan takes less.`)
 }
 
 /**
- * Goes through a whole population, page by page as the caller continues, one page ahead: by `Storage.scan` where the storage has it, else by searches
- * for each resource.
+ * Iterates over a whole population, and reads one page ahead of the caller. Uses `Storage.scan` where the storage has it, otherwise searches for each
+ * resource.
  *
- * @yields Every match of the query, each once, with what refers to it in the order of types and ids. Each is made for the caller, who alone keeps it.
- * @throws {OperationError} `too-costly` when what refers to one resource is longer than 64 MB.
+ * @yields Every match of the query once, with the resources that refer to it in order of type and id. Items belong to the caller and are not kept.
+ * @throws {OperationError} `too-costly` when the resources that refer to one match are longer than 64 MB.
  */
 export async function* scanResources(
   storage: Pick<Storage, 'search' | 'scan'>,
@@ -43,7 +43,7 @@ export async function* scanResources(
 }
 
 /**
- * The same in pages: who goes through their items waits for none of them.
+ * As `scanResources`, in pages, so that the caller need not await each item.
  *
  * @yields The matches of a page, as `scanResources`.
  * @throws {OperationError} as `scanResources`.
@@ -62,13 +62,13 @@ export async function* scanPages(
     const page: ScanPage = await reading
     if (page.next === undefined) return yield page.items.map(inOrder)
     reading = scan({ ...query, after: page.next })
-    // Whoever ends early does not wait for it.
+    // A caller that stops early does not wait for it.
     reading.catch(() => undefined)
     yield page.items.map(inOrder)
   }
 }
 
-/** Adapters find what refers to a match in orders of their own; what is made of it, as a list of values in a report, shall not depend on the adapter. */
+/** Adapters return referring resources in different orders; results, such as a list of values in a report, must not depend on the adapter. */
 function inOrder({ stored, referring }: ScanItem): ScanItem {
   return { stored, referring: referring.toSorted(byAddress) }
 }
@@ -100,7 +100,7 @@ async function* searchedReferring(
   }
 }
 
-/** A search for each parameter, as the parameters of a FHIR search are conditions of which all must hold. */
+/** Creates one search per parameter, because all parameters of a single FHIR search must hold. */
 function searchesFor({ type, where, parameters, params }: Referring, to: StoredResource): readonly SearchQuery[] {
   return params.map((param) => ({
     type,
@@ -109,7 +109,7 @@ function searchesFor({ type, where, parameters, params }: Referring, to: StoredR
   }))
 }
 
-/** Holds for what refers to that resource by that parameter. */
+/** Holds for resources that refer to the given one by the parameter. */
 function refersToOne(param: string, { type, id }: Pick<StoredResource, 'type' | 'id'>): Condition {
   return {
     kind: 'entry',

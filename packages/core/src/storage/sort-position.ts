@@ -1,19 +1,19 @@
 import type { IndexEntry, SortKey } from './query.js'
 import type { StoredResource } from './storage.js'
 
-/** What a resource is ordered by: one value for each sort key, and its id. */
+/** Position of a resource in a sort order: one value per sort key, and its id. */
 export interface SortPosition {
   readonly keys: readonly (string | number | undefined)[]
   readonly id: string
 }
 
-/** A resource with what it is found by. */
+/** A resource with its index entries. */
 export interface IndexedResource {
   readonly stored: StoredResource
   readonly entries: readonly IndexEntry[]
 }
 
-/** The position of a resource in an order. */
+/** Returns the position of a resource in a sort order. */
 export function positionOf(indexed: IndexedResource, sort: readonly SortKey[]): SortPosition {
   return { keys: sort.map((key) => keyOf(indexed, key)), id: indexed.stored.id }
 }
@@ -35,7 +35,7 @@ export function comparePositions(a: SortPosition, b: SortPosition, sort: readonl
   return compareSortKeys(a, b, sort) || compareIds(a.id, b.id)
 }
 
-/** As `comparePositions`, where ids do not matter. */
+/** As `comparePositions`, without ids. */
 export function compareSortKeys(a: Pick<SortPosition, 'keys'>, b: Pick<SortPosition, 'keys'>, sort: readonly SortKey[]): number {
   for (let index = 0; index < sort.length; index++) {
     const left = a.keys[index]
@@ -48,7 +48,7 @@ export function compareSortKeys(a: Pick<SortPosition, 'keys'>, b: Pick<SortPosit
   return 0
 }
 
-/** Of ids and names of types, which are ASCII. */
+/** Compares ids or type names, which are ASCII. */
 export function compareIds(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }

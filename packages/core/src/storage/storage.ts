@@ -3,39 +3,39 @@ import type { JsonObject } from '../json/index.js'
 import type { Work } from '../work/index.js'
 import type { IndexEntry, ScanQuery, SearchQuery } from './query.js'
 
-/** The current version of a resource as an adapter keeps it. `text` and `resource` may be getters of its class, which a spread (`{ ...stored }`) leaves out. */
+/** The current version of a resource. `text` and `resource` may be getters of a class, which a spread (`{ ...stored }`) does not copy. */
 export interface StoredResource<R extends JsonObject = JsonObject> {
   readonly type: string
   readonly id: string
-  /** Decimal number, one more with every write of this id, also across deletion and re-creation. */
+  /** Decimal number that increases by one with every write of this id, also across deletion and re-creation. */
   readonly versionId: string
-  /** Instant in UTC with milliseconds; never goes back for one id. */
+  /** Instant in UTC with milliseconds; never decreases for one id. */
   readonly lastUpdated: string
-  /** The resource's JSON text with `meta.versionId` and `meta.lastUpdated`; numbers as they were written. */
+  /** JSON text of the resource with `meta.versionId` and `meta.lastUpdated`; numbers keep their digits. */
   readonly text: string
-  /** The same, parsed at first use; again, where the text is long and what was parsed of it has not been used for a while. Do not change it. */
+  /** The parsed `text`. Parsed at first use; a long text may be parsed again after a time without use. Do not change it. */
   readonly resource: R
-  /** Parses a long text in pieces, once however many ask for it; `resource` is what it gives as long as that is used. Without it, in one go. */
+  /** Parses a long text in steps, once for all concurrent callers; its result becomes `resource`. When absent, the text is parsed in one go. */
   readonly parsing?: (() => Work<JsonObject>) | undefined
 }
 
 /**
- * What a resource of a type is: that of `@types/fhir` for a type that is known when the code is compiled, else any JSON object. That a stored resource is of
- * its type is checked when it is written; whether it has the shape of the type is not, unless writes are validated.
+ * The TypeScript type of a resource type: that of `@types/fhir` for a type known at compile time, otherwise any JSON object. Writes check the
+ * `resourceType` of a resource, but not its shape, unless they are validated.
  */
 export type ResourceOf<T extends string> = JsonObject &
   (T extends FhirResource['resourceType'] ? Extract<FhirResource, { resourceType: T }> : unknown)
 
-/** What `read` of an adapter gives: a resource that is parsed and not checked, of whatever type the caller names; `undefined` when there is none. */
+/** Result of an adapter's `read`: a parsed, unchecked resource of the type that the caller names; `undefined` when there is none. */
 export type ReadResult = StoredResource<ReturnType<typeof JSON.parse>> | undefined
 
-/** A resource within the one that is put, to be found for itself. */
+/** A resource contained in the one that is put, with its own index entries. */
 export interface ContainedEntry {
   /** `containedType` of its type. */
   readonly type: string
-  /** Address of the container and its own id: `MedicationRequest/1#m`. */
+  /** Address of the container and id of the contained resource: `MedicationRequest/1#m`. */
   readonly id: string
-  /** Everything that searches can find it by. */
+  /** Its index entries. */
   readonly entries: readonly IndexEntry[]
 }
 
@@ -46,17 +46,17 @@ export interface PutEntry {
   readonly id: string
   /**
    * The resource in the layout of `writableText`: it starts with `{"resourceType":"T","id":"x","meta":{` and has no `meta.versionId`
-   * and no `meta.lastUpdated`, so that an adapter stamps them in without parsing.
+   * and no `meta.lastUpdated`, so that an adapter can insert them without parsing.
    */
   readonly text: string
-  /** Everything that searches can find it by; replaces the entries of the version before. */
+  /** All index entries; they replace those of the previous version. */
   readonly entries: readonly IndexEntry[]
   /**
-   * Resources within this one. Queries of their `type` find each of them by its entries, under its `id`, with the version and time of this one and no
-   * content, until this one is put again or deleted. `entries` has a reference to each under `CONTAINED_PARAM`. They have no history.
+   * Contained resources. Queries for their `type` find them by their entries, under their `id`, with version and time of the container and without
+   * content, until the container is put again or deleted. `entries` has a reference to each under `CONTAINED_PARAM`. They have no history.
    */
   readonly contained?: readonly ContainedEntry[] | undefined
-  /** The version that must be current: a versionId, or `null` when the id must not exist. Not checked when absent. */
+  /** The expected current version: a versionId, or `null` when the id must not exist. Not checked when absent. */
   readonly ifVersion?: string | null
 }
 
@@ -71,14 +71,14 @@ export interface DeleteEntry {
 /** One change of a write. */
 export type WriteEntry = PutEntry | DeleteEntry
 
-/** What became of one entry of a write. */
+/** The result of one entry of a write. */
 export interface WriteResult {
   readonly type: string
   readonly id: string
-  /** The version made by the write; for a deletion, that of the deletion, absent when there was nothing to delete. */
+  /** The version that the write created, also for a deletion; absent when there was nothing to delete. */
   readonly versionId?: string
   readonly lastUpdated: string
-  /** True when no current version existed before. */
+  /** True if there was no current version before. */
   readonly created: boolean
 }
 
@@ -92,7 +92,7 @@ export interface SearchPage {
 /** A match of a scan. */
 export interface ScanItem {
   readonly stored: StoredResource
-  /** What refers to it, each once, in no particular order. */
+  /** The resources that refer to it, each once, in any order. */
   readonly referring: readonly StoredResource[]
 }
 
@@ -103,21 +103,21 @@ export interface ScanPage {
   readonly next?: string
 }
 
-/** What was put or deleted between two moments. */
+/** The resources that were put or deleted between two calls of `Storage.changes`. */
 export interface StorageChanges {
-  /** The later moment; pass it as `since` to learn what came after it. Opaque to all but the storage, another one does not know it. */
+  /** Position of the later call; pass it as `since` to get later changes. Opaque to all but the storage that created it. */
   readonly mark: string
-  /** The addresses of what was put or deleted, each at least once; `unknown` where not all are known, or the earlier moment is not. */
+  /** Addresses of the changed resources, each at least once; `unknown` when not all are known or `since` is not known. */
   readonly changed: readonly ChangedAddress[] | 'unknown'
 }
 
-/** Of a resource that was put or deleted. */
+/** Address of a resource that was put or deleted. */
 export interface ChangedAddress {
   readonly type: string
   readonly id: string
 }
 
-/** What not every adapter can do. Engines ask before they rely on it. */
+/** Features that not every adapter has. Engines check them before use. */
 export interface Capabilities {
   /** `write` with several entries is all or nothing. */
   readonly atomic: boolean
@@ -127,68 +127,67 @@ export interface Capabilities {
   readonly preconditions: boolean
   /** `sort` of a query is honoured. */
   readonly sorts: boolean
-  /** `contained` of a put is kept. Default false: then what is within a resource is not found. */
+  /** `contained` of a put is kept. Default false: searches do not find contained resources. */
   readonly contained?: boolean
 }
 
 /**
- * What engines need from persistence. Adapters know no FHIR type: they keep text and index entries, and answer queries over entries.
+ * The persistence that engines need. Adapters know nothing about FHIR types: they store text and index entries, and answer queries over entries.
  *
  * Every method rejects with an `OperationError` (`storage-unavailable`, `storage-timeout`, `storage-full`, `storage-locked`,
- * `storage-damaged`); drivers' errors are its `cause`. Results are never partial.
+ * `storage-damaged`) with the driver's error as `cause`. Results are never partial.
  */
 export interface Storage {
   readonly capabilities: Capabilities
   /** Old versions and deletions; absent when the storage keeps none. */
   readonly history?: ResourceHistory
-  /** The current version, or `undefined` when it never existed or was deleted. */
+  /** Returns the current version, or `undefined` when the resource never existed or was deleted. */
   read<T extends string>(type: T, id: string): Promise<StoredResource<ResourceOf<T>> | undefined>
   /**
-   * One page of the current matches, each once, in `query.sort` order and then ascending `id` (UTF-16 code units). Writes between two
-   * pages do not disturb the rest: what stays as it is comes once.
+   * Returns one page of the current matches, each once, in `query.sort` order and then by ascending `id` (UTF-16 code units). Writes between two
+   * pages do not affect other matches: an unchanged match is returned exactly once.
    *
    * @throws {OperationError} `search-invalid` when `after` is not a cursor.
    */
   search(query: SearchQuery): Promise<SearchPage>
-  /** Exact number of current matches; `limit`, `after` and `sort` of the query mean nothing here. A type without resources has none. */
+  /** Returns the exact number of current matches; `limit`, `after` and `sort` of the query are ignored. 0 for a type without resources. */
   count(query: SearchQuery): Promise<number>
   /**
-   * One page of a scan: current matches, each once, in an order that the adapter chooses and keeps, each with all that refers to it. What is
-   * read is not kept by the storage for later calls. Writes between two pages do not disturb the rest. Left out where `search` is as quick;
-   * `scanResources` then searches.
+   * Returns one page of a scan: current matches, each once, with all resources that refer to it, in a stable order that the adapter chooses. The storage
+   * does not cache what it reads. Writes between two pages do not affect other matches. Absent where `search` is as fast; `scanResources` then searches.
    *
-   * @throws {OperationError} `search-invalid` when `after` is not a cursor; `too-costly` when what refers to one resource is longer than
+   * @throws {OperationError} `search-invalid` when `after` is not a cursor; `too-costly` when the resources that refer to one match are longer than
    *   `SCAN_ITEM_BYTES`.
    */
   readonly scan?: ((query: ScanQuery) => Promise<ScanPage>) | undefined
   /**
-   * Applies all entries in order, or none; resolves when they are durable, and every read after that sees them. Results are in the order
-   * of the entries. The same id may come several times: each entry sees what the ones before it did.
+   * Applies all entries in order, or none; resolves when they are durable and visible to every later read. Results are in the order
+   * of the entries. The same id may occur several times: each entry sees the effect of those before it.
    *
-   * @throws {OperationError} `version-conflict` when an `ifVersion` does not hold, `resource-invalid` when a text is not laid out as
-   *   `PutEntry.text` says: nothing is written then.
+   * @throws {OperationError} `version-conflict` when an `ifVersion` does not hold, `resource-invalid` when a text does not have the layout of
+   *   `PutEntry.text`. Nothing is written then.
    */
   write(entries: readonly WriteEntry[]): Promise<readonly WriteResult[]>
   /**
-   * A number that has risen whenever a write was acknowledged since that put, replaced or deleted a definition: a resource with an entry
-   * whose parameter begins with `DEFINITION_PARAM`. A write of another process that this one must see counts too. Other writes may raise
-   * it. Telling it costs one question at most, and is left out where it would cost more. Engines keep what they looked up while it stays.
+   * A number that increases with every acknowledged write that puts, replaces or deletes a definition: a resource with an entry whose parameter
+   * begins with `DEFINITION_PARAM`. Writes of other processes that this one must see count too. Other writes may increase it. Costs at most one query;
+   * absent where it would cost more. Engines keep definitions that they have read while it stays the same.
    */
   readonly revision?: (() => number | Promise<number>) | undefined
   /**
-   * What was put or deleted since an earlier call gave the mark: all that was acknowledged before this call, by other processes too, and that a read
-   * before that one may not have seen. Left out by an adapter that cannot know it exactly, without a look at clocks. Engines keep what they read, and
-   * read again what has changed.
+   * Returns what was put or deleted since the call that returned the mark `since`: every write, also of other processes, that was acknowledged before
+   * this call and that a read before that call may not have seen. Absent in an adapter that cannot know this exactly without relying on clocks. Engines
+   * keep the resources that they read, and read changed ones again.
    */
   readonly changes?: ((since?: string) => Promise<StorageChanges>) | undefined
   /**
-   * Releases connections, files and timers after the writes under way. Calling it again does nothing; every other method rejects with
-   * `storage-unavailable` afterwards.
+   * Waits for running writes, then releases connections, files and timers. Calling it again does nothing; afterwards every other method rejects with
+   * `storage-unavailable`.
    */
   close(): Promise<void>
 }
 
-/** A version of a resource: the current one, one that was replaced, or a deletion. */
+/** A version of a resource: the current version, a replaced one, or a deletion. */
 export interface ResourceVersion {
   readonly type: string
   readonly id: string
@@ -198,33 +197,33 @@ export interface ResourceVersion {
   readonly stored?: StoredResource
 }
 
-/** A version with those before it. */
+/** A version in a history. */
 export interface HistoryItem extends ResourceVersion {
-  /** True when no current version existed before. */
+  /** True if there was no current version before. */
   readonly created: boolean
 }
 
-/** The milliseconds since 1970 from one to another, both inclusive. */
+/** A period in milliseconds since 1970, both ends inclusive. */
 export interface HistoryPeriod {
   readonly from: number
   readonly to: number
 }
 
-/** Which versions are asked for. */
+/** The query of a history. */
 export interface HistoryQuery {
-  /** Of resources of these types. */
+  /** Versions of resources of these types. */
   readonly types: readonly string[]
-  /** Of resources with this id only. */
+  /** Only versions of resources with this id. */
   readonly id?: string
-  /** Written at this time or later, in milliseconds since 1970. */
+  /** Only versions written at this time or later, in milliseconds since 1970. */
   readonly since?: number
-  /** Current at some time of this period, from its first millisecond on: what is replaced in that one is not. A deletion never is. */
+  /** Only versions that were current at some time in this period; a version replaced in its first millisecond, or a deletion, was not. */
   readonly at?: HistoryPeriod
-  /** Most items of a page, at least 1; the adapter chooses a page size when absent. */
+  /** Maximum number of items in a page, at least 1; the adapter chooses a page size when absent. */
   readonly limit?: number
-  /** As of `SearchQuery`. */
+  /** As `SearchQuery.maxBytes`. */
   readonly maxBytes?: number
-  /** `next` of the page before, for a query with the same `types`, `id`, `since` and `at`. */
+  /** `next` of the previous page, for a query with the same `types`, `id`, `since` and `at`. */
   readonly after?: string
 }
 
@@ -235,13 +234,13 @@ export interface HistoryPage {
   readonly next?: string
 }
 
-/** The versions that a storage keeps. A version that was written before the storage began to keep them may be missing. */
+/** The versions that a storage keeps. Versions written before it began to keep them may be missing. */
 export interface ResourceHistory {
-  /** A version by its number, a deletion too; `undefined` for one that there never was or that is not kept. */
+  /** Returns a version, which may be a deletion, by its number; `undefined` when it never existed or is not kept. */
   version(type: string, id: string, versionId: string): Promise<ResourceVersion | undefined>
   /**
-   * One page of versions, the latest first; those of the same millisecond by type, by id, and the later version of a resource first.
-   * Writes between two pages do not disturb the rest.
+   * Returns one page of versions, the latest first; those of the same millisecond by type, by id, and the later version of a resource first.
+   * Writes between two pages do not affect the remaining items.
    *
    * @throws {OperationError} `search-invalid` when `after` is not a cursor.
    */

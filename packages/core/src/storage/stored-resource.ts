@@ -3,32 +3,32 @@ import { isObject, parseInPieces, type JsonObject } from '../json/index.js'
 import { sharedWork, type Work } from '../work/index.js'
 import type { PutEntry, StoredResource, WriteEntry } from './storage.js'
 
-/** What an adapter knows of one stored version. */
+/** One stored version as an adapter reads it. */
 export interface StoredRow {
   readonly type: string
   readonly id: string
   readonly versionId: string
   readonly lastUpdated: string
-  /** As it came with the put: without `meta.versionId` and `meta.lastUpdated`. */
+  /** The text of the put: without `meta.versionId` and `meta.lastUpdated`. */
   readonly text: string
 }
 
 /**
- * Makes the `StoredResource` that an adapter returns. The text is stamped and parsed at first use; from then on the row's is not kept as well.
+ * Creates the `StoredResource` that an adapter returns. Its text is completed and parsed at first use; the text of the row is then released.
  *
- * @param textOf Makes the whole text of a row that is kept in another form.
+ * @param textOf Creates the complete text of a row that is stored in another form.
  */
 export function storedResource(row: StoredRow, textOf: (row: StoredRow) => string = stampedText): StoredResource {
   return new Stored(row, textOf)
 }
 
-/** A storage in memory holds one for each resource: getters that each object had for itself would take 800 bytes more than these. */
+/** A class, because a storage in memory holds one object per resource: getters on each object would take 800 bytes more than those of a class. */
 class Stored implements StoredResource {
   readonly type: string
   readonly id: string
   readonly versionId: string
   readonly lastUpdated: string
-  /** That of the row as long as there is `#textOf`. */
+  /** The text of the row until `#textOf` has been called. */
   #text: string
   #textOf: ((row: StoredRow) => string) | undefined
   #resource: JsonObject | WeakRef<JsonObject> | undefined = undefined
@@ -64,7 +64,7 @@ class Stored implements StoredResource {
     if (known !== undefined) return known
     this.#parsing ??= sharedWork(() => parsedInPieces(this.text))
     const resource = yield* this.#parsing()
-    // It would keep its result.
+    // Otherwise it would keep its result.
     this.#parsing = undefined
     return this.#known() ?? this.#keep(resource)
   }
@@ -80,12 +80,12 @@ class Stored implements StoredResource {
 }
 
 /**
- * What is parsed of a longer text, in characters, is kept only as long as somebody uses it: indexes are made of it and have what they need, and it takes two
- * to three times as much memory as the text.
+ * Texts with more characters than this are kept parsed only while in use: indexes hold what they need of them, and a parsed resource takes two to three
+ * times as much memory as its text.
  */
 export const LONG_TEXT = 500_000
 
-/** The row's text with `meta.versionId` and `meta.lastUpdated` set in, numbers untouched. */
+/** Inserts `meta.versionId` and `meta.lastUpdated` into the row's text. Numbers keep their digits. */
 export function stampedText(row: StoredRow): string {
   const seam = metaSeam(row.type, row.id)
   const rest = row.text.slice(seam)
@@ -93,7 +93,7 @@ export function stampedText(row: StoredRow): string {
   return `${row.text.slice(0, seam)}"versionId":"${row.versionId}","lastUpdated":"${row.lastUpdated}"${comma}${rest}`
 }
 
-/** How every stored text begins. */
+/** Returns the beginning of every stored text. */
 export function metaPrefix(type: string, id: string): string {
   return `{"resourceType":"${type}","id":"${id}","meta":{`
 }
@@ -101,8 +101,8 @@ export function metaPrefix(type: string, id: string): string {
 /**
  * Checks that a write entry is valid.
  *
- * @throws {OperationError} `resource-invalid` when the text of a put does not begin as every stored text does; `parameter-value` for what is neither
- *   a put nor a deletion, such as a bare resource.
+ * @throws {OperationError} `resource-invalid` when the text of a put does not begin as every stored text; `parameter-value` for an entry that is
+ *   neither a put nor a deletion, such as a bare resource.
  */
 export function checkLaidOut(entry: WriteEntry): void {
   if (entry.op === 'delete') return
@@ -126,31 +126,31 @@ function objectIn(value: unknown): JsonObject {
   return value
 }
 
-/** The parameter by which a resource refers to those within it; no code of a search parameter is like it. */
+/** The parameter by which a resource refers to its contained resources; no search parameter has this code. */
 export const CONTAINED_PARAM = '#'
 
-/** The type under which storages keep contained resources of a type. It is not a FHIR type, so other searches do not find them. */
+/** Returns the type under which storages keep contained resources of a type. It is not a FHIR type, so other searches do not find them. */
 export function containedType(type: string): string {
   return `#${type}`
 }
 
-/** The types under which `refersTo` looks for resources of a type: resources of their own, and contained ones. No id is one in both places. */
+/** Returns the types under which `refersTo` finds resources of a type: independent and contained resources. Their ids never coincide. */
 export function placesOf(type: string): readonly string[] {
   return isContainedType(type) ? [type] : [type, containedType(type)]
 }
 
-/** Whether a type is one of `containedType`. */
+/** True for a type that `containedType` returns. */
 export function isContainedType(type: string): boolean {
   return type.startsWith('#')
 }
 
-/** Type and id of the container of a contained resource with this id in storage; `undefined` for ids of independent resources. */
+/** Returns type and id of the container of the contained resource with this id in storage; `undefined` for the id of an independent resource. */
 export function containerOfPlace(id: string): { readonly type: string; readonly id: string } | undefined {
   const [, type, container] = /^([A-Za-z]+)\/([^#]+)#/.exec(id) ?? []
   return type === undefined || container === undefined ? undefined : { type, id: container }
 }
 
-/** The resources within one that is put, as puts of their own; their text has nothing but type and id. */
+/** Returns the contained resources of a put as separate puts, whose text has only type and id. */
 export function containedPuts({ contained = [] }: PutEntry): readonly PutEntry[] {
   return contained.map(({ type, id, entries }) => ({ op: 'put', type, id, text: `${metaPrefix(type, id)}}}`, entries }))
 }

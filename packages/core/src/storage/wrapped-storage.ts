@@ -1,10 +1,10 @@
 import type { Storage } from './storage.js'
 
-/** Every member of `Storage`, also those that a storage may leave out: a storage over another one decides on each of them. */
+/** Every member of `Storage`, including the optional ones, so that a wrapper decides about each of them. */
 export type StorageMembers = { readonly [Member in keyof Required<Storage>]: Storage[Member] }
 
 /**
- * A storage over another one. A member that is added to `Storage` must be named wherever this is called, or the call does not compile: so no
+ * Creates a storage that wraps another one. A member added to `Storage` must be named in every call, or the call does not compile, so that no
  * wrapper drops it silently.
  *
  * @param members `undefined` for an optional member that the storage does not have.
