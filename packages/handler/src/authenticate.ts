@@ -10,7 +10,7 @@ import { familyOf } from './failure.js'
 import type { Service } from './service.js'
 
 /**
- * Finds out who makes the request; an entry of a batch has its caller. No byte of its body is read here.
+ * Identifies the caller; an entry of a batch has the caller of the batch. Reads nothing of the body.
  *
  * @throws {OperationError} `token-missing`, `token-malformed`, `token-invalid`, and storage errors.
  */
@@ -22,7 +22,7 @@ export function authenticate(service: Service, exchange: Exchange): Promise<void
   return undefined
 }
 
-/** A token in the URL ends up in logs, so it is refused everywhere, also where no token is needed. */
+/** A token in the URL ends up in logs, so it is refused everywhere, even where no token is required. */
 async function refuseTokenInUrl(service: Service, exchange: Exchange): Promise<never> {
   await audit(service, exchange, { type: 'token-in-url', outcome: 'refused' })
   throw malformedCredentials()
@@ -54,7 +54,10 @@ function credentialsIn(service: Service, exchange: Exchange): Credentials {
   }
 }
 
-/** A token that looks like one of ours but is not goes to a verifier: the text of a fixed token is chosen by the host. Ours are bound to no key. */
+/**
+ * A token that looks like one of ours but is unknown goes to a verifier, because a host may choose any text as a fixed token. Our tokens are not bound to
+ * keys.
+ */
 function principalOf(service: Service, exchange: Exchange, credentials: Credentials): Awaitable<Principal> {
   const { token, proof } = credentials
   if (!token.startsWith(TOKEN_PREFIX) || proof !== undefined) return foreignPrincipal(service, exchange, credentials)
@@ -76,7 +79,7 @@ async function foreignPrincipal(service: Service, exchange: Exchange, { token, p
   return service.sessions.adopt(verified, { userAgent: request.header('user-agent'), remoteHost })
 }
 
-/** The address that the sender of a request knows; the `Host` header has no say in it. */
+/** The address as the client knows it; the `Host` header is not used. */
 function uriOf({ baseUrl, mount }: Service, { request }: Exchange): string {
   const prefix = mount.map((segment) => `/${segment}`).join('')
   return `${baseUrl}${request.target.slice(prefix.length)}`

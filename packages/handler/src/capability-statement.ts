@@ -22,7 +22,7 @@ type RestResource = Omit<CapabilityStatementRestResource, 'type' | 'searchParam'
   readonly searchParam?: readonly { readonly name: string; readonly type: string }[]
 }
 
-/** Said in words, because `rest.resource` can name types of R4 only. */
+/** Described in words, because `rest.resource` can only name types of R4. */
 const BOTS =
   'Bots, for which R4 has no resource type, are stored and read at Bot like other resources. $execute runs one: on an instance, or on the type with an identifier.'
 
@@ -32,18 +32,18 @@ const DEFINITIONS =
 const OAUTH = { system: 'http://terminology.hl7.org/CodeSystem/restful-security-service', code: 'OAuth' }
 
 const { version } = manifest
-/** When this version was released: set with the version. */
+/** Release date of this version, set together with the version. */
 const RELEASED = '2026-01-01'
 
-/** What a CapabilityStatement is made from. */
+/** Input of a CapabilityStatement. */
 export interface Stated {
   readonly service: Service
   readonly routes: readonly Route[]
-  /** What the host states of the authorization server. */
+  /** The host's SMART configuration of the authorization server. */
   readonly authorization: SmartConfiguration
 }
 
-/** What the service can do, made from the route table. */
+/** Makes the CapabilityStatement from the route table. */
 export function capabilityStatement({
   service,
   routes,
@@ -83,7 +83,7 @@ export function capabilityStatement({
   }
 }
 
-/** What the terminology operations can do, with the urls of the code systems that they know. */
+/** Describes the terminology operations, with the urls of supported code systems. */
 export function terminologyStatement(
   { baseUrl, startedAt }: Service,
   codeSystems: readonly string[],
@@ -93,7 +93,7 @@ export function terminologyStatement(
   return terminologyCapabilities({ url, base, version, name: 'FhirOps', title: 'fhir-ops', date: startedAt, codeSystems })
 }
 
-/** Where tokens come from, for clients that read no `smart-configuration`. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
+/** OAuth endpoints, for clients that do not read `smart-configuration`. @see https://hl7.org/fhir/smart-app-launch/conformance.html */
 function oauthUris(authorization: SmartConfiguration): object {
   const endpoints = Object.entries(OAUTH_URIS).flatMap(([url, name]) => {
     const valueUri = authorization[name]
@@ -104,7 +104,7 @@ function oauthUris(authorization: SmartConfiguration): object {
     : { extension: [{ url: 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris', extension: endpoints }] }
 }
 
-/** Names in the extension and in the discovery documents. */
+/** Names in the extension, with those in the discovery documents. */
 const OAUTH_URIS = {
   authorize: 'authorization_endpoint',
   token: 'token_endpoint',
@@ -141,7 +141,7 @@ function referencesOf(type: string, parameters: readonly SearchParameter[]): rea
   return parameters.flatMap((parameter) => (parameter.type === 'reference' && !parameter.canonical ? [`${type}:${parameter.code}`] : []))
 }
 
-/** Transactions need a storage that writes all or nothing, and the types of links. */
+/** Transactions need a storage with atomic writes and the search parameters, by which links are found. */
 function isTransactional({ ctx }: Service): boolean {
   return ctx.search !== undefined && ctx.storage.capabilities.atomic
 }
@@ -172,10 +172,10 @@ function operationsOf(routes: readonly Route[]): CapabilityStatementRestResource
 
 const FEATURE = 'http://hl7.org/fhir/uv/application-feature/StructureDefinition/feature'
 
-/** Version of HL7's tests for terminology servers that this one passes; test runners choose what they expect by it. */
+/** Version of HL7's tests for terminology servers that this version passes; test runners choose their expectations by it. */
 const TESTS_PASSED = '1.9.3'
 
-/** What terminology clients ask for by name, in this order. */
+/** Features that terminology clients look up by name, in this order. */
 function features(): NonNullable<CapabilityStatement['extension']> {
   return [
     feature('http://hl7.org/fhir/uv/tx-tests/FeatureDefinition/test-version', { valueCode: TESTS_PASSED }),

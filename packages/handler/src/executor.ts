@@ -2,41 +2,44 @@ import { createLimiter } from 'fhir-ops/internal/context'
 import { OperationError } from 'fhir-ops/errors'
 import { after, attemptTo, isPending, type Awaitable } from 'fhir-ops/internal/work'
 
-/** Bounds on the jobs at one time. */
+/** Limits on simultaneous jobs. */
 export interface ExecutorLimits {
   readonly concurrency: number
   readonly queue: number
   readonly closeMs: number
 }
 
-/** Who asks for a job, as far as it can be known whether they still wait for it. */
+/** The caller of a job, if it can be detected that the caller has gone. */
 export interface JobCaller {
   /** Aborted when the caller has gone. */
   readonly signal?: AbortSignal | undefined
-  /** The same by a call, where that takes less; the function that is returned ends it. */
+  /** A cheaper alternative to the signal: calls back when the caller has gone. The returned function unregisters the callback. */
   onGone?(gone: () => void): () => void
 }
 
-/** What a request is to do. */
+/** The work of a request. */
 export interface Job<T> {
   /** @param signal Aborted when the caller has gone, when time is up, and when the handler is closed. */
   readonly run: (signal: AbortSignal) => Awaitable<T>
   readonly caller?: JobCaller
-  /** Time after which the job is given up, approximately; no limit when absent. */
+  /** Time after which the job is abandoned, approximately; no limit if absent. */
   readonly timeoutMs?: number | undefined
 }
 
-/** Runs the jobs of requests, with limits on how many run, how many wait, and for how long. */
+/** Runs the jobs of requests; limits how many run, how many wait, and for how long. */
 export interface Executor {
-  /** A job that waits for nothing is done when this returns. @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`, `aborted`; and what the job throws. */
+  /**
+   * Runs a job; one that never waits has finished on return. @throws {OperationError} `throttled`, `unavailable` after `close`, `storage-timeout`,
+   * `aborted`; and the job's own errors.
+   */
   run<T>(job: Job<T>): Awaitable<T>
-  /** Refuses new work, waits for what is under way, cancels what takes longer than `closeMs`. */
+  /** Refuses new work, waits for running jobs, cancels those that take longer than `closeMs`. */
   close(): Promise<void>
-  /** True once `close` was called. */
+  /** True after `close` was called. */
   isClosed(): boolean
 }
 
-/** Makes the executor of a handler. */
+/** Creates the executor of a handler. */
 export function createExecutor(limits: ExecutorLimits): Executor {
   const limiter = createLimiter({ ...limits, refusal: 'Too many requests at the same time.' })
   const watch = createWatch()
@@ -61,7 +64,7 @@ export function createExecutor(limits: ExecutorLimits): Executor {
   }
 }
 
-/** Runs the job until it ends, its caller goes, its time is up, or it is cancelled; in all but the first, its signal is aborted. */
+/** Runs the job until it ends, its caller goes, its time is up, or it is cancelled; in all cases but the first, its signal is aborted. */
 function supervised<T>({ run, caller, timeoutMs = Infinity }: Job<T>, watch: Watch): Awaitable<T> {
   const controller = new AbortController()
   const { promise, resolve, reject } = Promise.withResolvers<T>()
@@ -86,7 +89,7 @@ function supervised<T>({ run, caller, timeoutMs = Infinity }: Job<T>, watch: Wat
   })
 }
 
-/** Calls back when the caller goes, at once when that was before; the function that is returned ends it. */
+/** Calls `gone` when the caller goes, or immediately if the caller has already gone. The returned function unregisters the callback. */
 function hearOfLeaving(caller: JobCaller | undefined, gone: () => void): () => void {
   if (caller?.onGone !== undefined) return caller.onGone(gone)
   const signal = caller?.signal
@@ -99,28 +102,28 @@ function cancelled(): OperationError {
   return new OperationError('aborted', 'The request was cancelled.')
 }
 
-/** A job that is under way. */
+/** A running job. */
 interface Watched {
-  /** On the clock of `performance.now()`. */
+  /** As given by `performance.now()`. */
   readonly until: number
   giveUp(error: OperationError): void
 }
 
-/** Ends jobs whose time is up. */
+/** Ends jobs when their time is up. */
 interface Watch {
   add(job: Watched): void
   delete(job: Watched): void
-  /** Cancels all of them. */
+  /** Cancels all jobs. */
   readonly endAll: () => void
 }
 
 const LOOK_MS = 50
 
-/** Makes the watch of an executor: one timer for all jobs, since few live as long as it takes to set one. */
+/** Creates the watch of an executor. All jobs share a timer, because most jobs take less time than setting one. */
 function createWatch(): Watch {
   const jobs = new Set<Watched>()
   let timer: ReturnType<typeof setTimeout> | undefined
-  /** When the next look is due. Where the host drops timers together with the request that set them, it does not come. */
+  /** When the next check is due. It never happens if the host drops timers together with the request that set them. */
   let due = -Infinity
   const look = (): void => {
     const now = performance.now()

@@ -8,25 +8,25 @@ import type { Exchange, Family } from './exchange.js'
 import { allowOf } from './routes/router.js'
 import type { Service } from './service.js'
 
-/** The error behind whatever was thrown: an unexpected one becomes `unforeseen`, which names only the log line. */
+/** Converts whatever was thrown to an OperationError; an unexpected error becomes `unforeseen`, whose message only refers to the log line. */
 export function toOperationError(thrown: unknown, requestId: string): OperationError {
-  // One of another version may have a code that is not known here.
+  // An error of another version of the library may have an unknown code.
   if (thrown instanceof OperationError && Object.hasOwn(ERRORS, thrown.code)) return thrown
   return new OperationError('unforeseen', `The request could not be answered. Reference: ${requestId}.`, { cause: thrown })
 }
 
-/** Writes a failure in the form of the endpoint. */
+/** Writes a failure in the format of the endpoint. */
 export function failureAnswer(service: Service, exchange: Exchange, error: OperationError): Answer {
   const family = familyOf(service, exchange)
   const headers = failureHeaders(service, exchange, error)
   const { status } = ERRORS[error.code]
   if (family === 'fhir') return fhirAnswer(status, outcomeOf(error, service.ctx.newId()), headers)
-  // RFC 6750 3.1: without credentials, a challenge and nothing else.
+  // RFC 6750 3.1: without credentials, only a challenge.
   if (error.code === 'token-missing') return emptyAnswer(status, headers)
   return jsonAnswer(status, { error: oauthError(error), error_description: oauthDescription(error) }, headers)
 }
 
-/** The user-information endpoint fails in OAuth's form, all others by OperationOutcome. Needed before the URL is known to be well-formed, too. */
+/** The user-information endpoint fails in OAuth's format, all others with an OperationOutcome. Also works before the URL has been parsed. */
 export function familyOf({ mount }: Service, { request, match, target, whole }: Exchange): Family {
   const [route] = match?.routes.values() ?? []
   if (route !== undefined) return route.family ?? 'fhir'
@@ -36,8 +36,8 @@ export function familyOf({ mount }: Service, { request, match, target, whole }: 
 }
 
 /**
- * A text that is being sent. When it fails, the last line is an OperationOutcome, and the answer is cut off after it.
- *
+ * Streams a text. On failure, the last line is an OperationOutcome, after which the answer is cut off.
+ * -
  * @param onFailure Makes the outcome.
  * @yields the text in pieces
  */

@@ -3,25 +3,26 @@ import { LRUCache } from 'lru-cache'
 import type { Answer, KeptAnswer } from './http/answer.js'
 import type { Exchange } from './exchange.js'
 
-/** Finds what was answered to a request before. */
+/** Finds the cached answer of a request. */
 export type AnswerFinder = (exchange: Exchange) => KeptAnswer | undefined
 
-/** Characters of all questions and answers together. */
+/** Total number of characters of all questions and answers. */
 const MOST = 8 * 1024 * 1024
-/** Characters of one question, and of one answer. */
+/** Maximum characters of one question, and of one answer. */
 const LONGEST_QUESTION = 4 * 1024
 const LONGEST_ANSWER = 32 * 1024
 
 /**
- * Keeps answers to what is asked again, of operations that follow from the request and the definitions alone (`cacheable`), for as long as no definition changes. Whether the
- * caller may ask is for the stages to say, each time; callers who see a part of the resources, or for whom a rule of the host decides, get answers of their own.
+ * Caches answers to repeated requests until a definition changes, for operations whose answer depends only on the request and the definitions
+ * (`cacheable`). The stages check the
+ * caller's rights each time. Callers who see only part of the resources, or for whom a rule of the host decides, get their own answers.
  */
 export function answerFinder(): AnswerFinder {
   let isQuick = true
   return (exchange) => {
     if (!isQuick || !isShared(exchange)) return undefined
     const kept = exchange.ctx.content.kept?.()
-    // A revision that has to be waited for would be asked for twice by each request that finds nothing.
+    // If the revision had to be awaited, each request without a cached answer would wait for it twice.
     isQuick = kept !== undefined && !(kept instanceof Promise)
     return kept === undefined || kept instanceof Promise ? undefined : place(answersIn(kept), exchange)
   }
@@ -32,17 +33,17 @@ function isShared({ route, whole, caller, params, bytes, request }: Exchange): b
   return !caller.isNarrowed && !caller.hides && request.target.length + (bytes?.length ?? 0) <= LONGEST_QUESTION
 }
 
-/** Reads every byte as one character, so that no two bodies are the same text. */
+/** Reads each byte as one character, so that different bodies are different texts. */
 const BYTES = new TextDecoder('latin1')
 
-/** All that the answer follows from besides the definitions and the body. */
+/** Everything that the answer depends on, besides the definitions and the body. */
 function headOf({ request, caller }: Exchange): string {
   const header = (name: string): string => request.header(name) ?? ''
   const headers = `${header('accept-language')}\n${header('prefer')}\n${header('x-too-costly-threshold')}`
   return `${request.method} ${request.target}\n${headers}\n${caller.principal?.scopes.join(' ') ?? ''}\n\n`
 }
 
-/** A number for a question, which few others have. To make its text takes longer. */
+/** Hashes a question. That is faster than making its text. */
 function hashOf(head: string, bytes: Uint8Array = NOTHING): number {
   let hash = 0
   for (let at = 0; at < head.length; at++) hash = (Math.imul(hash, 31) + head.charCodeAt(at)) | 0
@@ -54,9 +55,9 @@ const NOTHING = new Uint8Array()
 
 const SLOTS = 4_096
 
-/** Answers by their questions. A class, so that they are recognized among what engines keep. */
+/** Answers by question. A class, so that they are recognized among what engines keep. */
 class Answers extends LRUCache<string, Answer> {
-  /** Hashes of questions that were asked, each in its slot until another takes it. */
+  /** Hashes of questions that were asked before; each stays in its slot until another replaces it. */
   readonly #asked = new Int32Array(SLOTS)
 
   wasAsked(hash: number): boolean {
@@ -78,7 +79,10 @@ function answersIn(kept: Kept): Answers {
 
 const NAME = 'answers of a handler'
 
-/** Looks for an answer, and keeps it, from the second time on: keeping an answer that is not requested again costs more than a tenth of making it. */
+/**
+ * Looks up an answer, and stores it if the question is asked the second time: storing an answer that is not requested again costs over a tenth of making
+ * it.
+ */
 function place(answers: Answers, exchange: Exchange): KeptAnswer {
   const { bytes } = exchange
   const head = headOf(exchange)

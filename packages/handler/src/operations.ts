@@ -15,7 +15,7 @@ import {
 } from 'fhir-ops/internal/operations'
 import type { Operation } from 'fhir-ops/operation'
 
-/** `$versions`: the FHIR releases that are spoken here. */
+/** `$versions`: the supported FHIR releases. */
 const versionsOperation: Operation = {
   name: '$versions',
   types: [],
@@ -36,7 +36,7 @@ const versionsOperation: Operation = {
   }),
 }
 
-/** The operations of the library that need nothing but their descriptor. */
+/** Operations of the library that need only their descriptor. */
 export const OPERATIONS: readonly Operation[] = [
   codeSystemBatchValidateCodeOperation,
   valueSetBatchValidateCodeOperation,

@@ -14,20 +14,20 @@ import { timeLimitFactor } from './limits.js'
 import { requestContext } from './request-context.js'
 import { ADMITTED, ARRIVING, maxBytesOf, notInTransaction, type Server, type Stage } from './stages.js'
 
-/** Answers a request, at once where nothing has to be waited for; it never fails. */
+/** Answers a request, synchronously if nothing has to be awaited; never fails. */
 export function respond(server: Server, request: HttpRequest, connection: Connection): Awaitable<Answer> {
   const { observe } = server
   const exchange = receive(server, request, connection)
   return observe === undefined ? answered(server, exchange) : observe((note) => answered(server, exchange, note))
 }
 
-/** @param note Takes what the log says. */
+/** @param note Receives the log entry. */
 function answered(server: Server, exchange: Exchange, note?: (entry: LogEntry) => void): Awaitable<Answer> {
   const started = performance.now()
   return after(outcomeOfExchange(server, exchange), (outcome) => sent(server, exchange, { ...outcome, started, note }))
 }
 
-/** The answer as it is sent, which is logged. */
+/** Completes the answer for sending, and logs it. */
 function sent(server: Server, exchange: Exchange, { answer, error, started, note }: Outcome & Pick<Ending, 'started' | 'note'>): Answer {
   const { request, requestId } = exchange
   const logged = { status: answer.status, started }
@@ -44,7 +44,7 @@ function sent(server: Server, exchange: Exchange, { answer, error, started, note
 
 interface Outcome {
   readonly answer: Answer
-  /** Why it failed. */
+  /** Why the request failed. */
   readonly error?: OperationError
 }
 
@@ -60,13 +60,13 @@ function outcomeOfExchange(server: Server, exchange: Exchange): Awaitable<Outcom
   })
 }
 
-/** Answers an entry of a batch by the route table, a HEAD without a body; it never rejects. */
+/** Answers an entry of a batch through the route table; the answer to a HEAD has no body. Never rejects. */
 export async function respondToEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
   const { answer } = await outcomeOfExchange(server, receiveEntry(whole, request, { isPlanned: false }))
   return ofEntry(request, answer)
 }
 
-/** Answers a read that a transaction has as an entry. @throws {OperationError} as its route; `not-supported` for what may have effects, such as a bot. */
+/** Answers a read in a transaction. @throws {OperationError} as its route; `not-supported` for routes that may have side effects, such as bots. */
 export async function readForEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<Answer> {
   const answer = await completed(server, receiveEntry(whole, request, { isPlanned: false }), (exchange) => {
     if (exchange.route?.withoutHead === true) throw notInTransaction()
@@ -80,7 +80,7 @@ function ofEntry({ method }: HttpRequest, answer: Answer): Answer {
   return method === 'HEAD' ? { status: answer.status, headers: answer.headers } : answer
 }
 
-/** Plans the write that an entry of a transaction asks for. @throws {OperationError} as its route; `not-supported` for what is not a write. */
+/** Plans the write of an entry in a transaction. @throws {OperationError} as its route; `not-supported` for anything but a write. */
 export async function planEntry(server: Server, whole: Exchange, request: HttpRequest): Promise<PlannedWrite> {
   return await completed(server, receiveEntry(whole, request, { isPlanned: true }), async (exchange) => {
     if (exchange.route?.plan === undefined) throw new TypeError('The route plans nothing.')
@@ -88,7 +88,7 @@ export async function planEntry(server: Server, whole: Exchange, request: HttpRe
   })
 }
 
-/** Takes the exchange through all stages, and then to its end. @throws what a stage or the end throws; refusals are recorded. */
+/** Takes the exchange through all stages and then calls `end`. @throws any error of a stage or of `end`; refusals are recorded. */
 function completed<T>(server: Server, exchange: Exchange, end: (exchange: Exchange) => Awaitable<T>): Awaitable<T> {
   const admitted = (): Awaitable<T> => after(through(ADMITTED, server, exchange), () => end(exchange))
   const arrived = (): Awaitable<T> => after(through(ARRIVING, server, exchange), () => inTurn(server, exchange, admitted))
@@ -98,7 +98,7 @@ function completed<T>(server: Server, exchange: Exchange, end: (exchange: Exchan
   })
 }
 
-/** Takes the exchange through stages. */
+/** Takes the exchange through the given stages. */
 function through(stages: readonly Stage[], server: Server, exchange: Exchange, from: number = 0): Awaitable<void> {
   for (let at = from; at < stages.length; at++) {
     const pending = stages[at]?.(server, exchange)
@@ -106,10 +106,10 @@ function through(stages: readonly Stage[], server: Server, exchange: Exchange, f
   }
 }
 
-/** Engines end by themselves at their time limit; what waits for a storage that does not answer is given up this much later. */
+/** Engines stop at their time limit by themselves; if a storage does not answer, the request is abandoned this much later. */
 const GRACE_MS = 250
 
-/** Does the work when it is the request's turn. An entry has that of its Bundle; what is not work, such as what anybody may ask or who the caller is, takes none. */
+/** Runs the work when the request's turn comes. An entry shares the turn of its Bundle. Cached answers, public routes and user information need no turn. */
 function inTurn<T>(server: Server, exchange: Exchange, work: () => Awaitable<T>): Awaitable<T> {
   const { request, route, whole, kept, bytes } = exchange
   if (whole !== undefined || isPrompt(route) || kept?.answer !== undefined) return work()
@@ -141,8 +141,9 @@ function run(exchange: Exchange): Awaitable<Answer> {
 }
 
 /**
- * An answer that is long, which no person reads, would be too long when laid out, or that there is no time left for, stays as it is: the layout changes nothing but
- * blanks, and what the answer reports was done.
+ * Lays out an answer. It stays as it is if it is long (people do not read it), if the result would be too long, or if there is no time left: the layout
+ * only changes white
+ * space, and the work that the answer reports is done.
  */
 async function prettyAnswer(ctx: OperationContext, answer: Answer): Promise<Answer> {
   const isJson = answer.headers.some(([name, value]) => name === 'Content-Type' && value.includes('json'))

@@ -6,14 +6,14 @@ import type { Exchange } from './exchange.js'
 import type { HttpRequest } from './http/http-request.js'
 import type { Service } from './service.js'
 
-/** What ends the work of a request, and who hears of it. */
+/** What ends the work of a request, and what receives its progress. */
 export interface RequestWork extends Pick<OperationContext, 'onProgress'> {
   readonly signal: AbortSignal
-  /** Default: the time of an operation. */
+  /** Default: the time limit of an operation. */
   readonly timeoutMs?: number
 }
 
-/** The context of a request: with what its caller may see and do. */
+/** Creates the context of a request, restricted to what its caller may see and do. */
 export function requestContext(
   service: Service,
   { caller, request }: Exchange,
@@ -24,7 +24,7 @@ export function requestContext(
     signal,
     ...(timeoutMs === undefined ? limits && { limits } : { limits: { ...limits, operationTimeoutMs: timeoutMs } }),
     authorize: (action, type, id) => {
-      // Definitions that are found by canonical are found among all, whatever a caller sees of them.
+      // Definitions found by canonical come from all definitions, regardless of which ones a caller may see.
       if (action === 'read' && id === undefined) authorizeAny(caller, [{ action, type, whole: true }])
       else authorize(caller, { action, type, id })
       if (action === 'search') checkLookedThrough(caller, type)
@@ -34,7 +34,7 @@ export function requestContext(
   return caller.isNarrowed ? { ...ctx, storage: narrowedStorage(ctx, caller, service.indexer) } : ctx
 }
 
-/** `X-TOO-COSTLY-THRESHOLD` may only lower the bound on expansions. */
+/** `X-TOO-COSTLY-THRESHOLD` can only lower the limit on expansions. */
 function requestLimits(limits: Limits, request: HttpRequest): Partial<Limits> | undefined {
   const asked = request.header('x-too-costly-threshold')
   if (asked === undefined || !/^\d{1,9}$/.test(asked)) return undefined

@@ -14,21 +14,22 @@ import { isBelowFhir, nothingAt } from './routes/nothing-at.js'
 import { allowOf, METHODS, routeFor, type Router } from './routes/router.js'
 import { FHIR_PATH, type Service } from './service.js'
 
-/** A service whose routes are known. */
+/** A service together with its router. */
 export interface Server extends Service {
   readonly router: Router
 }
 
-/** A step of every request to its answer: it completes the exchange, or ends it by throwing. A promise only where something has to be waited for. */
+/** A step that every request goes through: it completes the exchange, or ends it by throwing. It returns a promise only if it has to wait. */
 export type Stage = (server: Server, exchange: Exchange) => Awaitable<void>
 
 /**
- * What a request goes through before it takes a turn. The order is what an anonymous caller may learn: nothing of what exists, and no byte of a
- * body is read before the token is accepted.
+ * Stages of a request before its turn. The order limits what an anonymous caller can learn: before the token is accepted, nothing about what exists is
+ * revealed, and
+ * no byte of a body is read.
  */
 export const ARRIVING: readonly Stage[] = [readTarget, findRoute, authenticate, negotiate, readBody, findKept]
 
-/** What a request goes through in its turn, within its time limit, before it is carried out. */
+/** Stages of a request in its turn, within its time limit, before its route runs. */
 export const ADMITTED: readonly Stage[] = [parseBody, authorize]
 
 /** @throws {OperationError} as `parseTarget`; `body-structure` for an entry whose url is not relative to the FHIR base. */
@@ -42,10 +43,10 @@ function pathOfEntry(mount: Server['mount'], { method, target }: Exchange['reque
   throw new OperationError('body-structure', `The entry has no request with a method and a relative url: ${quoted(target)}.`)
 }
 
-/** A path that has neither a scheme nor a host, a query, or both; a parser of URLs would ignore control characters. */
+/** A path without scheme and host, a query, or both. (A URL parser would ignore control characters.) */
 const RELATIVE = /^(?=.)(?:[A-Za-z$_][^:?\p{Cc}]*)?(?:\?\P{Cc}*)?$/u
 
-/** Finds the route; a missing one is reported by `negotiate`, once the caller is known. @throws {OperationError} for OPTIONS and Bundles in Bundles. */
+/** Finds the route; `negotiate` reports a missing one, after the caller is known. @throws {OperationError} for OPTIONS and Bundles in Bundles. */
 function findRoute(server: Server, exchange: Exchange): void {
   const { request, target, whole } = exchange
   exchange.isFhir = isBelowFhir(server, target)
@@ -62,10 +63,13 @@ function findRoute(server: Server, exchange: Exchange): void {
   exchange.route = optionsRoute(match)
 }
 
-/** A browser hides an answer from the page when its preflight was refused: so a page learns that there is nothing from the request itself. */
+/**
+ * The preflight of an unknown path succeeds, because browsers hide the answer if it fails: the page then learns from the request itself that the path is
+ * unknown.
+ */
 const NOWHERE: Match = { routes: new Map(), params: new Map() }
 
-/** OPTIONS needs no token, so that browsers can ask before they send one. */
+/** OPTIONS requires no token, because browsers send it before they send one. */
 function optionsRoute(match: Match | undefined): Route {
   const acceptPatch = match?.routes.has('PATCH') === true ? [ACCEPT_PATCH] : []
   const answer = emptyAnswer(204, [['Allow', match === undefined ? METHODS.join(', ') : allowOf(match)], ...acceptPatch])
@@ -73,7 +77,7 @@ function optionsRoute(match: Match | undefined): Route {
   return { ...words, method: 'GET', access: 'public', body: 'none', negotiates: true, run: async () => answer }
 }
 
-/** The form of the answer. @throws {OperationError} `not-found`, `method-not-allowed`, `not-acceptable`, `not-supported` */
+/** Determines the form of the answer. @throws {OperationError} `not-found`, `method-not-allowed`, `not-acceptable`, `not-supported` */
 function negotiate(server: Server, exchange: Exchange): void {
   const { request, target, match, route, whole } = exchange
   if (match === undefined) throw nothingAt(server, target)
@@ -92,12 +96,12 @@ function checkPlan(route: Route | undefined): void {
   throw notInTransaction()
 }
 
-/** The error of an entry that a transaction could not take back. */
+/** The error for an entry that a transaction could not roll back. */
 export function notInTransaction(): OperationError {
   return new OperationError('not-supported', 'A transaction takes reads, searches, creates, updates, patches and deletions only.')
 }
 
-/** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted`; `body-structure` for an entry without the resource that it needs. */
+/** @throws {OperationError} `media-type-unsupported`, `body-too-long`, `aborted`; `body-structure` for an entry without the required resource. */
 function readBody(server: Server, exchange: Exchange): Awaitable<void> {
   const { request, route, whole } = exchange
   if (route === undefined || route.body === 'none') return
@@ -108,7 +112,7 @@ function readBody(server: Server, exchange: Exchange): Awaitable<void> {
   return after(readBytesOf(request, route.body, maxBytes), (bytes) => void (exchange.bytes = bytes))
 }
 
-/** What was answered before needs no turn. A service that closes answers nothing more. */
+/** Looks up a cached answer, which needs no turn. While the service closes, none is used. */
 function findKept({ findAnswer, executor }: Server, exchange: Exchange): void {
   if (!executor.isClosed()) exchange.kept = findAnswer(exchange)
 }
@@ -121,12 +125,12 @@ function parseBody(server: Server, exchange: Exchange): Awaitable<void> {
   return after(paced(ctx, parsingBody(request, { kind: route.body, bytes, limits })), (body) => void (exchange.body = body))
 }
 
-/** Most bytes that the body of a request may have. */
+/** Returns the maximum size of the request's body, in bytes. */
 export function maxBytesOf({ limits }: Server, { route, params }: Exchange): number {
   return route?.maxBytes?.(params.get('type') ?? '') ?? limits.bodyBytes
 }
 
-/** @throws {OperationError} `forbidden`; `not-found` for what is hidden from the caller. */
+/** @throws {OperationError} `forbidden`; `not-found` if the resource is hidden from the caller. */
 function authorize(_server: Server, exchange: Exchange): void {
   exchange.route?.authorize?.(exchange)
 }

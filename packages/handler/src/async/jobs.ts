@@ -5,12 +5,12 @@ import { createExecutor, type Executor } from '../executor.js'
 import type { Answer } from '../http/answer.js'
 import type { HandlerLimits } from '../limits.js'
 
-/** A request that is answered later. */
+/** A request that is answered asynchronously. */
 export interface Job {
   readonly id: string
-  /** How far the work is, as far as it says. */
+  /** Progress of the work, if it reports any. */
   readonly progress: Progress | undefined
-  /** The answer, once the work has ended, be it a failure. */
+  /** The answer, once the work has ended; a failure is an answer too. */
   readonly answer: Answer | undefined
   /** When the answer is removed; absent while the work runs. */
   readonly expires: Date | undefined
@@ -18,40 +18,40 @@ export interface Job {
 
 /** The work of a job. */
 export interface JobWork {
-  /** Bytes of the request, which are kept while it waits or runs. */
+  /** Bytes of the request, which stay in memory while it waits or runs. */
   readonly bytes: number
   readonly run: (signal: AbortSignal, onProgress: (progress: Progress) => void) => Promise<Answer>
-  /** The answer for a failure. */
+  /** Makes the answer for a failure. */
   readonly failed: (thrown: unknown) => Answer
 }
 
-/** Requests that are answered later, and their answers, each for the session that asked. They are gone when the process ends. */
+/** Asynchronous requests and their answers, visible only to the session that made the request. They are lost when the process ends. */
 export interface Jobs {
   /**
-   * Begins, or waits for its turn.
+   * Starts the work, or queues it.
    *
    * @param owner The login id of the session; absent without sessions.
-   * @throws {OperationError} `throttled` when too many jobs, or bytes of answers, are kept; `unavailable` after `close`.
+   * @throws {OperationError} `throttled` if too many jobs, or bytes of answers, are stored; `unavailable` after `close`.
    */
   start(owner: string | undefined, work: JobWork): Job
-  /** The job of an owner; `undefined` for that of another, too. */
+  /** Returns a job of this owner; `undefined` also for another owner's job. */
   find(owner: string | undefined, id: string): Job | undefined
-  /** Ends the work, if it still runs, and forgets the answer. False where the owner has no such job. */
+  /** Cancels the work, if it still runs, and discards the answer. Returns false if the owner has no such job. */
   remove(owner: string | undefined, id: string): boolean
-  /** Refuses new jobs, waits for those under way, and cancels what takes too long. */
+  /** Refuses new jobs, waits for running ones, and cancels those that take too long. */
   close(): Promise<void>
 }
 
-/** What jobs need of the service. */
+/** What jobs need from the service. */
 export interface JobsOptions {
   readonly limits: Pick<HandlerLimits, 'asyncRuns' | 'asyncResults' | 'asyncBytes' | 'asyncTimeoutMs' | 'closeMs'>
   readonly now: () => Date
   readonly newId: () => string
 }
 
-/** How long answers are kept. */
+/** How long answers are stored, in milliseconds. */
 const KEPT_MS = 86_400_000
-/** Part of all jobs that one session may have. */
+/** One session may have this fraction (1/5) of all jobs. */
 const SHARE = 5
 
 interface Entry {
@@ -59,11 +59,11 @@ interface Entry {
   readonly controller: AbortController
   job: Job
   bytes: number
-  /** When the answer is forgotten, by the monotonic clock: the one of the wall may jump. */
+  /** When the answer is discarded, on the monotonic clock, because the system clock may jump. */
   forgetAt: number
 }
 
-/** Makes the jobs of a service. */
+/** Creates the jobs of a service. */
 export function createJobs({ limits, now, newId }: JobsOptions): Jobs {
   const executor = createExecutor({ concurrency: limits.asyncRuns, queue: limits.asyncResults, closeMs: limits.closeMs })
   const entries = new Map<string, Entry>()
@@ -132,7 +132,7 @@ interface Run {
   readonly timeoutMs: number
 }
 
-/** The answer to a job, which never rejects. */
+/** Returns the answer of a job; never rejects. */
 async function ended({ work, entry, executor, timeoutMs }: Run): Promise<Answer> {
   const onProgress = (progress: Progress): void => {
     entry.job = { ...entry.job, progress }

@@ -1,28 +1,28 @@
 import { OperationError } from 'fhir-ops/errors'
 import { utf8Length } from 'fhir-ops/internal/text'
 
-/** What may come into one answer. */
+/** Limits on the size of an answer. */
 export interface AnswerBounds {
   /** UTF-8 bytes. */
   readonly maxBytes: number
-  /** What the caller can do about it: a sentence at the end of the error. */
+  /** A sentence at the end of the error: how the caller can stay below the limit. */
   readonly advice: string
 }
 
-/** Adds up the text of an answer while it is collected. */
+/** Measures the text of an answer while it is collected. */
 export interface AnswerSize {
-  /** @throws {OperationError} `too-costly` when the answer would be too long with the text and `reserve` more UTF-8 bytes. */
+  /** @throws {OperationError} `too-costly` if the text and `reserve` more UTF-8 bytes would make the answer too long. */
   add(text: string, reserve?: number): void
-  /** As `add`, but returns false for a text that would be too long, and does not add it. */
+  /** As `add`, but if the text would be too long, returns false and does not add it. */
   takes(text: string, reserve?: number): boolean
 }
 
-/** UTF-8 bytes of one UTF-16 code unit at most. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const WIDEST = 3
 
 /**
- * Counts UTF-8 bytes. Most answers are so far below the limit that the number of characters decides; bytes are counted, once each, only where
- * they could exceed it.
+ * Counts UTF-8 bytes. Most answers are so far below the limit that the number of characters is sufficient; bytes are counted, once each, only
+ * if they could exceed it.
  */
 export function createAnswerSize({ maxBytes, advice }: AnswerBounds): AnswerSize {
   let counted = 0

@@ -6,23 +6,23 @@ import type { Work } from 'fhir-ops/internal/work'
 /** A response before it is written. */
 export interface Answer {
   readonly status: number
-  /** In addition to the headers that every answer carries. */
+  /** Headers in addition to those of every answer. */
   readonly headers: readonly (readonly [string, string])[]
-  /** Absent for none, with its type among the headers. */
+  /** Absent without a body; its type is in the headers. */
   readonly body?: string | undefined
-  /** Instead of `body`, a long text in pieces, which are not put together. */
+  /** Instead of `body`: a long text in pieces that are never joined. */
   readonly pieces?: readonly string[] | LongText | undefined
-  /** Instead of `body`, content that is not text. */
+  /** Instead of `body`: content that is not text. */
   readonly bytes?: Uint8Array | undefined
-  /** Instead of `body`, a text that is made while it is sent; a failure of it cuts the answer off. */
+  /** Instead of `body`: a text that is made while it is sent; if it fails, the answer is cut off. */
   readonly stream?: AsyncIterable<string> | undefined
 }
 
-/** Where the answer to a request is kept for those who ask the same. */
+/** The place of an answer in the cache, for identical requests. */
 export interface KeptAnswer {
-  /** Absent when it was not requested since the definitions changed. */
+  /** Absent if there was no such request since the definitions changed. */
   readonly answer: Answer | undefined
-  /** Keeps an answer that is a success and not long. */
+  /** Stores an answer that is a success and not long. */
   keep(answer: Answer): void
 }
 
@@ -38,22 +38,22 @@ const ALWAYS: readonly (readonly [string, string])[] = [
   ['Referrer-Policy', 'no-referrer'],
 ]
 
-/** An answer whose body is a FHIR resource's JSON text. */
+/** Returns an answer with the JSON text of a FHIR resource. */
 export function fhirText(status: number, text: string, headers: Answer['headers'] = []): Answer {
   return { status, headers: [['Content-Type', FHIR_JSON], ...headers], body: text }
 }
 
-/** Characters up to which a text in pieces is put together. */
+/** Maximum number of characters up to which a text in pieces is joined. */
 export const SHORT_TEXT: number = 1024 * 1024
 
-/** An answer whose body is a FHIR resource's JSON text in pieces; a short one is put together. */
+/** Returns an answer with the JSON text of a FHIR resource in pieces; short texts are joined. */
 export function fhirPieces(status: number, pieces: readonly string[] | LongText, headers: Answer['headers'] = []): Answer {
   const length = 'bytes' in pieces ? pieces.bytes : pieces.reduce((sum, piece) => sum + piece.length, 0)
   if (length <= SHORT_TEXT) return fhirText(status, [...pieces].join(''), headers)
   return { status, headers: [['Content-Type', FHIR_JSON], ...headers], pieces }
 }
 
-/** The same answer with its text as one, to be put into another or kept; what is made for it is made at the pace. @throws {OperationError} as `Pace.step`. */
+/** Joins the text of an answer, so that it can be embedded or cached; long work is done in steps of the pace. @throws {OperationError} as `Pace.step`. */
 export async function assembled({ pieces, ...answer }: Answer, pace: Pace): Promise<Answer> {
   if (pieces === undefined) return answer
   const made: string[] = []
@@ -64,46 +64,46 @@ export async function assembled({ pieces, ...answer }: Answer, pace: Pace): Prom
   return { ...answer, body: made.join('') }
 }
 
-/** UTF-8 bytes of a text in pieces. */
+/** Returns the length of a text in pieces, in UTF-8 bytes. */
 export function piecesLength(pieces: readonly string[] | LongText): number {
   return 'bytes' in pieces ? pieces.bytes : pieces.reduce((sum, piece) => sum + utf8Length(piece), 0)
 }
 
-/** An answer with a FHIR resource. */
+/** Returns an answer with a FHIR resource. */
 export function fhirAnswer(status: number, resource: object, headers: Answer['headers'] = []): Answer {
   return fhirText(status, JSON.stringify(resource), headers)
 }
 
-/** An answer with other JSON. */
+/** Returns an answer with other JSON. */
 export function jsonAnswer(status: number, value: object, headers: Answer['headers'] = []): Answer {
   return jsonText(status, JSON.stringify(value), headers)
 }
 
-/** An answer with the text of other JSON. */
+/** Returns an answer with the text of other JSON. */
 export function jsonText(status: number, text: string, headers: Answer['headers'] = []): Answer {
   return { status, headers: [['Content-Type', PLAIN_JSON], ...headers], body: text }
 }
 
-/** An answer with lines of NDJSON, each made when the reader is ready for it. */
+/** Returns an answer with lines of NDJSON, each made when the reader is ready for it. */
 export function ndjsonAnswer(lines: AsyncIterable<object>): Answer {
   return { status: 200, headers: [['Content-Type', NDJSON]], stream: ndjsonChunks(lines) }
 }
 
-/** What a header may carry on the wire (RFC 9110 5.5): a byte each, no control character but the tab. */
+/** Allowed characters of a header value (RFC 9110 5.5): one byte each, and no control character except tab. */
 const WRITABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** @throws {TypeError} for a header that no server can write, by its name: a value may be of a caller or a bot. */
+/** @throws {TypeError} for a header that cannot be written; names the header only, because its value may come from a caller or a bot. */
 export function checkHeaders({ headers }: Answer): void {
   for (const [name, value] of headers) if (!WRITABLE.test(value)) throw new TypeError(`The header ${name} cannot be written.`)
 }
 
-/** An answer without a body. */
+/** Returns an answer without a body. */
 export function emptyAnswer(status: number, headers: Answer['headers'] = []): Answer {
   return { status, headers }
 }
 
 /**
- * The answer as it goes out: with the headers of every answer and `more`, and for a HEAD with the length of its body instead of the body.
+ * Completes an answer for sending: adds the headers of every answer and `more`; for a HEAD, replaces the body by its length.
  */
 export function answerToSend(answer: Answer, method: string, more: Answer['headers'] = []): Answer {
   const headers = [...ALWAYS, ...answer.headers, ...more]
@@ -113,14 +113,14 @@ export function answerToSend(answer: Answer, method: string, more: Answer['heade
   return { status: answer.status, headers }
 }
 
-/** Bytes of the body; `undefined` where there is none or it is not known yet. */
+/** Returns the length of the body in bytes; `undefined` without a body, or if the length is not known yet. */
 function lengthOf({ bytes, body, pieces }: Answer): number | undefined {
   if (bytes !== undefined) return bytes.length
   if (body !== undefined) return utf8Length(body)
   return pieces && piecesLength(pieces)
 }
 
-/** Writes an answer as a web-standard response. */
+/** Converts an answer to a web-standard response. */
 export function toWebResponse(answer: Answer): Response {
   const headers = new Headers()
   for (const [name, value] of answer.headers) headers.append(name, value)
@@ -133,14 +133,14 @@ function webBody({ body, bytes, pieces, stream }: Answer): ConstructorParameters
   return body ?? (bytes && new Uint8Array(bytes)) ?? null
 }
 
-/** Lines are sent together up to about this many characters. */
+/** Lines are sent together, up to about this many characters. */
 const CHUNK = 32 * 1024
 
 /**
- * Writes objects as lines of NDJSON. Nothing is made before it is asked for.
- *
+ * Writes objects as lines of NDJSON, each only when it is requested.
+ * -
  * @yields several lines at a time
- * @throws what the objects' source throws, after all lines before it.
+ * @throws any error of the source, after all lines before it.
  */
 async function* ndjsonChunks(lines: AsyncIterable<object>): AsyncGenerator<string, void, undefined> {
   let chunk = ''
@@ -159,7 +159,7 @@ async function* ndjsonChunks(lines: AsyncIterable<object>): AsyncGenerator<strin
   if (chunk !== '') yield chunk
 }
 
-/** A web-standard stream of a text in pieces, each asked for when the reader is ready. */
+/** Creates a web-standard stream from a text in pieces; each piece is requested when the reader is ready. */
 function byteStream(chunks: AsyncIterable<string> | Iterable<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const iterator = Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]()
@@ -180,18 +180,18 @@ function byteStream(chunks: AsyncIterable<string> | Iterable<string>): ReadableS
 
 const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|\{\}|\[\]|[{}[\],:]|[^{}[\],:"]+/g
 
-/** Tokens that are laid out in one go. */
+/** Number of tokens laid out without a pause. */
 const PIECE = 2_000
 
-/** Deeper levels are not indented further, so that a line costs a bounded number of blanks. */
+/** Deeper levels are not indented further, which bounds the spaces per line. */
 const DEEPEST = 12
 
 /**
- * Lays JSON out in lines without parsing it, so that numbers keep their digits.
- *
- * @param text JSON without blanks between tokens.
- * @param maxLength Characters that the result may have.
- * @returns `undefined` when it would be longer.
+ * Lays out JSON in lines without parsing it, so that numbers keep their digits.
+ * -
+ * @param text JSON without white space between tokens.
+ * @param maxLength Maximum length of the result in characters.
+ * @returns `undefined` if the result would be longer.
  */
 export function* prettyJson(text: string, maxLength: number): Work<string | undefined> {
   const pieces: string[] = []

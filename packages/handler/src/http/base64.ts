@@ -1,12 +1,12 @@
 import { joinedBytes } from 'fhir-ops/internal/text'
 import type { Work } from 'fhir-ops/internal/work'
 
-/** Characters of base64 that become bytes in one go: a multiple of four. */
+/** Characters of base64 decoded at a time; a multiple of four. */
 const CHARACTERS = 0x8000
-/** Bytes that become text in one go: a multiple of three. */
+/** Bytes encoded at a time; a multiple of three. */
 const BYTES = 0x6000
 
-/** The bytes of a base64 text, in pieces; white space in it is ignored, as R4 allows. `undefined` for any other text. */
+/** Decodes a base64 text in steps; white space in it is ignored, as R4 allows. Returns `undefined` for any other text. */
 export function* readingBase64(text: string): Work<Uint8Array | undefined> {
   const plain = /\s/.test(text) ? text.replaceAll(/\s+/g, '') : text
   const parts: Uint8Array[] = []
@@ -27,7 +27,7 @@ function bytesOf(base64: string): Uint8Array | undefined {
   }
 }
 
-/** Bytes as base64, in pieces. */
+/** Encodes bytes as base64, in steps. */
 export function* writingBase64(bytes: Uint8Array): Work<string> {
   let text = ''
   for (let at = 0; at < bytes.length; at += BYTES) {

@@ -9,20 +9,20 @@ import { bodyTypeOf, checkContentType, OTHER_JSON_TYPES } from './media-types.js
 
 /** A request's body, read and decoded. */
 export interface Body {
-  /** What it is read as (`bodyTypeOf`). */
+  /** Media type, normalized by `bodyTypeOf`. */
   readonly mediaType: string
   readonly bytes: Uint8Array
   /** Strict UTF-8, without byte order mark. */
   readonly text: string
-  /** Present for the kinds that are JSON; absent for a list, which only a patch can be. */
+  /** Present for kinds that are JSON; absent for a list, which only a patch can be. */
   readonly json?: JsonObject | undefined
 }
 
-/** How a route takes its body. */
+/** How a route reads its body. */
 export interface BodyReading {
   /** Allowed media types. */
   readonly mediaTypes: readonly string[] | 'any'
-  /** `untyped` where a stated type announces a body. */
+  /** With `untyped`, a Content-Type announces a body. */
   readonly optional?: boolean | 'untyped'
   readonly json?: boolean
 }
@@ -30,15 +30,16 @@ export interface BodyReading {
 const FHIR_TYPES: readonly string[] = ['application/fhir+json', 'application/json']
 const FORM = 'application/x-www-form-urlencoded'
 
-/** The media types of patches that are understood: JSON Patch, and FHIRPath Patch. */
+/** Supported media types of patches: JSON Patch and FHIRPath Patch. */
 export const PATCH_TYPES: readonly string[] = ['application/json-patch+json', ...FHIR_TYPES]
 
-/** The header `Accept-Patch`: the media types of patches, and the other names of JSON that have no end of their own (`+json`). */
+/** The header `Accept-Patch`: the media types of patches, and the other names of JSON that do not end in `+json`. */
 export const ACCEPT_PATCH: readonly [string, string] = ['Accept-Patch', [...PATCH_TYPES, ...OTHER_JSON_TYPES].join(', ')]
 
 /**
- * What a route does with its body: `fhir` is a resource, `optional-fhir` one that need not be there, `fhir-text` the same that the operation parses itself, `bot` whatever a bot reads, `patch`
- * a list or an object, `binary` a Binary or what it is to contain; `none` leaves it unread.
+ * How a route uses its body: `fhir` is a resource, `optional-fhir` a resource that may be absent, `fhir-text` the same, but parsed by the operation, `bot`
+ * whatever
+ * a bot reads, `patch` a list or an object, `binary` a Binary or its content; `none` leaves the body unread.
  */
 export type BodyKind =
   | 'none'
@@ -64,12 +65,12 @@ const BODY_KINDS: Readonly<Record<Exclude<BodyKind, 'none'>, BodyReading>> = {
   bot: { mediaTypes: BOT_CONTENT_TYPES.map(({ mediaType }) => mediaType) },
 }
 
-/** Whether a request may come without a body. */
+/** True if a request may have no body. */
 export function mayBeAbsent(kind: BodyKind): boolean {
   return kind === 'none' || BODY_KINDS[kind].optional !== undefined
 }
 
-/** The checks on a body that need none of it: its type and its declared length. @throws {OperationError} */
+/** Checks type and declared length of a body, before it is read. @throws {OperationError} */
 export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: number): void {
   const reading = readingOf(kind)
   if (reading === undefined || isAbsent(request, reading) || mayBeEmpty(request, reading)) return
@@ -77,7 +78,7 @@ export function checkBodyHead(request: HttpRequest, kind: BodyKind, maxBytes: nu
   checkDeclaredLength(request, maxBytes)
 }
 
-/** Reads a body in full, without parsing it; `undefined` when the route reads none or an optional one is absent. @throws {OperationError} as `readBytes` */
+/** Reads a body in full, without parsing it; `undefined` if the route reads none or an optional one is absent. @throws {OperationError} as `readBytes` */
 export function readBytesOf(request: HttpRequest, kind: BodyKind, maxBytes: number): Awaitable<Uint8Array | undefined> {
   const reading = readingOf(kind)
   return reading === undefined || isAbsent(request, reading) ? undefined : readBytes(request, maxBytes)
@@ -99,24 +100,24 @@ export function* parsingBody(request: HttpRequest, { kind, bytes, limits }: RawB
   return { mediaType, bytes, text, ...(isJson && { json: yield* readStrictJson(text, strictWithin(limits)) }) }
 }
 
-/** JSON of FHIR is a resource; other JSON is one only when it says so. @see https://hl7.org/fhir/R4/binary.html#rest */
+/** FHIR JSON is a resource; other JSON is one only if it says so. @see https://hl7.org/fhir/R4/binary.html#rest */
 function isBinaryResource(request: HttpRequest, bytes: Uint8Array): boolean {
   const mediaType = bodyTypeOf(request)
   if (mediaType !== 'application/json') return mediaType === 'application/fhir+json'
   return /^\s*\{[\s\S]*"resourceType"\s*:\s*"Binary"/.test(new TextDecoder().decode(bytes.subarray(0, HEAD_BYTES)))
 }
 
-/** Where a resource says its type, mostly. */
+/** Bytes at the beginning in which a resource usually states its type. */
 const HEAD_BYTES = 4_096
 
-/** A body that was read, with what its parsing needs. */
+/** A body that was read, and what is needed to parse it. */
 export interface RawBody {
   readonly kind: BodyKind
   readonly bytes: Uint8Array | undefined
   readonly limits: HandlerLimits
 }
 
-/** How a kind of body is read; `undefined` for none. */
+/** Returns how a kind of body is read; `undefined` for `none`. */
 export function readingOf(kind: BodyKind): BodyReading | undefined {
   return kind === 'none' ? undefined : BODY_KINDS[kind]
 }
@@ -126,12 +127,12 @@ function isAbsent(request: HttpRequest, { optional }: BodyReading): boolean {
   return isEmpty && (optional === true || (optional === 'untyped' && request.header('content-type') === undefined))
 }
 
-/** Servers of web-standard requests give a stream also where nothing was sent. An empty body has no type that could be wrong. */
+/** Web-standard requests may have a stream even if nothing was sent. An empty body has no type that could be wrong. */
 function mayBeEmpty(request: HttpRequest, reading: BodyReading): boolean {
   return reading.optional === true && request.header('content-length') === undefined
 }
 
-/** @throws {OperationError} `body-too-long` when the declared length is above the limit. Nothing is read. */
+/** @throws {OperationError} `body-too-long` if the declared length is above the limit. Nothing is read. */
 function checkDeclaredLength(request: HttpRequest, maxBytes: number): void {
   checkLength(Number(request.header('content-length') ?? 0), maxBytes)
 }
@@ -142,9 +143,9 @@ export function checkLength(bytes: number, maxBytes: number): void {
 }
 
 /**
- * Reads a body up to its limit; what follows is not read.
- *
- * @throws {OperationError} `body-too-long`; `aborted` when the sender stops before its end.
+ * Reads a body up to its limit, and nothing beyond.
+ * -
+ * @throws {OperationError} `body-too-long`; `aborted` if the sender stops before the end.
  */
 function readBytes(request: HttpRequest, maxBytes: number): Awaitable<Uint8Array> {
   const chunks: Uint8Array[] = []

@@ -1,18 +1,18 @@
 import type { Answer } from './answer.js'
 import type { HttpRequest } from './http-request.js'
 
-/** Which pages of other origins may call the service. */
+/** Which web pages of other origins may call the service. */
 export interface CorsOptions {
-  /** Exact origins (`https://app.example`, with the port where it is not that of the scheme), or `*` for all. */
+  /** Exact origins (`https://app.example`, with a port if it is not the default of the scheme), or `*` for all. */
   readonly origins: readonly string[]
   /**
-   * Lets the named origins send credentials of the browser, such as cookies, which the service does not look at: for pages whose client always sends them,
-   * such as Medplum's. Not with `*`. Default false.
+   * Allows the listed origins to send the browser's credentials, such as cookies, which the service ignores: for pages whose client always sends them,
+   * such as Medplum's. Not possible with `*`. Default false.
    */
   readonly credentials?: boolean
 }
 
-/** What scripts may read of an answer, besides what all may. */
+/** Response headers that scripts may read, besides those that all may read. */
 const EXPOSED = [
   'Accept-Patch',
   'Allow',
@@ -30,7 +30,7 @@ const EXPOSED = [
   'X-Security-Context',
 ].join(', ')
 
-/** What a browser needs to hand the answer to an allowed origin's page. Without `cors`, nothing. */
+/** Returns the headers that a browser needs to hand the answer to a page of an allowed origin; none without `cors`. */
 export function corsHeaders(answer: Answer, request: HttpRequest, cors: CorsOptions | undefined): Answer['headers'] {
   if (cors === undefined) return []
   const allowed = allowedOrigin(request.header('origin'), cors)
@@ -45,13 +45,13 @@ export function corsHeaders(answer: Answer, request: HttpRequest, cors: CorsOpti
   ]
 }
 
-/** Whether a browser asks what a page of an allowed origin may send. */
+/** True if this is a browser's preflight request for a page of an allowed origin. */
 export function isPreflight(request: HttpRequest, cors: CorsOptions | undefined): boolean {
   const isAsked = request.method === 'OPTIONS' && request.header('access-control-request-method') !== undefined
   return isAsked && cors !== undefined && allowedOrigin(request.header('origin'), cors) !== undefined
 }
 
-/** @throws {TypeError} for what no browser sends as an origin: it would never be allowed; and for credentials of all origins. */
+/** @throws {TypeError} for a text that no browser sends as an origin, because it would never match; and for credentials with all origins. */
 export function checkOrigins({ origins, credentials = false }: CorsOptions): void {
   if (credentials && origins.includes('*')) throw new TypeError("createHandler: cors.credentials needs origins by name, not '*'.")
   const wrong = origins.find((origin) => origin !== '*' && !isOrigin(origin))
@@ -81,7 +81,7 @@ function preflight(answer: Answer, request: HttpRequest): Answer['headers'] {
     ['Access-Control-Allow-Methods', methods],
     ['Access-Control-Allow-Headers', allowedHeaders(request)],
     ['Access-Control-Max-Age', '600'],
-    // Asked by Chromium where a page of the internet calls a service of the local network.
+    // Requested by Chromium if a page of the internet calls a service in the local network.
     ...(request.header('access-control-request-private-network') === 'true'
       ? [['Access-Control-Allow-Private-Network', 'true'] as const]
       : []),
@@ -93,8 +93,9 @@ const USUAL =
 const MOST_HEADERS = 64
 
 /**
- * Clients send headers of their own, which are ignored. The list is what was asked for: what is secret comes in a header that a page sets itself, so
- * naming one more gives it nothing.
+ * Clients send headers of their own, which are ignored. The answer repeats the requested list. This is safe: secrets are only in headers that the page sets
+ * itself, so
+ * allowing one more name gives the page nothing.
  */
 function allowedHeaders(request: HttpRequest): string {
   const asked = (request.header('access-control-request-headers') ?? '').split(',').map((name) => name.trim())

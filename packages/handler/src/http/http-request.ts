@@ -1,36 +1,36 @@
 import { OperationError } from 'fhir-ops/errors'
 
-/** What the handler reads of a request. A `Request` is wrapped to this; servers of their own kind make it directly. */
+/** The part of a request that the handler reads. A `Request` is wrapped in this; other kinds of servers create it directly. */
 export interface HttpRequest {
   readonly method: string
   /** Path and query as sent: `/fhir/R4/Patient?name=x`. */
   readonly target: string
-  /** A header by its lower-case name; several lines of one name joined by commas. */
+  /** Returns a header by its lower-case name; several headers of one name are joined by commas. */
   header(name: string): string | undefined
-  /** True when a body follows. */
+  /** True if a body follows. */
   readonly hasBody: boolean
-  /** Reading starts with the first chunk asked for; asked for once. @throws {OperationError} `unforeseen`, see `bodyTaken` */
+  /** Reads the body, starting when the first chunk is requested. May be called once. @throws {OperationError} `unforeseen`, see `bodyTaken` */
   body(): AsyncIterable<Uint8Array>
   /**
-   * The same, where a server has something quicker than an iterator: passes chunk by chunk, at once where all have arrived, and stops when `take`
-   * throws. @throws as `take`, and as `body`
+   * A faster alternative to `body`, if the server has one: passes each chunk to `take`, synchronously if all have arrived, and stops if `take` throws.
+   * @throws as `take`, and as `body`
    */
   readBody?(take: (chunk: Uint8Array) => void): void | Promise<void>
   /** Aborted when the caller has gone. */
   readonly signal: AbortSignal | undefined
-  /** The same, where a server has something quicker than a signal: calls back when the caller has gone, until the function that it returns is called. */
+  /** A cheaper alternative to `signal`, if the server has one: calls `gone` when the caller has gone, until the returned function is called. */
   onGone?(gone: () => void): () => void
 }
 
-/** What a server knows about the connection, besides the request. */
+/** What a server knows about the connection. */
 export interface Connection {
-  /** Address of the peer's socket. */
+  /** Remote address of the socket. */
   readonly remoteAddress?: string | undefined
-  /** Names and values alternating, as they were received, so that repeated headers are seen. */
+  /** Names and values in turn, as received, so that repeated headers can be detected. */
   readonly rawHeaders?: readonly string[] | undefined
 }
 
-/** How many lines of a header came in, by its lower-case name. */
+/** Counts the occurrences of a header, given its lower-case name. */
 export function linesOf({ rawHeaders = [] }: Pick<Connection, 'rawHeaders'>, header: string): number {
   let lines = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -40,20 +40,20 @@ export function linesOf({ rawHeaders = [] }: Pick<Connection, 'rawHeaders'>, hea
   return lines
 }
 
-/** By what is used of one: there is more than one class of that name. */
+/** Checks the members that are used, because there are several classes named `Request`. */
 function isWebRequest(given: unknown): boolean {
   if (typeof given !== 'object' || given === null || !('url' in given && 'headers' in given)) return false
   const { url, headers } = given
   return typeof url === 'string' && typeof headers === 'object' && headers !== null && 'get' in headers
 }
 
-/** Wraps a web-standard request. @throws {TypeError} for anything else, such as the request of Node that Express gives. */
+/** Wraps a web-standard request. @throws {TypeError} for anything else, such as the Node request that Express passes. */
 export function fromWebRequest(request: Request): HttpRequest {
   if (!isWebRequest(request))
     throw new TypeError(
       'The handler takes a web-standard Request. toNodeListener of @fhir-ops/handler/node makes a listener for Node and Express of it.',
     )
-  // A fragment is for the caller and is not sent.
+  // Clients do not send fragments; `Request` keeps them.
   const [url = ''] = request.url.split('#', 1)
   const path = url.indexOf('/', url.indexOf('://') + 3)
   return {
@@ -69,7 +69,7 @@ export function fromWebRequest(request: Request): HttpRequest {
   }
 }
 
-/** The failure of a host that read a body before the handler did: what is left of it must not be taken for an empty one. */
+/** The error if the host has read the body before the handler: the rest of it must not be mistaken for an empty body. */
 export function bodyTaken(): OperationError {
   return new OperationError(
     'unforeseen',
@@ -83,7 +83,7 @@ async function* chunksOf(stream: ReadableStream<Uint8Array> | null): AsyncGenera
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value
   } finally {
-    // A reader that stops early must not leave the sender waiting.
+    // If the reader stops early, the sender must not be left waiting.
     await reader.cancel().catch(() => {})
   }
 }

@@ -6,24 +6,24 @@ import { onlyValue } from './target.js'
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+json', 'application/json+fhir', 'application/json', 'text/json', 'json'])
 
-/** Names of JSON that are read as `application/fhir+json` and `application/json`, besides all that end in `+json`. */
+/** Names of JSON that are treated as `application/fhir+json` and `application/json`, besides all that end in `+json`. */
 export const OTHER_JSON_TYPES: readonly string[] = ['application/json+fhir', 'text/json']
 
 const NDJSON_TYPES: ReadonlySet<string> = new Set(['application/fhir+ndjson', 'application/ndjson', 'ndjson'])
 const JSON_RANGES: ReadonlySet<string> = new Set([...JSON_TYPES, 'application/*', '*/*'])
 
-/** The lower-case media type of a `Content-Type`, without parameters. */
+/** Returns the media type of a `Content-Type` in lower case, without parameters. */
 export function mediaTypeOf(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-/** The media type that a body is read as: JSON has many names. */
+/** Returns the media type as which a body is read, because JSON has many names. */
 export function bodyTypeOf(request: HttpRequest): string {
   return readableJsonType(mediaTypeOf(request.header('content-type')))
 }
 
 /**
- * Checks that a body can be read: one of these types or, for JSON, another of its names, UTF-8, not compressed on its way either.
+ * Checks that a body can be read: its type is one of these, or another name of JSON if JSON is one; it is UTF-8 and not compressed, not even for transfer.
  *
  * @throws {OperationError} `media-type-unsupported`
  */
@@ -42,7 +42,7 @@ export function checkContentType(request: HttpRequest, allowed: readonly string[
   if (!isR4(contentType ?? '')) throw new OperationError('media-type-unsupported', 'The fhirVersion must be 4.0.')
 }
 
-/** What may be stated for these types: where JSON is one of them, so may any of its names. */
+/** Media types for the error message: if JSON is allowed, any of its names is. */
 function namesOf(allowed: readonly string[]): string {
   return [...allowed, ...(allowed.includes('application/json') ? ['another type of JSON'] : [])].join(' or ')
 }
@@ -66,7 +66,7 @@ function isR4(type: string): boolean {
   return valuesOf(type, 'fhirversion').every((version) => version === '4.0' || version.startsWith('4.0.'))
 }
 
-/** What a media type states for a parameter, in lower case and without quotes. */
+/** Returns the values of a parameter of a media type, in lower case and without quotes. */
 function valuesOf(type: string, parameter: string): readonly string[] {
   return type
     .split(';')
@@ -78,8 +78,8 @@ function valuesOf(type: string, parameter: string): readonly string[] {
 }
 
 /**
- * Checks that the caller takes JSON, by `_format` or else by `Accept`. An `Accept` without any media range counts as absent. The
- * `+` of `_format=application/fhir+json` arrives as a blank unless it was escaped.
+ * Checks that the caller accepts JSON, by `_format` or else by `Accept`. An `Accept` without any media range counts as absent. The
+ * `+` of `_format=application/fhir+json` arrives as a space unless it was escaped.
  *
  * @throws {OperationError} `not-acceptable`; `parameter-invalid` for a repeated `_format`.
  */
@@ -90,7 +90,7 @@ export function checkAcceptsJson(request: HttpRequest, query: readonly (readonly
   throw new OperationError('not-acceptable', `${reason}Only JSON of FHIR R4 is available: application/fhir+json or application/json.`)
 }
 
-/** True when the caller asks for NDJSON by name, by `_format` or else by `Accept`. */
+/** True if the caller requests NDJSON by name, with `_format` or else with `Accept`. */
 export function asksForNdjson(request: HttpRequest, query: readonly (readonly [string, string])[]): boolean {
   const format = onlyValue(query, '_format')
   if (format !== undefined) return NDJSON_TYPES.has(mediaTypeOf(format).replace(' ', '+'))
@@ -107,7 +107,7 @@ function acceptsJson(accept: string | undefined): boolean {
   return ranges.length === 0 || ranges.some((range) => JSON_RANGES.has(mediaTypeOf(range)) && isR4(range) && !isRefused(range))
 }
 
-/** True for a range of quality 0. */
+/** True for a media range with quality 0. */
 function isRefused(range: string): boolean {
   return valuesOf(range, 'q').some((quality) => /^0(\.0*)?$/.test(quality))
 }

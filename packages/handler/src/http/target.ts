@@ -3,22 +3,22 @@ import { withBlanks } from 'fhir-ops/internal/text'
 
 /** A request's path and query, decoded once. */
 export interface Target {
-  /** Segments of the path after WHATWG normalisation; a slash at the end makes no segment. */
+  /** Segments of the path after WHATWG normalization; a trailing slash does not add a segment. */
   readonly segments: readonly string[]
-  /** Names and values in their order. */
+  /** Names and values in order. */
   readonly query: readonly (readonly [string, string])[]
   /** The query as sent, without the question mark. */
   readonly rawQuery: string
 }
 
-/** Bounds on a request's target. */
+/** Limits on a request's target. */
 export interface TargetLimits {
   readonly urlBytes: number
   readonly queryParameters: number
 }
 
 /**
- * Takes a request's target apart.
+ * Splits and decodes a request's target.
  *
  * @throws {OperationError} `url-too-long`, `parameter-too-long` for too many parameters, `parameter-invalid` for a target that is not a
  *   path, has a fragment, or has a malformed percent-encoding, invalid UTF-8 or a NUL.
@@ -31,7 +31,7 @@ export function parseTarget(target: string, limits: TargetLimits): Target {
   return { segments: segmentsOf(pathname), query: parseQuery(rawQuery, limits), rawQuery }
 }
 
-/** True for what a parser of URLs, which takes longer than the rest of this, leaves as it is: no dot segments, nothing to encode. */
+/** True if a URL parser would leave the target unchanged (no dot segments, nothing to encode). Such a parser takes longer than the rest of this function. */
 function isPlain(target: string): boolean {
   return !target.includes('/.') && PLAIN.test(target)
 }
@@ -48,17 +48,17 @@ function segmentsOf(pathname: string): readonly string[] {
   return path === '' ? [] : path.split('/').map((segment) => decoded(segment, MALFORMED))
 }
 
-/** Names and values of a form. @throws {OperationError} `parameter-too-long` for too many; `parameter-invalid` where it is not well-formed. */
+/** Parses a form to names and values. @throws {OperationError} `parameter-too-long` for too many; `parameter-invalid` if it is malformed. */
 export function parseForm(text: string, limits: Pick<TargetLimits, 'queryParameters'>): Target['query'] {
   return pairsOf(text, limits, 'The form is not well-formed: percent-encoded UTF-8 is expected.')
 }
 
-/** Decodes a query; a plus is a blank, as `withBlanks` has it. @throws {OperationError} as `parseTarget`. */
+/** Parses a query; a plus is a space, as in `withBlanks`. @throws {OperationError} as `parseTarget`. */
 export function parseQuery(text: string, limits: Pick<TargetLimits, 'queryParameters'>): Target['query'] {
   return pairsOf(text, limits, MALFORMED)
 }
 
-/** @param malformed What is said of a text that is not well-formed. */
+/** @param malformed Message for a malformed text. */
 function pairsOf(text: string, limits: Pick<TargetLimits, 'queryParameters'>, malformed: string): Target['query'] {
   const pairs = text.split('&').filter((pair) => pair !== '')
   if (pairs.length > limits.queryParameters) {
@@ -71,7 +71,7 @@ function pairsOf(text: string, limits: Pick<TargetLimits, 'queryParameters'>, ma
   })
 }
 
-/** The value of a parameter that may be given once. @throws {OperationError} `parameter-invalid` for a repeated one. */
+/** Returns the value of a parameter that may occur once. @throws {OperationError} `parameter-invalid` if it is repeated. */
 export function onlyValue(query: Target['query'], name: string): string | undefined {
   const [first, another] = query.filter(([given]) => given === name)
   if (another !== undefined) throw new OperationError('parameter-invalid', `Parameter '${name}' is given more than once.`)

@@ -4,7 +4,7 @@ import { resourceTypes } from 'fhir-ops/internal/storage'
 import { TYPE_URL } from 'fhir-ops/internal/text'
 import type { OperationContext } from 'fhir-ops/context'
 
-/** The resources that have whole schemas. The others differ by their `resourceType`: all types together would be megabytes. */
+/** Resources with full schemas. Others differ only by their `resourceType`, because the schemas of all types would be megabytes. */
 const NAMED = ['Bundle', 'OperationOutcome', 'Parameters'] as const
 
 const NAMES: ReadonlySet<string> = new Set(NAMED)
@@ -14,27 +14,27 @@ export function schemaRef(name: string): JsonObject {
   return { $ref: `#/components/schemas/${name}` }
 }
 
-/** The schema of a resource of a type; of any resource for `Resource`. */
+/** Returns the schema for a resource of a type; `Resource` stands for any type. */
 export function resourceSchema(type: string): JsonObject {
   if (type === 'Resource' || NAMES.has(type)) return schemaRef(type)
   return { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } }
 }
 
 /**
- * The content of a context without what is stored, which callers without a token must not learn.
+ * The content of a context without stored resources, about which callers without a token must learn nothing.
  */
 export function publicContent({ definitions = [] }: OperationContext): OperationContext['content'] {
   return contentView(definitions)
 }
 
-/** The schemas that requests and answers refer to. Without the types of FHIR, a resource is known by its `resourceType` only. */
+/** Schemas for requests and answers. Without the types of FHIR, a resource is described by its `resourceType` only. */
 export async function schemasOf(ctx: OperationContext): Promise<JsonObject> {
   const content = publicContent(ctx)
   const made = await Promise.all(NAMED.map((type) => typeSchemas({ ...ctx, content }, type)))
   return { ...Object.assign({}, ...made), ...OWN, ResourceType: { enum: resourceTypes() } }
 }
 
-/** The schema of a type and of all that it refers to, by their names. */
+/** Returns the schema of a type and of all types that it refers to, by name. */
 async function typeSchemas(ctx: OperationContext, type: string): Promise<JsonObject> {
   const isKnown = ctx.types !== undefined && (await ctx.content.resolve('StructureDefinition', TYPE_URL + type)) !== undefined
   if (!isKnown) return { [type]: { allOf: [schemaRef('Resource')], properties: { resourceType: { const: type } } } }
@@ -46,7 +46,7 @@ async function typeSchemas(ctx: OperationContext, type: string): Promise<JsonObj
 
 const DEFINITIONS = '#/$defs/'
 
-/** Names of schemas are the same in the document. */
+/** Schemas have the same names in the document. */
 function referringToComponents(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(referringToComponents)
   if (typeof value === 'string' && value.startsWith(DEFINITIONS)) return schemaRef(value.slice(DEFINITIONS.length))['$ref']
@@ -89,7 +89,7 @@ const failure = (description: string, mediaType: string, schema: JsonObject): Js
   content: { [mediaType]: { schema } },
 })
 
-/** The answers to what fails, which all routes share. */
+/** Failures that all routes share. */
 export const RESPONSES: JsonObject = {
   Failure: failure('What went wrong', 'application/fhir+json', schemaRef('OperationOutcome')),
   Unauthorized: {
@@ -116,7 +116,7 @@ const named = (
   schema,
 })
 
-/** Parts of paths, in the names that the route table has for them. */
+/** Path variables, by their names in the route table. */
 export const PATH_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   type: named('path', 'type', 'Type of the resource', schemaRef('ResourceType')),
   id: named('path', 'id', 'Id of the resource', { type: 'string', pattern: '^[A-Za-z0-9.-]{1,64}$' }),
@@ -128,10 +128,10 @@ const COUNT = { type: 'integer', minimum: 0 } as const
 const LIST = { type: 'array', items: { type: 'string' } } as const
 const ANY_VALUES = { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, LIST] } } as const
 
-/** Values of a query or form whose names are those of search parameters. */
+/** Values of a query or form with search parameters as names. */
 export const SEARCH_FORM: JsonObject = ANY_VALUES
 
-/** Parameters that several routes share, by the names of their components. */
+/** Parameters shared by several routes, by component name. */
 export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = {
   search: {
     ...named('query', 'search', 'Search parameters of the type, as the CapabilityStatement lists them', ANY_VALUES),

@@ -11,9 +11,9 @@ const DESCRIPTION =
   'FHIR R4 operations, stored resources and sessions. HEAD is answered wherever GET is, except for bots; OPTIONS needs no token. `_pretty=true` lays out answers below /fhir/R4.'
 
 /**
- * The OpenAPI document of a route table. It says nothing of what is stored, as it is for everybody.
- *
- * @param issuer Who issues tokens besides the service, with a discovery document of OpenID Connect.
+ * Makes the OpenAPI document of a route table. It contains nothing about stored resources, because it is public.
+ * -
+ * @param issuer Another issuer of tokens, with an OpenID Connect discovery document.
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */
 export async function openApiDocument(service: Service, routes: readonly Route[], issuer: string | undefined): Promise<JsonObject> {
@@ -43,7 +43,7 @@ export async function openApiDocument(service: Service, routes: readonly Route[]
 
 type Defined = ReadonlyMap<string, DefinedOperation>
 
-/** What the definitions that come with the service say, by canonical. */
+/** Operations by canonical, as defined by the definitions that are part of the service. */
 async function definedOperations({ ctx }: Service, routes: readonly Route[]): Promise<Defined> {
   const canonicals = new Set(routes.flatMap(({ operation }) => (operation === undefined ? [] : [operation.definition])))
   const content = publicContent(ctx)
@@ -67,7 +67,7 @@ function pathsOf({ isOpen }: Service, routes: readonly Route[], defined: Defined
   return Object.fromEntries(pathPlaces(routes).map((place) => [place.path, itemOf(place)]))
 }
 
-/** How a caller shows who they are: any of these. */
+/** Ways to authenticate, of which a caller uses one. */
 function securitySchemes({ dpop }: Service, issuer: string | undefined): JsonObject {
   return {
     bearer: { type: 'http', scheme: 'bearer', description: 'An access token of this service, or of an issuer that it trusts' },

@@ -4,19 +4,19 @@ import { choiceName } from 'fhir-ops/internal/text'
 import { isResourceType } from 'fhir-ops/storage'
 import { resourceSchema, schemaRef } from './components.js'
 
-/** What a definition says of an operation. */
+/** An operation as its OperationDefinition describes it. */
 export interface DefinedOperation {
-  /** Parameters of a query, by the names of their components. */
+  /** Query parameters, by component name. */
   readonly query: Readonly<Record<string, JsonObject>>
-  /** Schemas that the document gets for the operation, by their names. */
+  /** Schemas to add to the document for this operation, by name. */
   readonly schemas: Readonly<Record<string, JsonObject>>
   readonly input: JsonObject
-  /** Type of the resource that the operation answers with, or the schema of its Parameters. */
+  /** Type of the resource that the operation returns, or the schema of its Parameters. */
   readonly output: { readonly resource: string } | { readonly schema: JsonObject }
   readonly description: string | undefined
 }
 
-/** Reads the OperationDefinition of a canonical; `undefined` where the content has none. */
+/** Reads the OperationDefinition of a canonical; `undefined` if the content has none. */
 export async function definedOperation(content: OperationContext['content'], canonical: string): Promise<DefinedOperation | undefined> {
   const found = await content.resolve('OperationDefinition', canonical)
   if (found === undefined) return undefined
@@ -37,7 +37,7 @@ export async function definedOperation(content: OperationContext['content'], can
   }
 }
 
-/** An operation with one parameter `return` that is a resource answers with it. @see https://hl7.org/fhir/R4/operations.html#response */
+/** An operation whose only output parameter is a resource named `return` answers with that resource. @see https://hl7.org/fhir/R4/operations.html#response */
 function resourceReturned([first, ...others]: readonly JsonObject[]): string | undefined {
   const type = stringAt(first, 'type')
   if (first === undefined || others.length > 0 || nameOf(first) !== 'return' || type === undefined) return undefined
@@ -48,7 +48,7 @@ function nameOf(parameter: JsonObject): string {
   return stringAt(parameter, 'name') ?? ''
 }
 
-/** JSON Schemas of the primitive types that are not texts of any form. */
+/** JSON Schemas of primitive types other than strings. */
 const PRIMITIVES: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
   ['boolean', { type: 'boolean' }],
   ['integer', { type: 'integer' }],
@@ -57,7 +57,7 @@ const PRIMITIVES: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>(
   ['decimal', { type: 'number' }],
 ])
 
-/** Primitive types are those in lower case. */
+/** True for primitive types, which start with a lower-case letter. */
 function isInQuery(parameter: JsonObject): boolean {
   return /^[a-z]/.test(stringAt(parameter, 'type') ?? '')
 }
@@ -74,7 +74,7 @@ function queryParameter(parameter: JsonObject): JsonObject {
   }
 }
 
-/** Parameters whose values have the types of the definition; others may be there, too. */
+/** A Parameters schema in which values have the types of the definition; other parameters are allowed too. */
 function parametersSchema(parameters: readonly JsonObject[]): JsonObject {
   const demands = parameters.map(demandOf)
   return {
@@ -92,7 +92,7 @@ function demandOf(parameter: JsonObject): JsonObject {
   }
 }
 
-/** Where the value of a parameter is. @see https://hl7.org/fhir/R4/parameters.html */
+/** Schema of the member that holds a parameter's value. @see https://hl7.org/fhir/R4/parameters.html */
 function valueDemand(parameter: JsonObject): JsonObject {
   const parts = objectsAt(parameter, 'part')
   const type = stringAt(parameter, 'type')

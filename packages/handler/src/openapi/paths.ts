@@ -1,20 +1,20 @@
 import type { Route } from '../exchange.js'
 import { FHIR_PATH } from '../service.js'
 
-/** A path of the document with the routes of its methods. */
+/** A path of the document, with the routes of its methods. */
 export interface PathPlace {
-  /** With variables in braces. */
+  /** Path with variables in braces. */
   readonly path: string
-  /** Names of the variables, in their order. */
+  /** Names of the variables in order. */
   readonly variables: readonly string[]
-  /** The type that the path names, where routes are for some types only. */
+  /** The type in the path, if its routes apply to some types only. */
   readonly type: string | undefined
   readonly routes: readonly Route[]
 }
 
 /**
- * The paths of a route table. Routes for some types are at paths of these types, together with what every type has there: a path without variables
- * goes before one with variables, as in the router.
+ * Returns the paths of a route table. Routes for some types are listed at paths of these types, together with the routes of every type: as in the
+ * router, a path without variables takes precedence over one with variables.
  */
 export function pathPlaces(routes: readonly Route[]): readonly PathPlace[] {
   return [...Map.groupBy(routes, ({ path }) => path)].flatMap(([path, rows]) => {
@@ -29,12 +29,12 @@ function placeOf(path: string, type: string | undefined, rows: readonly Route[])
   const own = rows.filter(({ types }) => types === undefined || (type !== undefined && types.includes(type)))
   const concrete = type === undefined ? path : path.replace(':type', type)
   const variables = [...concrete.matchAll(/:(\w+)/g)].flatMap(([, name]) => (name === undefined ? [] : [name]))
-  // The last route of a method is the one that answers.
+  // The last route of a method takes precedence.
   const routes = [...new Map(own.map((route) => [route.method, route])).values()]
   return { path: concrete.replaceAll(/:(\w+)/g, '{$1}'), variables, type, routes }
 }
 
-/** Gives each route of a document a name of its own, as generated clients call it: `readResource` or `getValueSetExpand`. */
+/** Gives each route a unique name, which generated clients use: `readResource` or `getValueSetExpand`. */
 export function operationNames(): (place: PathPlace, route: Route) => string {
   const taken = new Set<string>()
   return ({ path, type }, { method, interaction }) => {

@@ -8,7 +8,7 @@ import { resourceSchema, schemaRef, SEARCH_FORM } from './components.js'
 import type { DefinedOperation } from './operation-definition.js'
 import type { PathPlace } from './paths.js'
 
-/** What the document says of one route. @see https://spec.openapis.org/oas/v3.1.1.html#operation-object */
+/** Describes a route in the document. @see https://spec.openapis.org/oas/v3.1.1.html#operation-object */
 export function routeOperation(documented: DocumentedRoute): JsonObject {
   const { route, name, defined } = documented
   const body = requestBody(documented)
@@ -26,7 +26,7 @@ export function routeOperation(documented: DocumentedRoute): JsonObject {
   }
 }
 
-/** Groups of routes, for those who show the document. */
+/** Groups of routes, used when the document is displayed. */
 export const TAGS = ['Resources', 'Operations', 'Sessions', 'Service'] as const
 
 function tagOf({ path, operation, access, family }: Route): (typeof TAGS)[number] {
@@ -45,7 +45,7 @@ function needsNoToken({ route, isOpen }: DocumentedRoute): boolean {
 
 const SEARCH = ['search', 'count', 'sort', 'total', 'summary', 'elements', 'include', 'revinclude']
 
-/** Names of the components of parameters in the query and in headers. */
+/** Component names of the parameters in the query and in headers. */
 function parametersOf(documented: DocumentedRoute): readonly string[] {
   const { route, defined } = documented
   if (route.operation !== undefined) {
@@ -93,7 +93,7 @@ function isOfSeveralTypes({ path }: Route): boolean {
   return path === FHIR_PATH || path.endsWith('/*')
 }
 
-/** The body of a request; `undefined` where none is read. @see https://spec.openapis.org/oas/v3.1.1.html#request-body-object */
+/** Describes the request body; `undefined` if none is read. @see https://spec.openapis.org/oas/v3.1.1.html#request-body-object */
 function requestBody(documented: DocumentedRoute): JsonObject | undefined {
   const { body } = documented.route
   const reading = readingOf(body)
@@ -104,7 +104,7 @@ function requestBody(documented: DocumentedRoute): JsonObject | undefined {
   return { ...(optional === undefined && { required: true }), content }
 }
 
-/** A Binary is a resource, or content of any other type. */
+/** A Binary is sent as a resource, or as content of any other type. */
 const ANY_TYPES = ['application/fhir+json', '*/*']
 
 /** @see https://spec.openapis.org/oas/v3.1.1.html#media-type-object */
@@ -114,7 +114,7 @@ function mediaTypeOf(schema: JsonObject | undefined): JsonObject {
 
 type SchemaOfMediaType = (mediaType: string) => JsonObject | undefined
 
-/** The schema of a body by its media type; `undefined` for what may be anything. */
+/** Returns the schema of a body, by media type; `undefined` if it may be anything. */
 function schemaFor(documented: DocumentedRoute): SchemaOfMediaType {
   const { route } = documented
   if (route.bodySchema !== undefined) return () => route.bodySchema
@@ -143,7 +143,7 @@ function storedSchema({ place, route }: DocumentedRoute): JsonObject {
   return resourceSchema(route.interaction === 'batch' ? 'Bundle' : (place.type ?? 'Resource'))
 }
 
-/** The parameters of an operation, or the resource that it is about. */
+/** Schema of the operation's parameters, or of the resource on which it is called. */
 function inputSchema({ place: { type }, defined }: DocumentedRoute): JsonObject {
   const parameters = defined?.input ?? schemaRef('Parameters')
   return type === undefined ? parameters : { anyOf: [parameters, resourceSchema(type)] }
@@ -151,7 +151,7 @@ function inputSchema({ place: { type }, defined }: DocumentedRoute): JsonObject 
 
 const [JSON_PATCH] = PATCH_TYPES
 
-/** JSON Patch has a media type of its own, and may come with that of JSON. */
+/** JSON Patch has its own media type, but may be sent as plain JSON too. */
 function patchSchema(mediaType: string): JsonObject {
   if (mediaType === JSON_PATCH) return schemaRef('JsonPatch')
   return mediaType === 'application/json' ? { anyOf: [schemaRef('JsonPatch'), schemaRef('Parameters')] } : schemaRef('Parameters')
@@ -213,12 +213,12 @@ function failures(documented: DocumentedRoute): JsonObject {
   return { ...(!needsNoToken(documented) && { 401: answer('Unauthorized') }), default: answer('Failure') }
 }
 
-/** A route at a path, with what else the document says of it. */
+/** A route at a path, with everything else that its description needs. */
 interface DocumentedRoute {
   readonly place: PathPlace
   readonly route: Route
   readonly name: string
-  /** Absent for what is not an operation, and for an operation whose definition is not there. */
+  /** Absent if the route is not an operation, or if there is no definition of the operation. */
   readonly defined: DefinedOperation | undefined
   readonly isOpen: boolean
 }

@@ -11,10 +11,10 @@ import type { Awaitable } from 'fhir-ops/internal/work'
 import { requestContext } from '../request-context.js'
 import { FHIR_PATH, type Service } from '../service.js'
 
-/** Path below which the states of asynchronous requests are. */
+/** Path of the status of asynchronous requests. */
 export const ASYNC_STATUS = `${FHIR_PATH}/_async`
 
-/** Where the state of a request that is answered later is asked for, and where it is cancelled. */
+/** Routes that return the status of an asynchronous request and cancel it. */
 export function asyncRoutes(service: Service): readonly Route[] {
   const row = { path: `${ASYNC_STATUS}/:id`, access: 'token', body: 'none', needs: 'the session that asked' } as const
   return [
@@ -40,8 +40,8 @@ export function asyncRoutes(service: Service): readonly Route[] {
 }
 
 /**
- * Carries a request out later where its caller prefers that: the answer is 202, and says where its state is asked for. An entry of a batch is
- * always answered at once.
+ * Runs a request asynchronously if its caller prefers that: the answer is 202 with the address of its status. An entry of a batch is
+ * always answered directly.
  */
 export function answeredLater(service: Service, exchange: Exchange, run: (exchange: Exchange) => Awaitable<Answer>): Awaitable<Answer> {
   if (exchange.whole !== undefined || !prefersAsync(exchange.request)) return run(exchange)
@@ -71,7 +71,7 @@ function ownerOf({ caller }: Exchange): string | undefined {
   return caller.principal?.loginId
 }
 
-/** @throws {OperationError} `not-found` for a job of another session, exactly as for one that there is not. */
+/** @throws {OperationError} `not-found` for a job of another session, exactly as for one that does not exist. */
 function found({ jobs }: Service, exchange: Exchange): Job {
   const id = param(exchange, 'id')
   const job = jobs.find(ownerOf(exchange), id)
@@ -99,7 +99,7 @@ function progressText({ done, total, of }: NonNullable<Job['progress']>): string
   return total === undefined ? `${done} ${of}` : `${done} of ${total} ${of}`
 }
 
-/** The answer as the only entry of a batch response; the resource stays the text that it is. */
+/** Returns the answer as the only entry of a batch response; the text of the resource stays unchanged. */
 function bundleText(id: string, answer: Answer): string {
   return `{"resourceType":"Bundle","id":${JSON.stringify(id)},"type":"batch-response","entry":[${responseEntry(answer)}]}`
 }

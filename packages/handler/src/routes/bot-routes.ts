@@ -18,7 +18,7 @@ import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Method, Route } from '../exchange.js'
 
-/** `Bot/$execute`, when the service has bots. */
+/** Routes of `Bot/$execute`; none if the service has no bots. */
 export function botRoutes(service: Service): readonly Route[] {
   const { bots } = service
   if (bots === undefined) return []
@@ -85,7 +85,7 @@ function inputOf({ request, body }: Exchange, query: BotQuery): BotInput {
   return readBotInput(request.header('content-type'), body.bytes, () => body.json)
 }
 
-/** @throws {OperationError} `parameter-required` without id and identifier. */
+/** @throws {OperationError} `parameter-required` without id or identifier. */
 function addressOf({ params }: Exchange, { identifier }: BotQuery): BotAddress {
   const id = params.get('id')
   if (id !== undefined) return { id }

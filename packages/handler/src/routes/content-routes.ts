@@ -20,7 +20,7 @@ const INSTANCE = `${TYPE}/:id`
 const MEMBERS = `${INSTANCE}/:member`
 const BUNDLE = { resource: 'Bundle' } as const
 
-/** Reading, finding and writing resources. */
+/** Routes that read, search and write resources. */
 export function contentRoutes(service: Service, parts: PartRunner): readonly Route[] {
   return [...readRoutes(service), ...historyRoutes(service), ...searchRoutes(service), ...writeRoutes(service), batchRoute(service, parts)]
 }
@@ -30,7 +30,7 @@ function readRoutes(service: Service): readonly Route[] {
   const version = `${INSTANCE}/_history/:version`
   return [
     { ...row, path: INSTANCE, interaction: 'read', summary: 'A resource', run: (exchange) => readResource(service, exchange) },
-    // Last, so that it takes the place of the first for its type.
+    // Last, because the last route takes precedence for its type.
     {
       ...row,
       path: INSTANCE,
@@ -121,7 +121,7 @@ function severalRoutes(service: Service): readonly Route[] {
   ]
 }
 
-/** A search by GET, and by POST with a form. */
+/** Routes of a search by GET, and by POST with a form. */
 function bothWays({ interaction, ...row }: Omit<Route, 'method' | 'body'>): readonly Route[] {
   return [
     { ...row, method: 'GET', body: 'none', ...(interaction !== undefined && { interaction }) },
@@ -160,7 +160,7 @@ function writeRoutes(service: Service): readonly Route[] {
   ]
 }
 
-/** A Binary is sent as a resource or as its content. */
+/** Routes of Binary, which is sent as a resource or as its content. */
 function binaryRoutes(service: Service, { create, update }: { readonly create: WriteRow; readonly update: WriteRow }): readonly Route[] {
   const row = { types: ['Binary'], body: 'binary', maxBytes: () => service.limits.binaryBytes } as const
   const taking = (plan: typeof planCreate): Pick<Route, 'plan' | 'run'> =>
@@ -207,7 +207,7 @@ function conditionalRoutes(service: Service, { update, patch, remove }: WriteRow
   ]
 }
 
-/** A write that is planned and carried out; where it depends on what is stored, after those of its type that came before. */
+/** A write that is planned and then executed; if it depends on stored resources, it waits for earlier ones of its type. */
 function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
   const run = async (exchange: Exchange): Promise<Answer> => carryOut(service, exchange, await plan(exchange))
   return {
@@ -216,7 +216,7 @@ function planned(service: Service, plan: (exchange: Exchange) => Promise<WritePl
   }
 }
 
-/** A patch is made for the version that it finds: those of one resource, or by criteria on one type, follow each other. */
+/** A patch applies to the version that it finds, so patches of one resource, or by criteria on one type, run one after the other. */
 function patching(service: Service, plan: (service: Service, exchange: Exchange) => Promise<WritePlan>): Pick<Route, 'plan' | 'run'> {
   const run = (exchange: Exchange): Promise<Answer> => repeatedly(async () => carryOut(service, exchange, await plan(service, exchange)))
   const keyOf = ({ params }: Exchange): string => [params.get('type'), params.get('id')].filter((part) => part !== undefined).join('/')
@@ -251,7 +251,7 @@ function needing(action: Action): Pick<Route, 'access' | 'needs' | 'authorize'> 
 
 const TERMINOLOGY: ReadonlySet<string> = new Set(['CodeSystem', 'ConceptMap', 'ValueSet'])
 
-/** Terminology is stored in one piece, however large. */
+/** Terminology is stored in one piece, however large, so it has its own limit. */
 function maxBytesOf({ limits }: Service, type: string): number {
   return TERMINOLOGY.has(type) ? limits.terminologyBytes : limits.bodyBytes
 }

@@ -10,13 +10,13 @@ import { FHIR_PATH, type Service } from '../service.js'
 
 const FHIR_SEGMENTS = FHIR_PATH.split('/').slice(1)
 
-/** True for a path at or below the FHIR base. */
+/** True for the FHIR base and paths below it. */
 export function isBelowFhir({ mount }: Pick<Service, 'mount'>, { segments }: Target): boolean {
   const depth = mount.length
   return mount.every((segment, at) => segments[at] === segment) && FHIR_SEGMENTS.every((segment, at) => segments[depth + at] === segment)
 }
 
-/** The error of a path that no route has. It names the type or the operation that there is not, or says where FHIR is. */
+/** The error for a path without routes. It names the unknown type or operation, or says where the FHIR base is. */
 export function nothingAt(service: Service, target: Target): OperationError {
   const base = [...service.mount, ...FHIR_SEGMENTS]
   const problem = isBelowFhir(service, target)
@@ -40,7 +40,7 @@ function missing({ operations }: Service, segments: readonly string[]): string {
   return hinted(`There is no operation ${quoted(last)} at this path.`, didYouMean(nearest(last, names)))
 }
 
-/** Operations of R4 and of well-known guides and servers, which are not misspelt. */
+/** Operations of R4, well-known guides and other servers, which are not offered here but are not misspelt either. */
 const NOT_OFFERED: ReadonlySet<string> = new Set(
   `add apply care-gaps cda conforms convert current-canonical diff docref document everything expand-profile expunge export extract find find-matches get-ws-binding-token
   graph graphql implements import lastn match meta meta-add meta-delete populate populatehtml populatelink preferred-id process-message purge questionnaire reindex remove
@@ -49,7 +49,7 @@ const NOT_OFFERED: ReadonlySet<string> = new Set(
     .map((name) => `$${name}`),
 )
 
-/** `Location/x/Observation` looks like a search of a compartment. */
+/** True for paths such as `Location/x/Observation`, which look like a search of a compartment. */
 function isCompartmentPath([, , member = '', ...more]: readonly string[]): boolean {
   return more.length === 0 && isResourceType(member)
 }
@@ -58,7 +58,7 @@ function noCompartment(type: string): string {
   return `There is nothing at this path: ${type} has no compartment, as ${COMPARTMENT_TYPES.join(', ')} have.`
 }
 
-/** Where an operation is, below the FHIR base. */
+/** Path of an operation below the FHIR base. */
 function pathOf({ name, types, levels }: Operation): string {
   const type = types === 'any' ? '[type]' : (types[0] ?? '[type]')
   if (levels.includes('type')) return `${type}/${name}`

@@ -15,7 +15,7 @@ import { answeredLater } from './async-routes.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
 
-/** The routes of every operation that is mounted by its descriptor: each method at each level. */
+/** Routes of every operation that has a descriptor: each method at each level. */
 export function operationRoutes(service: Service): readonly Route[] {
   return service.operations.flatMap((operation) =>
     operation.levels.flatMap((level) => operation.methods.map((method) => operationRoute(service, operation, { level, method }))),
@@ -72,8 +72,8 @@ function authorizeOperation(exchange: Exchange, name: string, { anyOf, keepsStat
 }
 
 /**
- * Where a need names no type, it is that of the path; the id of the path belongs to its type. A named type is one of definitions, which
- * are resolved by canonical, so that a right to some of them cannot be distinguished from a right to all.
+ * If a need names no type, the type of the path applies; the id of the path belongs to that type. A type that is named is that of definitions. These are
+ * resolved by canonical, so that a right to some of them cannot be distinguished from a right to all.
  */
 function wishFor({ action, type }: { action: Wish['action']; type?: string }, exchange: Exchange): Wish {
   const own = exchange.params.get('type') ?? ''
@@ -94,7 +94,7 @@ function runOperation(
   return after(response, (answered) => answerWith(service, exchange, answered))
 }
 
-/** @throws {OperationError} `too-costly` for an answer that is too long. */
+/** @throws {OperationError} `too-costly` if the answer is too long. */
 function answerWith(service: Service, { ctx, whole }: Exchange, { status, text, location }: WrittenResponse): Awaitable<Answer> {
   const size = createAnswerSize({ maxBytes: ctx.limits.maxAnswerBytes, advice: 'Ask for less in one request.' })
   if ('bytes' in text) size.add('', text.bytes)
@@ -127,7 +127,7 @@ function operationRequest(operation: Operation, exchange: Exchange, method: Plac
   }
 }
 
-/** Parameters of the protocol, which are not the operation's. */
+/** Parameters of the protocol, which are not passed to the operation. */
 const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty', 'access_token'])
 
 function queryParameters({ target }: Exchange): readonly Parameter[] {
@@ -139,7 +139,7 @@ function headerParameters({ header }: Operation, { request }: Exchange): readonl
   return header === undefined || text === undefined ? [] : header.parameters(text)
 }
 
-/** @throws {OperationError} `body-structure` for a resource that is neither Parameters nor of the type that the operation is called on. */
+/** @throws {OperationError} `body-structure` for a resource that is neither Parameters nor of the type on which the operation is called. */
 function bodyParameters({ resourceParameter }: Operation, { body }: Exchange, type: string): readonly Parameter[] {
   if (body?.json === undefined) return []
   const resourceType = body.json['resourceType']

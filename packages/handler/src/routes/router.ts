@@ -1,17 +1,17 @@
 import { isResourceId, isResourceType } from 'fhir-ops/storage'
 import type { Match, Method, Route } from '../exchange.js'
 
-/** Finds the routes of a path; `undefined` for a path that there is not. */
+/** Finds the routes of a path; `undefined` if there are none. */
 export type Router = (segments: readonly string[]) => Match | undefined
 
 interface Node {
   readonly children: Map<string, Node>
   readonly routes: Route[]
-  /** The routes by their methods: of the types that some are restricted to, and of all others. */
+  /** Routes by method: for each type that has its own routes, and under `undefined` for all other types. */
   readonly byType: Map<string | undefined, ReadonlyMap<Method, Route>>
 }
 
-/** What a variable segment may hold. Plain sets and patterns decide: `constructor` is an unknown type. */
+/** Allowed values of variable segments. Sets and patterns decide, not objects: `constructor` is an unknown type. */
 const VARIABLES: ReadonlyMap<string, (segment: string) => boolean> = new Map([
   [':type', isResourceType],
   [':id', isResourceId],
@@ -20,9 +20,9 @@ const VARIABLES: ReadonlyMap<string, (segment: string) => boolean> = new Map([
 ])
 
 /**
- * Makes the router of a table. A literal goes before a variable.
- *
- * @param prefix Segments of the path that the service is mounted at.
+ * Creates the router of a table. Literals take precedence over variables.
+ * -
+ * @param prefix Path segments under which the service is mounted.
  */
 export function createRouter(routes: readonly Route[], prefix: readonly string[]): Router {
   const root = newNode()
@@ -40,7 +40,7 @@ function newNode(): Node {
   return { children: new Map(), routes: [], byType: new Map() }
 }
 
-/** Sorts the routes of a node and of all below it. */
+/** Groups the routes of a node, and of all nodes below it, by type and method. */
 function sortRoutes({ children, routes, byType }: Node): void {
   for (const type of [undefined, ...routes.flatMap(({ types = [] }) => types)]) {
     const offered = routes.filter(({ types }) => types === undefined || (type !== undefined && types.includes(type)))
@@ -69,17 +69,17 @@ function step(node: Node, segment: string, params: Map<string, string>): Node | 
   return undefined
 }
 
-/** The route for a method; HEAD is answered as GET. */
+/** Returns the route for a method; HEAD uses that of GET. */
 export function routeFor({ routes }: Match, method: string): Route | undefined {
   const asked = method === 'HEAD' ? 'GET' : METHODS.find((known) => known === method)
   const route = asked === undefined ? undefined : routes.get(asked)
   return method === 'HEAD' && route?.withoutHead === true ? undefined : route
 }
 
-/** In the order of `Allow`. */
+/** Methods in the order of `Allow`. */
 export const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** The value of `Allow`. */
+/** Returns the value of `Allow`. */
 export function allowOf({ routes }: Match): string {
   const get = routes.get('GET')
   const offered: string[] = METHODS.filter((method) => routes.has(method))

@@ -9,7 +9,7 @@ import type { SmartConfiguration } from '../options.js'
 import { FHIR_PATH, type Service } from '../service.js'
 import type { Exchange, Route } from '../exchange.js'
 
-/** What anybody may ask: what the service can do, whether it lives, and whether it is ready. */
+/** Public routes: what the service can do, whether it is alive, and whether it is ready. */
 export function serviceRoutes(service: Service, routes: readonly Route[]): readonly Route[] {
   const systems = supportedSystems({ ctx: service.ctx, withStored: service.isOpen })
   const statements: Statements = {
@@ -44,7 +44,7 @@ export function serviceRoutes(service: Service, routes: readonly Route[]): reado
   return own
 }
 
-/** Made when it is first asked for, by one for all; what failed is tried again. */
+/** Makes a text when it is first needed and shares it with all callers; after a failure, tries again. */
 function keptOnceMade(make: () => Promise<string>): () => Promise<string> {
   let made: Promise<string> | undefined
   return () => {
@@ -56,10 +56,10 @@ function keptOnceMade(make: () => Promise<string>): () => Promise<string> {
   }
 }
 
-/** Texts of the statements; the first two are made once, when they are first asked for. */
+/** Texts of the statements; the first two are made once, when they are first needed. */
 interface Statements {
   readonly full: () => Promise<string>
-  /** While the host cannot say where tokens come from, all else is said. */
+  /** Used if the host cannot provide the authorization endpoints at the moment; everything else is stated. */
   readonly withoutAuthorization: () => string
   readonly terminology: () => Promise<string>
 }
@@ -76,7 +76,7 @@ function issuerOf({ issuer }: SmartConfiguration): string | undefined {
   return typeof issuer === 'string' ? issuer : undefined
 }
 
-/** @throws {OperationError} `unavailable` while the service is closing, and when its readiness check fails or is late. */
+/** @throws {OperationError} `unavailable` while the service is closing, and if its readiness check fails or is late. */
 async function ready({ executor, readiness, limits }: Service): Promise<Answer> {
   if (executor.isClosed()) throw new OperationError('unavailable', 'The server is shutting down.')
   const late = Promise.withResolvers<never>()
@@ -91,7 +91,7 @@ async function ready({ executor, readiness, limits }: Service): Promise<Answer> 
   return jsonAnswer(200, { status: 'ready' })
 }
 
-/** What anybody may ask about the authorization, in the words of SMART, OAuth and OpenID Connect. */
+/** Public documents about authorization, as defined by SMART, OAuth and OpenID Connect. */
 function authorizationRoutes(service: Service): readonly Route[] {
   const open = { method: 'GET', access: 'public', body: 'none', needs: 'nothing', answer: { json: { type: 'object' } } } as const
   const issuer = async (): Promise<SmartConfiguration> => issuerDocument(await statedConfiguration(service))
@@ -123,13 +123,13 @@ function authorizationRoutes(service: Service): readonly Route[] {
   ]
 }
 
-/** What scopes can say here; endpoints are the authorization server's, which is the host's matter. */
+/** Supported kinds of scopes; the endpoints belong to the authorization server, which the host describes. */
 const SMART = {
   capabilities: ['permission-patient', 'permission-user', 'permission-v1', 'permission-v2'],
   scopes_supported: ['openid', 'profile', 'email', 'phone', 'address', 'patient/*.rs', 'user/*.cruds', 'system/*.cruds'],
 } as const
 
-/** What the host states of the authorization server; empty where it states nothing. @throws {OperationError} `unavailable` when it cannot now. */
+/** The host's SMART configuration; empty if there is none. @throws {OperationError} `unavailable` if the host cannot provide it at the moment. */
 async function statedConfiguration({ smartConfiguration: stated = {} }: Service): Promise<SmartConfiguration> {
   try {
     return typeof stated === 'function' ? await stated() : stated
@@ -152,7 +152,7 @@ function protectedResource({ baseUrl }: Service, { issuer }: SmartConfiguration)
   }
 }
 
-/** The document is the issuer's: clients compare its `issuer` with the one they trust. @throws {OperationError} `not-found` where there is none. */
+/** The issuer's own document: clients compare its `issuer` with the one that they trust. @throws {OperationError} `not-found` without an issuer. */
 function issuerDocument(stated: SmartConfiguration): SmartConfiguration {
   if (typeof stated['issuer'] === 'string') return stated
   throw new OperationError('not-found', 'No issuer of tokens is configured for this service.')

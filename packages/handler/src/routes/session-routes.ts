@@ -12,7 +12,7 @@ import { emptyAnswer, jsonAnswer, type Answer } from '../http/answer.js'
 import { parseForm } from '../http/target.js'
 import type { Service } from '../service.js'
 
-/** User information and sessions. */
+/** Routes of user information and sessions. */
 export function sessionRoutes(service: Service): readonly Route[] {
   const token = { access: 'token' } as const
   const userinfo = {
@@ -64,10 +64,10 @@ export function sessionRoutes(service: Service): readonly Route[] {
   ]
 }
 
-/** Most bytes of a form with a token. */
+/** Maximum bytes of a form with a token. */
 const FORM_BYTES = 16 * 1024
 
-/** Its token is the body: who has it may end its session. @see https://www.rfc-editor.org/rfc/rfc7009 */
+/** The token in the body is the credential: whoever has it may end its session. @see https://www.rfc-editor.org/rfc/rfc7009 */
 function revocationRoute({ sessions }: Service): Route {
   return {
     access: 'public',
@@ -85,9 +85,9 @@ function revocationRoute({ sessions }: Service): Route {
 }
 
 /**
- * Ends the session of the token in the form. A token that is not accepted, or no longer, is answered alike: it is of no use any more.
- *
- * @throws {OperationError} `parameter-required`, `parameter-invalid` unless there is one token.
+ * Ends the session of the token in the form. An invalid or expired token gets the same answer, because it is useless anyway.
+ * -
+ * @throws {OperationError} `parameter-required`, `parameter-invalid` unless there is exactly one token.
  */
 async function revokeToken(sessions: Sessions, exchange: Exchange): Promise<Answer> {
   const [token, another] = parseForm(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'token')
@@ -101,7 +101,7 @@ async function revokeToken(sessions: Sessions, exchange: Exchange): Promise<Answ
   return emptyAnswer(200)
 }
 
-/** Its token is the body: the issuer has no other. */
+/** The token in the body is the credential: the issuer has no other. */
 function backChannelRoute(service: Service): Route {
   return {
     access: 'public',
@@ -117,16 +117,16 @@ function backChannelRoute(service: Service): Route {
   }
 }
 
-/** Ends the session of the token. */
+/** Ends the session of the caller's token. */
 async function logout(sessions: Sessions, exchange: Exchange): Promise<Answer> {
   await sessions.logout(principalOf(exchange), originOf(exchange))
   return jsonAnswer(200, outcomeOk())
 }
 
 /**
- * Ends another session of the user by its login id, or all others.
- *
- * @throws {OperationError} `parameter-required`, `parameter-invalid`, `parameter-value`; `not-found` alike for unknown and foreign ids.
+ * Ends another session of the user, by login id, or all others.
+ * -
+ * @throws {OperationError} `parameter-required`, `parameter-invalid`, `parameter-value`; `not-found` for unknown ids and for those of other users alike.
  */
 async function revoke(sessions: Sessions, exchange: Exchange): Promise<Answer> {
   const principal = principalOf(exchange)
@@ -136,7 +136,7 @@ async function revoke(sessions: Sessions, exchange: Exchange): Promise<Answer> {
   return jsonAnswer(200, outcomeOk())
 }
 
-/** `undefined` for all others. */
+/** Returns the login id, or `undefined` for all other sessions. */
 function loginIdOf(body: JsonObject): string | undefined {
   const { loginId, others } = body
   if (loginId === undefined && others === undefined) throw new OperationError('parameter-required', 'The member loginId is missing.')
@@ -184,9 +184,9 @@ function sessionEntry(session: SessionRecord, current: boolean): object {
 }
 
 /**
- * Ends what an issuer's logout token names: the sessions of one login, or of the user.
- *
- * @throws {OperationError} `parameter-invalid` for every token that is not accepted, alike; `unavailable`.
+ * Ends the sessions that an issuer's logout token names: those of one login, or of the user.
+ * -
+ * @throws {OperationError} `parameter-invalid`, always the same for a token that is not accepted; `unavailable`.
  */
 async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutTokenVerifier[], exchange: Exchange): Promise<Answer> {
   const tokens = parseForm(exchange.body?.text ?? '', { queryParameters: 100 }).filter(([name]) => name === 'logout_token')
@@ -204,9 +204,9 @@ async function backChannelLogout(sessions: Sessions, verifiers: readonly LogoutT
 }
 
 /**
- * The claims of the user that the token's scopes give; a claim without a value is left out.
- *
- * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` when a form has a token in addition to the header.
+ * Returns the claims about the user that the token's scopes release; claims without a value are omitted.
+ * -
+ * @throws {OperationError} `forbidden` without the scope `openid`; `token-malformed` if a form contains a token in addition to the header.
  */
 async function userInfo(exchange: Exchange): Promise<Answer> {
   refuseSecondToken(exchange)
@@ -220,7 +220,7 @@ async function userInfo(exchange: Exchange): Promise<Answer> {
   return jsonAnswer(200, { sub, ...Object.fromEntries(present) })
 }
 
-/** One token only: in the header, and none in the form as well. */
+/** Refuses a token in the form, in addition to the one in the header. */
 function refuseSecondToken({ body }: Exchange): void {
   if (body === undefined) return
   const fields = parseForm(body.text, { queryParameters: 1_000 })
@@ -236,15 +236,13 @@ function hasClaimType(name: string, value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-/** JSON Schemas of what the session routes take and give. */
-
-/** Most characters of a login id in a request. */
+/** Maximum characters of a login id in a request. */
 const MAX_LOGIN_ID = 128
 
 const TEXT = { type: 'string' } as const
 const INSTANT = { type: 'string', format: 'date-time' } as const
 
-/** Names of claims whose values are not texts. */
+/** Claims whose values are not strings. */
 const TYPES_OF_CLAIMS: ReadonlyMap<string, JsonObject> = new Map([
   ['email_verified', { type: 'boolean' }],
   ['phone_number_verified', { type: 'boolean' }],
@@ -252,7 +250,7 @@ const TYPES_OF_CLAIMS: ReadonlyMap<string, JsonObject> = new Map([
   ['address', { type: 'object' }],
 ])
 
-/** Which claims there are depends on the scopes of the token and on the user. */
+/** The scopes of the token and the user decide which claims are present. */
 const USER_CLAIMS: JsonObject = {
   type: 'object',
   required: ['sub'],
@@ -262,7 +260,7 @@ const USER_CLAIMS: JsonObject = {
   },
 }
 
-/** A session by its login id, or all others. */
+/** One session by its login id, or all others. */
 const REVOCATION: JsonObject = {
   type: 'object',
   oneOf: [{ required: ['loginId'] }, { required: ['others'] }],
@@ -291,7 +289,7 @@ const SESSION_LIST: JsonObject = {
   properties: { sub: TEXT, name: TEXT, email: TEXT, sessions: { type: 'array', items: SESSION } },
 }
 
-/** A form with one field that is needed. */
+/** JSON Schema of a form with one required field. */
 function formOf(field: string): JsonObject {
   return { type: 'object', required: [field], properties: { [field]: { type: 'string', minLength: 1 } } }
 }

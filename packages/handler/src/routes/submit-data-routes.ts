@@ -12,7 +12,7 @@ import type { Answer } from '../http/answer.js'
 import { FHIR_PATH, type Service } from '../service.js'
 
 /**
- * `Measure/$submit-data`: a report of type data-collection and its resources, stored in one transaction.
+ * `Measure/$submit-data`: stores a report of type data-collection and its resources in one transaction.
  *
  * @see https://hl7.org/fhir/R4/measure-operation-submit-data.html
  */
@@ -32,7 +32,7 @@ export function submitDataRoutes(service: Service, parts: PartRunner): readonly 
   }))
 }
 
-/** Carries the submission out as the transaction that it is: what checks, rights and rules hold for a write hold here. */
+/** Executes the submission as a transaction: the checks, rights and rules of a write apply. */
 async function submitted(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
   const { body, ctx, params } = exchange
   if (body?.json?.['resourceType'] !== 'Parameters' || body.text === undefined)
@@ -63,14 +63,14 @@ function isOf(report: JsonObject, measure: JsonObject): boolean {
   return named.url === url && (named.version === undefined || named.version === version)
 }
 
-/** What is submitted. */
+/** Content of a submission. */
 interface Submission {
   readonly report: JsonObject
-  /** Entries of a transaction as text, in which the numbers of resources keep their digits. */
+  /** Entries of a transaction as text, in which numbers keep their digits. */
   readonly entries: readonly string[]
 }
 
-/** @throws {OperationError} `parameter-required` without a report; `parameter-invalid` for two, and other parameters; `body-structure` */
+/** @throws {OperationError} `parameter-required` without a report; `parameter-invalid` for two reports, and for other parameters; `body-structure` */
 async function readSubmission(pace: Pace, text: string): Promise<Submission> {
   const list = (await pace.run(jsonMembers(text))).find(({ name }) => name === 'parameter')?.value ?? '[]'
   const items = list.startsWith('[') ? await pace.run(jsonItems(list)) : []
@@ -112,7 +112,7 @@ function readParameter(all: readonly JsonMember[], place: string): SubmittedPara
   return { name, resource, text }
 }
 
-/** A resource with an id is stored under it, another under a new one. */
+/** A resource with an id is stored under this id, any other under a new one. */
 function entryOf(resource: string, type: string, id: string | undefined): string {
   const request = id === undefined ? { method: 'POST', url: type } : { method: 'PUT', url: `${type}/${id}` }
   return `{"resource":${resource},"request":${JSON.stringify(request)}}`
