@@ -9,16 +9,17 @@ import { readingBase64, writingBase64 } from '../http/base64.js'
 import { mediaTypeOf } from '../http/media-types.js'
 import { addressIn } from './reach.js'
 
-/** A media type with its parameters that can stand in a header. */
+/** A media type, with parameters, that is valid in a header. */
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?:; ?[\w!#$&^.+-]{1,50}=(?:[\w!#$&^.+-]{1,100}|"[\w !#$&^.+-]{1,100}"))*$/
 
-/** Types that a browser may run, or take for a page: they are sent as bytes without a meaning. */
+/** Types that a browser may execute or display as a page; they are sent as opaque bytes. */
 const ACTIVE = /html|xml|svg|script|ecma|css|wasm|^multipart\/|^text\/(?!plain|csv|markdown|calendar|vcard|rtf)|flash|java|message\//
 
 /**
- * Makes the resource of content that came as it is: with its `Content-Type`, and the header `X-Security-Context`. A body that is a Binary in JSON stays as it is.
+ * Makes a Binary of content that was sent in its own format, using `Content-Type` and `X-Security-Context`. A Binary that was sent as JSON is left
+ * unchanged.
  *
- * @throws {OperationError} `parameter-value` for a context that is not a reference to a resource.
+ * @throws {OperationError} `parameter-value` for a security context that is not a reference to a resource.
  * @see https://hl7.org/fhir/R4/binary.html#rest
  */
 export async function takeContent(exchange: Exchange): Promise<void> {
@@ -44,7 +45,7 @@ function contextOf(reference: string): string {
   throw new OperationError('parameter-value', 'The header X-Security-Context must be a reference to a resource, such as Patient/example.')
 }
 
-/** Whether the caller asks for the content of a Binary rather than for the resource: by naming no type of FHIR. */
+/** True if the caller requests the content of a Binary rather than the resource, by not naming a FHIR media type. */
 export function asksForContent({ request, target, whole }: Exchange): boolean {
   if (whole !== undefined || onlyValue(target.query, '_format') !== undefined) return false
   if (target.query.some(([name]) => name === '_summary' || name === '_elements')) return false
@@ -53,10 +54,11 @@ export function asksForContent({ request, target, whole }: Exchange): boolean {
 }
 
 /**
- * The content of a Binary as it was sent, to be saved and not to be shown: as an attachment, in a sandbox, never as a page or a script. `undefined` when it has
- * none.
- *
- * @param headers Of its version.
+ * Returns the content of a Binary as it was sent, to be saved rather than displayed: as an attachment, in a sandbox, never as a page or a script.
+ * `undefined` if it has no
+ * content.
+ * -
+ * @param headers Headers of the version.
  * @throws {OperationError} `unprocessable` for data that is not base64.
  */
 export async function contentAnswer({ ctx }: Exchange, stored: StoredResource, headers: Answer['headers']): Promise<Answer | undefined> {

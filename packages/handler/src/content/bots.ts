@@ -20,8 +20,8 @@ import { checkReach, isReached, pageBytes, shownPage, showsTo, type Part } from 
 import { searchOptions } from './search/search-request.js'
 
 /**
- * Checks a Bot that is to be stored: it is well-formed, names no runtime of the host, its source is not too long, its schemas can be used,
- * and it belongs to the caller's project when the token names one.
+ * Checks a Bot before it is stored: it is well-formed, does not use a runtime of the host, its source is not too long, its schemas are usable,
+ * and it belongs to the caller's project if the token names one.
  *
  * @throws {OperationError} `resource-invalid`, `too-costly`, `forbidden`, `definition-invalid`, `not-supported`
  */
@@ -41,7 +41,7 @@ export function checkBot(resource: JsonObject, { principal }: Caller, bots: Bots
 
 const MAX_FOUND = 1_000
 
-/** Stored resources as a bot sees them: what its caller may do, and nothing with Bots. */
+/** The storage that a bot sees: limited to the rights of its caller, and without Bots. */
 export function botStorage(service: Service, exchange: Exchange): BotStorage {
   const { storage } = exchange.ctx
   return {
@@ -56,7 +56,7 @@ export function botStorage(service: Service, exchange: Exchange): BotStorage {
   }
 }
 
-/** @throws {OperationError} `search-unsupported` when the service has no search; `too-costly` for more than a page of an answer may have; as `parseSearch`. */
+/** @throws {OperationError} `search-unsupported` if the service has no search; `too-costly` for more than fits a page of an answer; as `parseSearch`. */
 async function search(service: Service, { ctx, caller }: Exchange, query: string): Promise<readonly JsonObject[]> {
   const options = searchOptions(service, { ctx })
   const mark = query.includes('?') ? query.indexOf('?') : query.length
@@ -73,7 +73,7 @@ async function search(service: Service, { ctx, caller }: Exchange, query: string
   const pace = createPace(ctx)
   const found: StoredResource[] = []
   let { after } = parsed
-  // A storage may give less at a time than it is asked for, as a server upstream does.
+  // A storage may return less than it was asked for, as an upstream server does.
   do {
     pace.check()
     const { items, next } = await shownPage(pages, { limit: limit - found.length, ...(after !== undefined && { after }) })
@@ -107,7 +107,7 @@ async function write(service: Service, exchange: Exchange, given: JsonObject): P
   return storedResource({ ...entry, versionId: result.versionId ?? '', lastUpdated: result.lastUpdated }).resource
 }
 
-/** What a bot stores has the limits of a body, and is checked like one. @throws {OperationError} `body-too-long`; as `readStrictJson`. */
+/** Applies the limits and checks of a request body to a resource that a bot stores. @throws {OperationError} `body-too-long`; as `readStrictJson`. */
 function heldLikeBody(given: JsonObject, limits: HandlerLimits): Work<JsonObject> {
   const text = JSON.stringify(given) ?? ''
   checkLength(new TextEncoder().encode(text).length, limits.bodyBytes)

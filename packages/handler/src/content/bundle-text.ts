@@ -2,21 +2,21 @@ import { createPace } from 'fhir-ops/internal/context'
 import type { OperationContext } from 'fhir-ops/context'
 import { createAnswerSize } from '../http/answer-size.js'
 
-/** What a Bundle has besides its entries. */
+/** Members of a Bundle other than its entries. */
 export interface BundleHead {
   readonly type: 'searchset' | 'history' | 'batch-response' | 'transaction-response'
   readonly total?: number | undefined
   readonly link?: readonly object[]
 }
 
-/** A Bundle that is being written. Entries go in as text, so that numbers of what is stored keep their digits. */
+/** Writes a Bundle. Entries are added as text, so that the numbers of stored resources keep their digits. */
 export interface BundleWriter {
-  /** @throws {OperationError} `too-costly` when the Bundle would be longer than answers may be. */
+  /** @throws {OperationError} `too-costly` if the Bundle would be longer than answers may be. */
   add(entry: string): void
   text(): string
 }
 
-/** @param advice What the caller can do where the Bundle becomes too long. */
+/** @param advice What the caller can do if the Bundle becomes too long. */
 export function createBundleWriter(
   { limits }: Pick<OperationContext, 'limits'>,
   { type, total, link }: BundleHead,
@@ -37,9 +37,9 @@ export function createBundleWriter(
 }
 
 /**
- * The text of a page of results, each entry of which is made when its turn comes: other requests run in between.
- *
- * @throws {OperationError} `too-costly` when it is longer than answers may be; `computation-timeout`, `aborted`.
+ * Writes a page of results. Each entry is made in its turn, and other requests run in between.
+ * -
+ * @throws {OperationError} `too-costly` if the page is longer than answers may be; `computation-timeout`, `aborted`.
  */
 export async function pageText(ctx: OperationContext, head: BundleHead, entries: Iterable<string>): Promise<string> {
   const writer = createBundleWriter(ctx, head, 'Ask for fewer resources with _count.')

@@ -9,7 +9,7 @@ import { returnPreference } from './preference.js'
 import { versionHeaders } from './read.js'
 import { entriesOf, type WritePlan } from './write-plan.js'
 
-/** Carries a plan out. @throws {OperationError} `version-conflict` */
+/** Executes a planned write. @throws {OperationError} `version-conflict` */
 export async function carryOut(service: Service, exchange: Exchange, plan: WritePlan): Promise<Answer> {
   const entries = await createPace(exchange.ctx).run(entriesOf(plan))
   checkpoint(exchange.ctx)
@@ -17,13 +17,13 @@ export async function carryOut(service: Service, exchange: Exchange, plan: Write
   return planAnswer(service, exchange, { plan, entries, results })
 }
 
-/** How often a change is tried that others may get ahead of. */
+/** Maximum number of attempts of a write that conflicts with other writes. */
 const ATTEMPTS = 5
 
 /**
- * Plans and writes a change of what is stored, again where others have changed it meanwhile.
- *
- * @throws {OperationError} `version-conflict` when others are ahead every time.
+ * Plans and writes a change, and tries again if others have changed the resource meanwhile.
+ * -
+ * @throws {OperationError} `version-conflict` if every attempt conflicts.
  */
 export async function repeatedly<T>(change: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -35,14 +35,14 @@ export async function repeatedly<T>(change: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A plan that was carried out. */
+/** A plan that has been executed. */
 interface DoneWrite {
   readonly plan: WritePlan
   readonly entries: readonly WriteEntry[]
   readonly results: readonly WriteResult[]
 }
 
-/** The answer to a write. The deletion of one resource says which version it made. */
+/** Makes the answer to a write. The answer to the deletion of a single resource includes the new version. */
 export function planAnswer(
   service: Service,
   exchange: Exchange,
@@ -67,7 +67,7 @@ interface Shown {
   readonly status: 200 | 201
 }
 
-/** A patch gives the resource to those only who may read it: they sent a part of it. */
+/** A patch returns the resource only to callers who may read it, because they sent only a part of it. */
 function resourceAnswer(service: Service, { request, caller }: Exchange, { stored, status }: Shown): Answer {
   const { type, id, versionId } = stored
   const location = `${service.baseUrl}${FHIR_PATH}/${type}/${id}/_history/${versionId}`

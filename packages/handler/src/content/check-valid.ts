@@ -7,18 +7,18 @@ import type { Service } from '../service.js'
 
 const validation = onDemand(() => import('fhir-ops/internal/validate'))
 
-/** A resource that is to be stored. */
+/** A resource before it is stored. */
 interface ToStore {
   readonly type: string
-  /** JSON text; absent for what comes from a bot. */
+  /** JSON text; absent for a resource from a bot. */
   readonly text?: string
-  /** The same, parsed. */
+  /** The parsed resource. */
   readonly resource: JsonObject
 }
 
 /**
- * Refuses a resource with errors, where the service validates what it stores. Bots, which R4 does not define, have checks of their own.
- *
+ * Refuses a resource with errors, if the service validates what it stores. Bots are not defined by R4 and have their own checks.
+ * -
  * @throws {OperationError} `validation-failed` with all errors that `$validate` finds.
  */
 export async function checkValid({ validateWrites }: Service, ctx: OperationContext, { type, ...given }: ToStore): Promise<void> {
@@ -31,7 +31,7 @@ export async function checkValid({ validateWrites }: Service, ctx: OperationCont
   throw new OperationError('validation-failed', `The ${type} is not valid, so it is not stored.`, { issues })
 }
 
-/** The parsed resource, which spares a second reading of the text, unless it has numbers that JavaScript writes differently. */
+/** Returns the parsed resource, which saves reading the text again, unless it has numbers that JavaScript would write differently. */
 async function sourceOf(ctx: OperationContext, { text, resource }: Omit<ToStore, 'type'>): Promise<string | JsonObject> {
   if (text === undefined) return resource
   const { numbers } = await createPace(ctx).run(measureJson(text, { numbers: true }))

@@ -9,13 +9,13 @@ import { FHIR_PATH, type Service } from '../service.js'
 import { inReach, isShown } from './reach.js'
 import { searchOptions } from './search/search-request.js'
 
-/** The criteria that a conditional request names its resource by. */
+/** The criteria of a conditional request. */
 export interface Criteria {
   readonly type: string
   readonly pairs: readonly SearchPair[]
 }
 
-/** The criteria of `If-None-Exist`, after `Patient?` or `?` as in R4's examples, or after the whole address as from HAPI's client. */
+/** Returns the criteria of `If-None-Exist`, without a prefix `Patient?` or `?` (as in R4's examples) or the full address (as sent by HAPI's client). */
 export function criteriaText({ baseUrl }: Pick<Service, 'baseUrl'>, type: string, header: string): string {
   const prefix = [`${baseUrl}${FHIR_PATH}/${type}?`, `${type}?`, '?'].find((one) => header.startsWith(one)) ?? ''
   return header.slice(prefix.length)
@@ -23,7 +23,7 @@ export function criteriaText({ baseUrl }: Pick<Service, 'baseUrl'>, type: string
 
 const PAGE = 100
 
-/** The one resource that meets the criteria; `undefined` when there is none. @throws {OperationError} as `matchesOf`. */
+/** Returns the only resource that meets the criteria; `undefined` if there is none. @throws {OperationError} as `matchesOf`. */
 export async function onlyMatch(
   service: Service,
   exchange: Pick<Exchange, 'ctx' | 'caller'>,
@@ -34,10 +34,10 @@ export async function onlyMatch(
 }
 
 /**
- * The resources that meet the criteria, as their caller would find them.
- *
- * @throws {OperationError} `multiple-matches` for more than `most`; `parameter-required` without criteria; `search-unsupported` for parameters that shape a
- *   result, and on a server without search; `forbidden` unless the caller may search every type of the criteria.
+ * Returns the resources that meet the criteria and that the caller could find.
+ * -
+ * @throws {OperationError} `multiple-matches` for more than `most`; `parameter-required` without criteria; `search-unsupported` for result parameters,
+ * and on a server without search; `forbidden` unless the caller may search every type in the criteria.
  * @see https://hl7.org/fhir/R4/http.html#cond-update
  */
 export async function matchesOf(

@@ -4,7 +4,7 @@ import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { isResourceId, type Indexer, type Storage, type StoredSystem } from 'fhir-ops/storage'
 import { shelfStorage, type ShelvedDefinition } from './shelf-storage.js'
 
-/** Types of which there are definitions besides the stored ones. */
+/** Types that can have definitions besides stored resources. */
 export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
   'CapabilityStatement',
   'CodeSystem',
@@ -22,11 +22,11 @@ export const DEFINITION_TYPES: ReadonlySet<string> = new Set([
   'ValueSet',
 ])
 
-/** What engines use besides what is stored, such as the definitions of R4, of packages and of imported code systems, to be read and searched. */
+/** Definitions that engines use besides stored resources (those of R4, packages and imported code systems), made readable and searchable. */
 export interface DefinitionShelf {
-  /** The definitions of a type as a storage of their own; `undefined` when there are none. */
+  /** Returns the definitions of a type as a storage; `undefined` if there are none. */
   of(type: string): Promise<Shelf | undefined> | undefined
-  /** True when some source of definitions cannot say which it has: what is not found may be there. */
+  /** True if some source of definitions cannot list its content: a definition that is not found may still exist. */
   readonly isPartlyHidden: boolean
 }
 
@@ -37,15 +37,15 @@ export interface Shelf {
   readonly ids: readonly string[]
 }
 
-/** What a shelf is made with. */
+/** What is needed to make a shelf. */
 interface Making {
   readonly ctx: OperationContext
   readonly indexer: Indexer
-  /** The date of what definitions do not say themselves, as an instant. */
+  /** The date of definitions that have none, as an instant. */
   readonly startedAt: string
 }
 
-/** Makes the shelf of a service. What it holds is listed at the first question about a type, and again when the definitions of that type have changed. */
+/** Creates the shelf of a service. The definitions of a type are listed when first needed, and again after they have changed. */
 export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): DefinitionShelf {
   const made = new Map<string, { readonly revision: string; readonly shelf: Promise<Shelf | undefined> }>()
   const layers = ctx.definitions ?? []
@@ -60,7 +60,7 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
     if (known?.revision === revision) return known.shelf
     const shelf = shelfOf({ ctx, indexer, startedAt }, type)
     made.set(type, { revision, shelf })
-    // What failed is tried again.
+    // A failed attempt is repeated on the next call.
     shelf.catch(() => made.delete(type))
     return shelf
   }
@@ -71,8 +71,8 @@ export function createDefinitionShelf({ ctx, indexer, startedAt }: Making): Defi
 }
 
 /**
- * Says which code systems are imported, by their keys. The revision of their store may count every write besides them, so it does not say whether
- * they have changed.
+ * Returns a function that lists the keys of imported code systems. The revision of their store may count other writes too, so it does not say whether
+ * the systems have changed.
  */
 function importedSystems({ concepts }: OperationContext): () => Promise<readonly string[]> {
   let known: { readonly revision: number; readonly keys: readonly string[] } | undefined
@@ -97,7 +97,7 @@ async function shelfOf({ ctx, indexer, startedAt }: Making, type: string): Promi
   return { type, storage: shelfStorage(shelved, { type, scheduler: ctx.scheduler, indexer, startedAt }), ids: [...ids] }
 }
 
-/** Their resources are parsed when they are asked for. */
+/** Resources are parsed when they are used. */
 async function definitionsOf(
   { definitions = [], concepts }: OperationContext,
   type: string,
@@ -107,14 +107,14 @@ async function definitionsOf(
   return [...listed.flat(), ...imported.map((system) => ({ url: system.url, resource: importedSystem(system) }))]
 }
 
-/** An imported code system without its concepts. */
+/** Describes an imported code system without its concepts. */
 function importedSystem({ url, version, concepts }: StoredSystem): JsonObject {
   const id = `${url}-${version}`.replace(/^https?:\/\//, '').replaceAll(/[^A-Za-z0-9.-]+/g, '-')
   const name = url.replaceAll(/[^A-Za-z0-9]+/g, '_')
   return { resourceType: 'CodeSystem', id: id.slice(0, 64), url, version, name, status: 'active', content: 'not-present', count: concepts }
 }
 
-/** The id of a definition; another one where it has none that can be used, or shares it with a definition from elsewhere. */
+/** Returns the id of a definition; a new one if it has none that is usable, or if the id is taken by another definition. */
 function freeId(given: string | undefined, taken: ReadonlySet<string>): string {
   const id = given !== undefined && isResourceId(given) ? given : 'definition'
   if (!taken.has(id) && id === given) return id
@@ -124,7 +124,7 @@ function freeId(given: string | undefined, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Definitions that stored resources hide, at a revision of the storage. */
+/** Definitions that stored resources replace, with the revision of the storage at which this was found out. */
 export type HiddenDefinitions = Map<
   string,
   { readonly revision: number; readonly among: readonly string[]; readonly hidden: readonly string[] }

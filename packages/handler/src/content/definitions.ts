@@ -8,20 +8,21 @@ import type { Service } from '../service.js'
 import { narrowedStorage } from './narrowed-storage.js'
 import { narrowed } from './reach.js'
 
-/** Cursors of pages of definitions, which come after all that is stored. */
+/** Prefix of cursors for pages of definitions, which come after stored resources. */
 const MARK = 'definitions.'
 
 /**
- * The storage of a request with the definitions of a type behind what is stored: a stored resource goes before the definition of its id. What the
- * caller's rights do not cover stays hidden. For reads and searches; writes go to the storage.
+ * Returns the context of a request whose storage also has the definitions of a type: a stored resource takes precedence over the definition with its id.
+ * Definitions that
+ * the caller has no right to see stay hidden. For reads and searches; writes go to the storage.
  */
 export function withDefinitions(service: Service, exchange: Exchange, type: string): Awaitable<OperationContext> {
   return after(service.definitions.of(type), (shelf) => (shelf === undefined ? exchange.ctx : withShelf(service, exchange, shelf)))
 }
 
-/** A definition that nothing is stored in the place of can be neither patched nor deleted. @throws {OperationError} `not-supported` */
+/** Refuses to patch or delete a definition that no stored resource replaces. @throws {OperationError} `not-supported` */
 export async function checkNoDefinition({ definitions }: Service, { storage }: OperationContext, { type, id }: Address): Promise<void> {
-  // What is stored is looked at first: the definitions of a type are made to be searched by the first question about them.
+  // Looks at the storage first, because the first question about the definitions of a type prepares them for search.
   if (!DEFINITION_TYPES.has(type) || (await storage.read(type, id)) !== undefined) return
   const shelf = await definitions.of(type)
   if ((await shelf?.storage.read(type, id)) === undefined) return
@@ -78,10 +79,10 @@ function without(ids: readonly string[]): Condition {
   return { kind: 'not', condition: { kind: 'id', ids } }
 }
 
-/** Resources that are read at once to know their ids. */
+/** Number of resources read at a time to collect their ids. */
 const PAGE = 100
 
-/** Definitions in whose place something is stored. Where the storage does not say when it changes, as in front of another server, none is looked up. */
+/** Ids of definitions that stored resources replace. None are looked up if the storage has no revision, as with an upstream server. */
 async function hiddenIds({ ctx, hiddenDefinitions }: Service, type: string, ids: readonly string[]): Promise<readonly string[]> {
   const revision = await ctx.storage.revision?.()
   if (revision === undefined) return []

@@ -16,17 +16,17 @@ import { pageText } from './bundle-text.js'
 const DEFAULT_PAGE = 100
 const MAX_PAGE = 1_000
 
-/** Whose versions are asked for. */
+/** The resources whose versions are requested. */
 interface HistoryPlace {
-  /** Below the FHIR base. */
+  /** Path below the FHIR base. */
   readonly path: string
   readonly query: Pick<HistoryQuery, 'types' | 'id'>
 }
 
 /**
- * The versions of a resource, the latest first.
- *
- * @throws {OperationError} as `historyOfType`; `not-found` for a resource that there never was.
+ * Returns the versions of a resource, latest first.
+ * -
+ * @throws {OperationError} as `historyOfType`; `not-found` for a resource that never existed.
  * @see https://hl7.org/fhir/R4/http.html#history
  */
 export function historyOfInstance(service: Service, exchange: Exchange): Promise<Answer> {
@@ -34,13 +34,13 @@ export function historyOfInstance(service: Service, exchange: Exchange): Promise
   return historyAt(service, exchange, { path: `${type}/${id}/_history`, query: { types: [type], id } })
 }
 
-/** The versions of all resources of a type. @throws {OperationError} `search-invalid`, `search-unsupported`, `forbidden`, `too-costly` */
+/** Returns the versions of all resources of a type. @throws {OperationError} `search-invalid`, `search-unsupported`, `forbidden`, `too-costly` */
 export function historyOfType(service: Service, exchange: Exchange): Promise<Answer> {
   const type = param(exchange, 'type')
   return historyAt(service, exchange, { path: `${type}/_history`, query: { types: [type] } })
 }
 
-/** The versions of all resources of FHIR's types. @throws {OperationError} as `historyOfType` */
+/** Returns the versions of all resources of FHIR's types. @throws {OperationError} as `historyOfType` */
 export async function historyOfSystem(service: Service, exchange: Exchange): Promise<Answer> {
   const types = fhirTypes()
   for (const type of types) authorize(exchange.caller, { action: 'search', type })
@@ -57,12 +57,12 @@ async function historyAt(service: Service, exchange: Exchange, { path, query }: 
   return fhirText(200, await pageText(exchange.ctx, { type: 'history', link: linksOf(page, { path, pairs, base }) }, entriesOf(page, base)))
 }
 
-/** A resource has a version at least, which would be on the first page. */
+/** True if an empty first page means that the resource never existed: otherwise it would contain at least one version. */
 function isOfNothing({ id, since, at, after }: HistoryQuery): boolean {
   return id !== undefined && since === undefined && at === undefined && after === undefined
 }
 
-/** The history of a definition in whose place nothing was ever stored: its one version. */
+/** The history of a definition that no stored resource ever replaced: its only version. */
 async function definitionHistory(
   service: Service,
   exchange: Exchange,
@@ -80,7 +80,7 @@ async function definitionHistory(
   return { items: isAsked && (await isShown(exchange, item)) ? [item] : [] }
 }
 
-/** A page without what a rule of the host hides, and what is out of reach. */
+/** Returns a page without resources that a rule of the host hides or that are out of reach. */
 async function shownVersions({ ctx, caller }: Exchange, query: HistoryQuery): Promise<HistoryPage> {
   if (ctx.storage.history === undefined) throw new TypeError('The storage keeps no history.')
   const { history } = ctx.storage
@@ -145,7 +145,7 @@ function* entriesOf({ items }: HistoryPage, base: string): Iterable<string> {
   for (const item of items) yield entryText(item, base)
 }
 
-/** A version as the request that makes it again: which of POST and PUT created a resource is not kept, and PUT does both. */
+/** Writes a version as an entry whose request would create it again: always PUT, because the original method is not stored and PUT covers both. */
 function entryText({ type, id, versionId, lastUpdated, created, stored }: HistoryItem, base: string): string {
   const address = `${type}/${id}`
   const request = { method: stored === undefined ? 'DELETE' : 'PUT', url: address }

@@ -23,8 +23,8 @@ import { notFound, type Caller } from '../auth/caller.js'
 import { narrowed, shownPage } from './reach.js'
 
 /**
- * The storage as a caller with narrowed rights sees it. What the rights do not cover does not exist: it is not read, not
- * found, not counted, not gone through by a chain, and not deleted. Nothing can be stored that the rights would not cover.
+ * The storage as seen by a caller with narrowed rights. Resources that the rights do not cover seem not to exist: they are not read,
+ * found, counted, followed by a chain, or deleted. Nothing can be stored that the rights would not cover.
  */
 export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: Indexer): Storage {
   const { storage, now } = ctx
@@ -34,7 +34,7 @@ export function narrowedStorage(ctx: OperationContext, caller: Caller, indexer: 
   return wrappedStorage({
     capabilities: storage.capabilities,
     history,
-    // What is kept while it stays would be kept for callers with other rights, too.
+    // What is cached by revision would also be used for callers with other rights.
     revision: undefined,
     changes: undefined,
     read: (type, id) => visible(view, 'read', { type, id }),
@@ -73,7 +73,7 @@ function isSeen({ caller, indexer }: View, action: Action, stored: StoredResourc
 }
 
 function narrowedQuery(caller: Caller, query: SearchQuery): SearchQuery {
-  // What is contained is reached by way of its container only.
+  // Contained resources are reached only through their container.
   if (isContainedType(query.type)) return narrowed(query, { kind: 'or', conditions: [] })
   const isWhole = [...searchTypesOf(query)].every((type) => caller.within('search', type) === undefined)
   if (isWhole) return query
@@ -86,7 +86,7 @@ function narrowedScan(caller: Caller, query: ScanQuery): ScanQuery {
   return { ...narrowedQuery(caller, query), referring: referring.map(({ params, ...one }) => ({ ...narrowedQuery(caller, one), params })) }
 }
 
-/** What a chain goes through is narrowed like what is found. */
+/** Narrows chains in the same way as matches. */
 function narrowedCondition(caller: Caller, condition: Condition): Condition {
   switch (condition.kind) {
     case 'and':
@@ -108,7 +108,7 @@ function narrowedContained(caller: Caller, query: SearchQuery): SearchQuery {
   return { ...query, where: narrowedCondition(caller, query.where) }
 }
 
-/** @throws {OperationError} `not-found` for a replacement of what is not seen; `forbidden` for content out of the caller's rights. */
+/** @throws {OperationError} `not-found` for replacing a resource that the caller cannot see; `forbidden` for content outside the caller's rights. */
 async function putWithin(view: View, entry: PutEntry): Promise<PutEntry> {
   const { caller } = view
   if (entry.ifVersion === null) {
@@ -130,7 +130,7 @@ function checkContent({ ctx }: View, { type, id, entries }: PutEntry, within: Co
 
 const HISTORY_PAGE = 100
 
-/** Each version is seen or not by its own content; a deletion, which has none, is not. */
+/** The visibility of each version is decided by its own content; a deletion has none, so it is hidden. */
 function narrowedHistory(history: ResourceHistory, view: View): ResourceHistory {
   const isShown = ({ type, stored }: ResourceVersion): boolean =>
     stored === undefined ? view.caller.within('read', type) === undefined : isSeen(view, 'read', stored)
@@ -152,7 +152,7 @@ function narrowedHistory(history: ResourceHistory, view: View): ResourceHistory 
   }
 }
 
-/** `undefined` when there is nothing that the caller could delete. */
+/** Returns `undefined` if there is nothing that the caller could delete. */
 async function deleteWithin(view: View, entry: DeleteEntry): Promise<DeleteEntry | undefined> {
   if (view.caller.within('delete', entry.type) === undefined) return entry
   const current = await visible(view, 'delete', entry)

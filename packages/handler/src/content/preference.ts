@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/http-request.js'
 
-/** What the body of the answer to a write holds (`Prefer: return=...`). */
+/** What the body of the answer to a write contains (`Prefer: return=...`). */
 export type ReturnPreference = 'minimal' | 'representation' | 'OperationOutcome'
 
 const RETURNS: ReadonlyMap<string, ReturnPreference> = new Map([
@@ -9,19 +9,19 @@ const RETURNS: ReadonlyMap<string, ReturnPreference> = new Map([
   ['return=operationoutcome', 'OperationOutcome'],
 ])
 
-/** The first preference about the body that is known; others are ignored (RFC 7240 2). */
+/** Returns the first known preference about the body; others are ignored (RFC 7240 2). */
 export function returnPreference(request: Pick<HttpRequest, 'header'>): ReturnPreference | undefined {
   return preferencesOf(request)
     .map((preference) => RETURNS.get(preference))
     .find((known) => known !== undefined)
 }
 
-/** Whether the caller wants what is not known to be refused (`Prefer: handling=strict`), or ignored. */
+/** True if the caller prefers this handling of unknown parameters: refuse them (`strict`) or ignore them (`lenient`). */
 export function prefersHandling(request: Pick<HttpRequest, 'header'>, handling: 'strict' | 'lenient'): boolean {
   return preferencesOf(request).includes(`handling=${handling}`)
 }
 
-/** Whether the caller prefers to ask for the answer later (`Prefer: respond-async`, RFC 7240 4.1). */
+/** True if the caller prefers an asynchronous answer (`Prefer: respond-async`, RFC 7240 4.1). */
 export function prefersAsync(request: Pick<HttpRequest, 'header'>): boolean {
   return preferencesOf(request).includes('respond-async')
 }

@@ -8,24 +8,25 @@ import { isResourceId, isResourceType, type Condition, type SearchQuery, type St
 import { notFound, type Caller } from '../auth/caller.js'
 import type { Exchange } from '../exchange.js'
 
-/** Who asks for a resource, and where what it belongs to is looked up: the storage as that caller sees it. */
+/** The caller, and the storage as the caller sees it, which is used for lookups. */
 type Asking = Pick<Exchange, 'ctx' | 'caller'>
 
 /**
- * A caller whose token names a project reaches only the bots of that project; who may not read the resource that a Binary belongs to does not reach the
- * Binary; all other resources are everybody's.
+ * Decides whether a caller reaches a resource: a caller with a project reaches only the bots of that project; a caller who may not read the resource
+ * to which a Binary belongs does not reach the Binary; all other resources are within reach.
  */
 export function isReached(asking: Asking, stored: { readonly type: string; readonly resource: JsonObject }): Awaitable<boolean> {
   const { type } = stored
-  // A resource is parsed by its getter: for most types it is not read.
+  // The resource is parsed on access, so it is not accessed for most types.
   if (type === 'Binary') return isContextRead(asking, stored.resource)
   const project = asking.caller.principal?.project
   return type !== 'Bot' || project === undefined || stringAt(stored.resource, 'project') === project
 }
 
 /**
- * Where a caller may read a part of a type's resources, the context must be one of them. A context that cannot be inferred, such as an identifier, may be any
- * resource.
+ * If a caller may read only part of a type's resources, the security context must be one of them. A context that cannot be resolved, such as an identifier,
+ * may stand
+ * for any resource.
  *
  * @see https://hl7.org/fhir/R4/binary.html#security
  */
@@ -43,7 +44,7 @@ function readsEverything(caller: Caller): boolean {
 }
 
 /**
- * What engines ask before they look through the resources of a type: they see all of them, also Binaries that belong to what the caller may not read.
+ * Checked before an engine searches through all resources of a type, because engines also see Binaries that belong to resources the caller may not read.
  *
  * @throws {OperationError} `forbidden`
  */
@@ -55,7 +56,7 @@ export function checkLookedThrough(caller: Caller, type: string): void {
     )
 }
 
-/** The resource that a reference leads to, of whatever server and version; `undefined` where it names none. */
+/** Returns the address in a reference, on any server and with any version; `undefined` if it has none. */
 export function addressIn(reference: string): { readonly type: string; readonly id: string } | undefined {
   const [path = ''] = reference.split('#')
   const [current = ''] = path.split('/_history/')
@@ -63,37 +64,37 @@ export function addressIn(reference: string): { readonly type: string; readonly 
   return isResourceType(type) && isResourceId(id) ? { type, id } : undefined
 }
 
-/** As `isReached`. A deletion does not name the project. */
+/** As `isReached`, for a version. A deletion has no project. */
 export function isVersionReached(asking: Asking, { type, stored }: Pick<ResourceVersion, 'type' | 'stored'>): Awaitable<boolean> {
   return isReached(asking, stored ?? { type, resource: {} })
 }
 
-/** @throws {OperationError} `not-found`: what is out of the caller's reach looks as if it did not exist, and cannot be replaced. */
+/** @throws {OperationError} `not-found`: a resource out of the caller's reach looks as if it did not exist, and cannot be replaced. */
 export function checkReach(asking: Asking, type: string, id: string): Awaitable<void> {
   return after(isInReach(asking, type, id), (reached) => {
     if (!reached) throw notFound(type, id)
   })
 }
 
-/** False for a resource that is there and out of the caller's reach. */
+/** False for an existing resource out of the caller's reach. */
 export function isInReach(asking: Asking, type: string, id: string): Awaitable<boolean> {
   if (type !== 'Bot' && type !== 'Binary') return true
   return after(asking.ctx.storage.read(type, id), (stored) => stored === undefined || isReached(asking, stored))
 }
 
-/** Callers with a project find the bots of that project only. */
+/** Narrows a query on bots to the caller's project, if there is one. */
 export function inReach(query: SearchQuery, { principal }: Caller): SearchQuery {
   if (query.type !== 'Bot' || principal?.project === undefined) return query
   const own: Condition = { kind: 'entry', param: 'project', all: [{ field: 'value', op: 'eq', operand: principal.project }] }
   return narrowed(query, own)
 }
 
-/** The query with one more condition. `parameters` would still speak of the wider one. */
+/** Adds a condition to a query. `parameters` is dropped, because it describes the query without the condition. */
 export function narrowed({ parameters: _ofAll, ...query }: SearchQuery, condition: Condition): SearchQuery {
   return { ...query, where: { kind: 'and', conditions: [query.where, condition] } }
 }
 
-/** False for what a rule of the host hides from this caller; what is contained is hidden with its container. */
+/** False if a rule of the host hides the resource from this caller; a contained resource is hidden with its container. */
 export async function isShown(asking: Asking, stored: StoredResource): Promise<boolean> {
   const { caller } = asking
   const { type, id } = containerOfPlace(stored.id) ?? stored
@@ -101,12 +102,12 @@ export async function isShown(asking: Asking, stored: StoredResource): Promise<b
   return !caller.hides || caller.decide('search', type, id) === 'allow'
 }
 
-/** As `isShown`, where a rule of the host hides anything from this caller, and where there may be Binaries. */
+/** Returns `isShown` if a rule of the host may hide anything from this caller, or if there may be Binaries. */
 export function showsTo(asking: Asking, type?: string): ((resource: StoredResource) => Promise<boolean>) | undefined {
   return asking.caller.hides || type === undefined || type === 'Binary' ? (resource) => isShown(asking, resource) : undefined
 }
 
-/** The types of FHIR, which go together in what is about all types; bots are kept apart. */
+/** FHIR's resource types, for requests on all types; bots are separate. */
 export function fhirTypes(): readonly string[] {
   return resourceTypes().filter((type) => type !== 'Bot')
 }
@@ -116,40 +117,40 @@ interface Page<T> {
   readonly next?: string
 }
 
-/** Which items are looked at. */
+/** The part of the items that is read. */
 export interface Part {
   readonly limit: number
-  /** As of `SearchQuery`. */
+  /** As in `SearchQuery`. */
   readonly maxBytes?: number
   readonly after?: string
 }
 
-/** Where pages come from, and which of their items are shown. */
+/** The source of pages, and the items that are shown. */
 interface ShownPages<T> {
   readonly ctx: Pick<OperationContext, 'signal' | 'deadline' | 'scheduler' | 'threadUse' | 'limits'>
   readonly pageOf: (part: Part) => Promise<Page<T>>
-  /** Absent where all are. */
+  /** Absent if all items are shown. */
   readonly shows: Shows<T> | undefined
-  /** How long an item is. */
+  /** Returns the length of an item. */
   readonly lengthOf: (item: T) => number
 }
 
 type Shows<T> = (item: T) => boolean | Promise<boolean>
 
-/** Most items that are looked at in one go. */
+/** Maximum number of items read at a time. */
 const MAX_PART = 1_000
 
-/** A page is short where an answer with it could become too long. Resources that come besides the matches have room, too. */
+/** Fraction of the answer limit that a page may fill; a page ends early to stay below it. The rest leaves room for included resources. */
 const PART_OF_ANSWER = 1 / 4
 
-/** `maxBytes` of a page of matches. */
+/** Returns `maxBytes` for a page of matches. */
 export function pageBytes({ limits }: Pick<OperationContext, 'limits'>): number {
   return Math.floor(limits.maxAnswerBytes * PART_OF_ANSWER)
 }
 
 /**
- * A page as if there were nothing but what is shown: full where there is enough, with a next one where there is more. A cursor names the item
- * that it comes after, so it is that of an item that is shown.
+ * Returns a page as if hidden items did not exist: full if there are enough shown items, with a next page if there are more. A cursor names the item
+ * after which it continues, so it is always that of a shown item.
  */
 export async function shownPage<T>({ ctx, pageOf, shows, lengthOf }: ShownPages<T>, { limit, after }: Part): Promise<Page<T>> {
   const maxBytes = pageBytes(ctx)
@@ -178,7 +179,7 @@ export async function shownPage<T>({ ctx, pageOf, shows, lengthOf }: ShownPages<
   return { items: shown }
 }
 
-/** To look at an item takes a part of a millisecond, and all may be looked at before one is shown. */
+/** Returns the positions of shown items, in steps: a check takes a fraction of a millisecond, and all items may be checked before one is shown. */
 async function placesOf<T>(items: readonly T[], shows: Shows<T>, pace: Pace): Promise<readonly number[]> {
   const places: number[] = []
   for (const [at, item] of items.entries()) {

@@ -18,10 +18,10 @@ import { PROTOCOL } from './search/search-request.js'
 import { subsetFor } from './search/subset.js'
 
 /**
- * The current version of a resource, all of it unless `_summary` or `_elements` is given; 304 when the caller has it (`If-None-Match`,
+ * Reads the current version of a resource, in full unless `_summary` or `_elements` is given; 304 if the caller already has it (`If-None-Match`,
  * `If-Modified-Since`).
- *
- * @throws {OperationError} `not-found`; `deleted` where the storage knows that it existed; as `checkParameters`.
+ * -
+ * @throws {OperationError} `not-found`; `deleted` if the storage knows that it existed; as `checkParameters`.
  */
 export async function readResource(service: Service, asked: Exchange): Promise<Answer> {
   checkParameters(asked)
@@ -38,7 +38,7 @@ export async function readResource(service: Service, asked: Exchange): Promise<A
 }
 
 /**
- * A version by its number. A storage that keeps no history has the current one only.
+ * Reads a version by number. A storage without history has only the current version.
  *
  * @throws {OperationError} `not-found`; `deleted` for a version that is a deletion; as `checkParameters`.
  */
@@ -64,7 +64,7 @@ async function versionOf({ storage }: Exchange['ctx'], { type, id, number }: Ver
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
 }
 
-/** A definition has one version. */
+/** Reads a definition by version; it has only one. */
 async function definitionVersion(
   service: Service,
   exchange: Exchange,
@@ -75,17 +75,17 @@ async function definitionVersion(
   return stored?.versionId === number ? { type, id, versionId: number, lastUpdated: stored.lastUpdated, stored } : undefined
 }
 
-/** Parameters that R4 has for every interaction (http.html 3.1.0.1.6). */
+/** Parameters that R4 defines for every interaction (http.html 3.1.0.1.6). */
 const SHAPING: ReadonlySet<string> = new Set(['_elements', '_summary'])
 
-/** Other parameters do not change what is read, and are ignored unless the caller wants them refused. @throws {OperationError} `parameter-unsupported` */
+/** Other parameters are ignored, unless the caller prefers strict handling. @throws {OperationError} `parameter-unsupported` */
 function checkParameters({ request, target }: Exchange): void {
   const [unknown] = target.query.find(([name]) => !SHAPING.has(name) && !PROTOCOL.has(name)) ?? []
   if (unknown === undefined || !prefersHandling(request, 'strict')) return
   throw new OperationError('parameter-unsupported', `A read takes no parameter ${quoted(unknown)}.`, { expression: [unknown] })
 }
 
-/** The text of a resource, or what `_summary` or `_elements` leaves of it. */
+/** Returns the text of a resource, or the part of it that `_summary` or `_elements` selects. */
 function textAsAsked(exchange: Exchange, stored: StoredResource): Awaitable<string> {
   const asked = exchange.target.query.filter(([name]) => SHAPING.has(name))
   return asked.length === 0 ? stored.text : subsetText(exchange, stored, asked)
@@ -100,10 +100,10 @@ async function subsetText(exchange: Exchange, { type, text }: StoredResource, as
   return subset === undefined ? text : paced(exchange.ctx, subset(text))
 }
 
-/** The error for a resource that is not there now. */
+/** The error for a resource that does not exist now. */
 export async function missing({ ctx, caller }: Pick<Exchange, 'ctx' | 'caller'>, type: string, id: string): Promise<OperationError> {
   const [last] = (await ctx.storage.history?.page({ types: [type], id, limit: 1 }))?.items ?? []
-  // Others may have stored it since it was looked for.
+  // Another request may have stored the resource since the lookup.
   const isDeleted = last !== undefined && last.stored === undefined && (await isVersionReached({ ctx, caller }, last))
   return isDeleted ? deleted(`${type}/${id}`) : notFound(type, id)
 }
@@ -112,7 +112,7 @@ function deleted(address: string): OperationError {
   return new OperationError('deleted', `${address} is deleted.`)
 }
 
-/** `ETag` and `Last-Modified` of a version. */
+/** Returns `ETag` and `Last-Modified` of a version. */
 export function versionHeaders({ versionId, lastUpdated }: Pick<StoredResource, 'versionId' | 'lastUpdated'>): Answer['headers'] {
   return [
     ['ETag', `W/"${versionId}"`],
@@ -120,12 +120,12 @@ export function versionHeaders({ versionId, lastUpdated }: Pick<StoredResource, 
   ]
 }
 
-/** As stored: an instant of UTC. */
+/** Format of stored times: an instant in UTC. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
-/** An instant as an HTTP date (RFC 9110 5.6.7). To put an instant of UTC together takes a tenth of what `toUTCString` takes (bench `http`, read). */
+/** Formats an instant as an HTTP date (RFC 9110 5.6.7). For UTC, this takes a tenth of the time of `toUTCString` (bench `http`, read). */
 export function httpDateOf(instant: string): string {
   if (!INSTANT.test(instant)) return new Date(instant).toUTCString()
   const [year, month, day] = [instant.slice(0, 4), instant.slice(5, 7), instant.slice(8, 10)]
@@ -133,7 +133,7 @@ export function httpDateOf(instant: string): string {
   return `${DAYS[weekday]}, ${day} ${MONTHS[Number(month) - 1]} ${year} ${instant.slice(11, 19)} GMT`
 }
 
-/** `If-None-Match` goes before `If-Modified-Since`, which knows whole seconds only (RFC 9110 13.2.2). */
+/** `If-None-Match` takes precedence over `If-Modified-Since`, which has only whole seconds (RFC 9110 13.2.2). */
 function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResource): boolean {
   const tags = request.header('if-none-match')
   if (tags !== undefined) return namesVersion(tags, versionId)
@@ -141,17 +141,20 @@ function isKnown({ request }: Exchange, { versionId, lastUpdated }: StoredResour
   return since !== undefined && secondOf(lastUpdated) <= Date.parse(since)
 }
 
-/** Whether it was written after the date of `If-Unmodified-Since`; not for a text that is not a date, which means nothing (RFC 9110, 13.1.4). */
+/** True if the version was written after the date in `If-Unmodified-Since`; false for text that is not a date, which is ignored (RFC 9110, 13.1.4). */
 export function isModifiedSince(date: string, { lastUpdated }: Pick<StoredResource, 'lastUpdated'>): boolean {
   return secondOf(lastUpdated) > Date.parse(date)
 }
 
-/** Dates of HTTP have whole seconds. A storage that keeps no times says the beginning of 1970: what it has may have changed at any time. */
+/** HTTP dates have whole seconds. A storage without times reports the beginning of 1970: its resources may have changed at any time. */
 function secondOf(instant: string): number {
   return Math.floor(Date.parse(instant) / 1_000) * 1_000 || Infinity
 }
 
-/** Whether `If-Match` or `If-None-Match` names this version, or any by `*`; weak and strong tags are alike, and clients send versions without quotes. */
+/**
+ * True if `If-Match` or `If-None-Match` names this version, or any with `*`. Weak and strong tags are equivalent; versions without quotes are accepted, as
+ * some clients send them.
+ */
 export function namesVersion(tags: string, versionId: string): boolean {
   return tags.split(',').some((tag) => ['*', versionId, `"${versionId}"`].includes(tag.trim().replace(/^W\//, '')))
 }

@@ -5,26 +5,27 @@ import { puttingResource } from 'fhir-ops/internal/storage'
 import { memoryStorage } from 'fhir-ops/memory'
 import { wrappedStorage, type Condition, type EntryTest, type Indexer, type Storage } from 'fhir-ops/storage'
 
-/** A definition under the id by which it is read. */
+/** A definition, with the id under which it is read. */
 export interface ShelvedDefinition {
   readonly id: string
   readonly url: string
-  /** Has the resource, parsed at first use. */
+  /** Holds the resource, which is parsed on first use. */
   readonly source: { readonly resource: JsonObject }
 }
 
-/** What the storage of definitions is made with. */
+/** Options of `shelfStorage`. */
 export interface ShelfStorageOptions {
   readonly type: string
   readonly scheduler: OperationContext['scheduler']
   readonly indexer: Indexer
-  /** When the definitions were stored, as an instant. */
+  /** Time at which the definitions count as stored, as an instant. */
   readonly startedAt: string
 }
 
 /**
- * A storage of definitions to be read and searched. Each is parsed and indexed when the first question is asked that it may be an answer to: to do that for
- * all of a type takes half a second and tens of megabytes, and most questions name an id or a url.
+ * A storage of definitions that can be read and searched. A definition is parsed and indexed when a query first asks for something it may match: doing this
+ * for
+ * all definitions of a type takes half a second and tens of megabytes, and most queries name an id or a url.
  */
 export function shelfStorage(
   definitions: readonly ShelvedDefinition[],
@@ -42,7 +43,7 @@ export function shelfStorage(
     waiting.delete(id)
   }
   const ready = async (ids: Iterable<string>): Promise<void> => {
-    // Others may wait for it too, so it has no time limit, but it lets others run.
+    // Other requests may wait for this too, so it has no time limit, but it lets them run.
     const pace = createPace({ scheduler })
     for (const id of ids) {
       const definition = waiting.get(id)
@@ -78,7 +79,7 @@ export function shelfStorage(
   })
 }
 
-/** True where nothing is asked about other resources. */
+/** True if the condition does not depend on other resources. */
 function isOfOneResource(where: Condition): boolean {
   switch (where.kind) {
     case 'and':
@@ -94,7 +95,7 @@ function isOfOneResource(where: Condition): boolean {
   }
 }
 
-/** The ids of all that can meet a condition that demands an id or a url; `undefined` for one that demands neither. */
+/** Returns the ids of all definitions that can meet a condition with an id or a url; `undefined` if the condition requires neither. */
 function idsFor(where: Condition, withUrl: (url: string) => readonly string[]): readonly string[] | undefined {
   switch (where.kind) {
     case 'id':

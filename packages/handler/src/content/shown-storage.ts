@@ -5,12 +5,12 @@ import type { Caller } from '../auth/caller.js'
 import { containerOfPlace } from 'fhir-ops/internal/storage'
 import { pageBytes, shownPage, type Part } from './reach.js'
 
-/** Matches that are looked at together. */
+/** Number of matches checked together. */
 const PAGE = 1_000
 
 /**
- * The storage without the resources that a rule of the host hides from the caller: they are not read, found or counted. The rule decides about one
- * resource at a time, so counting reads all matches. Chains also follow references to hidden resources.
+ * The storage without resources that a rule of the host hides from the caller: these are not read, found or counted. The rule decides about one
+ * resource at a time, so counting reads all matches. Chains still follow references to hidden resources.
  */
 export function shownStorage(ctx: OperationContext, caller: Caller): Storage {
   const { storage } = ctx
@@ -22,7 +22,7 @@ export function shownStorage(ctx: OperationContext, caller: Caller): Storage {
   return wrappedStorage({
     capabilities: storage.capabilities,
     history: storage.history && shownHistory(storage.history, isRead),
-    // What is kept while it stays would be kept for other callers, too.
+    // What is cached by revision would also be used for other callers.
     revision: undefined,
     changes: undefined,
     scan: undefined,
@@ -50,7 +50,7 @@ export function shownStorage(ctx: OperationContext, caller: Caller): Storage {
   })
 }
 
-/** The history without the versions of resources that `isRead` refuses. */
+/** The history without versions of resources that `isRead` refuses. */
 export function shownHistory(history: ResourceHistory, isRead: (type: string, id: string) => boolean): ResourceHistory {
   return {
     version: async (type, id, versionId) => (isRead(type, id) ? history.version(type, id, versionId) : undefined),

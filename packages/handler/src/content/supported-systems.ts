@@ -5,18 +5,18 @@ import { createPace, pacedResource } from 'fhir-ops/internal/context'
 import { stringAt, type JsonObject } from 'fhir-ops/internal/json'
 import { allMatches, type Storage } from 'fhir-ops/storage'
 
-/** What the list of supported code systems is made with. */
+/** Options of `supportedSystems`. */
 export interface SupportedSystemsOptions {
   readonly ctx: OperationContext
-  /** Whether callers without a token may learn what is stored. */
+  /** True if callers without a token may learn what is stored. */
   readonly withStored: boolean
 }
 
 /**
- * Makes the list of code systems that the terminology operations know besides those of the FHIR release: computed, imported, of packages and, if
- * `withStored` is set, stored ones. Stored ones need a storage that reports its revision. The list is made again when something of it has changed.
- *
- * @returns A function that gives their urls, each once, in ascending order.
+ * Lists the code systems that the terminology operations support besides those of the FHIR release: computed, imported, from packages and, if
+ * `withStored` is set, stored ones. Stored ones require a storage that reports its revision. The list is made again after a change.
+ * -
+ * @returns A function that returns their urls, each once, in ascending order.
  */
 export function supportedSystems({ ctx, withStored }: SupportedSystemsOptions): () => Promise<readonly string[]> {
   const { definitions = [], concepts, storage } = ctx
@@ -44,7 +44,7 @@ async function urlsIn(ctx: OperationContext, stored: readonly Storage[]): Promis
   return [...new Set(urls)].sort()
 }
 
-/** The definitions of the release are left out: they come with its version, which the CapabilityStatement has. */
+/** Code systems from packages. Those of the FHIR release are omitted: they follow from its version, which the CapabilityStatement states. */
 async function packagedSystems({ definitions = [], scheduler }: OperationContext): Promise<readonly string[]> {
   const pace = createPace({ scheduler })
   const urls: string[] = []
@@ -71,7 +71,7 @@ async function storedSystems(storage: Storage, { scheduler }: OperationContext):
 
 const PAGE_BYTES = 4 * 1024 * 1024
 
-/** True unless the resource says that its concepts are elsewhere, or adds to those of another code system. */
+/** True unless the concepts are stored elsewhere, or supplement those of another code system. */
 function hasConcepts(resource: JsonObject): boolean {
   const content = stringAt(resource, 'content')
   return content === 'complete' || content === 'fragment' || content === 'example'

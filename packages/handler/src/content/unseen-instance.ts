@@ -5,15 +5,16 @@ import type { Exchange } from '../exchange.js'
 import { isInReach } from './reach.js'
 import { shownHistory, shownStorage } from './shown-storage.js'
 
-/** A resource by its address. */
+/** The address of a resource. */
 interface Address {
   readonly type: string
   readonly id: string
 }
 
 /**
- * The request of an operation as its caller may see it: with a storage that lacks what a rule of the host hides, and that lacks the resource that the
- * operation is called on if the caller must not know of it. So the operation answers as if neither existed.
+ * Returns the request of an operation as its caller may see it: its storage lacks resources that a rule of the host hides, and the resource on which the
+ * operation
+ * is called, if the caller must not know of it. The operation then answers as if neither existed.
  */
 export function asSeen(exchange: Exchange): Awaitable<Exchange> {
   const { caller, ctx, params } = exchange
@@ -29,7 +30,7 @@ function isSeen(exchange: Exchange, { type, id }: Address): Awaitable<boolean> {
   return isInReach({ ctx, caller }, type, id)
 }
 
-/** The context as if a resource did not exist. */
+/** Returns the context as if a resource did not exist. */
 export function without(ctx: OperationContext, hidden: Address): OperationContext {
   const isHidden = (type: string, id: string | undefined): boolean => type === hidden.type && id === hidden.id
   return {

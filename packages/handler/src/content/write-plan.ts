@@ -1,9 +1,9 @@
 import type { DeleteEntry, StoredResource, WriteEntry } from 'fhir-ops/storage'
 import type { Work } from 'fhir-ops/internal/work'
 
-/** A write whose resource is known, before anything is written. */
+/** A planned write, whose resource is known. */
 export type WritePlan =
-  /** The text of the resource may still be changed: references within a transaction. */
+  /** The text of the resource may still change, because of references within a transaction. */
   | {
       readonly kind: 'put'
       readonly type: string
@@ -11,12 +11,12 @@ export type WritePlan =
       readonly text: string
       readonly entry: (text: string) => Work<WriteEntry>
     }
-  /** As many as the criteria find, or the one that is named; `hidden` where that one is out of the caller's reach, and stays. */
+  /** Deletes one resource by id, or all that meet the criteria; with `hidden`, the resource is out of the caller's reach and is not deleted. */
   | { readonly kind: 'delete'; readonly entries: readonly DeleteEntry[]; readonly hidden?: boolean }
-  /** A conditional create that found its resource. */
+  /** A conditional create that found an existing resource. */
   | { readonly kind: 'found'; readonly type: string; readonly id: string; readonly stored: StoredResource }
 
-/** What a plan changes. @param text The resource where it is not the one that was sent. */
+/** Returns the changes of a plan. @param text Text of the resource, if it differs from the one that was sent. */
 export function* entriesOf(plan: WritePlan, text?: string): Work<readonly WriteEntry[]> {
   if (plan.kind === 'put') return [yield* plan.entry(text ?? plan.text)]
   return plan.kind === 'delete' && plan.hidden !== true ? plan.entries : []

@@ -18,7 +18,7 @@ import { without } from './unseen-instance.js'
 import type { WritePlan } from './write-plan.js'
 
 /**
- * Plans to store a resource under a new id; with `If-None-Exist`, only if no resource meets its criteria.
+ * Plans to store a resource under a new id; with `If-None-Exist`, only if no resource meets the criteria.
  *
  * @throws {OperationError} as `writableText`; as `onlyMatch`; `parameter-unsupported` for parameters in the URL.
  */
@@ -34,7 +34,10 @@ export async function planCreate(service: Service, exchange: Exchange): Promise<
   return planPut(service, exchange, { type, id: exchange.ctx.newId(), ifVersion: null })
 }
 
-/** Some servers take criteria in the URL of a create, or delete what refers to a resource. To do another thing than was asked would be wrong. */
+/**
+ * Some servers take criteria in the URL of a create, or delete referring resources too. Doing something else than requested would be wrong, so parameters
+ * are refused.
+ */
 function checkNoParameters({ target }: Exchange, type: string, what: string): void {
   const taken = (name: string): boolean => PROTOCOL.has(name) || (type === 'Binary' && name === '_filename')
   const [unknown] = target.query.find(([name]) => !taken(name)) ?? []
@@ -47,15 +50,15 @@ function checkNoParameters({ target }: Exchange, type: string, what: string): vo
 const CREATE = 'A create'
 const ADVICE: ReadonlyMap<string, string> = new Map([[CREATE, ' Criteria for a conditional create are in the header If-None-Exist.']])
 
-/** A write of the resource of the path is of that one alone. @throws {OperationError} `parameter-unsupported` */
+/** Refuses parameters on a write by id, which affects only that resource. @throws {OperationError} `parameter-unsupported` */
 export function checkByIdOnly(exchange: Exchange): void {
   checkNoParameters(exchange, param(exchange, 'type'), 'A write of a resource by its id')
 }
 
 /**
- * Plans to store a resource under the id of the path, new or as the next version.
- *
- * @throws {OperationError} as `writableText`; `resource-invalid` when its id is not that of the path.
+ * Plans to store a resource under the id in the path, as a new resource or as the next version.
+ * -
+ * @throws {OperationError} as `writableText`; `resource-invalid` if its id is not that in the path.
  */
 export async function planUpdate(service: Service, exchange: Exchange): Promise<WritePlan> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
@@ -68,11 +71,11 @@ export async function planUpdate(service: Service, exchange: Exchange): Promise<
 }
 
 /**
- * Plans to store a resource as the next version of the one that meets the criteria of the URL; where there is none, as a new one, under
+ * Plans to store a resource as the next version of the one that meets the criteria of the URL or, if there is none, as a new one, under
  * its own id if it has one.
- *
- * @throws {OperationError} as `writableText` and `onlyMatch`; `resource-invalid` when its id is not that of the match; `conflict` when
- *   there is no match, but its id is taken.
+ * -
+ * @throws {OperationError} as `writableText` and `onlyMatch`; `resource-invalid` if its id is not that of the match; `conflict` if
+ * there is no match, but its id is taken.
  * @see https://hl7.org/fhir/R4/http.html#cond-update
  */
 export async function planConditionalUpdate(service: Service, exchange: Exchange): Promise<WritePlan> {
@@ -88,7 +91,7 @@ export async function planConditionalUpdate(service: Service, exchange: Exchange
 }
 
 /**
- * Plans to delete a resource; deleting what does not exist succeeds, and so does what the caller must not know of, which stays.
+ * Plans to delete a resource. Deleting a resource that does not exist succeeds; so does deleting one hidden from the caller, which is not deleted.
  *
  * @throws {OperationError} as `checkNoDefinition`; `version-conflict`.
  */
@@ -106,7 +109,7 @@ export async function planDelete(service: Service, exchange: Exchange): Promise<
   return { kind: 'delete', entries: [entry], hidden }
 }
 
-/** Plans to delete what meets the criteria of the URL. @throws {OperationError} as `matchesOf`. */
+/** Plans to delete the resources that meet the criteria of the URL. @throws {OperationError} as `matchesOf`. */
 export async function planConditionalDelete(service: Service, exchange: Exchange): Promise<WritePlan> {
   const criteria = criteriaOf(exchange)
   const { type } = criteria
@@ -119,7 +122,7 @@ export async function planConditionalDelete(service: Service, exchange: Exchange
   return { kind: 'delete', entries }
 }
 
-/** Most resources that one conditional delete deletes: one where the storage cannot delete several in one go. */
+/** Maximum number of resources in a conditional delete: one if the storage cannot delete several atomically. */
 export function mostDeletions({ ctx, limits }: Pick<Service, 'ctx' | 'limits'>): number {
   return ctx.storage.capabilities.atomic ? limits.conditionalDeletes : 1
 }
@@ -134,7 +137,7 @@ export interface Named {
   readonly id: string
 }
 
-/** Where a resource is put, and which version must be current. */
+/** The address to write to, and the version that must be current. */
 interface Place extends Named {
   readonly ifVersion: string | null | undefined
 }
@@ -143,7 +146,7 @@ function planPut(service: Service, exchange: Exchange, place: Place): Promise<Wr
   return planText(service, exchange, { ...place, text: exchange.body?.text ?? '', resource: resourceOf(exchange) })
 }
 
-/** Plans to store this text. @throws {OperationError} as `checkValid` and `checkBot`. */
+/** Plans to store a text. @throws {OperationError} as `checkValid` and `checkBot`. */
 export async function planText(
   service: Service,
   exchange: Exchange,
@@ -155,18 +158,18 @@ export async function planText(
   return { kind: 'put', type, id, text, entry }
 }
 
-/** A resource for its place. */
+/** A resource, and where to store it. */
 interface PlacedText extends Place {
   readonly text: string
   readonly resource: JsonObject
 }
 
-/** The criteria in the URL of a conditional write. */
+/** Returns the criteria in the URL of a conditional write. */
 export function criteriaOf(exchange: Exchange): Criteria {
   return { type: param(exchange, 'type'), pairs: exchange.target.query.filter(([name]) => !PROTOCOL.has(name)) }
 }
 
-/** Callers with rights to a part of a type give no ids to new resources: an id that is taken beyond their reach would show. */
+/** Callers with rights to part of a type cannot choose ids of new resources: that would reveal ids that are taken beyond their reach. */
 function checkMayName({ caller }: Exchange, type: string, id: string): void {
   if (caller.within('update', type) !== undefined) throw notFound(type, id)
 }
@@ -180,11 +183,12 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
 }
 
 /**
- * The version that must be current: the one that `If-Match` names, of several or of any (`*`) the present one, `null` for none by `If-None-Match: *`.
- * A version without quotes is taken, as clients send it; what is malformed matches none.
- *
- * @throws {OperationError} `version-conflict` where the present version is not among several that `If-Match` names, is named by `If-None-Match`, or
- *   later than `If-Unmodified-Since`.
+ * Returns the version that must be current: the one in `If-Match`; the current one if `If-Match` lists several or `*`; `null` (none) for `If-None-Match:
+ * *`.
+ * Versions without quotes are accepted, as clients send them; malformed ones match nothing.
+ * -
+ * @throws {OperationError} `version-conflict` if the current version is not among those in `If-Match`, is listed in `If-None-Match`, or is
+ * later than `If-Unmodified-Since`.
  */
 async function expectedVersion(exchange: Exchange, address: Named): Promise<string | null | undefined> {
   const { request } = exchange
@@ -200,7 +204,7 @@ async function expectedVersion(exchange: Exchange, address: Named): Promise<stri
   return unmodified
 }
 
-/** The present version, where there is one, which must still be the present one when it is replaced. */
+/** Returns the current version, if there is one, which must still be current when it is replaced. */
 async function unmodifiedVersion({ ctx }: Exchange, address: Named, since: string): Promise<string | undefined> {
   const present = await ctx.storage.read(address.type, address.id)
   if (present === undefined) return undefined
@@ -226,7 +230,7 @@ function notAt({ type, id }: Named, versionId: string | undefined, condition: st
   return new OperationError('version-conflict', `${type}/${id} ${present}, but ${condition}.`)
 }
 
-/** What met the criteria must still be what is replaced. */
+/** The resource must still be at the version that met the criteria when it is replaced. */
 async function versionOf(exchange: Exchange, match: StoredResource): Promise<string | null> {
   const expected = await expectedVersion(exchange, match)
   return expected === undefined ? match.versionId : expected

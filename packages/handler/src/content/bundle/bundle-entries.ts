@@ -9,35 +9,35 @@ import { FHIR_JSON, type Answer } from '../../http/answer.js'
 import type { HttpRequest } from '../../http/http-request.js'
 import type { Service } from '../../service.js'
 
-/** Answers one request within another: same caller, same turn, same time limit. It never rejects. */
+/** Answers a request within another: same caller, same turn, same time limit. Never rejects. */
 export type ServePart = (request: HttpRequest, exchange: Exchange) => Promise<Answer>
 
-/** Answers one read within another request. @throws {OperationError} as its route; `not-supported` for what may have effects. */
+/** Answers a read within another request. @throws {OperationError} as its route; `not-supported` for routes that may have side effects. */
 export type ReadPart = (request: HttpRequest, exchange: Exchange) => Promise<Answer>
 
-/** Plans one write within another request. @throws {OperationError} as its route; `not-supported` for what is not a write. */
+/** Plans a write within another request. @throws {OperationError} as its route; `not-supported` for anything but a write. */
 export type PlanPart = (request: HttpRequest, exchange: Exchange) => Promise<PlannedWrite>
 
-/** A write that is not yet carried out, with the request that it is for. */
+/** A write that has not been executed yet, with its request. */
 export interface PlannedWrite {
   readonly exchange: Exchange
   readonly plan: WritePlan
 }
 
-/** How entries of Bundles are answered by the route table. */
+/** Answers entries of Bundles through the route table. */
 export interface PartRunner {
   readonly serve: ServePart
   readonly read: ReadPart
   readonly plan: PlanPart
 }
 
-/** An entry of a Bundle that asks for something. */
+/** An entry of a Bundle, as a request. */
 export interface BundlePart {
-  /** Place in the Bundle, from 0. */
+  /** Position in the Bundle, from 0. */
   readonly index: number
-  /** Its target is `request.url`, relative to the FHIR base: without the slash that R4's examples have before it. */
+  /** Its target is `request.url`, relative to the FHIR base, without the leading slash that R4's examples have. */
   readonly request: HttpRequest
-  /** What other entries refer to this one by. */
+  /** Address by which other entries refer to this one. */
   readonly fullUrl: string | undefined
 }
 
@@ -47,8 +47,8 @@ export interface PlannedEntry extends PlannedWrite {
 }
 
 /**
- * The entries of the Bundle in the body of a request, as requests of their own.
- *
+ * Reads the entries of the Bundle in the body of a request, as requests.
+ * -
  * @throws {OperationError} `body-structure`; `too-costly` for more entries than a Bundle may have.
  */
 export async function bundleParts({ limits }: Pick<Service, 'limits'>, { body, ctx, request }: Exchange): Promise<readonly BundlePart[]> {
@@ -71,7 +71,7 @@ export async function bundleParts({ limits }: Pick<Service, 'limits'>, { body, c
   return parts
 }
 
-/** The headers that an entry can have, by the member that holds them. */
+/** Headers that an entry can have, with the member of `request` that holds each. */
 const HEADERS: ReadonlyMap<string, string> = new Map([
   ['if-match', 'ifMatch'],
   ['if-modified-since', 'ifModifiedSince'],
@@ -79,10 +79,10 @@ const HEADERS: ReadonlyMap<string, string> = new Map([
   ['if-none-exist', 'ifNoneExist'],
 ])
 
-/** Headers of the whole request that hold for each entry. */
+/** Headers of the whole request that apply to each entry. */
 const INHERITED: ReadonlySet<string> = new Set(['accept-language', 'prefer', 'x-too-costly-threshold'])
 
-/** The request that an entry describes. Its `header` throws `body-structure` for a condition that is not a text: it would be ignored. */
+/** Makes the request that an entry describes. Its `header` throws `body-structure` for a condition that is not a string, because it would be ignored. */
 function requestOf(
   entry: ReadonlyMap<string, string>,
   { index, whole }: { readonly index: number; readonly whole: HttpRequest },
@@ -108,7 +108,7 @@ function requestOf(
   }
 }
 
-/** What an entry sends: its resource, or the patch that is in a Binary. */
+/** Content that an entry sends: its resource, or the patch in a Binary. */
 interface EntryContent {
   /** Absent for an entry without a resource. */
   readonly contentType: string | undefined
@@ -152,7 +152,7 @@ function textIn(members: ReadonlyMap<string, string>, name: string): string | un
   return typeof value === 'string' ? value : undefined
 }
 
-/** An answer as an entry of the response to a Bundle: resources as they are, other content as a Binary, failures as `outcome`. */
+/** Converts an answer to an entry of the response: a resource becomes `resource`, other content a Binary, a failure `outcome`. */
 export function responseEntry({ status, headers, body }: Answer): string {
   const known = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]))
   const modified = known.get('last-modified')
@@ -170,13 +170,13 @@ export function responseEntry({ status, headers, body }: Answer): string {
   return `{"resource":${resource},"response":${text}}`
 }
 
-/** What a bot gives other than a resource. */
+/** Wraps content that is not a resource, such as that returned by a bot, in a Binary. */
 function binaryText(text: string, contentType: string | undefined): string {
   const data = finished(writingBase64(new TextEncoder().encode(text)))
   return JSON.stringify({ resourceType: 'Binary', contentType, data })
 }
 
-/** An error of an entry as that of its Bundle: it names the entry. Other failures stay what they are. */
+/** Converts an error of an entry to one of its Bundle, which names the entry. Other failures are returned unchanged. */
 export function entryError<T>(index: number, error: T): T | OperationError {
   if (!(error instanceof OperationError)) return error
   const detail = { ...error.detail, cause: error, expression: [`Bundle.entry[${index}]`] }

@@ -25,7 +25,7 @@ import {
 import { textsWithLinks } from './transaction-links.js'
 import { answersToReads, ENTRY_BYTES, ENVELOPE_BYTES, tryReads } from './transaction-reads.js'
 
-/** Answers a Bundle by its type. @throws {OperationError} `body-structure` for any but a batch and a transaction. */
+/** Runs a batch or a transaction. @throws {OperationError} `body-structure` for a Bundle of another type. */
 export async function runBundle(service: Service, exchange: Exchange, parts: PartRunner): Promise<Answer> {
   const { resourceType, type } = exchange.body?.json ?? {}
   if (resourceType !== 'Bundle') throw new OperationError('body-structure', 'The body must be a Bundle.', { expression: ['resourceType'] })
@@ -35,9 +35,10 @@ export async function runBundle(service: Service, exchange: Exchange, parts: Par
 }
 
 /**
- * Answers each entry of a batch by itself, in their order; an entry that fails leaves the others as they are.
- *
- * @throws {OperationError} `body-structure`; `too-costly` when the answer becomes too long: the entries before that were carried out; `computation-timeout`, `aborted`.
+ * Answers the entries of a batch one by one, in order; a failing entry does not affect the others.
+ * -
+ * @throws {OperationError} `too-costly` if the answer becomes too long (earlier entries have been executed by then); `body-structure`,
+ * `computation-timeout`, `aborted`.
  * @see https://hl7.org/fhir/R4/http.html#transaction
  */
 async function runBatch(service: Service, exchange: Exchange, serve: ServePart): Promise<Answer> {
@@ -62,11 +63,11 @@ function addEntry(response: BundleWriter, index: number, answer: Answer): void {
 }
 
 /**
- * Carries all entries of a transaction out, or none: deletions, then creates, then updates; after them reads and searches, which see what
- * was written, and which are tried before anything is. References to other entries by their `fullUrl` become references to what was stored.
- *
- * @throws {OperationError} `not-supported` when the storage cannot write several resources together; else that of the first entry that
- *   cannot be done, with its place.
+ * Executes all entries of a transaction, or none: deletions, then creates, then updates; then reads and searches, which see what was
+ * written. These are tried before anything is written. References to other entries by `fullUrl` are replaced by references to the stored resources.
+ * -
+ * @throws {OperationError} `not-supported` if the storage cannot write several resources atomically; otherwise the error of the first entry that
+ * fails, with its position.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */
 async function runTransaction(service: Service, exchange: Exchange, runner: PartRunner): Promise<Answer> {
@@ -83,7 +84,7 @@ async function runTransaction(service: Service, exchange: Exchange, runner: Part
     patches.length === 0 ? carryOut() : repeatedly(carryOut),
   )
   const written = new Map([...answers].map(([at, answer]) => [at, responseEntry(answer)]))
-  // What was tried saw all there is where nothing was written.
+  // If nothing was written, the trial reads have seen everything.
   const entries = writes.length === 0 ? tried : await answersToReads(exchange, { reads, serve: runner.serve, entries: written })
   const response = createBundleWriter(exchange.ctx, { type: 'transaction-response' }, '')
   for (const { index } of parts) response.add(entries.get(index) ?? '{}')
@@ -100,7 +101,7 @@ function isRead({ request }: BundlePart): boolean {
   return request.method === 'GET' || request.method === 'HEAD'
 }
 
-/** Two entries with the same criteria could not see each other: both would create. */
+/** Two entries with the same criteria would not see each other's result: both would create a resource. */
 function checkCriteria(service: Service, writes: readonly BundlePart[]): void {
   const known = new Set<string>()
   for (const part of writes) {
@@ -111,14 +112,14 @@ function checkCriteria(service: Service, writes: readonly BundlePart[]): void {
   }
 }
 
-/** `Type?criteria`; `undefined` for an entry without. */
+/** Returns `Type?criteria`; `undefined` for an entry without criteria. */
 function criteriaKey(service: Service, { request }: BundlePart): string | undefined {
   if (request.method !== 'POST') return request.target.includes('?') ? request.target : undefined
   const criteria = request.header('if-none-exist')
   return criteria === undefined ? undefined : `${request.target}?${criteriaText(service, request.target, criteria)}`
 }
 
-/** The types that entries have criteria for. */
+/** Returns the types for which entries have criteria. */
 function criteriaTypes(service: Service, writes: readonly BundlePart[]): readonly string[] {
   const types = writes.map((part) => criteriaKey(service, part)).map((key) => key?.split(/[/?]/, 1)[0])
   return [...new Set(types)].filter((type) => type !== undefined)
@@ -158,9 +159,9 @@ interface Transaction {
 }
 
 interface Done {
-  /** The answers to the writes, by the place of their entries. */
+  /** Answers to the writes, by position of their entry. */
   readonly answers: ReadonlyMap<number, Answer>
-  /** The entries that the reads would have had before, by their place. */
+  /** Entries that the trial reads have produced, by position. */
   readonly tried: ReadonlyMap<number, string>
 }
 
@@ -168,10 +169,10 @@ interface Step extends PlannedEntry {
   readonly entries: readonly WriteEntry[]
 }
 
-/** The order of R4, for storages that look at it. */
+/** R4's order of execution, for storages that apply writes in order. */
 const ORDER: readonly string[] = ['DELETE', 'POST', 'PUT', 'PATCH']
 
-/** Writes all planned entries in one go, their links resolved, when every read has an answer. */
+/** Writes all planned entries at once, with links resolved, after every read has succeeded in the trial. */
 async function writeTogether(service: Service, exchange: Exchange, { planned, model, reads, runner }: Transaction): Promise<Done> {
   const pace = createPace(exchange.ctx)
   const texts = await textsWithLinks({ service, model, pace }, planned)
@@ -197,10 +198,10 @@ interface Announced {
 }
 
 /**
- * Before anything is written: what could not be answered is not done.
- *
- * @returns Adds the text of a read to the answer.
- * @throws {OperationError} `too-costly`, and so does what is returned; as `Pace.step`.
+ * Checks the size of the answer before anything is written: a transaction whose answer would be too long is not executed.
+ * -
+ * @returns A function that adds the text of a read to the answer. It throws `too-costly` too.
+ * @throws {OperationError} `too-costly`; as `Pace.step`.
  */
 async function answerSize({ ctx }: Exchange, { steps, reads, pace }: Announced): Promise<(text: string) => void> {
   const reserve = ENVELOPE_BYTES + (steps.length + reads) * ENTRY_BYTES
@@ -239,7 +240,7 @@ async function writeSteps({ ctx }: Exchange, steps: readonly Step[]): Promise<Re
   }
 }
 
-/** The storage says that a version is not the expected one; reading each shows whose. */
+/** Finds the entry whose version conflicts, by reading each: the storage only reports that some version is not the expected one. */
 async function whoseVersion({ storage }: Exchange['ctx'], steps: readonly Step[], error: OperationError): Promise<OperationError> {
   for (const { part, entry } of steps.flatMap(({ entries, ...step }) => entries.map((one) => ({ ...step, entry: one })))) {
     if (entry.ifVersion === undefined) continue

@@ -12,7 +12,7 @@ import { parseQuery } from '../../http/target.js'
 import type { Service } from '../../service.js'
 import { entryError, type PlannedEntry } from './bundle-entries.js'
 
-/** What links are looked for and resolved with. */
+/** What is needed to find and resolve links. */
 interface LinkScope {
   readonly service: Service
   readonly model: TypeModel
@@ -20,10 +20,10 @@ interface LinkScope {
 }
 
 /**
- * The resources that a transaction stores, by the place of their entries, with their links resolved: those to a `fullUrl` of the Bundle,
- * and conditional references (`Patient?identifier=x`), which must find one resource that was there before.
- *
- * @throws {OperationError} `unprocessable` for a conditional reference that matches no resource; as `onlyMatch`; naming the entry.
+ * Returns the resources that a transaction stores, by position of their entry, with links resolved: links to a `fullUrl` of the Bundle,
+ * and conditional references (`Patient?identifier=x`), which must match exactly one resource stored before.
+ * -
+ * @throws {OperationError} `unprocessable` for a conditional reference that matches no resource; as `onlyMatch`; both name the entry.
  */
 export async function textsWithLinks(scope: LinkScope, planned: readonly PlannedEntry[]): Promise<ReadonlyMap<number, string>> {
   const { model, pace } = scope
@@ -51,13 +51,13 @@ function addressesOf(planned: readonly PlannedEntry[]): ReadonlyMap<string, stri
   return addresses
 }
 
-/** What a relative reference of the entry is relative to, with its slash: `http://a/b/` for `http://a/b/Patient/1`. */
+/** The base of relative references in an entry, with a trailing slash: `http://a/b/` for `http://a/b/Patient/1`. */
 function rootOf(fullUrl: string): string {
   const [id, type, ...root] = fullUrl.split('/').toReversed()
   return id !== undefined && type !== undefined && isResourceType(type) ? `${root.toReversed().join('/')}/` : ''
 }
 
-/** A question mark in JSON. */
+/** Matches a question mark in JSON. */
 const MARK = /\?|\\u003f/i
 
 async function conditionalReferences(
@@ -95,13 +95,13 @@ interface Link {
   readonly isReference: boolean
 }
 
-/** What replaces a link; `undefined` leaves it. */
+/** Returns the replacement of a link; `undefined` leaves it unchanged. */
 type Relink = (link: Link) => string | undefined
 
 /**
- * Replaces links in a resource's text; everything else stays as it is written, except blanks. Canonicals are not links.
- *
- * @param text A resource, known to be well-formed JSON.
+ * Replaces links in a resource's text; everything else except white space stays as written. Canonicals are not links.
+ * -
+ * @param text A resource as well-formed JSON.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */
 function relinked(text: string, model: TypeModel, relink: Relink): Work<string> {
@@ -114,13 +114,13 @@ interface Scope {
 }
 
 interface Place {
-  /** `undefined` where any resource may be, and for what the model does not know. */
+  /** `undefined` if any resource may occur here, or if the model does not know the type. */
   readonly type: TypeDefinition | undefined
   /** True for `Reference.reference`, which is a plain string in R4. */
   readonly isReference: boolean
 }
 
-/** Lists and objects are written while other work runs in between. */
+/** Rewrites an object or a list in steps, so that other work can run in between. */
 function* rewritten(scope: Scope, text: string, place: Place): Work<string> {
   yield
   if (text.startsWith('{')) return yield* objectText(scope, text, place.type)

@@ -22,25 +22,25 @@ import type { Service } from '../../service.js'
 import { narrowedStorage } from '../narrowed-storage.js'
 import { entryError, responseEntry, type BundlePart, type ReadPart, type ServePart } from './bundle-entries.js'
 
-/** What an entry of the answer has besides its resource, at most. */
+/** Maximum size of an answer's entry, without its resource. */
 export const ENTRY_BYTES = 1_000
-/** What the answer has besides its entries, at most. */
+/** Maximum size of the answer, without its entries. */
 export const ENVELOPE_BYTES = 1_000
 
 interface Trial {
   readonly reads: readonly BundlePart[]
   readonly read: ReadPart
-  /** What the transaction is going to write. */
+  /** The planned writes of the transaction. */
   readonly writes: readonly WriteEntry[]
   /** Adds an entry to the answer. @throws {OperationError} `too-costly` */
   readonly add: (entry: string) => void
 }
 
 /**
- * Carries the reads out before anything is written, over what will be stored then: one that fails is a failure of the whole transaction.
- *
- * @returns The entries of the answer, by their place.
- * @throws {OperationError} that of the first read that fails, with its place.
+ * Runs the reads before anything is written, on the storage as it will be after the writes. If one fails, the whole transaction fails.
+ * -
+ * @returns The entries of the answer, by position.
+ * @throws {OperationError} the error of the first read that fails, with its position.
  */
 export async function tryReads(
   service: Service,
@@ -68,13 +68,13 @@ export async function tryReads(
 interface Reading {
   readonly reads: readonly BundlePart[]
   readonly serve: ServePart
-  /** The entries of the writes, by their place. */
+  /** The entries of the writes, by position. */
   readonly entries: ReadonlyMap<number, string>
 }
 
 /**
- * Adds the entries of the reads after the writing. What was written stays, so this never fails: a read that is too long by now for the rest of the answer
- * says so in its place, and so do those that there is no time for.
+ * Adds the entries of the reads after the writes. The writes are final, so this never fails: if a read has become too long for the answer, or there is
+ * no time left for it, its entry contains the refusal.
  */
 export async function answersToReads(exchange: Exchange, { reads, serve, entries }: Reading): Promise<ReadonlyMap<number, string>> {
   if (reads.length === 0) return entries
@@ -103,7 +103,7 @@ function refusalOf({ ctx }: Exchange, error: OperationError): Answer {
   return fhirAnswer(ERRORS[error.code].status, outcomeOf(error, ctx.newId()))
 }
 
-/** Lets other requests run; why there is no time for more, when that is so. */
+/** Lets other requests run; returns the reason if there is no time for more. */
 async function refusalBy(pace: Pace): Promise<OperationError | undefined> {
   try {
     await pace.step()
@@ -115,8 +115,9 @@ async function refusalBy(pace: Pace): Promise<OperationError | undefined> {
 }
 
 /**
- * The context as it will be when the entries are written, so far as a read can fail by it: resources by their ids, with their histories, and definitions by
- * their canonicals. Searches find what is stored before.
+ * Returns a context in which the planned writes are visible, as far as a read can fail because of them: resources by id, with their histories, and
+ * definitions by
+ * canonical. Searches still find only what is stored.
  */
 function contextAfter({ indexer }: Service, { ctx, caller }: Exchange, entries: readonly WriteEntry[]): OperationContext {
   if (entries.length === 0) return ctx
@@ -130,7 +131,10 @@ function isDefinition(entry: WriteEntry): entry is PutEntry {
   return entry.op === 'put' && entry.entries.some(isDefinitionEntry)
 }
 
-/** The version of an entry. Its number is not known yet, and nothing may be kept under one that another write could make. */
+/**
+ * The planned version of an entry. Its id is random, because its number is not known yet, and nothing may be cached under a number that another write could
+ * get.
+ */
 function itemOf({ now, newId }: OperationContext, entry: WriteEntry): HistoryItem {
   const { type, id } = entry
   const version = { type, id, versionId: newId(), lastUpdated: now().toISOString() }
@@ -144,7 +148,7 @@ function storageAfter(storage: Storage, planned: Planned): Storage {
   return wrappedStorage({
     capabilities: storage.capabilities,
     history: storage.history && historyAfter(storage.history, planned),
-    // What is kept while it stays would be kept of what is not written.
+    // Otherwise results would be cached that are based on resources not yet written.
     revision: undefined,
     changes: undefined,
     async read(type, id): Promise<ReadResult> {
@@ -159,7 +163,7 @@ function storageAfter(storage: Storage, planned: Planned): Storage {
   })
 }
 
-/** The new version of a resource comes before the others; it has the number after theirs. */
+/** Adds the planned version before the others, numbered after the latest of them. */
 function historyAfter(history: ResourceHistory, planned: Planned): ResourceHistory {
   return {
     async version(type, id, versionId) {

@@ -1,10 +1,10 @@
 import type { ElementSlot } from 'fhir-ops/internal/fhirpath'
 import { treeOf, type JsonTree } from './json-patch.js'
 
-/** The members of an object of the resource: an element of FHIR is one or two of them, lists of the same length where it repeats. */
+/** Members of an object in the resource. An element of FHIR is one or two of them, lists of equal length if it repeats. */
 export type Members = Map<string, JsonTree>
 
-/** The list of a member that is open, made where there is none; something else that is there counts as its only item. */
+/** Returns the list of an opened member, creating it if the member is absent; a single value becomes its only item. */
 export function itemsOf(holder: Members, name: string): JsonTree[] {
   const tree = holder.get(name)
   const content = tree?.content
@@ -14,7 +14,7 @@ export function itemsOf(holder: Members, name: string): JsonTree[] {
   return items
 }
 
-/** A value as its members in JSON. */
+/** A value, as its JSON members. */
 export interface Written {
   readonly tree: JsonTree | undefined
   /** Id and extensions of a primitive. */
@@ -25,7 +25,7 @@ interface Item extends Written {
   readonly index: number
 }
 
-/** The names of the members that an element can have: only primitives have a second. */
+/** Names of the members that an element can have: only primitives have a second. */
 function namesOf(
   { jsonName, siblingName }: ElementSlot,
   holder: Members,
@@ -38,7 +38,7 @@ export function insertItem(holder: Members, slot: ElementSlot, item: Item): void
   putItem(holder, slot, { ...item, instead: 0 })
 }
 
-/** Puts an item into a list, instead of none or one. */
+/** Inserts an item into a list, or replaces one. */
 export function putItem(holder: Members, slot: ElementSlot, { tree, extra, index, instead }: Item & { readonly instead: 0 | 1 }): void {
   const [name, sibling] = namesOf(slot, holder, { extra })
   const length = lengthOf(holder, slot)
@@ -54,7 +54,7 @@ export function putItem(holder: Members, slot: ElementSlot, { tree, extra, index
   tidy(holder, slot)
 }
 
-/** Takes an item out of a list, which may stay without content: what leaves it so is to `tidy` it. */
+/** Removes an item from a list, which may be empty afterwards; the caller then has to `tidy` it. */
 export function removeItem(holder: Members, slot: ElementSlot, index: number): Written {
   const removed: (JsonTree | undefined)[] = []
   for (const name of [slot.jsonName, slot.siblingName]) {
@@ -64,7 +64,7 @@ export function removeItem(holder: Members, slot: ElementSlot, index: number): W
   return { tree: removed[0], extra: removed[1] }
 }
 
-/** Lists without any content are left out: FHIR has no empty ones. */
+/** Removes lists without content, because FHIR has no empty lists. */
 export function tidy(holder: Members, { jsonName, siblingName }: ElementSlot): void {
   for (const name of [jsonName, siblingName]) {
     if (holder.has(name) && itemsOf(holder, name).every(({ text }) => text === 'null')) holder.delete(name)
@@ -81,7 +81,7 @@ export function setElement(holder: Members, slot: ElementSlot, written: Written)
   for (const [name, tree] of membersFor(slot, written)) holder.set(name, tree)
 }
 
-/** Puts members where those of an element were: the others keep their order. */
+/** Replaces the members of an element; the other members keep their order. */
 export function replaceElement(
   holder: Members,
   { jsonName, siblingName }: ElementSlot,

@@ -3,18 +3,18 @@ import type { Pace } from 'fhir-ops/internal/context'
 import { quoted } from 'fhir-ops/internal/errors'
 import { openTree, stringIn, treeOf, type JsonTree } from './json-patch.js'
 
-/** The content of an operation: a value of a data type, a resource, or the named parts of an element that has no type of its own. */
+/** The content of an operation: a value of a data type, a resource, or the named parts of an element without a type of its own. */
 export type PatchValue =
   | {
       readonly kind: 'typed'
-      /** As in the name of its member: `Coding` of `valueCoding`. */ readonly type: string
+      /** Type as in the name of the member: `Coding` for `valueCoding`. */ readonly type: string
       readonly tree: JsonTree | undefined
       readonly extra: JsonTree | undefined
     }
   | { readonly kind: 'resource'; readonly tree: JsonTree }
   | { readonly kind: 'parts'; readonly parts: readonly (readonly [string, PatchValue])[] }
 
-/** One operation of a FHIRPath Patch. */
+/** An operation of a FHIRPath Patch. */
 export interface PathOperation {
   /** Position in the patch, from 0. */
   readonly at: number
@@ -30,8 +30,8 @@ export interface PathOperation {
 /**
  * Reads a FHIRPath Patch.
  *
- * @param text Parameters, known to be well-formed JSON.
- * @throws {OperationError} `body-structure` for what is not an operation, with its place.
+ * @param text Parameters as well-formed JSON.
+ * @throws {OperationError} `body-structure` for an invalid operation, with its place.
  * @see https://hl7.org/fhir/R4/fhirpatch.html
  */
 export async function readFhirPathPatch(text: string, pace: Pace): Promise<readonly PathOperation[]> {
@@ -43,7 +43,7 @@ export async function readFhirPathPatch(text: string, pace: Pace): Promise<reado
   return operations
 }
 
-/** The members of an object; none of any other value. */
+/** The members of an object; empty for any other value. */
 type Members = ReadonlyMap<string, JsonTree>
 
 async function membersOf(tree: JsonTree | undefined, pace: Pace): Promise<Members> {
@@ -53,11 +53,11 @@ async function membersOf(tree: JsonTree | undefined, pace: Pace): Promise<Member
 
 interface ListPlace {
   readonly name: string
-  /** Path of the object that the list is a member of. */
+  /** Path of the object that contains the list. */
   readonly within: string
 }
 
-/** The members of each object in the list that a member is; none where it is absent. @throws {OperationError} `body-structure` for anything but a list. */
+/** Returns the members of each object in a list; empty if the list is absent. @throws {OperationError} `body-structure` for anything but a list. */
 async function objectsAt(members: Members, { name, within }: ListPlace, pace: Pace): Promise<readonly Members[]> {
   const list = members.get(name)
   if (list === undefined) return []
@@ -72,7 +72,7 @@ async function objectsAt(members: Members, { name, within }: ListPlace, pace: Pa
   return objects
 }
 
-/** The parts of an operation by name; each may be given once. */
+/** Parts of an operation, by name; each name may occur once. */
 type Parts = ReadonlyMap<string, Members>
 
 async function operationIn(members: Members, at: number, pace: Pace): Promise<PathOperation> {

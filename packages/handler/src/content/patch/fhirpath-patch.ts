@@ -29,7 +29,7 @@ import {
 import type { PatchValue, PathOperation } from './fhirpath-operations.js'
 import { openTree, pruneTree, textOfTree, treeOf, type PatchLimits, type JsonTree } from './json-patch.js'
 
-/** What expressions of a patch are evaluated with. */
+/** What is needed to evaluate the expressions of a patch. */
 export interface PathPatching {
   readonly model: TypeModel
   readonly now: () => Date
@@ -37,15 +37,16 @@ export interface PathPatching {
   readonly pace: Pace
 }
 
-/** Bounds on the evaluation of one path: it cannot be interrupted. */
+/** Limits on the evaluation of a path, which cannot be interrupted. */
 const BUDGET = { steps: 100_000, items: 10_000 }
 
 /**
- * Applies a FHIRPath Patch. Every path is evaluated on what the operations before it have made.
- *
+ * Applies a FHIRPath Patch. Each path is evaluated on the result of the previous operations.
+ * -
  * @param text A resource.
- * @throws {OperationError} `conflict` when a path finds nothing or several elements, or an element that is there already; `unprocessable` when there can be
- *   no such element; `fhirpath-invalid`, `fhirpath-budget`.
+ * @throws {OperationError} `conflict` if a path finds nothing, several elements, or an element that already exists; `unprocessable` if the resource cannot
+ * have
+ * such an element; `fhirpath-invalid`, `fhirpath-budget`.
  */
 export async function fhirPathPatched(text: string, operations: readonly PathOperation[], patching: PathPatching): Promise<string> {
   let current = text
@@ -58,14 +59,14 @@ export async function fhirPathPatched(text: string, operations: readonly PathOpe
   return operations.some(({ change: { type } }) => type === 'delete') ? withoutEmpty(current, patching) : current
 }
 
-/** An element whose last child was deleted is removed. Only the whole patch shows it: a later operation may have given it another. */
+/** Removes elements whose last child was deleted. Done after the whole patch, because a later operation may add a new child. */
 async function withoutEmpty(text: string, { limits: { maxDepth }, pace }: PathPatching): Promise<string> {
   const root = treeOf(text)
   await pace.run(pruneTree(root, maxDepth))
   return pace.run(textOfTree(root, maxDepth))
 }
 
-/** An operation with what its path found. */
+/** An operation, with the elements that its path found. */
 interface Applying {
   readonly operation: PathOperation
   readonly model: TypeModel
@@ -88,7 +89,7 @@ interface Evaluation {
   readonly context: FhirPathContext
 }
 
-/** The elements that the path finds; a System value has no place in the resource. */
+/** Returns the elements that the path finds; a System value has no place in the resource. */
 function nodesAt({ at, path }: PathOperation, { model, resource, context }: Evaluation): readonly FhirNode[] {
   const items = compileFhirPath(path, { model }).evaluate(context, resource)
   const nodes = (Array.isArray(items) ? items : []).filter(isNode)
@@ -133,7 +134,7 @@ async function insert(applying: Applying, { index, value }: { readonly index: nu
   insertItem(holder, slot, { ...(await writtenValue(applying, slot, value)), index })
 }
 
-/** Deleting what is not there succeeds. */
+/** Deletes the selected element; if the path finds none, succeeds. */
 async function removeOne(applying: Applying): Promise<void> {
   if (applying.found.length === 0) return
   const { parent, slot, index } = placed(applying)
@@ -160,7 +161,7 @@ async function move(applying: Applying, { source, destination }: { readonly sour
   insertItem(holder, slot, { ...removed, index: destination })
 }
 
-/** @throws {OperationError} `conflict` unless the path selects one element. */
+/** Returns the only selected element. @throws {OperationError} `conflict` unless there is exactly one. */
 function only(applying: Applying): FhirNode {
   const [node, another] = applying.found
   if (node === undefined) throw conflict(applying, 'the path selects nothing')
@@ -185,7 +186,7 @@ interface ListPlace {
   readonly slot: ElementSlot
 }
 
-/** The list whose items the path selects, all of them or some. */
+/** Returns the list of which the path selects all or some items. */
 async function listOf(applying: Applying): Promise<ListPlace> {
   const [first] = applying.found
   if (first === undefined) throw conflict(applying, 'the path selects nothing')
@@ -195,7 +196,7 @@ async function listOf(applying: Applying): Promise<ListPlace> {
   return { holder: await holderOf(applying, parent, slot), slot }
 }
 
-/** The object that an element is in, with the lists of the element open, as `itemsOf` and what changes them need it. */
+/** Returns the object that contains an element, with the element's lists opened, as `itemsOf` and its callers require. */
 async function holderOf(applying: Applying, parent: FhirNode, { jsonName, siblingName }: ElementSlot): Promise<Members> {
   const holder = await objectOf(applying, parent)
   for (const name of [jsonName, siblingName]) await openMember(applying, holder, name)
@@ -207,7 +208,7 @@ async function openMember({ pace }: Applying, holder: Members, name: string): Pr
   if (tree !== undefined) await pace.run(openTree(tree))
 }
 
-/** The JSON object that an element's children are in: for a primitive, the one next to it. */
+/** Returns the JSON object that contains an element's children: for a primitive, the object of its sibling member. */
 async function objectOf(applying: Applying, node: FhirNode): Promise<Members> {
   const { parent, slot, index } = node
   if (parent === undefined || slot === undefined) return membersOf(applying, applying.root)
@@ -239,7 +240,7 @@ interface NamedValue {
   readonly value: PatchValue
 }
 
-/** The slot of a value: for a choice, that of the value's type. @throws {OperationError} `unprocessable` */
+/** Returns the slot for a value; for a choice, the slot of the value's type. @throws {OperationError} `unprocessable` */
 function slotFor(applying: Applying, type: TypeDefinition, { name, value }: NamedValue): ElementSlot {
   const slots = type.elements.get(name) ?? []
   const slot = slots.find(({ isChoice, jsonName }) => !isChoice || (value.kind === 'typed' && jsonName === `${name}${value.type}`))

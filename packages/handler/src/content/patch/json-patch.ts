@@ -4,14 +4,14 @@ import { quoted } from 'fhir-ops/internal/errors'
 import { jsonItems, jsonMembers } from 'fhir-ops/internal/json'
 import type { Work } from 'fhir-ops/internal/work'
 
-/** A JSON value that is changed in places. A value that is not accessed stays text, so that its numbers keep their digits. */
+/** A JSON value that is changed in parts. Parts that are not accessed stay text, so that their numbers keep their digits. */
 export interface JsonTree {
   /** Present until the value is accessed. */
   text: string | undefined
   content: TreeContent | undefined
 }
 
-/** What an object or a list has. */
+/** The content of an object or a list. */
 type TreeContent = Map<string, JsonTree> | JsonTree[]
 
 /** @param text Well-formed JSON. */
@@ -19,7 +19,7 @@ export function treeOf(text: string): JsonTree {
   return { text: text.trim(), content: undefined }
 }
 
-/** Members or items of the value; `undefined` for texts, numbers, truths and null. */
+/** Returns the members or items of a value; `undefined` for strings, numbers, booleans and null. */
 export function* openTree(tree: JsonTree): Work<TreeContent | undefined> {
   const { text, content } = tree
   if (text === undefined) return content
@@ -29,13 +29,13 @@ export function* openTree(tree: JsonTree): Work<TreeContent | undefined> {
   return tree.content
 }
 
-/** The value when it is a text. */
+/** Returns the value if it is a string. */
 export function stringIn(tree: JsonTree | undefined): string | undefined {
   const value: unknown = tree?.text?.startsWith('"') === true ? JSON.parse(tree.text) : undefined
   return typeof value === 'string' ? value : undefined
 }
 
-/** @param maxDepth Of objects and lists within each other. @throws {OperationError} `unprocessable` for a value that is nested deeper. */
+/** @param maxDepth Maximum nesting of objects and lists. @throws {OperationError} `unprocessable` for a value that is nested deeper. */
 export function* textOfTree({ text, content }: JsonTree, maxDepth: number): Work<string> {
   if (text !== undefined) return text
   if (maxDepth === 0) throw tooDeep()
@@ -47,10 +47,10 @@ export function* textOfTree({ text, content }: JsonTree, maxDepth: number): Work
 }
 
 /**
- * Leaves out objects and lists without content, as FHIR has none, and what is empty without them. What is in the list next to one of primitives
- * (`_given`) keeps its position.
- *
- * @returns Whether the value itself is left without content.
+ * Removes empty objects and lists, which FHIR does not allow, and whatever becomes empty by that. Items of a list that accompanies a list of primitives
+ * (`_given`) keep their positions.
+ * -
+ * @returns True if the value itself is left empty.
  */
 export function* pruneTree(tree: JsonTree, maxDepth: number): Work<boolean> {
   if (maxDepth === 0) throw tooDeep()
@@ -78,9 +78,9 @@ function* pruneBeside(tree: JsonTree, maxDepth: number): Work<boolean> {
 }
 
 /**
- * Whether two values are equal: numbers by their value, texts by their characters, lists in their order, objects in any.
- *
- * @throws {OperationError} `unprocessable` for values that are nested too deep.
+ * Compares two values: numbers by value, strings by characters, lists in order, objects in any order.
+ * -
+ * @throws {OperationError} `unprocessable` for values that are nested too deeply.
  * @see https://www.rfc-editor.org/rfc/rfc6902#section-4.6
  */
 function* isSameTree(a: JsonTree, b: JsonTree, maxDepth: number): Work<boolean> {
@@ -108,9 +108,9 @@ function tooDeep(): OperationError {
   return new OperationError('unprocessable', 'The patched resource would be nested too deep.')
 }
 
-/** Bounds on what a patch makes. */
+/** Limits on the result of a patch. */
 export interface PatchLimits {
-  /** Bytes of the resource, and of all that is copied within it. */
+  /** Maximum bytes of the resource, and of everything copied within it. */
   readonly maxBytes: number
   readonly maxDepth: number
 }
@@ -119,23 +119,23 @@ type JsonOperationName = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test'
 
 const NAMES: readonly JsonOperationName[] = ['add', 'remove', 'replace', 'move', 'copy', 'test']
 
-/** One operation of a JSON Patch. */
+/** An operation of a JSON Patch. */
 export interface JsonOperation {
   readonly op: JsonOperationName
   /** Position in the patch, from 0. */
   readonly index: number
   readonly path: readonly string[]
-  /** Of `move` and `copy`. */
+  /** For `move` and `copy`. */
   readonly from: readonly string[]
-  /** Of `add`, `replace` and `test`. */
+  /** For `add`, `replace` and `test`. */
   readonly value: JsonTree
 }
 
 /**
  * Reads a JSON Patch.
  *
- * @param text A list, known to be well-formed JSON.
- * @throws {OperationError} `body-structure` for what is not an operation, naming its position.
+ * @param text A list as well-formed JSON.
+ * @throws {OperationError} `body-structure` for an invalid operation, naming its position.
  * @see https://www.rfc-editor.org/rfc/rfc6902
  */
 export async function readJsonPatch(text: string, limits: PatchLimits, pace: Pace): Promise<readonly JsonOperation[]> {
@@ -185,9 +185,9 @@ function malformed(index: number, problem: string): OperationError {
   return new OperationError('body-structure', `Operation ${index} of the patch is malformed: ${problem}.`)
 }
 
-/** A text that is patched, and what was copied so far. */
+/** A text that is being patched, and the amount copied so far. */
 interface Patching {
-  /** A list with the text as its only item, so that the whole has a place like any other. */
+  /** A list with the text as its only item, so that the whole document has a place like any other value. */
   readonly holder: JsonTree
   readonly limits: PatchLimits
   readonly pace: Pace
@@ -198,8 +198,8 @@ interface Patching {
  * Applies a JSON Patch.
  *
  * @param text JSON.
- * @throws {OperationError} `conflict` when something that an operation names is not there, or a test fails; `unprocessable` for a patch that would
- *   make something too long or too deep, move a value into itself or remove the whole.
+ * @throws {OperationError} `conflict` if something that an operation names does not exist, or a test fails; `unprocessable` for a patch that would
+ * make something too long or too deep, move a value into itself or remove the whole document.
  */
 export async function jsonPatched(
   text: string,
@@ -234,13 +234,13 @@ async function apply(patching: Patching, operation: JsonOperation): Promise<void
   }
 }
 
-/** Where a value is, or goes. */
+/** The place of an existing or new value. */
 interface Place {
   readonly content: TreeContent
   readonly key: string
 }
 
-/** The list or object that a pointer leads into. @throws {OperationError} `conflict` */
+/** Returns the list or object that contains the target of a pointer. @throws {OperationError} `conflict` */
 async function placeAt({ holder, pace }: Patching, operation: JsonOperation, pointer: readonly string[]): Promise<Place> {
   const tokens = ['0', ...pointer]
   const key = tokens.pop() ?? '0'

@@ -19,10 +19,10 @@ import { fhirPathPatched } from './fhirpath-patch.js'
 import { jsonPatched, readJsonPatch, type PatchLimits } from './json-patch.js'
 
 /**
- * Plans to change parts of the resource of the path, from its present version to the next.
- *
- * @throws {OperationError} `not-found`, `deleted`; `version-conflict` when it is not at the version that `If-Match` names; `body-structure` for a patch that is
- *   malformed; as the kind of patch; `unprocessable` when the result is not that resource; as `planText`.
+ * Plans to patch the resource at the path, from its current version to the next.
+ * -
+ * @throws {OperationError} `not-found`, `deleted`; `version-conflict` if it is not at the version in `If-Match`; `body-structure` for a malformed
+ * patch; as the kind of patch; `unprocessable` if the result has another type or id; as `planText`.
  * @see https://hl7.org/fhir/R4/http.html#patch
  */
 export async function planPatch(service: Service, exchange: Exchange): Promise<WritePlan> {
@@ -34,7 +34,7 @@ export async function planPatch(service: Service, exchange: Exchange): Promise<W
   throw await missing(exchange, type, id)
 }
 
-/** As `planPatch`, for the one resource that meets the criteria of the URL. @throws {OperationError} as `onlyMatch`, too; `not-found` for none. */
+/** As `planPatch`, for the only resource that meets the criteria of the URL. @throws {OperationError} also as `onlyMatch`; `not-found` if there is none. */
 export async function planConditionalPatch(service: Service, exchange: Exchange): Promise<WritePlan> {
   const criteria = criteriaOf(exchange)
   const match = await onlyMatch(service, exchange, criteria)
@@ -56,13 +56,13 @@ async function planChange(service: Service, exchange: Exchange, stored: StoredRe
   }
 }
 
-/** Findings quote what is in the resource, so they are for those who may read it. */
+/** Findings quote the resource, so only callers who may read it get them. */
 function withoutFindings({ caller }: Exchange, { type, id }: Named, error: unknown): unknown {
   const isTold = !(error instanceof OperationError) || error.code !== 'validation-failed' || caller.decide('read', type, id) === 'allow'
   return isTold ? error : new OperationError('validation-failed', error.message)
 }
 
-/** Operations that look at what is there: a copy may be made where its form shows. */
+/** Operations that reveal content: `test` directly, copies and moves where their result can be read. */
 const ASKING: ReadonlySet<string> = new Set(['test', 'copy', 'move'])
 
 function checkVersion({ request }: Exchange, { type, id, versionId, lastUpdated }: StoredResource): void {
@@ -82,7 +82,7 @@ async function patched(service: Service, exchange: Exchange, { type, id, text }:
     if (operations.some(({ op }) => ASKING.has(op))) authorize(exchange.caller, { action: 'read', type, id })
     return jsonPatched(text, operations, { limits, pace })
   }
-  // A path may have a condition for a change, which reveals what is there.
+  // A path may contain a condition, whose result reveals the content.
   authorize(exchange.caller, { action: 'read', type, id })
   const model = ctx.types ?? ctx.search?.parameters.model
   if (model === undefined)
@@ -90,7 +90,7 @@ async function patched(service: Service, exchange: Exchange, { type, id, text }:
   return fhirPathPatched(text, await readFhirPathPatch(document, pace), { model, now: ctx.now, limits, pace })
 }
 
-/** @throws {OperationError} `body-structure` for a body that is neither, or not what its type says. */
+/** @throws {OperationError} `body-structure` for a body that is neither kind of patch, or does not fit its media type. */
 function isJsonPatch({ request, body }: Exchange, document: string): boolean {
   const isList = document.startsWith('[')
   const isStated = mediaTypeOf(request.header('content-type')) === 'application/json-patch+json'
@@ -109,7 +109,7 @@ interface Result extends Named {
   readonly text: string
 }
 
-/** What was made is held to the rules of a body that comes in. @throws {OperationError} `unprocessable`, `too-costly` */
+/** Checks the result like a request body. @throws {OperationError} `unprocessable`, `too-costly` */
 async function resultOf(service: Service, exchange: Exchange, { type, id, text }: Result): Promise<JsonObject> {
   const { maxBytes } = limitsFor(service, exchange)
   if (utf8Length(text) > maxBytes) throw new OperationError('too-costly', `The patched resource would be longer than ${maxBytes} bytes.`)

@@ -11,9 +11,9 @@ export interface Compartment {
 }
 
 /**
- * The condition that a resource is in a compartment: one of the reference parameters that the definition names leads to its resource.
- *
- * @throws {OperationError} `not-found` when no resources of that type belong to the compartment; `search-unsupported` without definition.
+ * Returns the condition that a resource belongs to a compartment: one of the reference parameters in the definition refers to the compartment's resource.
+ * -
+ * @throws {OperationError} `not-found` if no resources of that type belong to the compartment; `search-unsupported` without a definition.
  * @see https://hl7.org/fhir/R4/compartmentdefinition.html
  */
 export async function compartmentCondition(ctx: OperationContext, { type, id, member }: Compartment): Promise<Condition> {
@@ -24,7 +24,7 @@ export async function compartmentCondition(ctx: OperationContext, { type, id, me
   return leadsTo(params, { type, id })
 }
 
-/** One of the parameters leads to the resource; `{def}` means the resource itself. */
+/** Condition that one of the parameters refers to the resource; `{def}` stands for the resource itself. */
 export function leadsTo(params: readonly string[], { type, id }: Pick<Compartment, 'type' | 'id'>): Condition {
   const conditions = params.map((param): Condition => {
     if (param === '{def}') return { kind: 'id', ids: [id] }

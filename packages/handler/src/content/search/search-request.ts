@@ -7,31 +7,31 @@ import type { Exchange } from '../../exchange.js'
 import { FHIR_PATH, type Service } from '../../service.js'
 import { prefersHandling } from '../preference.js'
 
-/** Parameters of the protocol, which select nothing. */
+/** Parameters of the protocol, which do not affect the selection. */
 export const PROTOCOL: ReadonlySet<string> = new Set(['_format', '_pretty'])
 
-/** The parameters of URL and form, without those of the protocol. */
+/** Returns the parameters of URL and form, without those of the protocol. */
 export function searchPairs({ target, body }: Exchange, { limits }: Service): readonly SearchPair[] {
   const form = body === undefined ? [] : parseForm(body.text, limits)
   return [...target.query, ...form].filter(([name]) => !PROTOCOL.has(name))
 }
 
 /**
- * The parameters that are looked at: all, unless the caller wants those that are not known to be ignored. The link `self` says
- * which they were (R4 search 3.1.1.1.2).
+ * Returns the parameters to apply: all, or only known ones if the caller prefers lenient handling. The link `self` shows
+ * which were applied (R4 search 3.1.1.1.2).
  */
 export function takenPairs({ request }: Exchange, pairs: readonly SearchPair[], isKnown: (name: string) => boolean): readonly SearchPair[] {
   return prefersHandling(request, 'lenient') ? pairs.filter(([name]) => isKnown(name)) : pairs
 }
 
-/** How searches of a caller are read. @throws {OperationError} `search-unsupported` on a server without search. */
+/** Options for parsing the searches of a caller. @throws {OperationError} `search-unsupported` on a server without search. */
 export function searchOptions({ baseUrl }: Service, { ctx }: Pick<Exchange, 'ctx'>): SearchOptions {
   const options = callersSearch(ctx)
   if (options === undefined) throw new OperationError('search-unsupported', 'This server has no search.')
   return { base: `${baseUrl}${FHIR_PATH}`, ...options }
 }
 
-/** @throws {OperationError} `forbidden` unless the caller may search every type that the search looks at. */
+/** @throws {OperationError} `forbidden` unless the caller may search every type involved. */
 export function authorizeSearch({ caller }: Pick<Exchange, 'caller'>, { queries, includes = [] }: ParsedSeveral): void {
   const referring = includes.filter(({ direction }) => direction === 'revinclude').map(({ source }) => source)
   for (const type of [...queries.flatMap((query) => [...searchTypesOf(query)]), ...referring]) authorize(caller, { action: 'search', type })

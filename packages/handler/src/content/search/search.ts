@@ -26,30 +26,30 @@ import { countOf, includedIn, pageLimit, searchsetAnswer, textLength, type Searc
 import { subsetFor, type Subset } from './subset.js'
 
 /**
- * Finds resources of a type (GET, and POST with a form), and with `_contained` those of that type within others. What is not understood is
+ * Searches resources of a type (GET, or POST with a form) and, with `_contained`, contained resources of that type. Unknown parameters are
  * refused by name.
- *
- * @throws {OperationError} as `parseSearch`; `search-unsupported` for `_contained` over a storage that does not find what is contained;
- *   `forbidden` unless the caller may search every type that the query looks at.
+ * -
+ * @throws {OperationError} as `parseSearch`; `search-unsupported` for `_contained` with a storage that does not index contained resources;
+ * `forbidden` unless the caller may search every type in the query.
  */
 export function searchType(service: Service, exchange: Exchange): Promise<Answer> {
   const type = param(exchange, 'type')
   return searchAt(service, exchange, { type, path: type })
 }
 
-/** As `searchType`, among the resources of a compartment. @throws {OperationError} as `compartmentCondition`, too. */
+/** As `searchType`, within a compartment. @throws {OperationError} also as `compartmentCondition`. */
 export async function searchCompartment(service: Service, exchange: Exchange): Promise<Answer> {
   const [type, id, member] = [param(exchange, 'type'), param(exchange, 'id'), param(exchange, 'member')]
   const within = await compartmentCondition(exchange.ctx, { type, id, member })
   return searchAt(service, exchange, { type: member, path: `${type}/${id}/${member}`, within })
 }
 
-/** Where is searched, and how. */
+/** The scope of a search. */
 interface SearchPlace {
   readonly type: string
-  /** Below the FHIR base, for links. */
+  /** Path below the FHIR base, for links. */
   readonly path: string
-  /** What holds for every match besides the parameters. */
+  /** Condition for every match, in addition to the parameters. */
   readonly within?: Condition
 }
 
@@ -71,7 +71,7 @@ async function searchAt(service: Service, asked: Exchange, { type, path, within 
   return searchsetAnswer(exchange.ctx, searchset, { path, pairs, base })
 }
 
-/** A search for contained resources, as it was read. */
+/** A parsed search for contained resources. */
 interface AskedContained {
   readonly parsed: ParsedSearch
   readonly contained: ContainedSearch
@@ -89,12 +89,12 @@ function searchContained(service: Service, exchange: Exchange, { parsed, contain
   return severalAnswer(service, exchange, { parsed: { ...shown, ...after, queries }, path: query.type, pairs })
 }
 
-/** Containers of other types are left out, as if they did not exist. */
+/** Types of containers that the caller may search; other containers are omitted, as if they did not exist. */
 function searchableTypes({ caller }: Exchange): readonly string[] {
   return fhirTypes().filter((type) => caller.decide('search', type) === 'allow')
 }
 
-/** Says where something may be that was not looked at. */
+/** Adds a hint if some source of definitions cannot be searched. */
 function hintAt({ definitions, ctx }: Service, type: string): Pick<Searchset, 'hint'> {
   if (!definitions.isPartlyHidden || !DEFINITION_TYPES.has(type)) return {}
   const text = `A source of definitions of this server cannot list what it has: a ${type} that is not found here may be there. Operations find it by its url.`
@@ -120,8 +120,8 @@ async function pageOf(
 }
 
 /**
- * Finds resources of all types of FHIR, or of those of `_type`, by parameters that all of them have: as `_sort` says, then type by type in
- * alphabetical order.
+ * Searches all resource types, or those in `_type`, by parameters that all of them have. Results are in the order of `_sort`, then by type
+ * in alphabetical order.
  *
  * @throws {OperationError} as `searchType`.
  * @see https://hl7.org/fhir/R4/http.html#search
@@ -130,7 +130,7 @@ export function searchEverything(service: Service, exchange: Exchange): Promise<
   return searchSeveral(service, exchange, { path: '', types: fhirTypes() })
 }
 
-/** As `searchEverything`, among all that is in a compartment. @throws {OperationError} `search-unsupported` without definition. */
+/** As `searchEverything`, within a compartment. @throws {OperationError} `search-unsupported` without a definition. */
 export async function searchWholeCompartment(service: Service, exchange: Exchange): Promise<Answer> {
   const [type, id] = [param(exchange, 'type'), param(exchange, 'id')]
   const members = await compartmentMembers(exchange.ctx, type)
@@ -139,12 +139,12 @@ export async function searchWholeCompartment(service: Service, exchange: Exchang
   return searchSeveral(service, exchange, { path: `${type}/${id}/*`, types: [...members.keys()].sort(), within })
 }
 
-/** Where is searched. */
+/** The scope of a search of several types. */
 interface SeveralPlace {
-  /** Below the FHIR base, for links. */
+  /** Path below the FHIR base, for links. */
   readonly path: string
   readonly types: readonly string[]
-  /** What holds for every match of a type besides the parameters. */
+  /** Condition for every match of a type, in addition to the parameters. */
   readonly within?: (type: string) => Condition
 }
 
@@ -164,12 +164,12 @@ async function searchSeveral(service: Service, exchange: Exchange, place: Severa
   return severalAnswer(service, exchange, { parsed: { ...parsed, queries }, path: place.path, pairs })
 }
 
-/** A search that takes several queries, and what its links have. */
+/** A search that consists of several queries, with the content of its links. */
 interface SeveralSearch extends Pick<SearchLinks, 'path' | 'pairs'> {
   readonly parsed: ParsedSeveral
 }
 
-/** The page of the matches of several queries. */
+/** Returns a page of matches of several queries. */
 async function severalAnswer(service: Service, exchange: Exchange, { parsed, path, pairs }: SeveralSearch): Promise<Answer> {
   const isCounted = parsed.countOnly || (parsed.total !== 'none' && !exchange.caller.hides)
   const total = isCounted ? await countOfAll(exchange, parsed.queries) : undefined
@@ -181,10 +181,10 @@ async function severalAnswer(service: Service, exchange: Exchange, { parsed, pat
   return searchsetAnswer(exchange.ctx, searchset, { path, pairs, base: `${service.baseUrl}${FHIR_PATH}` })
 }
 
-/** Names in `_type`: more than there are types. */
+/** Maximum number of names in `_type`; higher than the number of types. */
 const MAX_TYPES = 256
 
-/** The types of `_type`, which may be given several times, each time as a list. */
+/** Returns the types of `_type`, which may be repeated and may contain lists. */
 function askedTypes(types: readonly string[], pairs: readonly SearchPair[]): readonly string[] {
   const asked = pairs.filter(([name]) => name === '_type').map(([, value]) => value.split(','))
   const names = asked.reduce((sum, list) => sum + list.length, 0)

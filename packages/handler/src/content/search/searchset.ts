@@ -10,14 +10,14 @@ import { pageText } from '../bundle-text.js'
 import { isReached, isShown } from '../reach.js'
 import type { Subset } from './subset.js'
 
-/** One page of results. */
+/** A page of results. */
 export interface Searchset {
   readonly items: readonly StoredResource[]
   /** Resources besides the matches. */
   readonly included?: readonly StoredResource[] | undefined
-  /** Number of all matches; absent when it was not asked for or must not be known. */
+  /** Total number of matches; absent if it was not requested or must not be revealed. */
   readonly total?: number | undefined
-  /** What is given of each match of a type; all of it when absent. */
+  /** Returns the subset of a match by its type; absent if matches are complete. */
   readonly subset?: ((type: string) => Subset | undefined) | undefined
   /** An OperationOutcome about the search itself. */
   readonly hint?: object
@@ -25,12 +25,12 @@ export interface Searchset {
   readonly next?: string | undefined
 }
 
-/** The search that a page belongs to, as it was sent. */
+/** The search that a page belongs to, as the caller sent it. */
 export interface SearchLinks {
-  /** Below `base`: `Patient`, `Patient/1/Observation`; empty for the base itself. */
+  /** Path below `base`: `Patient`, `Patient/1/Observation`; empty for the base itself. */
   readonly path: string
   readonly pairs: readonly (readonly [string, string])[]
-  /** Address that links are made from, without a slash at the end. */
+  /** Base address of links, without a trailing slash. */
   readonly base: string
 }
 
@@ -40,7 +40,7 @@ export async function searchsetAnswer(ctx: OperationContext, page: Searchset, li
   return fhirText(200, await pageText(ctx, head, entriesOf(page, await textsOf(ctx, page), links.base)))
 }
 
-/** What is given of each match. */
+/** Returns the text of each match, or its subset. */
 async function textsOf(ctx: OperationContext, { items, subset }: Searchset): Promise<readonly string[]> {
   const pace = createPace(ctx)
   const texts: string[] = []
@@ -58,7 +58,7 @@ function* entriesOf({ items, included = [], hint }: Searchset, texts: readonly s
   if (hint !== undefined) yield `{"resource":${JSON.stringify(hint)},"search":{"mode":"outcome"}}`
 }
 
-/** The links of a page to itself and to the next one. */
+/** Returns the links of a page to itself and to the next page. */
 export function linksOf({ next }: Pick<Searchset, 'next'>, { path, pairs, base }: SearchLinks): readonly object[] {
   const linkTo = (relation: string, query: SearchLinks['pairs']): object => {
     const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value])).toString()
@@ -78,25 +78,25 @@ function entryText({ type, id }: StoredResource, text: string, { base, mode }: E
   return `{"fullUrl":${JSON.stringify(`${base}/${address}`)},"resource":${text},"search":{"mode":"${mode}"}}`
 }
 
-/** Matches of a page without `_count`. */
+/** Matches per page without `_count`. */
 const DEFAULT_PAGE = 100
 
-/** Most matches of a page. */
+/** Maximum matches per page. */
 const MAX_PAGE = 1_000
 
 const MAX_INCLUDED = 5_000
 
-/** Matches of a page. @param asked `_count`. */
+/** Number of matches per page. @param asked `_count`. */
 export function pageLimit(asked: number | undefined): number {
   return Math.min(asked ?? DEFAULT_PAGE, MAX_PAGE)
 }
 
-/** Characters of a resource. */
+/** Length of a resource in characters. */
 export function textLength({ text }: Pick<StoredResource, 'text'>): number {
   return text.length
 }
 
-/** The number of matches. Where a rule of the host may hide some, each is looked at. */
+/** Counts the matches. If a rule of the host may hide some, each is checked. */
 export async function countOf({ ctx, caller }: Exchange, query: SearchQuery): Promise<number> {
   if (!caller.hides && query.type !== 'Binary') return ctx.storage.count(query)
   const pace = createPace(ctx)
@@ -114,7 +114,7 @@ interface Including {
   readonly includes: readonly Include[] | undefined
 }
 
-/** What comes besides the matches of a page. What the caller may not read is left out, as if it did not exist. */
+/** Returns the resources included with the matches of a page. Those that the caller may not read are omitted, as if they did not exist. */
 export function includedIn(
   { indexer }: Service,
   { ctx, caller }: Exchange,

@@ -7,13 +7,13 @@ import type { ParsedSearch, SearchOptions } from 'fhir-ops/search'
 import { mapped, type Work } from 'fhir-ops/internal/work'
 import type { Exchange } from '../../exchange.js'
 
-/** Makes a part of a resource's text, which says that it is one. */
+/** Returns part of a resource's text, tagged as incomplete. */
 export type Subset = (text: string) => Work<string>
 
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['resourceType', 'id'])
 const SUBSETTED = '{"system":"http://terminology.hl7.org/CodeSystem/v3-ObservationValue","code":"SUBSETTED"}'
 
-/** The resource with these top-level members only, tagged as incomplete (R4 search 3.1.1.5.9). @param keeps Asked without `_`. */
+/** The resource reduced to these top-level members and tagged as incomplete (R4 search 3.1.1.5.9). @param keeps Called with the name without `_`. */
 function topLevelSubset(keeps: (name: string) => boolean): Subset {
   return (text) =>
     taggedSubset(text, function* ({ name, value }) {
@@ -21,7 +21,7 @@ function topLevelSubset(keeps: (name: string) => boolean): Subset {
     })
 }
 
-/** The resource with the elements of these paths (`Patient.contact.name`, `Observation.value`), tagged as incomplete. */
+/** The resource reduced to the elements at these paths (`Patient.contact.name`, `Observation.value`) and tagged as incomplete. */
 export function pathSubset(model: TypeModel, type: string, paths: ReadonlySet<string>): Subset {
   const scope = { model, root: type, paths }
   return (text) => taggedSubset(text, (member) => kept(scope, model.type(type), member))
@@ -39,7 +39,7 @@ function taggedSubset(text: string, keep: Keep): Work<string> {
   })
 }
 
-/** What is kept of a member's value; `undefined` where the member is left out. */
+/** Returns what is kept of a member's value; `undefined` omits the member. */
 type Keep = (member: Member) => Work<string | undefined>
 
 function* membersKept(text: string, keep: Keep): Work<string> {
@@ -57,7 +57,7 @@ interface PathScope {
   readonly paths: ReadonlySet<string>
 }
 
-/** What is kept of a member; parts of the resource itself are looked into, values of data types are kept whole. */
+/** Returns what is kept of a member. Backbone elements of the resource are reduced too; values of data types are kept in full. */
 function* kept(scope: PathScope, type: TypeDefinition | undefined, { name, value }: Member): Work<string | undefined> {
   const slot = type?.members.get(withoutUnderscore(name))
   if (type === undefined || slot === undefined || !scope.paths.has(`${type.name}.${slot.name}`)) return undefined
@@ -85,9 +85,10 @@ interface Wanted {
 }
 
 /**
- * What `_elements` or `_summary` leaves of a resource; `undefined` when all of it. `true` keeps what the type's definition marks as summary,
- * `text` the narrative and the mandatory elements, `data` all but the narrative.
- *
+ * Returns the subset that `_elements` or `_summary` requests; `undefined` for the full resource. `true` keeps elements that the type's definition marks as
+ * summary,
+ * `text` the narrative and mandatory elements, `data` everything except the narrative.
+ * -
  * @throws {OperationError} `search-unsupported` for a summary of a type whose definition is not available.
  * @see https://hl7.org/fhir/R4/search.html#summary
  */
@@ -105,7 +106,7 @@ export async function subsetFor({ ctx }: Exchange, { parameters }: SearchOptions
   return topLevelSubset((name) => name === 'text' || mandatory.has(`${type}.${members?.get(name)?.name}`))
 }
 
-/** Paths of elements without `[x]`. */
+/** Paths of elements, without `[x]`. */
 interface MarkedPaths {
   readonly marked: ReadonlySet<string>
   readonly mandatory: ReadonlySet<string>
