@@ -2,7 +2,7 @@ import { JSON_FINDINGS } from './json-findings.js'
 import { RULE_FINDINGS } from './rules/table.js'
 import { defineFinding, type FindingDefinition } from './run/finding.js'
 
-/** Reported for a suppression that would have hidden something. */
+/** Reported for an expired suppression that would otherwise have hidden a finding. */
 export const SUPPRESSION_EXPIRED: FindingDefinition = defineFinding(
   'suppression-expired',
   'warning',

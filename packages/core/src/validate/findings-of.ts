@@ -24,7 +24,7 @@ import { createPlans } from './walk/plans.js'
 import { quickCheckState } from './walk/quick-check.js'
 import { visitNode } from './walk/visit-node.js'
 
-/** The input of a validation: what the call leaves open is as the context says, or as usual. */
+/** The input of a validation. Options that the call leaves out come from the context, or else are the defaults. */
 export interface ResolvedInput {
   readonly profiles: readonly string[]
   readonly places: Positions | undefined
@@ -37,9 +37,9 @@ export interface ResolvedInput {
 const MAX_WALKS = 32
 
 /**
- * What a walk over the resource finds, in document order; a promise only where something has to be waited for.
+ * The findings of a walk over the resource, in document order. Returns a promise only if something must be awaited.
  *
- * @throws {OperationError} as `validate`; `too-costly` where definitions keep requiring further definitions.
+ * @throws {OperationError} as `validate`; `too-costly` when definitions keep requiring further definitions.
  */
 export function findingsOf(ctx: OperationContext, source: JsonSource, input: ResolvedInput): Awaitable<readonly Finding[]> {
   const model = typesOf(ctx)
@@ -62,7 +62,7 @@ export function findingsOf(ctx: OperationContext, source: JsonSource, input: Res
   )
 }
 
-/** Settings that come with every call, such as those of the context, are read once. */
+/** Reads settings once if the same object comes with every call, as that of the context does. */
 function plannedRulesOf(ctx: OperationContext, model: TypeModel, settings: RuleSettings): PlannedRules {
   const { ruleBooks } = baseTypesOf(ctx)
   const known = ruleBooks.get(settings)
@@ -80,7 +80,7 @@ interface WalkParts extends PlannedRules {
   readonly structureCheck: StructureCheck
 }
 
-/** Walks until the definitions that the walk asks for are all known. */
+/** Repeats the walk until all definitions that it asks for are known. */
 function walks(ctx: OperationContext, source: JsonSource, parts: WalkParts, left = MAX_WALKS): Awaitable<readonly Finding[]> {
   if (left === 0)
     throw new OperationError('too-costly', `The definitions that the resource needs did not resolve within ${MAX_WALKS} rounds.`)

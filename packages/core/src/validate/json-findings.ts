@@ -30,7 +30,7 @@ const JSON_STRING: FindingDefinition = defineFinding(
   'Escape control characters, and use only the escape sequences of JSON.',
 )
 
-/** What is reported about the text of a resource. */
+/** The kinds of findings about the JSON text of a resource. */
 export const JSON_FINDINGS: readonly FindingDefinition[] = [
   JSON_FATAL,
   JSON_COMMENT,
@@ -48,7 +48,7 @@ interface ProblemRow {
 
 const ENDS_EARLY = 'The text is not valid JSON: unexpected end of the text.'
 
-/** Characters that cannot be seen. */
+/** Names of invisible characters. */
 const CHARACTERS: ReadonlyMap<string, string> = new Map([['\uFEFF', 'byte order mark']])
 
 const PROBLEMS: Readonly<Record<JsonProblemKind, ProblemRow>> = {
@@ -104,7 +104,7 @@ export function noSuchType(
   })
 }
 
-/** Reports the syntax errors of a text that was read in spite of them. */
+/** Reports the syntax errors that were repaired when the text was read. */
 export function reportRepairs(run: Run, repairs: readonly JsonProblem[]): void {
   for (const problem of repairs) {
     if (problem.kind === 'comment' && run.policy.allowComments) continue
@@ -121,7 +121,7 @@ function textOf({ kind, token }: JsonProblem): string {
   return PROBLEMS[kind].text(JSON.stringify(token.slice(0, MAX_TOKEN).toWellFormed()).slice(1, -1))
 }
 
-/** The node at a path, or the one that has the list to which it leads. */
+/** The node at a path. For a path to a list, the node that holds the list. */
 function nodeAt(run: Run, path: JsonPath): ReturnType<typeof nodeAlong> {
   const list = path.at(-1)
   if (!Array.isArray(path.reduce<unknown>(memberOf, run.root.value)) || list === undefined) return nodeAlong(run, run.root, path)
@@ -130,8 +130,8 @@ function nodeAt(run: Run, path: JsonPath): ReturnType<typeof nodeAlong> {
 }
 
 /**
- * A number, a value without quotes in a list, a repeated name and what a comment is about are named themselves, a superfluous comma by what it is in; other problems
- * are those of the nearest object.
+ * The path to report for a problem: the value itself for a number, a value without quotes in a list, a duplicate name and the value that a comment
+ * concerns; the container of a superfluous comma; the nearest object for all others.
  */
 function placeOf({ kind, path, token }: JsonProblem, value: unknown): JsonPath {
   if (kind === 'duplicate-name') return [...path, token]

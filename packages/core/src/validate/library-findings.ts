@@ -6,8 +6,8 @@ import type { ResolvedInput } from './findings-of.js'
 import { findingOf, type Finding } from './run/finding.js'
 
 /**
- * What is wrong with the CQL of a resource that is a Library: what `ctx.checkLibrary` says of it, or that nobody checks it. Contained and bundled
- * Libraries are not checked.
+ * Findings about the CQL of a Library: the problems that `ctx.checkLibrary` reports or, without a translator, that the CQL is not checked. Contained
+ * and bundled Libraries are not checked.
  *
  * @throws what the checker throws.
  */

@@ -5,7 +5,7 @@ import { parametersFromQuery, type Parameter } from '../parameters/index.js'
 
 const NAME = 'x-validator-options'
 
-/** Options of HL7's validator in a header, as a JSON object: each stands for parameters of `$validate`. Unknown ones are refused. */
+/** A header with options of HL7's validator, as a JSON object. Each option sets parameters of `$validate`; unknown options are refused. */
 export const OPTIONS_HEADER: OperationHeader = { name: NAME, parameters }
 
 /** @throws {OperationError} `parameter-value` when the header is not a JSON object, or has an option or a value that is not known or not supported. */
@@ -24,7 +24,7 @@ function parameters(text: string): readonly Parameter[] {
 type Pair = readonly [name: string, value: string]
 type ReadOption = (value: unknown, name: string) => readonly Pair[]
 
-/** What an option means, by its name in HL7's validator. */
+/** Readers of the options, by name in HL7's validator. */
 const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
   ['best-practice', choice('bestPractice', { ignore: 'off', hint: 'information', warning: 'warning', error: 'error' })],
   ['level', choice('level', { hints: 'information', warnings: 'warning', errors: 'error' })],
@@ -51,8 +51,8 @@ const OPTIONS: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
 ])
 
 /**
- * Options that change no finding here. They are about the words of that validator (`language`, `ids-in-errors`), about where it looks things up and what
- * it has loaded (`fetcher`, `certificate`, `sct`), or leave out findings by its own message ids (`advisor`).
+ * Options that are ignored because they change no finding here. They concern the texts of HL7's validator (`language`, `ids-in-errors`), its sources and
+ * what it has loaded (`fetcher`, `certificate`, `sct`), or leave out findings by its own message ids (`advisor`).
  */
 const PASSED_OVER: ReadonlySet<string> = new Set([
   'language',
@@ -65,7 +65,7 @@ const PASSED_OVER: ReadonlySet<string> = new Set([
   'advisorContent',
 ])
 
-/** A switch may also be a text. */
+/** A boolean option, which may also be given as text. */
 function flag(read: (isOn: boolean) => readonly Pair[]): ReadOption {
   return (value, name) => {
     if (value === true || value === 'true') return read(true)
@@ -74,7 +74,7 @@ function flag(read: (isOn: boolean) => readonly Pair[]): ReadOption {
   }
 }
 
-/** @param values The parameter's values by those of the option, in lower case. */
+/** @param values Maps the option's values, in lower case, to the parameter's values. */
 function choice(parameter: string, values: Readonly<Record<string, string>>): ReadOption {
   const known = new Map(Object.entries(values))
   return (value, name) => {

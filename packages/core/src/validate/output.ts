@@ -9,19 +9,19 @@ const LINE = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-lin
 const COLUMN = 'http://hl7.org/fhir/StructureDefinition/operationoutcome-issue-col'
 const FIX = 'https://fhir-ops.dev/StructureDefinition/issue-fix'
 
-/** What the result of a validation does not say about its OperationOutcome. */
+/** Properties of the OperationOutcome that the result of a validation does not contain. */
 export interface OutcomeOptions {
-  /** Id of an outcome with errors; it has none when absent. */
+  /** Id of the outcome if there are errors; it has no id when absent. */
   readonly id?: string | undefined
 }
 
 const OUTCOME_OPTIONS: InputShape = inputShape<OutcomeOptions>({ id: TEXT })
 
 /**
- * Makes the OperationOutcome that `$validate` returns: with the id `ok` when no finding is an error, and with one issue `All OK` when there are no
- * findings. An explanation is an extension.
+ * Creates the OperationOutcome that `$validate` returns. Its id is `ok` when no finding is an error, and it has one issue `All OK` when there are no
+ * findings. An explanation becomes an extension.
  *
- * @throws {TypeError} for an option that is unknown.
+ * @throws {TypeError} for an unknown option.
  */
 export function toOperationOutcome(result: ValidateResult, options: OutcomeOptions = {}): OperationOutcome {
   checkResult('validate', result, 'findings')
@@ -34,7 +34,7 @@ export function toOperationOutcome(result: ValidateResult, options: OutcomeOptio
   return { resourceType: 'OperationOutcome', ...(ownId !== undefined && { id: ownId }), ...extension, issue: findings.map(issueOf) }
 }
 
-/** A finding as an issue, without its line, column and fix. */
+/** Converts a finding to an issue, without line, column and fix. */
 export function issueOfFinding({ kind, severity, code, text, expression, hint }: Finding): OutcomeIssue {
   return {
     severity,

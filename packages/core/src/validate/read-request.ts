@@ -4,15 +4,15 @@ import { isObject, readJsonSource, stringAt, type JsonProblem, type JsonSource }
 import type { OperationRequest } from '../operation/index.js'
 import { parameterReader, parametersOf, type Parameter, type ParameterReader } from '../parameters/index.js'
 
-/** What a call of `$validate` asks. */
+/** The parsed request of a `$validate` call. */
 export interface ValidateRequest {
-  /** Absent when the stored resource is meant. */
+  /** Absent to validate the stored resource. */
   readonly source?: JsonSource | undefined
   readonly mode?: ValidateMode | undefined
   readonly profiles: readonly string[]
-  /** Tell line and column of each issue in the body. */
+  /** Report line and column in the body for each issue. */
   readonly places: boolean
-  /** Add which profiles and value sets the resource was checked against. */
+  /** Report which profiles and value sets the resource was checked against. */
   readonly explain: boolean | undefined
   readonly policy: Omit<ValidationPolicy, 'suppress' | 'rules'>
 }
@@ -25,10 +25,10 @@ const REFUSALS = ['markup', 'markdown', 'examples'] as const
 export type ValidateMode = (typeof MODES)[number]
 
 /**
- * Reads a call: the body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places` and the options; all but the first may also be
- * in the query.
+ * Reads a request. The body is the resource itself, or Parameters with `resource`, `mode`, `profile`, `places` and the options; all of these except
+ * `resource` may also be in the query.
  *
- * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource of another type than the path's.
+ * @throws {OperationError} `parameter-value` for an unknown mode or level, `body-structure` for a resource whose type differs from the path's.
  */
 export async function readRequest(pace: Pace, request: OperationRequest): Promise<ValidateRequest> {
   const { source, parameters } = await bodyOf(pace, request, { positions: false })
@@ -88,7 +88,10 @@ function oneOf<T extends string>(known: readonly T[], name: string, text: string
   })
 }
 
-/** The resource in a Parameters body and its other parameters. At `Parameters/$validate` the body is the resource, unless it holds one. */
+/**
+ * The resource and the other parameters in a Parameters body. At `Parameters/$validate`, the body itself is the resource, unless it contains Parameters
+ * as `resource`.
+ */
 function unwrapped(body: JsonSource, type: string): Body | undefined {
   if (!isObject(body.value) || body.value['resourceType'] !== 'Parameters') return undefined
   const source = sourceIn(body, body.value['parameter'])

@@ -9,7 +9,7 @@ import { toOperationOutcome } from './output.js'
 import { findingOf, type Finding } from './run/finding.js'
 import { validate, type ValidateResult } from './validate.js'
 
-/** Carries a call of `$validate` out. @throws {OperationError} as `checkMode`; `parameter-required` for nothing to validate. */
+/** Runs `$validate`. @throws {OperationError} as `checkMode`; `parameter-required` when there is nothing to validate. */
 export async function runValidate(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const asked = await readRequest(createPace(ctx), request)
   const findings = await checkMode(ctx, request, asked)
@@ -26,7 +26,7 @@ function answer(ctx: OperationContext, result: ValidateResult): OperationRespons
   return { status: isUnreadable ? 400 : 200, resource: { ...toOperationOutcome(result, { id: ctx.newId() }) } }
 }
 
-/** The text of the stored resource, where none came with the call. */
+/** The text of the stored resource, for a request without one. */
 async function storedText(ctx: OperationContext, request: OperationRequest): Promise<string> {
   const stored = await storedInstance(ctx, request)
   if (stored !== undefined) return stored.text
@@ -34,11 +34,11 @@ async function storedText(ctx: OperationContext, request: OperationRequest): Pro
 }
 
 /**
- * Refuses what a mode cannot be asked for, and reports what prevents an update. Answers for updates and deletions depend on what is stored,
- * so these modes are for callers who may read it.
+ * Refuses requests that do not fit their mode, and reports what would prevent an update. The answer for updates and deletions depends on stored
+ * resources, so these modes require the right to read them.
  *
- * @throws {OperationError} `parameter-value` for creating under an id, `parameter-required` for what a mode needs, `forbidden` for what the caller
- *   may not read, `not-found` for what is not there to be deleted.
+ * @throws {OperationError} `parameter-value` for the mode `create` with an id, `parameter-required` for a parameter that the mode needs, `forbidden` for
+ *   a resource that the caller may not read, `not-found` when the resource to delete does not exist.
  * @see https://hl7.org/fhir/R4/valueset-resource-validation-mode.html
  */
 async function checkMode(ctx: OperationContext, request: OperationRequest, asked: ValidateRequest): Promise<readonly Finding[]> {
@@ -68,7 +68,7 @@ const MODES: Readonly<Record<ValidateMode, ModeCheck>> = {
   },
 }
 
-/** An update is of the resource in the path or, without one, of that which the resource's id names. */
+/** An update concerns the resource in the path or, without an id there, the one that the resource's own id names. */
 async function updateFindings(
   ctx: OperationContext,
   { type, id: named }: OperationRequest,

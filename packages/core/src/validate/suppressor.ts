@@ -5,23 +5,23 @@ import { findingOf, type Finding } from './run/finding.js'
 
 /** Decides which findings are reported. */
 export interface Suppressor {
-  /** Whether a suppression that has not expired is about the finding. One that has expired is remembered. */
+  /** Whether an unexpired suppression covers the finding. Expired ones that cover it are remembered. */
   readonly hides: (finding: Finding) => boolean
-  /** A finding for each suppression that would have hidden something, had it not expired. */
+  /** A finding for each expired suppression that would otherwise have hidden something. */
   readonly expired: () => readonly Finding[]
 }
 
-/** What else a suppressor works with. */
+/** Options of `createSuppressor`. */
 export interface SuppressorOptions {
   readonly now: Date
-  /** Settings of rules, whose kinds of findings can be suppressed too. */
+  /** Rule settings; the kinds of findings of their rules can be suppressed too. */
   readonly rules: RuleSettings
 }
 
 /**
- * Makes a suppressor of what a host accepts.
+ * Creates a suppressor from the suppressions of host and caller.
  *
- * @throws {OperationError} `parameter-value` for a suppression of no kind of finding, without a reason or without a day.
+ * @throws {OperationError} `parameter-value` for a suppression that does not name a kind of finding, or has no reason or no expiry date.
  */
 export function createSuppressor(suppressions: readonly Suppression[], { now, rules }: SuppressorOptions): Suppressor {
   for (const suppression of suppressions) checkSuppression(suppression, rules)
@@ -38,9 +38,9 @@ export function createSuppressor(suppressions: readonly Suppression[], { now, ru
 }
 
 /**
- * Checks that a suppression can be understood.
+ * Checks that a suppression names a kind of finding and has a reason and an expiry date.
  *
- * @throws {OperationError} `parameter-value` when it cannot.
+ * @throws {OperationError} `parameter-value` when it does not.
  */
 export function checkSuppression(suppression: Suppression, rules: RuleSettings = {}): void {
   const [kind = ''] = suppression.id.split(':', 1)

@@ -24,21 +24,21 @@ import type { Checks, RunPolicy } from './run/run.js'
 import { createSuppressor, type Suppressor } from './suppressor.js'
 
 /**
- * The input of `validate`. Suppressions, refusals and domains of extensions add to those of the context; other members, and each of the `rules`, take the
- * place of its own.
+ * The input of `validate`. Suppressions, refusals and extension domains add to those of the context; other members, and each of the `rules`, replace those
+ * of the context.
  */
 export interface ValidateInput extends ValidationPolicy, ExplainOption {
   /**
-   * The resource as JSON text, as what `readJsonSource` made of it, or as a parsed object. An object has lost the form of its numbers,
-   * duplicate names and places.
+   * The resource as JSON text, as the result of `readJsonSource`, or as a parsed object. A parsed object no longer has the written form of its numbers,
+   * duplicate names and positions.
    */
   readonly resource: string | object
-  /** Canonicals of profiles that the resource must conform to, besides those that it names itself. */
+  /** Canonicals of profiles that the resource must conform to, in addition to those that it names itself. */
   readonly profiles?: readonly string[] | undefined
-  /** Give line and column of each finding; with a text, or a source that was read with `positions`. Default false. */
+  /** Report line and column of each finding; requires a text, or a source that was read with `positions`. Default false. */
   readonly places?: boolean | undefined
   /**
-   * `structure` checks only what FHIR's own types say about JSON: names, lists, choices, cardinality and the form of primitive values. No
+   * `structure` checks only what FHIR's own types define for JSON: names, lists, choices, cardinality and the form of primitive values. It checks no
    * profiles, codes, invariants, references, narratives or rules of resource types. Default `all`.
    */
   readonly checks?: Checks | undefined
@@ -58,7 +58,7 @@ const VALIDATE_INPUT = inputShape<ValidateInput>({
 export interface ValidateResult extends Explained {
   /** True when no finding is an error. */
   readonly valid: boolean
-  /** In document order: what concerns a node comes before what concerns its members. */
+  /** In document order: findings about a node come before those about its members. */
   readonly findings: readonly Finding[]
 }
 
@@ -66,9 +66,9 @@ export interface ValidateResult extends Explained {
  * Validates a resource against the definitions of FHIR, the profiles in its `meta.profile`, and the profiles that the caller names. Nothing is
  * stored.
  *
- * @returns What is wrong with the resource; with `explain: true` also which profiles and value sets it was checked against.
- * @throws {OperationError} `profile-not-found` for a profile of the input that is not to be found; `definition-required` when the context has no
- *   types; `parameter-required` when no resource is given; `aborted`, `computation-timeout`, however short the work.
+ * @returns The findings; with `explain: true` also which profiles and value sets the resource was checked against.
+ * @throws {OperationError} `profile-not-found` for a profile of the input that cannot be found; `definition-required` when the context has no
+ *   types; `parameter-required` when no resource is given; `aborted` and `computation-timeout`, however short the work.
  * @see https://hl7.org/fhir/R4/resource-operation-validate.html
  */
 export function validate(ctx: OperationContext, input: ValidateInput): Promise<ValidateResult> {
@@ -102,15 +102,15 @@ function allFindings(ctx: OperationContext, source: JsonSource, input: ResolvedI
 }
 
 /**
- * An object of a program may be nested deeper than any text that is read, or contain itself. The depth is measured only after a walk has failed, so that
- * other validations do not pay for it; and after any failure, since something on the way may have caught the RangeError of a stack that is full.
+ * A parsed object may be nested deeper than any accepted text, or contain itself. The depth is measured only after a walk has failed, so that other
+ * validations do not pay for it, and after any failure, because something on the way may have caught the RangeError of a stack overflow.
  */
 function tooDeep(source: JsonSource, error: unknown): Finding {
   if (error instanceof OperationError || !isNestedDeeper(source.value, DEEPEST)) throw error
   return faultFinding(source, { kind: 'too-deep', offset: source.start, path: [], token: '' }, undefined)
 }
 
-/** As of texts: `readJsonSource`. */
+/** The limit of `readJsonSource` for texts. */
 const DEEPEST = 128
 
 function isNestedDeeper(value: unknown, most: number): boolean {
@@ -137,7 +137,7 @@ function resolvedInput(ctx: OperationContext, input: ValidateInput, source: Json
   }
 }
 
-/** Those of a call take the place of those of the context, one by one. The object of a context stays the same, so that it is read once. */
+/** Settings of a call replace those of the context one by one. Without any, the context's own object is returned, so that it is read only once. */
 function settingsOf(general: RuleSettings | undefined, own: RuleSettings | undefined): RuleSettings {
   if (own === undefined) return general ?? NO_SETTINGS
   return general === undefined ? own : { ...general, ...own }
@@ -165,7 +165,7 @@ function policyOf(input: ValidateInput, general: ValidationPolicy): RunPolicy {
 
 const NO_REFUSALS: RunPolicy['refuses'] = new Set()
 
-/** The option of the call, else that of the host. */
+/** The option of the call, else that of the host, else the default. */
 function first<T>(own: T | undefined, general: T | undefined, usual: T): T {
   return own ?? general ?? usual
 }

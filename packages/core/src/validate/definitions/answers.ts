@@ -2,25 +2,25 @@ import { createPace, type OperationContext } from '../../context/index.js'
 import { PENDING, type Pending } from '../../fhirpath/index.js'
 
 /**
- * What one validation asks of the outside: definitions, membership in value sets. The walk over a resource is synchronous; a question
- * without an answer yet is noted and answered `PENDING`, and once `settle` has fetched the answers the walk is done again.
+ * The questions of one validation that need fetching, such as definitions and membership in value sets. The walk over a resource is synchronous: a
+ * question without an answer yet is noted and answered with `PENDING`, and after `settle` has fetched the answers, the walk is repeated.
  */
 export interface Questions {
-  /** False when too many are open, so that this one must wait for the next walk. */
+  /** Notes a question. False when too many are open, so that this one must wait for the next walk. */
   readonly note: (fetch: () => Promise<void>) => boolean
   /** Fetches the answers to all noted questions; `undefined` when there was none. */
   readonly settle: () => Promise<void> | undefined
 }
 
 /**
- * Most questions of one walk. A resource that lacks thousands of definitions has more errors than are reported, so the next walk ends there; this
- * bounds the lookups.
+ * Maximum number of questions of one walk, to bound the lookups. A resource with thousands of missing definitions has more errors than are reported, so
+ * the next walk ends there.
  */
 const MAX_OPEN = 5_000
-/** Questions that are answered together; others may run before the next ones. */
+/** Number of questions answered together; other requests may run before the next ones. */
 const TOGETHER = 100
 
-/** Makes the questions of one validation. */
+/** Creates the questions of one validation. */
 export function createQuestions(ctx: OperationContext): Questions {
   let open: (() => Promise<void>)[] = []
   return {
@@ -46,20 +46,20 @@ async function fetchAll(ctx: OperationContext, noted: readonly (() => Promise<vo
   }
 }
 
-/** An answer, which may be that there is nothing. */
+/** A fetched answer, which may be `undefined`. */
 export interface Fetched<T> {
   readonly answer: T
 }
 
-/** Where answers are kept beyond one validation. */
+/** Keeps answers beyond one validation. */
 export interface FetchedStore<T> {
   get(key: string): Fetched<T> | undefined
   set(key: string, answer: Fetched<T>): unknown
 }
 
-/** Answers by key, each fetched once. */
+/** Returns a function that answers by key. Each answer is fetched once. */
 export function answers<T, K = string>(questions: Questions, load: (key: K) => Promise<T>): (key: K) => T | Pending {
-  // Made at the first question: most validations ask none.
+  // Created at the first question, because most validations ask none.
   let known: Map<K, Fetched<T> | undefined> | undefined
   return (key) => {
     const found = known?.get(key)
@@ -70,7 +70,7 @@ export function answers<T, K = string>(questions: Questions, load: (key: K) => P
   }
 }
 
-/** The same, where an answer of an earlier validation will do. */
+/** Like `answers`, but answers that an earlier validation stored are used too. */
 export function keptOrFetched<T>(
   questions: Questions,
   store: FetchedStore<T>,

@@ -35,7 +35,7 @@ import { answers, keptOrFetched, type Questions } from './answers.js'
 import { hasOutdated, isInactive, listedIn, outdatedIn, outOfUseIn, partsOf, providersOf } from './code-status.js'
 import { lastingContext, specificationOf, type KeptAnswers } from './kept-answers.js'
 
-/** Looks value sets and code systems up with the terminology engine. */
+/** Looks up value sets and code systems with the terminology engine. */
 export function codeFinder(ctx: OperationContext, questions: Questions, kept: KeptAnswers): CodeDefinitions {
   const { valueSets } = specificationOf(ctx)
   const opened = lazily(() => terminologyScope(kept.kept === undefined ? ctx : lastingContext(ctx), { kept: kept.kept }))
@@ -81,7 +81,7 @@ export function codeFinder(ctx: OperationContext, questions: Questions, kept: Ke
   }
 }
 
-/** R4 stamps its own version on canonicals of terminology.hl7.org, which has versions of its own. */
+/** R4 puts its own version on canonicals of terminology.hl7.org, whose definitions have versions of their own. */
 async function findUnstamped(ctx: OperationContext, canonical: string): Promise<Definition | undefined> {
   return STAMPED.test(canonical) ? findValueSet(ctx, canonicalOf(canonical).url) : undefined
 }
@@ -104,12 +104,12 @@ async function missingSupplements({ content }: OperationContext, { resource }: V
   return missing
 }
 
-/** True for a value set that says nothing of which codes it has: neither what it includes, by a system or another value set, nor an expansion. */
+/** True for a value set that does not define its codes: it includes neither a code system nor another value set, and has no expansion. */
 function isWithoutCodes({ includes }: ValueSetDefinition): boolean {
   return includes.every(({ system, imports }) => system === undefined && imports.length === 0)
 }
 
-/** No code is in what has none. */
+/** A value set without codes contains no code. */
 function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
   return {
     canonical: canonical ?? '',
@@ -134,7 +134,7 @@ function emptyList({ resource, canonical }: ValueSetDefinition): CodeList {
   }
 }
 
-/** No code is known to be in what is broken, or to be out of it. Definitions of a request may repair it. */
+/** It is unknown whether a broken value set contains a code. Definitions of a request may repair it. */
 function brokenList(definition: ValueSetDefinition, problem: string): CodeList {
   return { ...emptyList(definition), problem, has: () => 'unknown', fit: () => 'questionable', restsOn: () => true }
 }
@@ -146,7 +146,7 @@ function titleOf(resource: JsonObject, canonical: string | undefined): string {
 const KEPT_CODES = 1_000
 const KEPT_NOTES = 50
 
-/** A value set, with the supplements that it requires and that could not be found, and why a filter cannot be used. */
+/** A value set, with the missing ones of the supplements that it requires, and the problem of a filter that cannot be used. */
 interface Listed {
   readonly plan: ValueSetPlan
   readonly supplements: readonly string[]
@@ -228,7 +228,7 @@ function isNamedIn(fromRequest: RequestDefinitions, codeSystems: readonly string
   )
 }
 
-/** What a value set lacks: supplements whatever the code, imports where the code may be of them. */
+/** What a value set lacks: missing supplements for any code, missing imports only if the code may be in them. */
 function lackingIn(plan: ValueSetPlan, supplements: readonly string[]): (verdict: Verdict) => readonly Lacking[] {
   const always = supplements.map((canonical): Lacking => ({ kind: 'supplement', canonical }))
   const all = [...missingImports(plan).map((canonical): Lacking => ({ kind: 'value set', canonical })), ...always]
@@ -236,8 +236,8 @@ function lackingIn(plan: ValueSetPlan, supplements: readonly string[]): (verdict
 }
 
 /**
- * Keeps what is found for codes without version, by system and code, so that no key is composed. A map that is emptied when it is full costs less at each
- * look than one that forgets the oldest: bench `validate`.
+ * Keeps results for codes without version in nested maps by system and code, which saves composing a key. A map that is emptied when full has cheaper
+ * lookups than one that drops the oldest entry: bench `validate`.
  */
 function keptByCode<T>(find: (code: string, system: string | undefined) => T): (code: string, system: string | undefined) => T {
   const bySystem = new Map<string | undefined, Map<string, T>>()
@@ -263,7 +263,7 @@ function valueSetsOf(plan: ValueSetPlan): readonly string[] {
   return canonicals.map((canonical) => canonicalOf(canonical).url)
 }
 
-/** By code system, for those of which other versions are known. */
+/** The missing versions by code system, for code systems of which other versions are known. */
 function versionsMissing(plan: ValueSetPlan): ReadonlyMap<string, readonly string[]> {
   const includes = withImports(plan).flatMap((one) => one.includes)
   const lacking = includes.flatMap(({ family, definition: { version } }) =>
@@ -295,7 +295,7 @@ function verdictOf(scope: TerminologyScope, plan: ValueSetPlan, code: GivenCode 
   }
 }
 
-/** Where the code system has no content here, value sets that list their codes one by one still decide. */
+/** If the code system has no content here, a value set that lists its codes one by one can still decide. */
 function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict {
   const parts = plan.includes.filter(({ family }) => family?.url === system)
   if (parts.length === 0 || plan.excludes.length > 0 || plan.includes.some(({ imports }) => imports.length > 0)) return 'unknown'
@@ -307,9 +307,9 @@ function listedVerdict(plan: ValueSetPlan, { system, code }: GivenCode): Verdict
 const SHORT_LIST = 6
 
 /**
- * Codes of a value set that a wrong one may mean, the nearest first; when none is near and there are no more than six, all.
+ * Codes of a value set that may be meant by a wrong one, the nearest first. When none is near and there are at most six, all.
  *
- * @param isMember Whether a code, of the system of the wrong one, is in the value set.
+ * @param isMember Whether a code of the wrong code's system is in the value set.
  */
 function suggestedCodes(plan: ValueSetPlan, { system, code }: GivenCode, isMember: (code: string) => boolean): readonly string[] {
   const codes = [...codesNamed(plan, system)]
@@ -317,13 +317,13 @@ function suggestedCodes(plan: ValueSetPlan, { system, code }: GivenCode, isMembe
   return near.length > 0 || codes.length > SHORT_LIST ? near : codes.filter(isMember)
 }
 
-/** The members among the codes that the value set and those that it imports list, or that short code systems have. */
+/** The members among the codes that the value set and its imports list, or that their short code systems have. */
 function membersOf(plan: ValueSetPlan, isMember: (code: GivenCode) => boolean): readonly GivenCode[] {
   const systems = new Set(withImports(plan).flatMap(({ includes }) => includes.flatMap(({ family }) => family?.url ?? [])))
   return [...systems].flatMap((system) => [...codesNamed(plan, system)].map((code) => ({ system, code })).filter(isMember))
 }
 
-/** The codes that the value set and those that it imports list, or that short code systems have. */
+/** The codes that the value set and its imports list, or that their short code systems have. */
 function codesNamed(plan: ValueSetPlan, system: string | undefined): ReadonlySet<string> {
   const codes = new Set<string>()
   for (const { definition, family } of withImports(plan).flatMap(({ includes }) => includes)) {

@@ -3,7 +3,7 @@ import { listedConcept, withImports, type CodeSystemProvider, type ListedCode, t
 import { outOfUse, type GivenCode, type OutOfUse } from '../run/definitions.js'
 import { TYPE_URL } from '../run/element-rule.js'
 
-/** The newest versions of a system that the value set takes codes from. */
+/** The versions of a system that the value set takes codes from: those that it states, otherwise the newest. */
 export function providersOf(plan: ValueSetPlan, system: string | undefined): readonly CodeSystemProvider[] {
   return [...new Set(partsOf(plan, system).flatMap(({ family, definition }) => family?.provider(definition.version) ?? []))]
 }
@@ -12,20 +12,20 @@ export function partsOf(plan: ValueSetPlan, system: string | undefined): ValueSe
   return withImports(plan).flatMap(({ includes }) => includes.filter(({ family }) => family?.url === system))
 }
 
-/** Whether any concept that is listed says that it should not be used; most value sets have none. */
+/** Whether any listed concept is marked as outdated; in most value sets, none is. */
 export function hasOutdated(plan: ValueSetPlan): boolean {
   const includes = withImports(plan).flatMap((one) => one.includes)
   return includes.some(({ definition }) => definition.concepts?.some(({ concept }) => outdatedOf(concept) !== undefined) === true)
 }
 
-/** What the lists say of a code; a code alone may be of any system. */
+/** How the value set marks a code as outdated; a code without system may be of any system. */
 export function outdatedIn(plan: ValueSetPlan, { system, code }: GivenCode): string | undefined {
   const includes = withImports(plan).flatMap((one) => one.includes)
   const own = system === undefined ? includes : includes.filter(({ family }) => family?.url === system)
   return own.flatMap((part) => outdatedOf(listedIn(part, code)?.concept) ?? [])[0]
 }
 
-/** What an include lists of a code, by the rule of its code system for upper and lower case. */
+/** The entry of a code in an include, found by the rule of its code system for upper and lower case. */
 export function listedIn(part: ValueSetPlan['includes'][number], code: string): ListedCode | undefined {
   const { definition, family } = part
   const exact = definition.listed(code)
@@ -49,7 +49,7 @@ function outdatedOf(concept: JsonObject | undefined): string | undefined {
   return status === 'deprecated' || status === 'withdrawn' ? status : undefined
 }
 
-/** Why a code should not be used any more, by the first of some code systems that has it. */
+/** Why a code should not be used any more, according to the first of the code systems that has it. */
 export function outOfUseIn(plan: ValueSetPlan, { code, systems }: { code: string; systems: readonly string[] }): OutOfUse | undefined {
   for (const provider of systems.flatMap((system) => providersOf(plan, system))) {
     const concept = provider.find(code)

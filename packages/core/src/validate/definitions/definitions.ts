@@ -13,7 +13,7 @@ import { expressionCompiler } from './expressions.js'
 import { keptAnswers, type KeptAnswers } from './kept-answers.js'
 import { definitionFinder, profileFinder } from './profiles.js'
 
-/** Makes the definitions of one validation; what it uses of them is in the explanation, where one is asked for. */
+/** Creates the definitions of one validation. Those that it uses are recorded in the explanation, if one is requested. */
 export function createDefinitions(ctx: OperationContext, model: TypeModel): Awaitable<Definitions> {
   return after(definitionsIn(ctx, model, createQuestions(ctx)), (definitions) => explainedDefinitions(definitions, ctx.explain))
 }
@@ -30,7 +30,7 @@ function definitionsIn(ctx: OperationContext, model: TypeModel, questions: Quest
   })
 }
 
-/** What finders of definitions work with. */
+/** What the finders of definitions share. */
 interface FinderParts {
   readonly model: TypeModel
   readonly questions: Questions
@@ -50,8 +50,8 @@ function finders(ctx: OperationContext, { model, questions, kept }: FinderParts)
 }
 
 /**
- * The definitions of a request that supplies some itself. What depends on none of these is answered from the content below, where it is known from
- * earlier validations; the other answers are the request's own and end with it.
+ * The definitions for a request that supplies some itself. Answers that depend on none of these come from the content below, which has those of earlier
+ * validations; the other answers belong to the request and end with it.
  */
 function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinitions, below: Definitions): Definitions {
   const by = (type: string, canonical: string): Definitions =>
@@ -81,7 +81,7 @@ function withRequestDefinitions(own: Definitions, fromRequest: RequestDefinition
   }
 }
 
-/** Finds what references lead to in the storage. What the caller may not read is treated as absent. */
+/** Finds referenced resources in the storage. A resource that the caller may not read counts as absent. */
 function storedFinder(ctx: OperationContext, questions: Questions): StoredResources {
   const find = answers(questions, (address) => readable(ctx, address))
   return { stored: (type, id) => find(`${type}/${id}`) }
@@ -100,10 +100,7 @@ async function readable(ctx: OperationContext, address: string): Promise<JsonSou
 
 const UNREADABLE: ReadonlySet<string> = new Set(['not-found', 'forbidden'])
 
-/**
- * The same definitions, which write down each profile and value set that the resource is checked against, and those that are not known, once. What
- * the types of FHIR themselves say of values that are right is decided without asking.
- */
+/** Wraps definitions so that the explanation records, once, each profile and value set that the resource is checked against, and those that are not known. */
 function explainedDefinitions(definitions: Definitions, explain: Explain | undefined): Definitions {
   if (explain === undefined) return definitions
   const named = new Set<string>()

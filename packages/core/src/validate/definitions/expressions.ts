@@ -6,12 +6,12 @@ import { compileRegex, type LinearRegex } from '../../regex/index.js'
 import type { Definitions } from '../run/definitions.js'
 
 const KEY = 'validate expressions'
-/** Of all expressions that are kept. */
+/** Maximum total length of the expressions that are kept. */
 const MOST_CHARACTERS = 500_000
-/** What a compiled expression takes in memory. */
+/** Memory of a compiled expression. */
 const BYTES_PER_CHARACTER = 100
 
-/** Patterns that are kept; each may take some hundred kilobytes while it is used. */
+/** Maximum number of patterns kept; each may take some hundred kilobytes while it is used. */
 const MOST_PATTERNS = 100
 const BYTES_PER_PATTERN = 50_000
 

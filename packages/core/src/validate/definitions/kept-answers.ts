@@ -11,12 +11,12 @@ import type { Shape } from '../run/structure-shape.js'
 import type { Fetched, FetchedStore } from './answers.js'
 
 const NAME = 'validation'
-/** Answers of a kind that are kept, those that were asked for last. */
+/** Maximum number of answers of each kind, those that were used last. */
 const KEPT = 1_000
 
-/** Answers that hold for one validation after another for as long as no definition changes. A class, so that they can be recognised. */
+/** Answers that validations share until a definition changes. A class, so that they can be recognised. */
 class KeptAnswers {
-  /** Where they are kept, besides what the terminology engine keeps. */
+  /** The place where the answers are kept; the terminology engine keeps its own there too. */
   readonly kept: Kept | undefined
   readonly profiles: FetchedStore<Profile | undefined>
   readonly definitions: FetchedStore<JsonObject | undefined>
@@ -41,7 +41,7 @@ class KeptAnswers {
   }
 }
 
-/** The cache is made for the first answer: it takes its place for all of them at once, and few validations ask for answers of every kind. */
+/** Creates the cache at the first answer, because it allocates its full size immediately and few validations ask for answers of every kind. */
 function lastAnswers<T>(): FetchedStore<T> {
   let known: LRUCache<string, Fetched<T>> | undefined
   return {
@@ -50,10 +50,10 @@ function lastAnswers<T>(): FetchedStore<T> {
   }
 }
 
-/** For answers that are of one validation only, which knows them itself. */
+/** For answers that only one validation can use; it remembers them itself. */
 const NOTHING: FetchedStore<never> = { get: () => undefined, set: () => undefined }
 
-/** Code systems that become those of a single request, and what is made of them, are looked up again. */
+/** Hides answers that no longer last: a code system that holds data of a single request, and value sets that use it, are looked up again. */
 function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): FetchedStore<T> {
   return {
     get: (key) => {
@@ -66,7 +66,7 @@ function lasting<T>(known: FetchedStore<T>, lasts: (answer: T) => boolean): Fetc
 
 export type { KeptAnswers }
 
-/** What is known of the content as it is now; new each time where changes of content cannot be detected. */
+/** The answers kept for the present content; new on each call when changes of the content cannot be detected. */
 export function keptAnswers({ content }: OperationContext): Awaitable<KeptAnswers> {
   return after(content.kept?.(), answersIn)
 }
@@ -79,14 +79,14 @@ function answersIn(place: Kept | undefined): KeptAnswers {
   return made
 }
 
-/** The context for what outlives the request: without the request's end, rights and explanation. */
+/** The context for answers that outlive the request: without its signal, deadline, rights and explanation. */
 export function lastingContext(ctx: OperationContext): OperationContext {
   return { ...ctx, signal: undefined, deadline: undefined, authorize: undefined, explain: undefined }
 }
 
 const KEY = 'validate specification'
 
-/** What FHIR itself defines, and what therefore is looked up once for a view on content, not for every request. */
+/** FHIR's own definitions, which are looked up once per view of the content, not for every request. */
 export interface Specification {
   /** By name of the type. */
   readonly types: Map<string, Profile>
@@ -94,7 +94,7 @@ export interface Specification {
   readonly valueSets: Map<string, CodeList | undefined>
   /** By name of the type. */
   readonly shapes: Map<string, Shape>
-  /** The rules as settings make them, by the object of the settings. */
+  /** Rule books, by the object of their settings. */
   readonly ruleBooks: WeakMap<object, PlannedRules>
 }
 
@@ -104,7 +104,7 @@ export interface PlannedRules {
   readonly plans: Plans
 }
 
-/** What is known of FHIR's own types. A request shares that of the content below, unless it has definitions of such types itself. */
+/** What is known of FHIR's own types. A request shares that of the content below, unless it supplies definitions of such types itself. */
 export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' | 'shapes' | 'ruleBooks'> {
   const { below } = ctx.content
   const fromRequest = [...(below?.fromRequest.get('StructureDefinition') ?? [])]
@@ -113,7 +113,7 @@ export function baseTypesOf(ctx: OperationContext): Pick<Specification, 'types' 
     : baseTypesOf({ ...ctx, content: below.view })
 }
 
-/** What is known so far of the specification as the context's content shows it. A request with definitions has a view of its own. */
+/** What is known so far of the specification in the context's content. A request with definitions has a view of its own. */
 export function specificationOf(ctx: OperationContext): Specification {
   const views = viewsIn(ctx.cache)
   const known = views.get(ctx.content)

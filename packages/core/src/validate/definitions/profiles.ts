@@ -40,7 +40,7 @@ export function profileFinder(
   }
 }
 
-/** A profile that whoever needs it compiles on, so that it is done once however many wait for it. */
+/** A profile whose compilation is shared: each caller that needs it continues the same work, so that it is compiled once. */
 interface CompiledOnce {
   readonly compiled: () => Work<Profile>
   readonly elements: number
@@ -58,7 +58,7 @@ function compiledKind(model: TypeModel): CacheKind<CompiledOnce> {
   }
 }
 
-/** The types of resources that canonicals lead to. */
+/** The types of resources that a canonical can refer to. */
 const CANONICAL_TYPES = [
   'StructureDefinition',
   'CodeSystem',
@@ -106,7 +106,7 @@ export function definitionFinder(
   }
 }
 
-/** Asks once for each canonical of a type: rules on definitions ask for the same again and again, and no key is composed for what is known. */
+/** Asks once for each canonical of a type. Rules on definitions repeat their questions, and known answers need no composed key. */
 function byType(find: ResourceDefinitions['definition']): ResourceDefinitions['definition'] {
   let known: Map<string, Map<string, JsonObject | undefined>> | undefined
   return (type, canonical) => {

@@ -4,8 +4,8 @@ import type { Definitions } from '../run/definitions.js'
 import { isNested } from '../run/run.js'
 
 /**
- * Fetches the definitions of all types in a resource together where that of the resource itself is not known yet: walks would find out about them
- * level by level, each in a walk more. `undefined` where there is nothing to wait for.
+ * Fetches the definitions of all types in a resource together, if that of the resource itself is not known yet. Otherwise walks would discover them
+ * level by level, with one more walk for each level. `undefined` when there is nothing to wait for.
  */
 export function fetchTypesOf(resource: unknown, definitions: Definitions, model: TypeModel): Promise<unknown> | undefined {
   const type = isObject(resource) ? (stringAt(resource, 'resourceType') ?? '') : ''
@@ -14,13 +14,13 @@ export function fetchTypesOf(resource: unknown, definitions: Definitions, model:
   return definitions.settle()
 }
 
-/** Values that are looked at in one go: what comes later seldom has other types. */
+/** Maximum number of values examined; later ones seldom have other types. */
 const MOST_VALUES = 5_000
 
-/** Names of the types with definitions of their own that occur in the JSON of a resource, as far as it is looked at. */
+/** Names of the types with definitions of their own that occur in the JSON of a resource, as far as it is examined. */
 function typesIn(model: TypeModel, resource: unknown): ReadonlySet<string> {
   const found = new Set<string>()
-  // Without recursion: objects that a program makes may be nested deeper than the stack.
+  // Without recursion, because parsed objects may be nested deeper than the stack allows.
   const open: Typed[] = [{ value: resource, type: rootNode(model, resource).type }]
   for (let left = MOST_VALUES; left > 0; left--) {
     const next = open.pop()
@@ -33,13 +33,13 @@ function typesIn(model: TypeModel, resource: unknown): ReadonlySet<string> {
   return found
 }
 
-/** A value, and the type of the element that it is of. */
+/** A value and the type of its element. */
 interface Typed {
   readonly value: unknown
   readonly type: TypeDefinition
 }
 
-/** The type that a resource says itself that it is of. */
+/** The type that a resource states in `resourceType`. */
 function namedType(model: TypeModel, resource: JsonObject, otherwise: TypeDefinition): TypeDefinition {
   return model.type(stringAt(resource, 'resourceType') ?? '') ?? otherwise
 }

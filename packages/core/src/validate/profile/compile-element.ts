@@ -15,10 +15,10 @@ import { corrected, correctedStrength } from './corrections.js'
 import { discriminatorSteps } from './discriminator-path.js'
 import { ADDITIONAL_BINDINGS, ALLOWED_UNITS, extensionValue, valueIn, valueRuleOf } from './value-rule.js'
 
-/** What a path such as `Observation.valueQuantity` names: the choice element, without `[x]`, and one of its types. */
+/** The parts of a path such as `Observation.valueQuantity`: the name of the choice element, without `[x]`, and one of its types. */
 export type ChoicePath = { readonly name: string; readonly type: string }
 
-/** The StructureDefinition that a compilation is about. */
+/** The StructureDefinition being compiled. */
 export interface ProfileSource {
   readonly canonical: string
   readonly url: string
@@ -30,15 +30,15 @@ export interface ProfileSource {
   readonly model: TypeModel
   /** True when the canonical is that of a type of the release, whose own rules are checked in any case. */
   readonly isTypeUrl: (url: string) => boolean
-  /** What a path such as `Observation.valueQuantity` means, which names a type of a choice; `undefined` for other paths. */
+  /** The choice and type that a path such as `Observation.valueQuantity` names; `undefined` for other paths. */
   readonly choiceAt: (path: string) => ChoicePath | undefined
-  /** The elements below a path that have the content of another element of the type, with its path. */
+  /** The elements below a path whose content is that of another element of the type, with the path of that element. */
   readonly referringIn: (path: string) => readonly { readonly name: string; readonly type: string }[]
   /** Names of the rules that have something to check where an ElementDefinition applies. */
   readonly demandsOf: (rule: RuleDraft) => readonly string[]
 }
 
-/** A rule while its tree is being put together. */
+/** A rule while its tree is being built. */
 export type RuleDraft = Mutable<Omit<ElementRule, 'children' | 'required' | 'slices'>> & {
   readonly contentReference: string | undefined
   children: Map<string, RuleDraft>
@@ -69,13 +69,13 @@ export function ruleOf(element: JsonObject, source: ProfileSource): RuleDraft {
   }
 }
 
-/** The id of the element of the same definition that a content reference means; one with the url of another definition means that one's element. */
+/** The id that a content reference names; `undefined` when it names an element of another definition. */
 function ownElement(reference: string, { url }: ProfileSource): string | undefined {
   const end = reference.indexOf('#')
   return end <= 0 || reference.slice(0, end) === url ? reference.slice(end + 1) : undefined
 }
 
-/** A rule that demands nothing, for an element that has none of its own. */
+/** A rule without requirements, for an element that has no rule of its own. */
 export function emptyRule(path: string, source: ProfileSource): RuleDraft {
   return {
     id: path,
@@ -120,7 +120,7 @@ function typeOf(type: JsonObject): TypeRule {
   }
 }
 
-/** A profile may mean one element of a StructureDefinition: then its id follows as a fragment. */
+/** Canonicals of a type's profiles. If a profile means one element of a StructureDefinition, the element's id is appended as a fragment. */
 function profilesOf(type: JsonObject): readonly string[] {
   const siblings = type['_profile']
   return textsAt(type, 'profile').map((canonical, index) => {
@@ -137,7 +137,7 @@ function textsAt(object: JsonObject, name: string): readonly string[] {
 
 const NO_TEXTS: readonly string[] = []
 
-/** A profile may name the value set of the units that a Quantity may have. */
+/** The binding to the value set of allowed units, which a profile may state for a Quantity. */
 function unitBindings(element: JsonObject): readonly BindingRule[] {
   const valueSet = extensionValue(element, ALLOWED_UNITS)
   return typeof valueSet === 'string' ? [{ strength: 'required', valueSet }] : []
@@ -152,7 +152,7 @@ function bindingsOf(binding: JsonObject | undefined, { isBase }: ProfileSource):
   if (valueSet !== undefined && (strength === 'required' || strength === 'extensible' || strength === 'preferred')) {
     rules.push({ strength, valueSet })
   }
-  // An example demands nothing, but the value set of a profile should be known.
+  // An example binding requires nothing, but the value set of a profile should be known.
   if (strength === 'example' && !isBase && valueSet !== undefined && valueSet !== INHERITED) rules.push({ strength, valueSet })
   if (typeof maximum === 'string') {
     const takesText = strength !== 'required' && strength !== 'extensible'
@@ -161,7 +161,7 @@ function bindingsOf(binding: JsonObject | undefined, { isBase }: ProfileSource):
   return [...rules, ...additionalBindings(binding)]
 }
 
-/** What the purpose of an additional binding demands; other purposes are for people and user interfaces, or, as `minimum`, for what systems support. */
+/** The strength of an additional binding by its purpose. Other purposes are for people and user interfaces or, like `minimum`, for what systems support. */
 const PURPOSES: ReadonlyMap<unknown, BindingRule['strength']> = new Map([
   ['maximum', 'required'],
   ['required', 'required'],
@@ -169,7 +169,7 @@ const PURPOSES: ReadonlyMap<unknown, BindingRule['strength']> = new Map([
   ['preferred', 'preferred'],
 ])
 
-/** One that holds only in some usage is left out, because the usage is not known here. */
+/** Leaves out bindings that apply only to some usage, because the usage is not known here. */
 function additionalBindings(binding: JsonObject): readonly BindingRule[] {
   const additional = objectsAt(binding, 'extension').filter(({ url }) => ADDITIONAL_BINDINGS.has(url))
   return additional.flatMap((extension) => {
@@ -180,7 +180,7 @@ function additionalBindings(binding: JsonObject): readonly BindingRule[] {
   })
 }
 
-/** Leaves out what is checked for every element of the type anyway; ele-1 is `checkNotEmpty`. */
+/** Leaves out constraints that are checked for every element of the type anyway; `checkNotEmpty` checks ele-1. */
 function constraintsOf(element: JsonObject, source: ProfileSource): readonly ConstraintRule[] {
   const isRoot = !(stringAt(element, 'path') ?? '').includes('.')
   const isInherited = (origin: string | undefined): boolean =>

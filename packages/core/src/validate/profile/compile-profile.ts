@@ -17,11 +17,11 @@ import { unknownPath } from './element-at-path.js'
 import { emptyRule, ruleOf, type ProfileSource, type RuleDraft } from './compile-element.js'
 
 /**
- * Compiles a StructureDefinition, from its snapshot when it has one, else from its differential.
+ * Compiles a StructureDefinition from its snapshot or, without one, from its differential. With neither, the profile has no rules and is marked as
+ * empty.
  *
- * @param rules Those that will be checked: each ElementDefinition gets the names of the ones that have something to check where it applies.
- *   One that has neither has no rules, and is marked as empty.
- * @throws {OperationError} `definition-invalid` when a path or name is longer, or the elements and invariants are more, than those of any profile.
+ * @param rules The rules that will be checked: each ElementDefinition gets the names of those that have something to check where it applies.
+ * @throws {OperationError} `definition-invalid` when a path or name is longer, or there are more elements or invariants, than in any real profile.
  */
 export function* compileProfile(definition: JsonObject, model: TypeModel, rules: readonly DemandRule[]): Work<Profile> {
   const [url = '', type = '', parent] = ['url', 'type', 'baseDefinition'].map((name) => stringAt(definition, name))
@@ -74,11 +74,7 @@ function* strayElement(model: TypeModel, type: string, elements: readonly JsonOb
   return path === undefined ? undefined : `there is no element ${quoted(path)}`
 }
 
-/**
- * The same profile, where one cannot do without its rules.
- *
- * @throws {OperationError} `definition-invalid` when it is empty.
- */
+/** Returns the profile, for callers that cannot do without its rules. */
 export function notEmpty(profile: Profile): Profile {
   if (profile.isEmpty !== true) return profile
   throw new OperationError('definition-invalid', `The StructureDefinition ${quoted(profile.url)} has no elements.`)
@@ -106,7 +102,7 @@ function extensionRule(definition: JsonObject, [root]: readonly JsonObject[]): E
   }
 }
 
-/** What the extension `version-specific-use` says. */
+/** The releases that the extension `version-specific-use` states. */
 function releasesOf(holder: JsonObject): { readonly releases?: ReleaseRange } {
   const use = extensionAt(holder, `${TYPE_URL}version-specific-use`)
   if (use === undefined) return {}
@@ -116,7 +112,7 @@ function releasesOf(holder: JsonObject): { readonly releases?: ReleaseRange } {
 
 const STANDARDS_STATUS = `${TYPE_URL}structuredefinition-standards-status`
 
-/** `deprecated`, `withdrawn` or `retired`, and why. */
+/** `deprecated`, `withdrawn` or `retired`, with the reason if one is stated. */
 function outdatedOf(definition: JsonObject): string | undefined {
   const standardsStatus = extensionAt(definition, STANDARDS_STATUS)
   const status = [stringAt(standardsStatus, 'valueCode'), stringAt(definition, 'status')].find(
@@ -130,10 +126,10 @@ function outdatedOf(definition: JsonObject): string | undefined {
 
 const OUTDATED: ReadonlySet<string> = new Set(['deprecated', 'withdrawn', 'retired'])
 
-/** Most characters of a path, an id or the name of a slice: what is made of each element is as long as they are together. */
+/** Maximum number of characters of a path, an id or the name of a slice: the data made of each element are as long as these together. */
 const MAX_NAME = 1_000
 
-/** Most invariants of one element. */
+/** Maximum number of invariants of one element. */
 const MAX_CONSTRAINTS = 1_000
 
 function* checkSizes(elements: readonly JsonObject[], url: string): Work<void> {
@@ -152,20 +148,20 @@ function checkLength(text: string, member: string, url: string): void {
   )
 }
 
-/** Elements, and their invariants, between two looks at the clock. */
+/** Number of elements and invariants between two checks of the time. */
 const PORTION = 50
 
-/** Most elements, implied ones too, and invariants of a StructureDefinition. The largest published ones have some thousands. */
+/** Maximum number of elements, including implied ones, and invariants of a StructureDefinition. The largest published ones have some thousands. */
 const MAX_RULES = 100_000
 
-/** What a tree of rules is put together with. */
+/** A tree of rules while it is being built. */
 interface Tree {
   readonly source: ProfileSource
   /** The rules from the root down to the one placed last. */
   readonly open: RuleDraft[]
   /** Slices of each rule by their names. */
   readonly named: Map<RuleDraft, Map<string, RuleDraft>>
-  /** Counts rules and invariants; how many there are by now. @throws {OperationError} `definition-invalid` when there are too many. */
+  /** Adds to the number of rules and invariants, and returns it. @throws {OperationError} `definition-invalid` when there are too many. */
   readonly count: (more: number) => number
 }
 
@@ -179,7 +175,7 @@ function startTree(root: RuleDraft, source: ProfileSource): Tree {
   return { source, open: [root], named: new Map(), count }
 }
 
-/** Puts the flat list of elements into a tree; the children of a slice follow the slice. */
+/** Builds a tree from the flat list of elements, in which the children of a slice follow the slice. */
 function* treeOf(elements: readonly JsonObject[], source: ProfileSource): Work<Pick<Profile, 'root' | 'elements'>> {
   const root = emptyRule(rootPath(elements), source)
   const tree = startTree(root, source)
@@ -204,7 +200,7 @@ function* treeOf(elements: readonly JsonObject[], source: ProfileSource): Work<P
   return { root, elements: byId }
 }
 
-/** Older definitions have no ids; they follow from the slices around an element. */
+/** The id of an element. Older definitions have none, so it is derived from the slices around the element. */
 function idOf(rule: RuleDraft, { open, source }: Tree): string {
   if (rule.id !== rule.path) return rule.id
   const steps = [...open.slice(0, -1), rule].map(({ path, sliceName }) => lastOf(path) + (sliceName === undefined ? '' : `:${sliceName}`))
@@ -229,9 +225,9 @@ function placeUnder(tree: Tree, rule: RuleDraft): void {
 }
 
 /**
- * Gives the rule that is in the tree: an earlier one for the same element stays.
+ * Places a rule and returns the rule in the tree: an earlier one for the same element stays.
  *
- * @param isStated False for an element of which only what is inside is stated.
+ * @param isStated False for an element that is implied by the elements inside it.
  */
 function placeIn({ open, source, named }: Tree, { rule, isStated }: { readonly rule: RuleDraft; readonly isStated: boolean }): RuleDraft {
   const parent = open.at(-1)
@@ -255,24 +251,24 @@ function placeIn({ open, source, named }: Tree, { rule, isStated }: { readonly r
   return rule
 }
 
-/** Most slices of one element: an item may be in several, and is checked against each. */
+/** Maximum number of slices of one element. An item is checked against each, because it may be in several. */
 const MAX_SLICES = 1_000
 
 function tooMany({ url }: Pick<ProfileSource, 'url'>, of: string, most: number): OperationError {
   return new OperationError('definition-invalid', `The StructureDefinition ${quoted(url)} has more than ${most} ${of}.`)
 }
 
-/** Names of the slices that a slice may be one of: of `a/b/c` first `a/b`, then `a`. */
+/** Names of the slices that a slice may belong to: for `a/b/c` first `a/b`, then `a`. */
 function outerNames(sliceName: string): readonly string[] {
   const steps = sliceName.split('/')
   return steps.slice(1).map((_, index) => steps.slice(0, steps.length - 1 - index).join('/'))
 }
 
 /**
- * A slice of a choice is one by type, said or not. Where a profile says nothing of the choice itself, its slices name all the types that it leaves:
- * `Observation.valueQuantity` is short for a value that is a Quantity.
+ * A choice is sliced by type, even if the profile does not say so. If a profile has no element for the choice itself, its slices name all the types that
+ * remain allowed: `Observation.valueQuantity` is short for a value that is a Quantity.
  *
- * @param isFirst True for the first that is said of the choice.
+ * @param isFirst True for the first element of the choice in the profile.
  */
 function sliceChoice(sliced: RuleDraft, slice: RuleDraft, isFirst: boolean): void {
   if (slice.types.length === 0) return
@@ -297,7 +293,7 @@ function finishReference(rule: RuleDraft, byId: ReadonlyMap<string, RuleDraft>, 
   rule.constraints = [...rule.constraints, ...target.constraints]
 }
 
-/** Gives a differential the elements that only refer to one of its own: what it says about `Questionnaire.item` is about the items in items too. */
+/** Adds to a differential the elements that refer to one of its own: what it states about `Questionnaire.item` applies to nested items too. */
 function addReferring(root: RuleDraft, source: ProfileSource): void {
   const byPath = new Map(rulesWithin(root).map((rule) => [rule.path, rule]))
   for (const [path, rule] of byPath) {
@@ -309,7 +305,7 @@ function addReferring(root: RuleDraft, source: ProfileSource): void {
   }
 }
 
-/** Sums up what rules say, once all are there; content references make the tree a graph. */
+/** Computes `required` and `demands` once the tree is complete. Content references make it a graph, so each rule is visited once. */
 function* finishRules(root: RuleDraft, source: ProfileSource): Work<void> {
   const all = new Set([root])
   for (const rule of all) {
@@ -326,7 +322,7 @@ function* finishRules(root: RuleDraft, source: ProfileSource): Work<void> {
   }
 }
 
-/** One for the many rules without children: each map takes 200 bytes. */
+/** Shared by the many rules without children, because each map takes 200 bytes. */
 const NO_CHILDREN: RuleDraft['children'] = new Map()
 
 /** `Observation.valueQuantity` is a path of older definitions, and of short differentials, for a type slice of `Observation.value[x]`. */

@@ -1,5 +1,5 @@
 /**
- * Expressions that R4 publishes with a mistake, with what is right instead. The expression decides, not the key, because keys are not unique and
+ * Expressions that R4 publishes with a mistake, and their corrections. The expression decides, not the key, because keys are not unique and
  * profiles inherit the mistakes.
  */
 const CORRECTIONS: ReadonlyMap<string, string> = new Map([
@@ -7,7 +7,7 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
   ["fullUrl.contains('/_history/').not()", "fullUrl.exists() implies fullUrl.contains('/_history/').not()"],
   // xxx-0: a definition need not have a name, and the whole name must match.
   ["name.matches('[A-Z]([A-Za-z0-9_]){0,254}')", "name.exists() implies name.matches('^[A-Z]([A-Za-z0-9_]){0,254}$')"],
-  // ras-2: binds the other way round than it is meant, and a prediction need not have a probability.
+  // ras-2: operators bind differently from what is meant, and a prediction need not have a probability.
   ...[
     'probability is decimal implies (probability as decimal) <= 100',
     'probability is decimal implies probability.as(decimal) <= 100',
@@ -15,7 +15,7 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
     published,
     '(probability.exists() and (probability is decimal)) implies ((probability as decimal) <= 100)',
   ]),
-  // pd-1 of profiles, and others in their way: several items are neither true nor false.
+  // pd-1 of profiles, and others like it: a collection of several items is neither true nor false.
   ['telecom or endpoint', 'telecom.exists() or endpoint.exists()'],
   [
     '(component.empty() and hasMember.empty()) implies (dataAbsentReason or value)',
@@ -45,14 +45,14 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
     "abatement.empty() or (abatement as boolean).not()  or clinicalStatus='resolved' or clinicalStatus='remission' or clinicalStatus='inactive'",
     "abatement.empty() or (abatement is boolean).not() or (abatement as boolean).not() or (clinicalStatus in ('resolved' | 'remission' | 'inactive'))",
   ],
-  // Elements and texts that do not exist by these names.
+  // Names of elements and codes that do not exist.
   ["generated='generated' implies source.empty()", "generation='generated' implies source.empty()"],
   ["url.matches('([^|#])*')", "$this.matches('^([^|#])*$')"],
   [
     "((kind in 'resource' | 'complex-type') and (specialization = 'derivation')) implies differential.element.where((min != 0 and min != 1) or (max != '1' and max != '*')).empty()",
     "((kind in ('resource' | 'complex-type')) and (derivation = 'specialization')) implies differential.element.where((min.exists() and min != 0 and min != 1) or (max.exists() and max != '1' and max != '*')).empty()",
   ],
-  // sdf-8a of drafts: the negation of elements.
+  // sdf-8a of drafts: negates elements instead of testing that there are none.
   [
     "(%resource.kind = 'logical' or element.first().path.startsWith(%resource.type)) and (element.tail().not() or  element.tail().all(path.startsWith(%resource.differential.element.first().path.replaceMatches('\\\\..*','')&'.')))",
     "(%resource.kind = 'logical' or element.first().path.startsWith(%resource.type)) and (element.tail().empty() or element.tail().all(path.startsWith(%resource.differential.element.first().path.replaceMatches('\\\\..*','')&'.')))",
@@ -64,14 +64,14 @@ const CORRECTIONS: ReadonlyMap<string, string> = new Map([
   ].map((whole): [string, string] => [`path.matches('${whole}')`, `path.matches('^${whole}$')`]),
   // que-7: the answer is a FHIR boolean, not one of FHIRPath.
   ["operator = 'exists' implies (answer is Boolean)", "operator = 'exists' implies (answer is boolean)"],
-  // que-12: two are several already.
+  // que-12: two conditions are several already.
   ['enableWhen.count() > 2 implies enableBehavior.exists()', 'enableWhen.count() >= 2 implies enableBehavior.exists()'],
   // con-3: compares concepts with a code.
   [
     "clinicalStatus.exists() or verificationStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-ver-status' and code = 'entered-in-error').exists() or category.select($this='problem-list-item').empty()",
     "clinicalStatus.exists() or verificationStatus.coding.where(system='http://terminology.hl7.org/CodeSystem/condition-ver-status' and code = 'entered-in-error').exists() or category.coding.where(code='problem-list-item').empty()",
   ],
-  // vs-1: a period has no day to be precise to.
+  // vs-1: precision is required of a dateTime, not of a Period.
   ['($this as dateTime).toString().length() >= 8', '($this is dateTime) implies (($this as dateTime).toString().length() >= 8)'],
   // opd-3: a parameter that is a resource can have a profile, too.
   [
@@ -91,12 +91,12 @@ export function corrected(expression: string): string {
 }
 
 /**
- * R4 requires the units of vital signs for every component, the flow of oxygen too, which has none of them. HL7's validator lets others be used,
- * and the profiles fix the units of what they know.
+ * R4 requires the units of vital signs for every component, even for oxygen flow, whose unit is not among them. HL7's validator accepts other units,
+ * and the profiles fix the units of the components that they know.
  */
 const NOT_REQUIRED: ReadonlySet<string> = new Set(['http://hl7.org/fhir/ValueSet/ucum-vitals-common|4.0.1'])
 
-/** The strength to take instead of a published one. */
+/** The binding strength to use instead of the published one. */
 export function correctedStrength(strength: string | undefined, valueSet: string | undefined): string | undefined {
   return valueSet !== undefined && NOT_REQUIRED.has(valueSet) ? 'extensible' : strength
 }

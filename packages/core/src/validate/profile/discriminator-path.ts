@@ -14,11 +14,7 @@ const STEPS: readonly (readonly [RegExp, (argument: string) => DiscriminatorStep
   [/^([A-Za-z][A-Za-z0-9]*)(?:\[x\])?/, (name) => ({ kind: 'child', name })],
 ]
 
-/**
- * Takes the restricted FHIRPath of a discriminator apart; what is not understood ends the path.
- *
- * @see https://hl7.org/fhir/R4/profiling.html#discriminator
- */
+/** Parses the restricted FHIRPath of a discriminator. The path ends at the first step that is not understood. */
 export function discriminatorSteps(path: string): readonly DiscriminatorStep[] {
   const steps: DiscriminatorStep[] = []
   let rest = path

@@ -2,7 +2,7 @@ import type { ElementSlot, TypeDefinition, TypeModel } from '../../fhirpath/inde
 import { stringAt, type JsonObject } from '../../json/index.js'
 import type { Work } from '../../work/index.js'
 
-/** What the types of the release have at the path of an ElementDefinition. */
+/** The elements and types of the release at the path of an ElementDefinition. */
 export interface ElementAtPath {
   /** One for each type that the element can have; empty at the root. */
   readonly slots: readonly ElementSlot[]
@@ -27,7 +27,7 @@ function isOwnValue({ types }: ElementAtPath, step: string): boolean {
   return step === 'value' && types.length > 0 && types.every(({ kind }) => kind === 'primitive')
 }
 
-/** The elements of a name in any of some types; `undefined` when none has it. */
+/** The elements with a name in any of the types; `undefined` when none has it. */
 export function stepInto(model: TypeModel, types: readonly TypeDefinition[], step: string): ElementAtPath | undefined {
   const name = step.endsWith('[x]') ? step.slice(0, -3) : step
   const slots = types.flatMap((type) => slotsOf(type, name))
@@ -40,8 +40,8 @@ function slotsOf(type: TypeDefinition, name: string): readonly ElementSlot[] {
 }
 
 /**
- * The first path of a differential on a type that the types of the release do not have. What is inside a resource of any type is not judged, nor what is
- * of a type that the release does not know.
+ * The first path of a differential that the types of the release do not have. Paths into a resource of any type, or into a type that the release does not
+ * know, are not checked.
  */
 export function* unknownPath(model: TypeModel, type: string, elements: readonly JsonObject[]): Work<string | undefined> {
   const isKnown = model.type(type) !== undefined

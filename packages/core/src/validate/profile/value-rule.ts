@@ -5,7 +5,7 @@ import type { LimitRule, ValueRule } from '../run/element-rule.js'
 /** The extension that lists the units of a Quantity, by Codings or by a value set. */
 export const ALLOWED_UNITS = 'elementdefinition-allowedUnits'
 
-/** Compiles what an ElementDefinition demands of the value itself. */
+/** Compiles the requirements of an ElementDefinition on the value itself. */
 export function valueRuleOf(element: JsonObject): ValueRule {
   const { fixed, pattern, minValue, maxValue } = choicesOf(element)
   const { maxLength } = element
@@ -19,7 +19,7 @@ export function valueRuleOf(element: JsonObject): ValueRule {
   }
 }
 
-/** What extensions of an ElementDefinition demand of the value. */
+/** The requirements on the value that extensions of an ElementDefinition state. */
 function extendedRuleOf(element: JsonObject): ValueRule {
   const regex = extensionValue(element, 'regex')
   const units = extensionValue(element, ALLOWED_UNITS)
@@ -59,7 +59,7 @@ function valueAlternatives(element: JsonObject): readonly string[] | undefined {
 
 const CHOICE = /^(fixed|pattern|minValue|maxValue)([A-Z].*)$/
 
-/** The values that an ElementDefinition names, by the beginning of the name, each with its type. */
+/** The fixed, pattern, minimum and maximum values of an ElementDefinition, each with its type. */
 function choicesOf(element: JsonObject): { readonly [stem in 'fixed' | 'pattern' | 'minValue' | 'maxValue']?: LimitRule } {
   const choices: Record<string, LimitRule> = {}
   for (const name of Object.keys(element)) {
@@ -69,17 +69,17 @@ function choicesOf(element: JsonObject): { readonly [stem in 'fixed' | 'pattern'
   return choices
 }
 
-/** What R5 added to ElementDefinition, as R4 writes it. */
+/** Prefix of the extensions by which R4 expresses the members that R5 added to ElementDefinition. */
 export const R5_ELEMENT = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ElementDefinition.'
 
-/** Extensions of a binding that hold further ones. */
+/** Extensions of a binding that contain additional bindings. */
 export const ADDITIONAL_BINDINGS: ReadonlySet<unknown> = new Set([
   `${TYPE_URL}additional-binding`,
   'http://hl7.org/fhir/tools/StructureDefinition/additional-binding',
   `${R5_ELEMENT}binding.additional`,
 ])
 
-/** The value of FHIR's own extension of a name on a part of a definition. */
+/** The value of FHIR's own extension with a name, on a part of a definition. */
 export function extensionValue(element: JsonObject, name: string): unknown {
   return extensionValues(element, TYPE_URL + name)[0]
 }

@@ -7,7 +7,7 @@ import type { LinearRegex } from '../../regex/index.js'
 import type { CodeSystemProvider, StatusNote, SystemFamily } from '../../terminology/index.js'
 import type { Profile } from './element-rule.js'
 
-/** What the walk knows from outside the resource. `PENDING` is the answer to a question that has to be fetched before the next walk. */
+/** Definitions and stored resources that the walk needs. `PENDING` stands for an answer that must be fetched before the next walk. */
 export interface Definitions extends CodeDefinitions, ResourceDefinitions, StoredResources {
   /** The definition of a type of the release. */
   readonly baseType: (type: string) => Profile | undefined | Pending
@@ -19,31 +19,31 @@ export interface Definitions extends CodeDefinitions, ResourceDefinitions, Store
    * @throws {OperationError} `fhirpath-invalid` for one that is not FHIRPath.
    */
   readonly expression: (expression: string) => CompiledPath
-  /** The regular expression of a definition, compiled once per cache; `undefined` for one that cannot be used, which restricts nothing. */
+  /** The regular expression of a definition, compiled once per cache; `undefined` for one that cannot be used and therefore restricts nothing. */
   readonly pattern: (pattern: string) => LinearRegex | undefined
-  /** A release other than R4 by its number, `5.0`; `undefined` where its elements are not known. */
+  /** A release other than R4 by its number, such as `5.0`; `undefined` when its elements are not known. */
   readonly otherRelease: (release: string) => OtherRelease | undefined
-  /** Fetches what the walk asked for; `undefined` when it had all that it needed. */
+  /** Fetches the pending answers; `undefined` when there are none. */
   readonly settle: () => Promise<void> | undefined
 }
 
-/** Definitions that rules read as they are. */
+/** Definitions that rules read as JSON. */
 export interface ResourceDefinitions {
-  /** The resource of a type with a canonical, with or without version; `undefined` when there is none. */
+  /** The resource of a type with this canonical, with or without version; `undefined` when there is none. */
   readonly definition: (type: string, canonical: string) => JsonObject | undefined | Pending
-  /** The types of the definitions that a canonical leads to. */
+  /** The resource types of the definitions with this canonical. */
   readonly kinds: (canonical: string) => readonly string[] | Pending
-  /** Canonicals of the profiles that ImplementationGuides set for all resources of a type. */
+  /** Canonicals of the profiles that ImplementationGuides apply to all resources of a type (`global`). */
   readonly globalProfiles: (type: string) => readonly string[] | Pending
   /** The urls of the code systems that have an OID, `urn:oid:...`, as an identifier. */
   readonly systemsWithOid: (oid: string) => readonly string[] | Pending
-  /** Whether any StructureDefinition builds on the one with this url. */
+  /** Whether any StructureDefinition is derived from the one with this url. */
   readonly isBase: (url: string) => boolean | Pending
 }
 
-/** What references lead to. */
+/** Stored resources that references lead to. */
 export interface StoredResources {
-  /** What is stored under a type and an id, where the caller may read it; `undefined` otherwise. */
+  /** The stored resource of a type with an id; `undefined` when there is none or the caller may not read it. */
   readonly stored: (type: string, id: string) => JsonSource | undefined | Pending
 }
 
@@ -51,17 +51,17 @@ export interface StoredResources {
 export interface CodeDefinitions {
   /** A value set by canonical; `undefined` when there is none that can be used. */
   readonly valueSet: (canonical: string) => CodeList | undefined | Pending
-  /** The same for the value sets of FHIR's own types, which are looked up once. */
+  /** Like `valueSet`, for the value sets of FHIR's own types, which are looked up only once. */
   readonly baseValueSet: (canonical: string) => CodeList | undefined | Pending
-  /** A value set that another resource contains. */
+  /** A value set that is contained in another resource. */
   readonly givenValueSet: (resource: JsonObject) => CodeList | undefined | Pending
-  /** Everything known under a canonical; the version that it names is ready to be asked, or the newest. */
+  /** All known versions of a code system. The version that the canonical names, or else the newest, is ready for use. */
   readonly codeSystem: (canonical: string) => SystemFamily | Pending
-  /** What is wrong with the value of a filter, for people, as far as the code system of this url says that without any release. */
+  /** A readable problem with the value of a filter, as far as the code system of this url can detect it without any release. */
   readonly filterProblem: (url: string, filter: Filter) => string | undefined
 }
 
-/** A code of a resource. Without system it is one of the value set's own. */
+/** A code of a resource. Without system it belongs to one of the value set's code systems. */
 export interface GivenCode {
   readonly system?: string | undefined
   readonly version?: string | undefined
@@ -71,10 +71,13 @@ export interface GivenCode {
 /** Whether a code is in a value set; `unknown` when that needs content that is not available. */
 export type Verdict = 'in' | 'out' | 'unknown'
 
-/** How a code without version is in a value set: there, or perhaps; not there; there with something to be said of it: outdated, or of several code systems. */
+/**
+ * Whether a code without version is in a value set. `fine`: it is, or may be. `out`: it is not. `questionable`: it needs a closer check, for example
+ * because it is outdated or belongs to several code systems.
+ */
 export type CodeFit = 'fine' | 'out' | 'questionable'
 
-/** What a value set names and could not be found. */
+/** A definition that a value set refers to and that could not be found. */
 export interface Lacking {
   readonly kind: 'value set' | 'supplement'
   readonly canonical: string
@@ -85,55 +88,55 @@ export interface CodeList {
   /** `url|version`. */
   readonly canonical: string
   readonly title: string
-  /** By which path it imports itself. */
+  /** The message that the value set imports itself, with the path; absent when it does not. */
   readonly circle?: string
-  /** Why it cannot be used, or not for the codes of which it says nothing. Absent for one that can. */
+  /** Why the value set cannot be used, or leaves some codes undecided. Absent when neither is the case. */
   readonly problem?: string | undefined
   readonly has: (code: GivenCode) => Verdict
-  /** Whether it lists a code itself, one by one with others, by any code system: what a code without system can mean. */
+  /** Whether it lists this code one by one, in any code system, so that a code without system can mean it. */
   readonly lists: (code: string) => boolean
-  /** Whether it has no other codes than those of one list, or of one code system. */
+  /** Whether all its codes come from one list or one code system. */
   readonly isOneList: boolean
-  /** How a code is in it, for most codes of a resource, about which nothing more is to be said. One without system is of the value set's own. */
+  /** A quick answer that suffices for most codes. A code without system belongs to one of the value set's code systems. */
   readonly fit: (code: string, system: string | undefined) => CodeFit
-  /** What should be known about the value set and the code system when it is used for the value set: drafts, experiments and the like. */
+  /** Notes on the status of the value set and of a code system that it uses: draft, experimental and the like. */
   readonly notes: (system: string) => readonly StatusNote[]
-  /** The versions of a code system that it takes codes from, as far as these have versions, and whether it states them itself. */
+  /** The versions of a code system that it takes codes from, where they have one, and whether it states all of them itself. */
   readonly versions: (system: string) => { readonly known: readonly string[]; readonly areStated: boolean }
-  /** Versions of a code system, or of any, that it states and that could not be found, so that codes may be of them. */
+  /** The versions of a code system, or of any when undefined, that it states and that could not be found. Codes may belong to them. */
   readonly missingVersions: (system: string | undefined) => readonly string[]
-  /** Value sets that it imports, and that could not be found, where a code may be of them; and supplements that it requires. */
+  /** Missing definitions: supplements that it requires and, if the code may be in them, value sets that it imports. */
   readonly lacking: (code: GivenCode) => readonly Lacking[]
-  /** Displays that it gives a code where it lists its codes one by one. */
+  /** Displays that it states for a code that it lists one by one. */
   readonly displays: (code: GivenCode) => readonly string[]
-  /** The code systems by which it has a code, where it takes codes from several. */
+  /** The code systems in which it contains a code; empty unless it takes codes from several. */
   readonly systemsOf: (code: string) => readonly string[]
-  /** `deprecated` or `withdrawn` for a code that it lists, and says to be so. */
+  /** `deprecated` or `withdrawn` for a code that it lists and marks as such. */
   readonly outdated: (code: GivenCode) => string | undefined
-  /** Why a code that a resource gives without system should not be used, by the code system from which it takes the code. */
+  /** Why a code without system should not be used, according to the code system from which the value set takes it. */
   readonly outOfUse: (code: string) => OutOfUse | undefined
-  /** Whether it takes only active codes, and this one is inactive. */
+  /** Whether it accepts only active codes and this one is inactive. */
   readonly isBarred: (code: GivenCode) => boolean
-  /** Its codes, as far as they are listed one by one or come from a code system of at most a thousand. */
+  /** Its codes, as far as they are listed one by one or come from a code system of at most 1,000 codes. */
   readonly members: () => readonly GivenCode[]
-  /** Codes of it that a wrong one may mean, the nearest first; all of a short list when none is near. */
+  /** Codes that may be meant by a wrong one, the nearest first; all codes of a short list when none is near. */
   readonly suggestions: (code: GivenCode) => readonly string[]
-  /** False once a code system of it has become one for a single request. */
+  /** False once one of its code systems holds data of a single request; other requests need a new list then. */
   readonly lasts: () => boolean
-  /** Whether definitions with these urls would take the place of something that it was made of. */
+  /** Whether definitions of a request with these urls would replace any that it depends on. */
   readonly restsOn: (fromRequest: RequestDefinitions) => boolean
 }
 
 /** Why a code should not be used any more. */
 export type OutOfUse = 'inactive' | 'deprecated'
 
-/** A code that is withdrawn is not active, whatever else its code system says of it; one that is deprecated can still be used. */
+/** A withdrawn code is inactive, whatever else its code system states; a deprecated one can still be used. */
 export function outOfUse({ inactive, status }: ConceptStatus): OutOfUse | undefined {
   if (inactive || status === 'withdrawn') return 'inactive'
   return status === 'deprecated' ? 'deprecated' : undefined
 }
 
-/** Of a larger code system no codes are suggested. */
+/** No codes are suggested from larger code systems. */
 const MAX_CODES = 1_000
 
 /** All codes of a code system of at most a thousand; none of a larger one. */

@@ -3,21 +3,21 @@ import type { TypeDefinition } from '../../fhirpath/index.js'
 import type { JsonObject } from '../../json/index.js'
 import type { DiscriminatorStep } from '../profile/discriminator-path.js'
 
-/** What the urls of FHIR's own definitions begin with. */
+/** The beginning of the urls of FHIR's own definitions. */
 export { TYPE_URL } from '../../text/index.js'
 
-/** What one ElementDefinition demands, in the form in which the walk uses it. */
+/** The requirements of one ElementDefinition, compiled for the walk. */
 export interface ElementRule {
-  /** Element id, or the path when it has none; names the rule in texts. */
+  /** Element id, or the path when it has none; identifies the rule in messages. */
   readonly id: string
   readonly path: string
   /** Canonical of the StructureDefinition, with its version when it has one. */
   readonly profile: string
   /** True when the StructureDefinition defines the type, false for profiles. */
   readonly isBase: boolean
-  /** True for a rule of a snapshot, where a slice repeats all that the sliced element demands. */
+  /** True for a rule of a snapshot, where a slice repeats everything that the sliced element requires. */
   readonly isComplete: boolean
-  /** Canonical without version of the profile on which a differential builds; its slices of the same name are the same slices. */
+  /** Canonical of the profile that a differential builds on; `undefined` for a snapshot. */
   readonly base: string | undefined
   /** Last part of the path without `[x]`. */
   readonly name: string
@@ -31,17 +31,17 @@ export interface ElementRule {
   readonly value: ValueRule
   readonly bindings: readonly BindingRule[]
   readonly constraints: readonly ConstraintRule[]
-  /** By name without `[x]`. Empty when the type alone says what is inside. */
+  /** By name without `[x]`. Empty when only the type defines the content. */
   readonly children: ReadonlyMap<string, ElementRule>
-  /** The children and their slices that must be there at least once. */
+  /** Children, and slices of children, that must occur at least once. */
   readonly required: readonly ElementRule[]
-  /** Names of the rules that have something to check here, in the order of `RuleBook.demands`. None: a node need not be visited for it. */
+  /** Names of the rules that have something to check here, in the order of `RuleBook.demands`. If empty, no node needs a visit for it. */
   readonly demands: readonly string[]
   readonly slicing: SlicingRule | undefined
   readonly slices: readonly ElementRule[]
 }
 
-/** Begins the codes of FHIRPath's own types, which definitions use for primitive types of FHIR. */
+/** Prefix of the codes of FHIRPath's own types, which definitions use for primitive types of FHIR. */
 export const SYSTEM_TYPES = 'http://hl7.org/fhirpath/System.'
 
 /** One `type` of an ElementDefinition. */
@@ -52,7 +52,7 @@ export interface TypeRule {
   readonly aggregation: readonly string[]
 }
 
-/** Demands on the value itself. */
+/** Requirements on the value itself. */
 export interface ValueRule {
   readonly fixed?: unknown
   readonly pattern?: unknown
@@ -61,36 +61,39 @@ export interface ValueRule {
   readonly maxLength?: number
   readonly minLength?: number
   readonly maxDecimalPlaces?: number
-  /** Octets of an Attachment or of base64Binary. */
+  /** In bytes, for an Attachment or base64Binary. */
   readonly maxSize?: number
-  /** The form of a primitive value. */
+  /** Regular expression that a primitive value must match. */
   readonly regex?: string
   /** The units that a Quantity may have, as Codings. */
   readonly units?: readonly JsonObject[]
   /** Canonicals of the extensions that can replace the value, which is otherwise required. */
   readonly alternatives?: readonly string[]
-  /** What languages the sections of a narrative must be in: `_no`, `_yes`, `_resource` or codes of languages. */
+  /** Required languages of a narrative's sections: `_no`, `_yes`, `_resource` or language codes. */
   readonly sections?: readonly string[]
-  /** How severe it is when a part of a narrative does not state its source. */
+  /** Severity when a part of a narrative does not state its source. */
   readonly sourceControl?: 'error' | 'warning' | 'information'
 }
 
-/** A `minValue[x]` or `maxValue[x]` with the name of its type. For a date or time, a duration counts from now: back to the minimum, on to the maximum. */
+/**
+ * A `minValue[x]` or `maxValue[x]` with the name of its type. For a date or time, a duration is relative to now: before now for the minimum, after now for
+ * the maximum.
+ */
 export interface LimitRule {
   readonly type: string
   readonly value: unknown
 }
 
-/** A binding, also the one that the extension `maxValueSet` adds. */
+/** A binding, including one that the extension `maxValueSet` adds. */
 export interface BindingRule {
   readonly strength: 'required' | 'extensible' | 'preferred' | 'example'
   /** Canonical of the value set; `INHERITED` for that of the base. */
   readonly valueSet: string
-  /** True for the maximum of a binding that demands no code: a concept may be only text. */
+  /** True for the maximum of a binding that requires no code: a concept may consist of text only. */
   readonly takesText?: boolean
 }
 
-/** Stands for the value set of the base, in profiles that change only how strongly an element is bound to it. */
+/** Stands for the value set of the base, in profiles that change only the binding strength. */
 export const INHERITED = ''
 
 /** An invariant. */
@@ -99,17 +102,17 @@ export interface ConstraintRule {
   readonly severity: IssueSeverity
   readonly human: string
   readonly expression: string
-  /** True for advice, which is checked only when that is asked for. */
+  /** True for a best practice, which is checked only on request. */
   readonly isBestPractice: boolean
-  /** Spares the evaluation of the expression for most values. */
+  /** Avoids evaluating the expression for most values. */
   readonly onJson: JsonTest
 }
 
 /**
- * Makes the test whether a JSON value of a type meets an expression: once for a type, at the first value. The test gives `undefined` where only the
- * evaluation of the expression can say.
+ * Creates the test whether a JSON value of a type satisfies an expression, once per type, at the first value. The test returns `undefined` when only
+ * evaluating the expression can decide.
  *
- * @param compile Throws an `OperationError` for what is not FHIRPath.
+ * @param compile Throws an `OperationError` for text that is not FHIRPath.
  */
 export type JsonTest = (type: TypeDefinition, compile: (expression: string) => unknown) => (value: JsonObject) => boolean | undefined
 
@@ -124,13 +127,13 @@ export interface SlicingRule {
 export interface Discriminator {
   readonly type: 'value' | 'pattern' | 'exists' | 'type' | 'profile' | 'position'
   readonly path: string
-  /** What the path says. */
+  /** The parsed path. */
   readonly steps: readonly DiscriminatorStep[]
 }
 
 /**
- * A compiled StructureDefinition. One with a snapshot has all rules in its tree. One that has only a differential has the rules that it adds;
- * those that it inherits are in the tree of `base`. Rules add up, so the walk applies both: no snapshot need be made.
+ * A compiled StructureDefinition. With a snapshot, its tree has all rules. With only a differential, its tree has the rules that this adds, and the
+ * inherited ones are in the tree of `base`. Rules are cumulative, so the walk applies both and no snapshot has to be generated.
  */
 export interface Profile {
   /** Canonical with version when it has one. */
@@ -142,13 +145,13 @@ export interface Profile {
   readonly root: ElementRule
   /** Every rule by its element id. */
   readonly elements: ReadonlyMap<string, ElementRule>
-  /** Canonical of the profile whose rules hold too; absent with a snapshot. */
+  /** Canonical of the profile whose rules apply as well; absent with a snapshot. */
   readonly base: string | undefined
   /** Why its differential cannot be applied to its type, as the end of a sentence. */
   readonly obstacle?: string
   /** True for a definition with neither snapshot nor differential, which cannot be applied. */
   readonly isEmpty?: true
-  /** Canonicals of the profiles that it imposes on all that conforms to it. */
+  /** Canonicals of the profiles that it imposes on everything that conforms to it. */
   readonly imposes: readonly string[]
   /** Where an extension may be used; absent for all other profiles. */
   readonly extension: ExtensionRule | undefined
@@ -159,11 +162,11 @@ export interface ExtensionRule {
   readonly isModifier: boolean
   /** One of them must hold; an extension without any is allowed nowhere. */
   readonly contexts: readonly ExtensionContext[]
-  /** FHIRPath that must all hold on the element that has the extension. */
+  /** FHIRPath expressions that must all be true for the element that has the extension. */
   readonly invariants: readonly string[]
   /** The releases that it can be used with. */
   readonly releases?: ReleaseRange
-  /** Why the extension should not be used any more, with the reason when one is given; absent while it may be. */
+  /** The status that advises against using the extension, such as `deprecated`, with the reason if one is stated; absent otherwise. */
   readonly outdated?: string
 }
 
@@ -175,13 +178,13 @@ export interface ExtensionContext {
   readonly releases?: ReleaseRange
 }
 
-/** Releases from one to another, by numbers such as `4.0`; an end that is absent is open. */
+/** A range of releases, by numbers such as `4.0`; a missing end is open. */
 export interface ReleaseRange {
   readonly start?: string
   readonly end?: string
 }
 
-/** A rule and all that are inside it, each once: content references lead back to rules around them. */
+/** Returns a rule and all rules below it, each once, although content references lead back to rules around them. */
 export function rulesWithin<Rule extends { readonly children: ReadonlyMap<string, Rule> }>(rule: Rule): readonly Rule[] {
   const found = new Set([rule])
   for (const one of found) for (const child of one.children.values()) found.add(child)

@@ -11,70 +11,70 @@ export const FINDINGS_CUT: FindingDefinition = defineFinding(
   'Fix the reported findings and validate again.',
 )
 
-/** What a rule says about a node. */
+/** What a rule reports about a node. */
 export interface Report {
   readonly text: string
-  /** Instead of the usual severity of the kind. */
+  /** Replaces the usual severity of the kind. */
   readonly severity?: Finding['severity']
-  /** Instead of the usual issue type of the kind. */
+  /** Replaces the usual issue type of the kind. */
   readonly code?: Finding['code']
   readonly profile?: string
-  /** Further steps below the node, for what has no node of its own: `foo` or `given[2]`. */
+  /** JSON steps from the node to a place that has no node of its own: `foo` or `given[2]`. */
   readonly at?: string
-  /** The path to give instead of that of the node: that of an element which a profile is about. */
+  /** The path to report instead of the node's: that of the element that a profile is about. */
   readonly expression?: string
-  /** Where it is in the text, when that is known more exactly than the node. */
+  /** Offset in the text, when it is known more exactly than that of the node. */
   readonly offset?: number
   readonly hint?: string | undefined
   readonly fix?: JsonPatch | undefined
-  /** Hint and fix where they take some looking: asked only of findings that are kept. */
+  /** Finds hint and fix when that is costly; called only for findings that are kept. */
   readonly help?: () => Help
 }
 
-/** What leads from a finding to what is right. */
+/** Help to correct a finding. */
 export type Help = Pick<Report, 'hint' | 'fix'>
 
-/** A place in the order of findings that is kept free for later. */
+/** A reserved position in the order of findings, to be filled later. */
 export interface FindingSection {
-  /** Puts what `work` reports in this place. A promise only where the work is not done at once. */
+  /** Places the findings of `work` here. Returns a promise only if the work does not complete synchronously. */
   readonly fill: (work: () => Promise<void> | undefined) => Promise<void> | undefined
 }
 
-/** Takes the findings of one walk, each once. */
+/** Collects the findings of one walk, each once. */
 export interface FindingSink {
   readonly report: (definition: FindingDefinition, node: FhirNode, report: Report) => void
-  /** Keeps the place after what was reported so far. */
+  /** Reserves the position after the findings reported so far. */
   readonly section: () => FindingSection
-  /** In the order of the reports and sections; when there were too many, errors are kept before others, and the last finding says so. */
+  /** In the order of reports and sections. If there were too many, errors are kept before others, and the last finding says that some are omitted. */
   readonly findings: () => readonly Finding[]
-  /** Whether there are errors so far in a resource, or in what it contains. */
+  /** Whether errors were reported so far in a resource or in a resource within it. */
   readonly hasErrorIn: (resource: FhirNode) => boolean
   /** Number of errors so far. */
   readonly errors: number
-  /** True when there are as many errors as may be said. */
+  /** True when more errors were reported than the limit allows. */
   readonly isFull: boolean
 }
 
 /** Findings in order; a section is a list of its own. */
 type Findings = (Finding | Findings)[]
 
-/** What else a sink works with. */
+/** Options of `createSink`. */
 export interface SinkOptions {
-  /** Finds line and column, when they are wanted. */
+  /** Finds line and column; absent when these are not requested. */
   readonly places?: Positions | undefined
-  /** Whether a finding is accepted and not to be reported. */
+  /** Whether a finding is accepted and therefore not reported. */
   readonly hides?: ((finding: Finding) => boolean) | undefined
-  /** The severity that is set for a kind of finding. */
+  /** The configured severity of a kind of finding. */
   readonly severityOf?: ((kind: string) => Finding['severity'] | 'off' | undefined) | undefined
 }
 
-/** Makes a sink that keeps at most `limit` findings. */
+/** Creates a sink that keeps at most `limit` findings. */
 export function createSink(limit: number, { places, hides, severityOf }: SinkOptions = {}): FindingSink {
   const all: Findings = []
   const seen = new Set<string>()
   let current = all
   let faulty: Set<unknown> | undefined
-  // Numbers that change rather than getters, which take a tenth of the time of a small resource to make: bench `validate`.
+  // Mutable numbers instead of getters, whose creation takes a tenth of the time of a small resource: bench `validate`.
   const sink: { -readonly [K in keyof FindingSink]: FindingSink[K] } = {
     errors: 0,
     isFull: false,
@@ -110,7 +110,7 @@ export function createSink(limit: number, { places, hides, severityOf }: SinkOpt
   return sink
 }
 
-/** Adds the resources that a node is in. */
+/** Adds all resources that contain a node. */
 function addResources(node: FhirNode, into: Set<unknown>): void {
   for (let around: FhirNode | undefined = node; around !== undefined; around = around.parent) {
     if (around.type.kind === 'resource') into.add(around.value)
@@ -141,7 +141,7 @@ function linesOf(node: FhirNode, { offset, at }: Report, places: Positions | und
   return offset === undefined ? places?.ofNode(node, at) : places?.ofOffset(offset)
 }
 
-/** Steps in JSON as steps in FHIRPath, which names choices otherwise. */
+/** Converts JSON steps to FHIRPath steps, which name choices differently. */
 function stepsBelow({ type }: FhirNode, at: string): string {
   if (at.startsWith('[')) return at
   const name = /^\w*/.exec(at)?.[0] ?? ''
@@ -172,12 +172,12 @@ function cut(all: readonly Finding[], limit: number): readonly Finding[] {
 
 /** Finds lines and columns in a text. */
 export interface Positions {
-  /** Where a node, or what further steps below it lead to, begins. */
+  /** Where a node begins, or the value that the steps in `at` lead to below it. */
   readonly ofNode: (node: FhirNode, at: string | undefined) => TextPlace | undefined
   readonly ofOffset: (offset: number) => TextPlace
 }
 
-/** Finds places in a text by the positions that its parser kept. What has no place of its own has that of what is around it. */
+/** Finds places in a text from the positions that its parser recorded. A value without a recorded position has that of the value around it. */
 export function positionsIn({ text, start, positions }: JsonSource): Positions {
   const offsetIn = (holder: unknown, key: string | number): number | undefined =>
     typeof holder === 'object' && holder !== null ? positions.get(holder)?.get(key) : undefined

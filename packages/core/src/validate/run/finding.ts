@@ -3,24 +3,24 @@ import type { JsonPatch } from './patch.js'
 
 /** One finding of a validation. */
 export interface Finding {
-  /** Names the kind of finding: one of `FINDING_KINDS`, or of a host's own rules. It does not depend on the wording. */
+  /** The kind of finding: one of `FINDING_KINDS`, or of a host's own rules. It does not depend on the wording of `text`. */
   readonly kind: string
   readonly severity: IssueSeverity
   /** R4 issue type. */
   readonly code: OutcomeIssue['code']
   readonly text: string
-  /** FHIRPath of the element, with an index on all that repeats: `Patient.name[0].family`. Absent when the input is not a resource. */
+  /** FHIRPath of the element, with an index on every repeating element: `Patient.name[0].family`. Absent when the input is not a resource. */
   readonly expression?: string
-  /** Canonical of the profile, extension or questionnaire whose rule it is; absent for rules of FHIR itself. */
+  /** Canonical of the profile, extension or questionnaire that states the rule; absent for rules of FHIR itself. */
   readonly profile?: string
   /** A question or sentence that helps to correct the resource: `Did you mean 'birthDate'?`. */
   readonly hint?: string
   /**
-   * A change of the resource that corrects the finding, where only one is possible. To apply several to one copy, start with the last, so that
-   * indexes keep their meaning.
+   * A change to the resource that corrects the finding, present when only one is possible. To apply several to one copy, start with the last, so that
+   * indexes stay valid.
    */
   readonly fix?: JsonPatch
-  /** From 1; only when the caller asked for places and gave a text. */
+  /** From 1; present only when the caller requested places and supplied a text. */
   readonly line?: number
   /** From 1, in UTF-16 code units. */
   readonly column?: number
@@ -48,7 +48,7 @@ export function defineFinding(
   return { kind, severity, code, advice }
 }
 
-/** A finding of a kind with its usual severity and issue type, for what is not reported by a rule on a node. */
+/** Creates a finding with the usual severity and issue type of its kind, for findings that no rule reports on a node. */
 export function findingOf({ kind, severity, code }: FindingDefinition, rest: Omit<Finding, 'kind' | 'severity' | 'code'>): Finding {
   return { kind, severity, code, ...rest }
 }

@@ -3,26 +3,26 @@ import type { JsonObject } from '../../json/index.js'
 import type { Narrative } from '../rules/narrative/read-narrative.js'
 import type { CodeList } from './definitions.js'
 
-/** What rules look up in the resource, each made at first use, by the object of the resource. */
+/** Indexes of the resource that rules use, each built at first use and most keyed by an object of the resource. */
 export interface Indexes {
   readonly bundles: Map<object, BundleIndex>
   /** Contained resources by id. */
   readonly contained: Map<object, ReadonlyMap<string, FhirNode>>
-  /** Ids of elements and anchors of narratives, with the number of places that have them. */
+  /** Ids of elements and anchors of narratives, with the number of their occurrences. */
   readonly anchors: Map<object, ReadonlyMap<string, number>>
   /** Ids of elements seen so far, in each resource. */
   readonly ids: Map<object, Set<string>>
   /** The value sets to which each CodeableConcept is bound, by the object of the concept. */
   readonly boundLists: Map<object, () => readonly CodeList[]>
-  /** What expressions work with in each resource, by the resource's node. */
+  /** Evaluation contexts of expressions, by the resource's node. */
   readonly contexts: Map<FhirNode, FhirPathContext>
-  /** Results of trials whether a node fits a profile, by place and profile. */
+  /** Whether a node conforms to a profile, as far as this was tried, by place and profile. */
   readonly trials: Map<string, boolean>
   /** Narratives that were read before they are visited, by their text. */
   readonly narratives: Map<string, Narrative>
-  /** The ElementDefinitions of definitions. */
+  /** Indexes of the ElementDefinitions of definitions. */
   readonly elements: Map<object, ElementIndex>
-  /** Canonicals of what was noted and need not be again. */
+  /** Canonicals of outdated extensions that were already reported. */
   readonly noted: Set<string>
 }
 
@@ -35,7 +35,7 @@ export interface ElementIndex {
   readonly choices: readonly JsonObject[]
 }
 
-/** Those of a resource that nothing has been looked up in. A class, because ten maps for each resource took a tenth of the time of a small one: bench `validate`. */
+/** Creates each map at first use. A class, because creating ten maps for each resource took a tenth of the time of a small one: bench `validate`. */
 class LazyIndexes implements Indexes {
   #bundles: Indexes['bundles'] | undefined
   #contained: Indexes['contained'] | undefined
@@ -80,7 +80,7 @@ class LazyIndexes implements Indexes {
   }
 }
 
-/** Those of a resource that nothing has been looked up in, each made at first use. */
+/** Creates the empty indexes of a resource; each is built at first use. */
 export function emptyIndexes(): Indexes {
   return new LazyIndexes()
 }
@@ -94,11 +94,11 @@ export interface BundleEntry {
   readonly address: string | undefined
 }
 
-/** What references within a Bundle can lead to. */
+/** The entries of a Bundle that references within it can lead to. */
 export interface BundleIndex {
   readonly entries: readonly BundleEntry[]
   readonly byFullUrl: ReadonlyMap<string, readonly BundleEntry[]>
   readonly byAddress: ReadonlyMap<string, readonly BundleEntry[]>
-  /** What relative references in an entry begin with, by the JSON value of the entry. */
+  /** The base of relative references in an entry, by the JSON value of the entry. */
   readonly bases: ReadonlyMap<unknown, string | undefined>
 }

@@ -8,7 +8,7 @@ export interface ElementNodes {
   readonly parent: FhirNode
   readonly slot: ElementSlot
   readonly nodes: readonly FhirNode[]
-  /** Places in the list, ascending, where there is no node but a null that must not be. */
+  /** Indexes of forbidden nulls in the list, ascending; there are no nodes for these. */
   readonly nulls: readonly number[]
 }
 
@@ -19,12 +19,12 @@ export function childrenOf({ model }: Run, node: FhirNode, name: string): readon
   return into
 }
 
-/** The text of a member of a node, `undefined` when it is absent or no string. */
+/** The text of a member of a node; `undefined` when it is absent or not a string. */
 export function textOf({ value }: FhirNode, name: string): string | undefined {
   return isObject(value) ? stringAt(value, name) : undefined
 }
 
-/** True for a resource with a url and a status, for which R5 has a name: CanonicalResource. */
+/** True for a resource that R5 calls a CanonicalResource: one with a url and a status, or a NamingSystem. */
 export function isCanonicalResource({ type }: FhirNode): boolean {
   return (
     type.kind === 'resource' &&
@@ -33,7 +33,7 @@ export function isCanonicalResource({ type }: FhirNode): boolean {
   )
 }
 
-/** The node at a place below another, or the nearest above that place when it has members that the types do not know, with the steps that are left. */
+/** The node at a path below another. If the types do not know a member on the way, the nearest node above it, with the remaining steps. */
 export function nodeAlong({ model }: Run, from: FhirNode, path: JsonPath): { readonly node: FhirNode; readonly rest: JsonPath } {
   let node = from
   for (const [place, step] of path.entries()) {

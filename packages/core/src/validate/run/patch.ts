@@ -1,10 +1,10 @@
 import type { FhirNode } from '../../fhirpath/index.js'
 import { isObject } from '../../json/index.js'
 
-/** Names of JSON members and positions in arrays that lead from a node to one below it. */
+/** Names of JSON members and array indexes that lead from a node to a place below it. */
 export type JsonPath = readonly (string | number)[]
 
-/** An operation of a JSON Patch (RFC 6902); pointers (RFC 6901) are from the resource that is validated. */
+/** An operation of a JSON Patch (RFC 6902); pointers (RFC 6901) start at the validated resource. */
 export type PatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
@@ -13,12 +13,12 @@ export type PatchOperation =
 /** A JSON Patch. */
 export type JsonPatch = readonly PatchOperation[]
 
-/** JSON Pointer of a node, or of what is at further steps below it. */
+/** JSON Pointer of a node, or of a place below it. */
 export function pointerOf(node: FhirNode, ...steps: JsonPath): string {
   return `${pointerTo(node, 'jsonName')}${steps.map(token).join('')}`
 }
 
-/** What is inside a primitive is in its sibling. */
+/** The members of a primitive are in its sibling, `_name`. */
 function pointerTo(node: FhirNode, name: 'jsonName' | 'siblingName'): string {
   const { parent, slot, index } = node
   if (parent === undefined || slot === undefined) return ''
@@ -30,12 +30,12 @@ function token(step: string | number): string {
   return `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
-/** Takes a member away that says nothing. */
+/** Removes a member that carries no information. */
 export function removal(node: FhirNode, name: string): JsonPatch {
   return [{ op: 'remove', path: pointerOf(node, name) }]
 }
 
-/** Takes an item of a list away; of lists with siblings, in both. A list that would be empty goes as a whole. */
+/** Removes an item from a list and from the lists of siblings in `names`. A list that would become empty is removed as a whole. */
 export function itemRemoval(node: FhirNode, names: readonly string[], index: number): JsonPatch {
   const holder = isObject(node.value) ? node.value : node.extra
   return names.flatMap((name): JsonPatch => {
@@ -45,25 +45,25 @@ export function itemRemoval(node: FhirNode, names: readonly string[], index: num
   })
 }
 
-/** Takes a node away that has no value; of a primitive there is its sibling, and in a list a null next to it. */
+/** Removes a node without a value: in a list, its item and the one at the same index of the sibling list; otherwise the member that exists. */
 export function nodeRemoval({ parent, slot, index, value }: FhirNode): JsonPatch | undefined {
   if (parent === undefined || slot === undefined) return undefined
   if (index >= 0) return itemRemoval(parent, [slot.jsonName, slot.siblingName], index)
   return removal(parent, value === undefined ? slot.siblingName : slot.jsonName)
 }
 
-/** Gives a node another value. */
+/** Replaces the value of a node. */
 export function replacement(node: FhirNode, value: unknown): JsonPatch {
   return [{ op: 'replace', path: pointerOf(node), value }]
 }
 
-/** Gives a member another name, unless that is taken. */
+/** Renames a member; `undefined` when the new name is taken. */
 export function renaming(node: FhirNode, from: string, to: string): JsonPatch | undefined {
   if (isObject(node.value) && Object.hasOwn(node.value, to)) return undefined
   return [{ op: 'move', from: pointerOf(node, from), path: pointerOf(node, to) }]
 }
 
-/** Puts a member into a list. It is moved, not repeated, so that numbers keep their digits and patches stay small. */
+/** Puts the value of a member into a list. The value is moved, not copied, so that numbers keep their digits and patches stay small. */
 export function listing(node: FhirNode, name: string): JsonPatch | undefined {
   const aside = pointerOf(node, ASIDE)
   if (isObject(node.value) && Object.hasOwn(node.value, ASIDE)) return undefined
@@ -74,10 +74,10 @@ export function listing(node: FhirNode, name: string): JsonPatch | undefined {
   ]
 }
 
-/** No property of FHIR has this name. */
+/** A temporary name that no element of FHIR has. */
 const ASIDE = '#'
 
-/** Takes the one item of a list out of it. */
+/** Replaces a list of one item with the item. */
 export function unlisting(node: FhirNode, name: string, list: readonly unknown[]): JsonPatch | undefined {
   if (list.length !== 1 || list[0] === null || Array.isArray(list[0])) return undefined
   return [{ op: 'move', from: pointerOf(node, name, 0), path: pointerOf(node, name) }]

@@ -21,7 +21,7 @@ export const PRIMITIVE_EMPTY: FindingDefinition = defineFinding(
   'invalid',
   'Leave the element out, or give it a value.',
 )
-/** A value that is allowed and probably not intended: a year far away, too many digits. */
+/** An allowed value that is probably not intended: a year far away, too many digits. */
 export const PRIMITIVE_RANGE: FindingDefinition = defineFinding(
   'primitive-range',
   'warning',
@@ -36,7 +36,7 @@ export const PRIMITIVE_SPACE: FindingDefinition = defineFinding(
   'Remove the white space around or inside the value.',
 )
 
-/** What is reported about the form of primitive values. */
+/** The kinds of findings about the form of primitive values. */
 export const PRIMITIVE_FINDINGS: readonly FindingDefinition[] = [
   PRIMITIVE_TYPE,
   PRIMITIVE_FORM,
@@ -45,7 +45,7 @@ export const PRIMITIVE_FINDINGS: readonly FindingDefinition[] = [
   PRIMITIVE_SPACE,
 ]
 
-/** What is wrong with the form of a value. With a severity, which is then below `error`, the value can be used. */
+/** A problem with the form of a value. If it has a severity, which is then below `error`, the value can still be used. */
 export interface PrimitiveProblem {
   readonly finding: FindingDefinition
   readonly text: string
@@ -54,8 +54,8 @@ export interface PrimitiveProblem {
 }
 
 /**
- * What is wrong with a value of a primitive type; `undefined` when it is right.
+ * Returns the problem of a value of a primitive type; `undefined` when there is none.
  *
- * @param source A number as it was written.
+ * @param source The number as it was written.
  */
 export type PrimitiveCheck = (value: unknown, source: string, now: Date) => PrimitiveProblem | undefined

@@ -3,7 +3,10 @@ import { PENDING } from '../../fhirpath/index.js'
 import type { ElementRule, Profile } from './element-rule.js'
 import type { Run } from './run.js'
 
-/** The root rules of a profile, or of the element that the canonical's fragment names: its own, and those of the profiles on which it builds. Empty while it is not there, or not known. */
+/**
+ * The root rules of a profile and of the profiles that it builds on, or the rule of the element that the canonical's fragment names. Empty while the
+ * profile is pending, and when it is not known.
+ */
 export function profileRoots(run: Run, canonical: string): readonly ElementRule[] {
   const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return []
@@ -13,7 +16,7 @@ export function profileRoots(run: Run, canonical: string): readonly ElementRule[
   return element === undefined ? [] : [element]
 }
 
-/** The same for a compiled profile. */
+/** Like `profileRoots`, for a compiled profile. */
 export function rootsOf(run: Run, profile: Profile): readonly ElementRule[] {
   const roots = [profile.root]
   const seen = new Set([profile.canonical])

@@ -9,18 +9,18 @@ import type { PrimitiveCheck } from './primitive-problem.js'
 import type { Scheduler, Task } from './scheduler.js'
 import type { StructureCheck } from './structure-shape.js'
 
-/** One walk over a resource: what it walks over, what it checks by, and where its findings go. */
+/** One walk over a resource: its input, its rules, and the sink for its findings. */
 export interface Run {
   readonly model: TypeModel
-  /** The resource that is validated. */
+  /** The validated resource. */
   readonly root: FhirNode
   readonly now: Date
   /** Compares quantities of different units. */
   readonly convertUnit: UnitConversion
-  /** A number as it was written, when JavaScript would write it otherwise. */
+  /** A number as it was written, when JavaScript would write it differently. */
   readonly numberText: (parent: object, key: string | number) => string | undefined
   readonly policy: RunPolicy
-  /** False where only the rules of profiles are applied: those of FHIR's own types are applied by another walk over the same nodes. */
+  /** False when only the rules of profiles are applied, because another walk over the same nodes applies those of FHIR's own types. */
   readonly checksTypes: boolean
   readonly rules: RuleBook
   readonly definitions: Definitions
@@ -30,41 +30,41 @@ export interface Run {
   /** The plan of the rules for each type and place, made once. */
   readonly plans: Plans
   readonly quickCheck: QuickCheckState
-  /** Shows what need not be walked over, with `checks: 'structure'`. */
+  /** Finds the parts that the walk can skip with `checks: 'structure'`. */
   readonly structureCheck: StructureCheck
   /** Checks a node and all below it. A member, so that rules can walk into other nodes without importing the walk. */
   readonly visit: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 }
 
-/** What the caller and the host ask for. */
+/** The options of a validation, from the caller and the host. */
 export interface RunPolicy {
   readonly checks: Checks
   /** Severity of best practices. */
   readonly bestPractice: BestPractice
-  /** What is an error though FHIR allows it. */
+  /** Things that FHIR allows but that are reported as errors. */
   readonly refuses: ReadonlySet<Refusal>
   /** Whether references to stored resources are followed. */
   readonly validateReferences: ReferenceCheck
-  /** Absolute URLs in references name the type of what they lead to. */
+  /** Whether the type in an absolute URL of a reference is taken for the type of its target. */
   readonly assumeValidRestReferences: boolean
   readonly allowComments: boolean
   readonly questionnaire: QuestionnaireMode
-  /** Report what is outside of an extensible value set. */
+  /** Report codes outside of an extensible value set. */
   readonly extensibleBindingWarnings: boolean
   readonly enforceAggregationOutsideBundles: boolean
   readonly validateContained: boolean
   /** Which Observations must conform to the profiles of vital signs. */
   readonly vitalSigns: VitalSigns
-  /** Beginnings of urls of extensions that need no definition. */
+  /** Prefixes of urls of extensions that need no definition. */
   readonly extensionDomains: readonly string[]
 }
 
-/** How much is checked: everything, or only the structure that FHIR's own types give. */
+/** How much is checked: everything, or only the structure that FHIR's own types define. */
 export type Checks = 'all' | 'structure'
 
 /** The place of a value that has a quick check. */
 export interface QuickCheckPlace {
-  /** The type of what the value is in. */
+  /** The type of the object that holds the value. */
   readonly parent: TypeDefinition
   /** The ElementDefinitions of the value. */
   readonly rules: readonly ElementRule[]
@@ -75,70 +75,70 @@ export interface Plan {
   readonly type: TypeDefinition
   /** All rules for the node: those of its place, its type and its profiles. */
   readonly rules: readonly ElementRule[]
-  /** The checks of what the rules say, in the order of `RuleBook.demands`. */
+  /** The checks that the rules require, in the order of `RuleBook.demands`. */
   readonly demands: readonly NodeCheck[]
   readonly required: readonly RequiredMember[]
   /** Number of elements that are required. */
   readonly requiredElements: number
-  /** The members that were asked for so far, by their names in JSON. */
+  /** The members requested so far, by JSON name. */
   readonly members: ReadonlyMap<string, PlannedMember>
-  /** A member by its name in JSON; `undefined` when the type has none of this name. */
+  /** A member by its JSON name; `undefined` when the type has none of this name. */
   readonly member: (jsonName: string) => PlannedMember | undefined
 }
 
-/** A member, or a slice of one, that must be there. */
+/** A required member, or a required slice of one. */
 export interface RequiredMember {
   readonly rule: ElementRule
-  /** The names in JSON of which one suffices. */
+  /** JSON names of which one must be present. */
   readonly names: readonly string[]
 }
 
-/** A member of a node as far as the rules for the node say something about it. */
+/** A member of a node, with the rules for it. */
 export interface PlannedMember {
   readonly slot: ElementSlot
   readonly rules: readonly ElementRule[]
   readonly isRequired: boolean
-  /** True when a rule on the type as a whole needs the member: there is something to check where it is there. */
+  /** True when a rule on the type names this member in `needs`: it must run if the member is present. */
   readonly isNeeded: boolean
   /**
-   * The check of its values before nodes are made for them; `never` where only a node can show that there is nothing to report. Absent before the
-   * first of them, and while definitions have yet to be fetched.
+   * The check of its values before nodes are created for them; `never` when only a node can show that there is nothing to report. Absent before the
+   * first value, and while definitions are pending.
    */
   quickCheck?: QuickCheck | 'never' | undefined
 }
 
-/** A check of a value's JSON alone, which shows of most values that there is nothing to report. */
+/** A check of a value's JSON alone. For most values it shows that there is nothing to report. */
 export interface QuickCheck {
-  /** The member that it is of. */
+  /** The member whose values it checks. */
   readonly slot: ElementSlot
-  /** How often the element may be there. */
+  /** Cardinality of the element. */
   readonly min: number
   readonly max: number
-  /** Whether the rules on types have anything to check. */
+  /** Tests of the rules on types: whether they have anything to check. */
   readonly whens: readonly WhenTest[]
-  /** What the rules on ElementDefinitions demand. */
+  /** Tests of the rules on ElementDefinitions. */
   readonly demands: readonly MetTest[]
   /** The form of a primitive value. */
   readonly form: PrimitiveCheck | undefined
-  /** What is in a complex value. */
+  /** The plan for the members of a complex value. */
   readonly plan: Plan | undefined
 }
 
-/** Finds plans, each made once. */
+/** Provides plans; each is created once. */
 export interface Plans {
-  /** That for a type and all the rules for a node. */
+  /** The plan for a type and all the rules for a node. */
   readonly of: (type: TypeDefinition, rules: readonly ElementRule[]) => Plan
-  /** That for a node by the rules of its place; `undefined` where the rules depend on the node too, or have yet to be fetched. */
+  /** The plan for a node from the rules of its place; `undefined` when the rules also depend on the node, or are pending. */
   readonly at: (run: Run, type: TypeDefinition, rules: readonly ElementRule[]) => Plan | undefined
 }
 
 /** The state of the quick checks of one walk. */
 export interface QuickCheckState {
-  /** The node that the values of the present one are in, at some depth. */
+  /** The node that contains the values of the current check, at some depth. */
   within: FhirNode
-  /** Values that the present one may still check. */
+  /** Number of values that the current check may still read. */
   left: number
-  /** Objects about which there is something to report, so that what is in them is not checked again from each level down to it. */
+  /** Objects that failed a check, so that checks which start at deeper levels do not examine them again. */
   readonly failed: Set<object>
 }
 
@@ -147,60 +147,58 @@ export type WhenTest = (value: unknown, run: Run) => boolean
 
 /** A rule on nodes of some types, beyond what their ElementDefinitions say. */
 export interface NodeRule {
-  /** Names of types, of resources too. It holds for types that derive from them: `uri` includes `canonical`, `Resource` every resource. */
+  /** Names of types, including resource types. The rule also applies to derived types: `uri` includes `canonical`, `Resource` every resource. */
   readonly on: readonly string[]
-  /** What it may report. */
+  /** The kinds of findings that it may report. */
   readonly finds: readonly FindingDefinition[]
   /**
-   * Makes, once for each place, the test whether there is anything to check in a value. It is asked of JSON values before a node is made for them,
-   * so that most need none; the node around the value, which may be some levels up, is `run.quickCheck.within`. `undefined` for a place where there is
-   * nothing to check in any value. A rule without it checks every value.
+   * Creates, once per place, the test whether there is anything to check in a value. The test runs on JSON values before nodes are created for them, so
+   * that most need none; `run.quickCheck.within` is the node that contains the value, perhaps some levels up. `undefined` for a place where no value
+   * needs a check. A rule without `when` checks every value.
    */
   readonly when?: (at: QuickCheckPlace) => WhenTest | undefined
-  /** Instead of `when`, the name in JSON of the member without which there is nothing to check in a value. */
+  /** Instead of `when`: the JSON name of the member without which there is nothing to check in a value. */
   readonly needs?: string
   /** @param rules The ElementDefinitions of the node. */
   readonly check: (run: Run, node: FhirNode, rules: readonly ElementRule[]) => void
 }
 
-/** A rule on resources of some types as a whole, applied when the walk over the resource is done. */
+/** A rule on whole resources of some types, applied after the walk over the resource. */
 export interface ResourceRule {
   /** As for `NodeRule`. */
   readonly on: readonly string[]
   readonly finds: readonly FindingDefinition[]
-  /** One that takes long yields or awaits `run.scheduler.turn()`. */
+  /** A check that takes long yields or awaits `run.scheduler.turn()`. */
   readonly check: (run: Run, resource: FhirNode) => ReturnType<Task>
 }
 
 /**
- * True when a rule would report nothing on a JSON value, a primitive without id and extensions. It is asked of values for which no node is made, in
- * `run.quickCheck.within`.
+ * True when a rule would report nothing about a JSON value; a primitive has neither id nor extensions here. It is called for values without a node,
+ * below `run.quickCheck.within`.
  */
 export type MetTest = (value: unknown, run: Run) => boolean
 
-/** A rule on what ElementDefinitions say: a fixed value, a binding, a constraint. Profiles are compiled by it. */
+/** A rule on what ElementDefinitions state: a fixed value, a binding, a constraint. Profiles are compiled with these rules. */
 export interface DemandRule {
   /** Names the rule in `ElementRule.demands`. */
   readonly name: string
   readonly finds: readonly FindingDefinition[]
-  /** Whether an ElementDefinition says anything of the kind. Asked once, when its profile is compiled. */
+  /** Whether an ElementDefinition states anything that the rule checks. Called once, when the profile is compiled. */
   readonly appliesTo: (rule: Omit<ElementRule, 'demands'>, model: TypeModel) => boolean
-  /**
-   * Makes the test for values of a type, once for each place; `undefined` where all values pass. A rule without it is checked on nodes only.
-   */
+  /** Creates the test for values of a type, once per place; `undefined` when all values pass. A rule without `metTest` is checked on nodes only. */
   readonly metTest?: (rule: ElementRule, type: TypeDefinition) => MetTest | undefined
-  /** Makes the check of nodes of a type by the ElementDefinitions that say something of the kind, once for each place. */
+  /** Creates the check of nodes of a type from the ElementDefinitions that the rule applies to, once per place. */
   readonly checkBy: (rules: readonly ElementRule[], type: TypeDefinition) => NodeCheck
 }
 
 /** Checks a node. */
 export type NodeCheck = (run: Run, node: FhirNode) => void
 
-/** The rules of a validation, without those that are switched off and with those of the host. */
+/** The rules of a validation: without those that are switched off, and with those of the host. */
 export interface RuleBook {
   /** The rules on nodes of a type. */
   readonly onType: (type: string) => readonly NodeRule[]
-  /** The rules on an element of a type, by their names. Only hosts have them. */
+  /** The rules on an element of a type, by their names. Only hosts define such rules. */
   readonly onElement: (type: string, element: string) => readonly NodeRule[]
   /** True when there are rules on elements at all. */
   readonly hasElementRules: boolean
@@ -208,7 +206,7 @@ export interface RuleBook {
   /** In the order in which they are checked. */
   readonly demands: readonly DemandRule[]
   readonly demand: (name: string) => DemandRule | undefined
-  /** The severity that is set for a kind of finding; `undefined` when it is the usual one. */
+  /** The configured severity of a kind of finding; `undefined` for the usual one. */
   readonly severityOf: (kind: string) => RuleSeverity | undefined
 }
 
@@ -217,7 +215,7 @@ export function isNested(type: TypeDefinition): boolean {
   return type.name.includes('.')
 }
 
-/** The nearest resource that a node is in, or the node itself when it is one. */
+/** The nearest resource around a node, or the node itself when it is a resource. */
 export function resourceOf(node: FhirNode): FhirNode {
   let current = node
   while (current.type.kind !== 'resource' && current.parent !== undefined) current = current.parent

@@ -2,29 +2,29 @@ import type { Pace } from '../../context/index.js'
 import type { Work } from '../../work/index.js'
 import type { FindingSink } from './finding-sink.js'
 
-/** When work is done: a resource may have thousands of elements, and other requests run in between. */
+/** Schedules the work of a walk. A resource may have thousands of elements, so other requests run in between. */
 export interface Scheduler {
-  /** Does the task when the walk so far is done; its findings are placed where it was scheduled. */
+  /** Runs the task after the current part of the walk. Its findings appear at the position where it was scheduled. */
   readonly later: (task: Task) => void
-  /** The same, when the whole walk is done. */
+  /** Like `later`, after the whole walk. */
   readonly atEnd: (task: Task) => void
-  /** Counts a step; ends the walk when time is up. */
+  /** Counts a step; throws when the time limit is exceeded. */
   readonly step: () => void
-  /** Counts a step, and lets other requests run when it is their turn. */
+  /** Lets other requests run when it is their turn, and counts steps from 0 again. */
   readonly turn: () => Promise<void> | undefined
-  /** Does the work of a leaf, other requests in between. */
+  /** Runs work to its end, with other requests in between. */
   readonly run: <T>(work: Work<T>) => Promise<T>
-  /** True when so much was done in one go that what comes is left for later. By number, so that findings do not depend on time. */
+  /** True when so many steps ran in one go that further work is left for later. Steps are counted, not time, so that findings do not depend on time. */
   readonly isDue: () => boolean
 }
 
-/** Work that is scheduled. One that takes long yields or awaits `turn`. */
+/** Scheduled work. A task that takes long yields or awaits `turn`. */
 export type Task = () => Work<void> | Promise<void> | void
 
 /** The scheduler of one walk. */
 export interface WalkScheduler {
   readonly scheduler: Scheduler
-  /** Does what was scheduled, and what that schedules. A promise only where it is not done at once. */
+  /** Runs all scheduled tasks, and those that they schedule. Returns a promise only if they do not complete synchronously. */
   readonly finish: () => Promise<void> | undefined
 }
 
@@ -32,10 +32,10 @@ const STEPS_BETWEEN_CHECKS = 256
 /** Nodes that are visited before other requests can run. */
 const STEPS_IN_ONE_GO = 1_000
 
-/** Does a task; a promise only where it is not done at once. */
+/** Runs a task. Returns a promise only if it does not complete synchronously. */
 type PlacedTask = () => Promise<void> | undefined
 
-/** Schedules the work of one walk. */
+/** Creates the scheduler of one walk. */
 export function createScheduler(pace: Pace, findings: FindingSink): WalkScheduler {
   const tasks: PlacedTask[] = []
   const lastTasks: PlacedTask[] = []

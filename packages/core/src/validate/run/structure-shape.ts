@@ -7,7 +7,7 @@ export interface Shape {
   readonly isResource: boolean
   /** By name in JSON. */
   readonly members: ReadonlyMap<string, ShapeMember>
-  /** Number of elements that must be there. */
+  /** Number of required elements. */
   readonly requiredElements: number
 }
 
@@ -15,25 +15,25 @@ export interface Shape {
 export interface ShapeMember {
   /** Its name in JSON. */
   readonly jsonName: string
-  /** True for the id of the object, which alone is not content. */
+  /** True for the object's id, which does not count as content. */
   readonly isId: boolean
-  /** The name of the choice that it is one of, such as `value`; `undefined` where there is none. */
+  /** The name of the choice that it belongs to, such as `value`; `undefined` when it belongs to none. */
   readonly choice: string | undefined
   readonly isCollection: boolean
   readonly isRequired: boolean
-  /** Whether one value may be there, which is all that is asked of what is not a collection. */
+  /** Whether one value is allowed; all that matters for members that are not collections. */
   readonly takesOne: boolean
-  /** Whether a number of items may be there. */
+  /** Whether this number of items is allowed. */
   readonly takes: (count: number) => boolean
-  /** What a primitive must be like. */
+  /** Checks a primitive value; `undefined` for other types. */
   readonly primitive: PrimitiveCheck | undefined
-  /** True where any resource may be inside. */
+  /** True when the value can be any resource. */
   readonly isInnerResource: boolean
   /** The shape of a complex value; `undefined` while it is not known. */
   readonly inner: () => Shape | undefined
 }
 
-/** Makes shapes, each once. */
+/** Provides shapes; each is created once. */
 export interface Shapes {
   /** `undefined` for a type that is not known, and while its definition has yet to be fetched. */
   readonly of: (type: string, rule?: ElementRule) => Shape | undefined
@@ -47,10 +47,10 @@ export interface StructureCheck {
   readonly shapes: Shapes
   /** Objects in which the walk would find something. */
   readonly failed: Set<object>
-  /** Values that the present check may still read; none where it cannot decide. */
+  /** Number of values that the current check may still read; 0 when it cannot decide. */
   left: number
-  /** True when the whole resource was checked: objects that are not among the failed have passed. */
+  /** True when the whole resource was checked: objects that are not in `failed` have passed. */
   isComplete: boolean
-  /** True where the present check is of objects that were checked before, so that `failed` answers it. */
+  /** True when the current check is of objects that were checked before, so that `failed` has the answer. */
   recalls: boolean
 }

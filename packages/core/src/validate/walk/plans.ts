@@ -2,25 +2,25 @@ import { PENDING, type ElementSlot, type TypeDefinition } from '../../fhirpath/i
 import type { ElementRule } from '../run/element-rule.js'
 import { isNested, type NodeCheck, type Plan, type PlannedMember, type Plans, type RequiredMember, type RuleBook } from '../run/run.js'
 
-/** Most lists of rules that are kept. There are more only where resources keep claiming profiles in new combinations. */
+/** Maximum number of lists of rules kept. There are more only if resources keep claiming profiles in new combinations. */
 const MAX_LISTS = 50_000
 
 /**
- * A list of rules with what is known about it. Lists that begin alike share their beginning, so that equal ones are found again. There are as many as
- * places, so that each has only the maps that it needs.
+ * A list of rules with its plans. Lists with the same beginning share it, so that equal lists are found again. There are as many lists as places, so
+ * each has only the maps that it needs.
  */
 interface RuleList {
   readonly rules: readonly ElementRule[]
   next?: WeakMap<ElementRule, RuleList>
   plans?: Map<TypeDefinition, Plan>
-  /** By the rules of a node's place alone: with those of its type, and without. */
+  /** Plans from the rules of a node's place alone: `typed` with those of its type, `untyped` without. */
   typed?: Map<TypeDefinition, Plan>
   untyped?: Map<TypeDefinition, Plan>
-  /** True when a type among them has profiles, of which the node decides. */
+  /** True when a type in the rules has profiles; which of them apply depends on the node. */
   readonly hasProfiles: boolean
 }
 
-/** Makes the plans of a rule book. They hold as long as the definitions of FHIR's own types do, with which it is kept. */
+/** Creates the plans of a rule book. They are valid as long as the definitions of FHIR's own types, and are kept together with these. */
 export function createPlans(book: RuleBook): Plans {
   let empty = listOf([])
   let count = 0
@@ -107,7 +107,7 @@ function demandsOf(type: TypeDefinition, rules: readonly ElementRule[], { demand
   })
 }
 
-/** A rule about what the type does not have, such as the value of a primitive, says nothing about members. */
+/** A rule for an element that the type does not have, such as the value of a primitive, requires no member. */
 function requiredMember({ elements }: TypeDefinition, rule: ElementRule): readonly RequiredMember[] {
   const slots = elements.get(rule.name)
   return slots === undefined ? [] : [{ rule, names: slots.flatMap(({ jsonName, siblingName }) => [jsonName, siblingName]) }]

@@ -4,20 +4,20 @@ import { primitiveCheck } from '../rules/primitive/check-primitive.js'
 import { TYPE_URL, type ElementRule } from '../run/element-rule.js'
 import { isNested, type MetTest, type Plan, type PlannedMember, type QuickCheck, type QuickCheckState, type Run } from '../run/run.js'
 
-/** Most values of one quick check. What has more is left to the walk, which lets other requests run. */
+/** Maximum number of values in one quick check. Larger members are left to the walk, which lets other requests run. */
 const MAX_VALUES = 1_000
-/** Longest list that is checked quickly; longer ones are work of their own. */
+/** Maximum length of a list in a quick check; longer ones are scheduled as separate work. */
 const MAX_ITEMS = 50
 
-/** The state of the quick checks of one walk. */
+/** Creates the state of the quick checks of one walk. */
 export function quickCheckState(root: FhirNode): QuickCheckState {
   return { within: root, left: 0, failed: new Set() }
 }
 
 /**
- * Whether no rule has anything to report about a member and all that is in it, so that no node need be made for it; of most members that can be seen
- * from their JSON (bench `validate`). The rules themselves decide: those on types and elements by `when` and `needs`, those on ElementDefinitions by
- * `metTest`. False also where only a visit can decide: identified and extended elements, resources in resources, slices, profiles on types.
+ * Whether no rule has anything to report about a member and its content, so that it needs no node. For most members, the JSON shows this (bench
+ * `validate`). The rules themselves decide: those on types and elements by `when` and `needs`, those on ElementDefinitions by `metTest`. Also false
+ * when only a visit can decide: elements with an id or extensions, resources in resources, slices, profiles on types.
  */
 export function memberPasses(run: Run, { node, plan, holder, hasSiblings }: NodeMembers, member: PlannedMember): boolean {
   if (member.quickCheck === 'never' || (hasSiblings && Object.hasOwn(holder, member.slot.siblingName))) return false
@@ -27,7 +27,7 @@ export function memberPasses(run: Run, { node, plan, holder, hasSiblings }: Node
   return check !== undefined && valuesPass(run, check, holder, holder[member.slot.jsonName])
 }
 
-/** The same for one of several nodes of an element, each of which is in no slice. */
+/** Like `memberPasses`, for one of several nodes of an element without slices. */
 export function nodePasses(run: Run, { parent, value, extra, slot, index }: FhirNode, check: QuickCheck): boolean {
   if (parent === undefined || slot === undefined || value === undefined || extra !== undefined || !isObject(parent.value)) return false
   const list = parent.value[slot.jsonName]
@@ -37,13 +37,13 @@ export function nodePasses(run: Run, { parent, value, extra, slot, index }: Fhir
   return valuePasses(run, check, value, numberTextIn(run, value, list, index))
 }
 
-/** The members of a node that are checked, by its plan. */
+/** The members of a node that are checked, with the node's plan. */
 export interface NodeMembers {
   readonly node: FhirNode
   readonly plan: Plan
-  /** The JSON object that has the members: the node's value, or of a primitive what is next to its value. */
+  /** The JSON object with the members: the node's value or, for a primitive, the object next to its value. */
   readonly holder: JsonObject
-  /** True where some of them are next to primitive values: `_name`. */
+  /** True when some members are siblings of primitive values: `_name`. */
   readonly hasSiblings: boolean
 }
 
@@ -53,7 +53,7 @@ function checkOf(run: Run, plan: Plan, member: PlannedMember): QuickCheck | unde
   return check === 'never' ? undefined : check
 }
 
-/** @param value The member of the holder that the check is of. */
+/** @param value The member's value in the holder. */
 function valuesPass(run: Run, check: QuickCheck, holder: JsonObject, value: unknown): boolean {
   const { slot, min, max } = check
   if (!slot.isCollection) return min <= 1 && max >= 1 && valuePasses(run, check, value, numberTextIn(run, value, holder, slot.jsonName))
@@ -94,8 +94,8 @@ function objectPasses(run: Run, check: QuickCheck, plan: Plan, value: JsonObject
 }
 
 /**
- * No member has a sibling with an id or extensions, of which the type has no member itself. By `for in`, whose loop finds the values without looking for
- * their names (bench `validate`).
+ * Whether all members pass and all required ones are present. Siblings with an id or extensions do not pass, because the type has no member of their name.
+ * `for in` reads the values without a lookup by name (bench `validate`).
  */
 function membersPass(run: Run, plan: Plan, holder: JsonObject): boolean {
   let count = 0
@@ -109,14 +109,14 @@ function membersPass(run: Run, plan: Plan, holder: JsonObject): boolean {
     count++
     if (member.isRequired) required++
     if (!check.slot.isChoice) continue
-    // Of two choices, whichever they are, a visit says more.
+    // If there are two choice members, even of different choices, a visit decides.
     if (hasChoice) return false
     hasChoice = true
   }
   return count > 0 && required === plan.requiredElements
 }
 
-/** Makes the quick check of a member's values; `undefined` while the definition of their type has yet to be fetched. */
+/** Creates the quick check of a member's values: `never` when only a visit can decide, `undefined` while the definition of their type is pending. */
 function quickCheckOf(run: Run, { type: parent }: Plan, { slot, rules }: PlannedMember): QuickCheck | 'never' | undefined {
   const type = run.model.type(slot.type)
   if (type === undefined || type.kind === 'resource' || type.name === 'Extension' || !rules.every((rule) => allows(rule, slot)))
@@ -139,7 +139,7 @@ function quickCheckOf(run: Run, { type: parent }: Plan, { slot, rules }: Planned
   }
 }
 
-/** What holds for all values of a type, and for those that FHIR's own types take, such as SimpleQuantity. */
+/** The rules for all values of a type, and of FHIR's own profiles that the rules name, such as SimpleQuantity. */
 function rulesOfType(run: Run, type: TypeDefinition, rules: readonly ElementRule[]): readonly ElementRule[] | 'never' | undefined {
   if (isNested(type)) return []
   const profiles = rules.flatMap(({ types }) => types.flatMap((one) => (one.code === type.name ? one.profiles : [])))
@@ -161,12 +161,12 @@ interface TypedSlot {
   readonly rules: readonly ElementRule[]
 }
 
-/** Whether there are further rules inside a primitive: on its extensions. Its value is not a member. */
+/** Whether a rule requires something of the members of a primitive, such as its extensions. Its value is not a member. */
 function asksForMembers({ required, slices, types }: ElementRule, { elements }: TypeDefinition): boolean {
   return slices.length > 0 || required.some(({ name }) => elements.has(name)) || types.some(({ profiles }) => profiles.length > 0)
 }
 
-/** `undefined` where a rule looks at every value. */
+/** `undefined` when a rule must check every value. */
 function whensOf({ rules: book }: Run, { parent, slot, type, rules }: TypedSlot): QuickCheck['whens'] | undefined {
   const own = [...book.onType(type.name), ...(book.hasElementRules ? book.onElement(parent.name, slot.name) : [])]
   if (own.some(({ when, needs }) => when === undefined && needs === undefined)) return undefined
@@ -188,7 +188,7 @@ function metTests({ rules: book }: Run, rules: readonly ElementRule[], type: Typ
   return tests
 }
 
-/** Whether a rule takes the values of a slot as they are: without slices and profiles, of which the value decides, except the one of FHIR's own types. */
+/** Whether a rule applies alike to all values of a slot: it has no slices and profiles, which depend on the value, except one profile of FHIR's own types. */
 function allows({ isBase, types, slices }: ElementRule, { isChoice, type }: { isChoice: boolean; type: string }): boolean {
   if (slices.length > 0 || types.some(({ profiles }) => profiles.length > 0 && !(isBase && isOwn(profiles)))) return false
   return !isChoice || isBase || types.length === 0 || types.some(({ code }) => code === type)

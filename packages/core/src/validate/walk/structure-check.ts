@@ -7,21 +7,20 @@ import { isConcrete } from '../rules/structure/resource-type.js'
 import type { ElementRule } from '../run/element-rule.js'
 import type { StructureCheck, Shape, ShapeMember, Shapes } from '../run/structure-shape.js'
 
-/** Most values of one check, which takes a few milliseconds for them. What has more is left to the walk, which lets other requests run. */
+/** Maximum number of values in one check, which takes a few milliseconds for them. Larger resources are left to the walk, which lets other requests run. */
 const MAX_VALUES = 10_000
 
-/** The structure check of one resource, before its first run. */
+/** Creates the structure check of one resource. */
 export function createStructureCheck(parts: Omit<StructureCheck, 'failed' | 'left' | 'isComplete' | 'recalls'>): StructureCheck {
   return { ...parts, failed: new Set(), left: 0, isComplete: false, recalls: false }
 }
 
 /**
- * Whether a walk with `checks: 'structure'` would find nothing in a node, decided without making a node for anything in it, which takes a fifth of
- * the time (bench `validate`). What a primitive and a number of items must be like is decided by the functions of the walk: `primitiveCheck` and
- * `countProblem`. False also where only the walk can decide: extensions of primitives, types that have yet to be fetched, and what is too large for
- * one check.
+ * Whether a walk with `checks: 'structure'` would find nothing in a node. This is decided without creating nodes below it, which takes a fifth of the
+ * time (bench `validate`), and by the same functions as in the walk: `primitiveCheck` for primitive values, `countProblem` for cardinality. Also false when
+ * only the walk can decide: extensions of primitives, types that are not fetched yet, and values that are too large for one check.
  *
- * The first check is of the whole resource. It goes on after a failure, so that the walk to the failed objects need not check the others again.
+ * The first check is of the whole resource. It continues after a failure, so that the walk to the failed objects need not check the others again.
  *
  * @param rule The rule of the element, which a nested type needs.
  */
@@ -38,9 +37,9 @@ export function passesStructure(
 }
 
 /**
- * The same for all that is in one member of a node.
+ * Like `passesStructure`, for all content of one member of a node.
  *
- * @param options.isBeside True where the holder is what is next to a primitive value, which the check of the resource skipped.
+ * @param options.isBeside True when the holder is the object next to a primitive value, which the check of the resource skipped.
  */
 export function memberPassesStructure(
   check: StructureCheck,
@@ -71,8 +70,8 @@ function objectPasses(check: StructureCheck, object: JsonObject, shape: Shape | 
 }
 
 /**
- * Whether all members pass, there is one besides an id, all that are required are there, and no choice was made twice. A name that somebody made
- * all objects inherit is one more unknown name here; the walk asks for own ones.
+ * Whether all members pass, all required ones are present, there is one besides the id, and no choice has two values. A property that all objects inherit
+ * counts as an unknown name here; the walk considers own properties only.
  */
 function membersPass(check: StructureCheck, object: JsonObject, { members, isResource, requiredElements }: Shape): boolean {
   let required = 0
@@ -120,7 +119,7 @@ function sourceOf(check: StructureCheck, value: unknown, holder: object, key: st
   return typeof value === 'number' ? (check.numberText(holder, key) ?? String(value)) : ''
 }
 
-/** Null and lists where there must be none are neither primitives nor objects. */
+/** Nulls and misplaced lists fail, because they are neither primitives nor objects. */
 function itemPasses(check: StructureCheck, { primitive, isInnerResource, inner }: ShapeMember, value: unknown, source: string): boolean {
   if (--check.left <= 0) return false
   if (primitive !== undefined) return primitive(value, source, check.now) === undefined
@@ -128,7 +127,7 @@ function itemPasses(check: StructureCheck, { primitive, isInnerResource, inner }
   return isInnerResource ? resourcePasses(check, value) : objectPasses(check, value, inner())
 }
 
-/** Shapes of the types of a release, as far as the definitions of the types are known. */
+/** Provides the shapes of a release's types, as far as the definitions of the types are known. */
 export function shapesOf(model: TypeModel, { types, shapes }: Pick<Specification, 'types' | 'shapes'>): Shapes {
   const of: Shapes['of'] = (name, rule) => {
     const found = shapes.get(name)

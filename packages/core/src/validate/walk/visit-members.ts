@@ -13,9 +13,9 @@ import { memberPassesStructure } from './structure-check.js'
 import { memberPasses, nodePasses, type NodeMembers } from './quick-check.js'
 
 const UNDERSCORE = 95
-/** A primitive value without id and extensions, which a profile can ask for. */
+/** The members of a primitive value without id and extensions. A profile can require some. */
 const NO_MEMBERS: JsonObject = {}
-/** Nodes that are visited in one go. Longer lists are work of their own, in which others have turns. */
+/** Maximum number of nodes visited in one go. Longer lists are scheduled as separate work, in which other requests have turns. */
 const MAX_AT_ONCE = 50
 
 /** Checks the members of a complex node, or the id and extensions of a primitive one, in document order. */
@@ -44,7 +44,7 @@ function visitMember(run: Run, { node, holder }: NodeMembers, member: PlannedMem
   visitElement(run, { parent: node, slot, nodes, nulls: nullItems(run, { slot, holder }) }, member)
 }
 
-/** The name of what is next to a primitive value. */
+/** True for the name of a primitive value's sibling, such as `_name`. */
 function isSibling(key: string): boolean {
   return key.charCodeAt(0) === UNDERSCORE
 }
@@ -58,7 +58,7 @@ function passesQuickly(run: Run, members: NodeMembers, member: PlannedMember, sh
   return shaped !== undefined && memberPassesStructure(run.structureCheck, { holder, isBeside: holder !== node.value }, shaped)
 }
 
-/** The member that a key `_name` is about; `undefined` for what is unknown, and where the `name` is there too and is visited with it. */
+/** The member that a key `_name` belongs to; `undefined` for unknown keys, and when `name` is present too and is visited with it. */
 function memberBeside(run: Run, { node, plan, holder }: NodeMembers, key: string): PlannedMember | undefined {
   if (key === 'resourceType' && node.type.kind === 'resource') return undefined
   if (isSibling(key)) {
@@ -81,7 +81,7 @@ function checkOnlyChoice(run: Run, node: FhirNode, { slot, choices }: { slot: El
   })
 }
 
-/** Checks an element as a whole, then each of its nodes with the rules of the slices that it is in. */
+/** Checks an element as a whole, then each of its nodes with the rules of the node's slices. */
 function visitElement(run: Run, element: ElementNodes, { rules, quickCheck: known }: PlannedMember): void {
   const { parent, slot, nodes } = element
   const quickCheck = run.policy.checks === 'all' && known !== 'never' && nodes.length > 1 ? known : undefined
@@ -99,7 +99,7 @@ function isSliced(rules: readonly ElementRule[]): boolean {
   return rules.some(({ slices }) => slices.length > 0)
 }
 
-/** Bundles are long, so each of their resources is a work of its own. */
+/** Each resource of a Bundle is scheduled as separate work, because Bundles are long. */
 function isEntryResource({ slot, nodes: [first] }: ElementNodes): boolean {
   return slot.name === 'resource' && first?.type.kind === 'resource'
 }
@@ -108,10 +108,10 @@ function isEntryResource({ slot, nodes: [first] }: ElementNodes): boolean {
 interface Visit {
   readonly element: ElementNodes
   readonly rules: readonly ElementRule[]
-  /** Shows of single nodes that they need no visit. */
+  /** Finds single nodes that need no visit. */
   readonly quickCheck: QuickCheck | undefined
   readonly slices: SliceRules | undefined
-  /** How many of the nulls were reported so far. */
+  /** Number of nulls reported so far. */
   reportedNulls: number
 }
 
@@ -146,12 +146,12 @@ function reportNulls(run: Run, visit: Visit, before: number): void {
   }
 }
 
-/** The rules for a node in slices: a slice of a snapshot replaces the element that is sliced. */
+/** The rules for a node in slices: a slice of a snapshot replaces the sliced element. */
 function withSlices(rules: readonly ElementRule[], slices: readonly ElementRule[]): readonly ElementRule[] {
   return [...rules.filter((rule) => !rule.isComplete || !rule.slices.some((slice) => slices.includes(slice))), ...slices]
 }
 
-/** Whether a rule allows the type of a choice; when it does not, it has nothing else to say about the value. */
+/** Whether a rule allows the type of a choice. If it does not, its other requirements do not apply to the value. */
 function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: ElementRule): boolean {
   if (rule.isBase || first === undefined || rule.types.length === 0 || rule.types.some(({ code }) => code === slot.type)) return true
   run.findings.report(TYPE_NOT_ALLOWED, placeOf(first, rule), {
@@ -162,8 +162,8 @@ function checkType(run: Run, { slot, nodes: [first] }: ElementNodes, rule: Eleme
 }
 
 /**
- * The type of its value is what an extension as a whole is about, unless it is a part of another extension; where a profile leaves several types, what has
- * the value chose a wrong one.
+ * The node to report a wrong type at. For an extension that is not part of another, the type of the value concerns the extension as a whole; if a profile
+ * allows several types, the parent of the value chose a wrong one. Otherwise it is the value itself.
  */
 function placeOf(node: FhirNode, { types }: ElementRule): FhirNode {
   const { parent } = node

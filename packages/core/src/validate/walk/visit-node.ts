@@ -16,7 +16,7 @@ import { visitMembers } from './visit-members.js'
 /**
  * Checks a node and all below it: first the node itself, then its members in document order.
  *
- * @param rules What the parent's rules say about this element; the rules of its type and of profiles on the type are added here.
+ * @param rules The parent's rules for this element; the rules of its type and of profiles on the type are added here.
  */
 export function visitNode(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (run.findings.isFull || (node.value === undefined && node.extra === undefined)) return
