@@ -2,7 +2,7 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Pace } from 'fhir-ops/internal/context'
 import { readStrictJson, type JsonObject } from 'fhir-ops/internal/json'
 
-/** Nothing that the upstream said goes into an error: neither its body, nor its address, nor what we sent it. */
+/** The error for an unavailable upstream. It contains nothing that the upstream sent (neither body nor address) and nothing that we sent. */
 export function unavailable(reason: string, retryAfterSeconds?: number): OperationError {
   return new OperationError(
     'storage-unavailable',
@@ -11,34 +11,34 @@ export function unavailable(reason: string, retryAfterSeconds?: number): Operati
   )
 }
 
-/** The upstream did not answer in time; whether it did what it was asked is unknown. */
+/** The error if the upstream does not answer in time; whether the request took effect is unknown. */
 export function timedOut(): OperationError {
   return new OperationError('storage-timeout', 'The upstream FHIR server did not answer in time.')
 }
 
-/** The upstream is well, but does not let the caller do this. */
+/** The error if the upstream works but does not allow this to the caller. */
 export function callerRefused(): OperationError {
   return new OperationError('forbidden', 'The upstream FHIR server does not allow this to the caller.')
 }
 
-/** Nobody waits for the answer any more. */
+/** The error if nobody waits for the answer any longer. */
 export function aborted(): OperationError {
   return new OperationError('aborted', 'The request was cancelled.')
 }
 
-/** The adapter does not ask upstreams for this. */
+/** The error for something that the adapter never requests from upstreams. */
 export function unsupported(what: string): OperationError {
   return new OperationError('search-unsupported', `The upstream FHIR server cannot be asked for ${what}.`)
 }
 
-/** What the upstream answered, read to its end within the bounds. */
+/** An answer of the upstream, read in full within the limits. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
 }
 
-/** Reads a body of at most `maxBytes`, which must be UTF-8; reading stops at the limit. */
+/** Reads a body of at most `maxBytes`, as strict UTF-8; stops at the limit. */
 export async function readText(response: Response, maxBytes: number): Promise<string> {
   if (Number(response.headers.get('content-length') ?? 0) > maxBytes) {
     await response.body?.cancel()
@@ -64,8 +64,8 @@ function decoded(decode: () => string): string {
 }
 
 /**
- * The answer's body, which must be a JSON object by its type and its text, not too deep, without a member twice, and without the names and
- * values that bodies of requests may not have either.
+ * Parses the body of an answer. It must be a JSON object by media type and text, not too deep, without duplicate members, and without the names and
+ * values that are forbidden in request bodies too.
  */
 export async function jsonOf({ headers, text }: Answer, pace: Pace): Promise<JsonObject> {
   if (!isJsonType(headers.get('content-type') ?? '')) throw unavailable('sent an answer that is not JSON')
@@ -77,10 +77,10 @@ export async function jsonOf({ headers, text }: Answer, pace: Pace): Promise<Jso
   }
 }
 
-/** What `readStrictJson` says of a text. */
+/** Errors of `readStrictJson` about a text. */
 const FAULTS: ReadonlySet<string> = new Set(['body-invalid', 'body-structure', 'parameter-too-long'])
 
-/** Far above any resource, and bounded by the length of an answer besides. */
+/** Far above any resource; the length of an answer is limited separately. */
 const LIMITS = { maxDepth: 128, maxMembers: 1_000_000 }
 
 function isJsonType(contentType: string): boolean {

@@ -9,27 +9,27 @@ import { jsonOf, unavailable, type Answer } from './answer.js'
 import { isBelow, type HttpSettings } from './options.js'
 import type { Pair } from './upstream.js'
 
-/** A page of a searchset or history, its links checked. */
+/** A page of a searchset or history, with verified links. */
 export interface BundlePage {
   readonly bundle: JsonObject
-  /** The text of each entry, in which numbers have their digits. */
+  /** The text of each entry, in which numbers keep their digits. */
   readonly entries: readonly string[]
   readonly next?: URL
 }
 
-/** What an answer must fit to be believed. */
+/** What an answer must match to be accepted. */
 export interface ExpectedPage {
   readonly base: URL
   readonly kind: 'searchset' | 'history'
-  /** What was asked for; absent for a page that a link led to. */
+  /** Parameters of the request; absent for a page reached through a link. */
   readonly pairs?: readonly Pair[]
 }
 
 /**
  * Reads a page.
  *
- * @throws {OperationError} `storage-unavailable` when it is not one, when its self link shows that a parameter was dropped, or when its next link
- *   leads elsewhere.
+ * @throws {OperationError} `storage-unavailable` if the answer is not such a page, if its self link shows that a parameter was ignored, or if its next
+ * link leads outside the base.
  */
 export async function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPage, pace: Pace): Promise<BundlePage> {
   const bundle = await jsonOf(answer, pace)
@@ -42,15 +42,15 @@ export async function readBundlePage(answer: Answer, { base, kind, pairs }: Expe
   return { bundle, entries, ...(next !== undefined && { next }) }
 }
 
-/** The text of a member of a JSON object. */
+/** Returns the text of a member of a JSON object. */
 export async function memberText(text: string, name: string, pace: Pace): Promise<string | undefined> {
   return (await pace.run(jsonMembers(text))).find((member) => member.name === name)?.value
 }
 
-/** Protocol parameters, which a server may leave out of its self link. */
+/** Protocol parameters, which a server may omit from its self link. */
 const UNCHECKED: ReadonlySet<string> = new Set(['_count', '_format', '_summary'])
 
-/** The self link says which parameters the upstream understood (R4 3.1.1.1). */
+/** Checks the self link, which lists the parameters that the upstream understood (R4 3.1.1.1). */
 function checkSelf(self: string | undefined, pairs: readonly Pair[]): void {
   const asked = pairs.filter(([name]) => !UNCHECKED.has(name))
   const link = URL.parse(self ?? '', 'http://relative.invalid/')
@@ -84,7 +84,7 @@ export interface UpstreamPage<T> {
   readonly next?: URL
 }
 
-/** How pages are got. */
+/** How to fetch pages. */
 export interface Pages<T> {
   readonly first: () => Promise<UpstreamPage<T>>
   readonly at: (link: URL) => Promise<UpstreamPage<T>>
@@ -92,7 +92,7 @@ export interface Pages<T> {
 
 const BEGINNING = { pages: 0, from: '' }
 
-/** The page that a query asks for. The position of its cursor is how many pages came before, and the upstream's link to this one. */
+/** Fetches the page of a query. The position in its cursor is the number of earlier pages, and the upstream's link to this page. */
 export async function linkedPage<T>(
   { cursorSecret, maxPages }: HttpSettings,
   query: PagedQuery,
@@ -111,22 +111,22 @@ export async function linkedPage<T>(
 
 /** The position at which a search or history continues. */
 export interface SearchPosition {
-  /** How many pages came before. */
+  /** Number of earlier pages. */
   readonly pages: number
-  /** The upstream's link to the page, or the id after which it begins. */
+  /** The upstream's link to the page, or the id after which the page begins. */
   readonly from: string
 }
 
-/** What is gone through, page by page. */
+/** A query with pages. */
 type PagedQuery = SearchQuery | HistoryQuery
 
-/** Cursors come back from callers, who must not be able to make up links: they are signed, and for one query only. */
+/** Writes a cursor. Callers send cursors back and must not be able to forge links, so cursors are signed, and valid for one query only. */
 export function writeCursor({ pages, from }: SearchPosition, query: PagedQuery, secret: string): string {
   const content = base64urlOf(utf8ToBytes(JSON.stringify([pages, from])))
   return `${content}.${base64urlOf(signature(content, query, secret))}`
 }
 
-/** @throws {OperationError} `search-invalid` when the cursor was not written for this query. */
+/** @throws {OperationError} `search-invalid` if the cursor was not written for this query. */
 export function readCursor(cursor: string, query: PagedQuery, secret: string): SearchPosition {
   const [content = '', signed = ''] = cursor.split('.')
   if (!isSame(bytesOf(signed), signature(content, query, secret))) throw invalid()
@@ -136,7 +136,7 @@ export function readCursor(cursor: string, query: PagedQuery, secret: string): S
   return { pages, from }
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in constant time. */
 function isSame(given: Uint8Array | undefined, expected: Uint8Array): boolean {
   if (given?.length !== expected.length) return false
   return expected.reduce((difference, byte, at) => difference | (byte ^ (given[at] ?? 0)), 0) === 0
@@ -153,7 +153,7 @@ function base64urlOf(bytes: Uint8Array): string {
     .replaceAll('=', '')
 }
 
-/** `undefined` for what is not base64url. */
+/** Returns `undefined` for text that is not base64url. */
 function bytesOf(base64url: string): Uint8Array | undefined {
   try {
     return Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0))
@@ -162,7 +162,7 @@ function bytesOf(base64url: string): Uint8Array | undefined {
   }
 }
 
-/** In one order, whatever order they were given in. */
+/** Returns the members in a fixed order, whatever their original order. */
 function membersOf(query: object): readonly unknown[] {
   return Object.entries(query).toSorted(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -10,13 +10,13 @@ import { jsonOf, unavailable, type Answer } from './answer.js'
 import { createBreaker, createUpstream, type Pair, type Upstream } from './upstream.js'
 import { HTTP_OPTIONS, settingsOf, type HttpStorageOptions } from './options.js'
 
-/** Which operations are handed to the upstream, and when. */
+/** Which operations are delegated to the upstream, and when. */
 export interface DelegateOptions extends HttpStorageOptions {
-  /** Names without the dollar sign, such as `expand`. */
+  /** Operation names without the dollar sign, such as `expand`. */
   readonly delegate: readonly string[]
   /**
-   * Code systems and canonicals, without versions, that the upstream knows: a request that names one of them goes to it at once. Every
-   * other is answered here, and goes to the upstream only when what it names cannot be found here. Default: none.
+   * Code systems and canonicals, without versions, that the upstream has: a request that names one of them is sent there directly. Any other request is
+   * answered here, and is sent to the upstream only if something it names cannot be found here. Default: none.
    */
   readonly remote?: readonly string[]
 }
@@ -24,9 +24,9 @@ export interface DelegateOptions extends HttpStorageOptions {
 const SHAPE: InputShape = inputShape<DelegateOptions>({ ...HTTP_OPTIONS, delegate: needed(ITERABLE), remote: ITERABLE })
 
 /**
- * Makes operations of which those named in `delegate` ask another FHIR server for content that is missing here.
- *
- * @throws {TypeError} for a name that none of the operations has, for one whose input is not a Parameters resource, and as `httpStorage`.
+ * Returns the operations, of which those named in `delegate` ask another FHIR server for content that is missing here.
+ * -
+ * @throws {TypeError} for a name that none of the operations has, for an operation whose input is not a Parameters resource, and as `httpStorage`.
  */
 export function delegated(operations: readonly Operation[], options: DelegateOptions): readonly Operation[] {
   checkOptions('delegated', SHAPE, options)
@@ -58,7 +58,7 @@ function checkName(name: string, operations: readonly Operation[]): void {
   throw new TypeError(`There is no operation ${name} to delegate; there are ${[...names].join(', ')}.`)
 }
 
-/** Whether any text of the request is one of the names, with or without a version after it. */
+/** True if any string in the request is one of the names, with or without a version. */
 function namesOneOf(names: ReadonlySet<string>, { parameters, body }: OperationRequest): boolean {
   const isNamed = (value: unknown): boolean => {
     if (typeof value === 'string') return names.has(value.split('|')[0] ?? '')
@@ -74,7 +74,7 @@ interface TwoWays {
 
 const NOT_HERE: ReadonlySet<string> = new Set(['not-found', 'definition-not-found', 'content-not-found'])
 
-/** Where neither has it, the answer is the one from here. */
+/** Answers here first. If the content is missing in both places, the local error is thrown. */
 async function hereFirst(ctx: OperationContext, request: OperationRequest, { run, ask }: TwoWays): Promise<OperationResponse> {
   try {
     return await run(ctx, request)
@@ -102,7 +102,7 @@ async function askUpstream(
   return responseOf(operation, await upstream.operation({ address, pairs, text, acceptLanguage }), pace)
 }
 
-/** Nothing of a refusal is shown, and nothing that does not answer the operation. */
+/** Checks the answer of the upstream. Details of a refusal are not revealed, and an answer of the wrong type is not passed on. */
 async function responseOf({ name, answers }: Operation, answer: Answer, pace: Pace): Promise<OperationResponse> {
   if (answer.status === 404) throw new OperationError('not-found', 'Not found, here or on the upstream server.')
   if (answer.status >= 400) throw new OperationError('unprocessable', `The upstream FHIR server refuses ${quoted(name)} for this request.`)

@@ -8,7 +8,7 @@ import type { Pair } from './upstream.js'
 import type { Pace } from 'fhir-ops/internal/context'
 import { isObject, objectAt, parseInPieces, stringAt } from 'fhir-ops/internal/json'
 
-/** A version of a resource. The time of a deletion is only in the history of the resource. */
+/** Reads a version of a resource. The time of a deletion is known only from the resource's history. */
 export async function versionUpstream(
   reach: Reach,
   { type, id, versionId }: Pick<ResourceVersion, 'type' | 'id' | 'versionId'>,
@@ -35,10 +35,11 @@ async function deletionIn(reach: Reach, query: HistoryQuery, versionId: string):
 }
 
 /**
- * One page of versions, in the order of the upstream. The history of several types is that of everything, without the others: a page may have fewer
- * items than requested.
+ * Fetches a page of versions, in the order of the upstream. For several types, the upstream is asked for the history of all types, which is then filtered:
+ * a page may have
+ * fewer items than requested.
  *
- * @throws {OperationError} `search-unsupported` for `at`: a server may ignore `_at`, and its answer would not show it.
+ * @throws {OperationError} `search-unsupported` for `at`: a server may ignore `_at`, and its answer would not reveal that.
  */
 export async function historyUpstream(reach: Reach, query: HistoryQuery): Promise<HistoryPage> {
   const { types, id, limit } = query
@@ -57,7 +58,7 @@ async function firstPage({ upstream, settings, pace }: Reach, query: HistoryQuer
   const since: readonly Pair[] = query.since === undefined ? [] : [['_since', new Date(query.since).toISOString()]]
   const count: readonly Pair[] = query.limit === undefined ? [] : [['_count', String(query.limit)]]
   const answer = await upstream.history(addressOf(query), [...since, ...count])
-  // There never was such a resource.
+  // The resource never existed.
   if (query.id !== undefined && answer.status === 404) return { items: [] }
   return readHistoryPage(answer, { base: settings.base, ...(since.length > 0 && { pairs: since }) }, pace)
 }
@@ -74,7 +75,7 @@ function addressOf({ types: [type = '', ...others], id }: HistoryQuery): string 
 /**
  * Reads a page of a history.
  *
- * @throws {OperationError} as `readBundlePage`; `storage-unavailable` for an entry that does not state its version.
+ * @throws {OperationError} as `readBundlePage`; `storage-unavailable` for an entry without its version.
  */
 async function readHistoryPage(answer: Answer, expected: Omit<ExpectedPage, 'kind'>, pace: Pace): Promise<UpstreamPage<HistoryItem>> {
   const { entries, next } = await readBundlePage(answer, { ...expected, kind: 'history' }, pace)
@@ -105,7 +106,7 @@ async function putOf(text: string | undefined, named: string | undefined, pace: 
   return { type, id, versionId, lastUpdated, stored }
 }
 
-/** `Patient/a`, `Patient/a/_history/2`, or either after a base. */
+/** Parses `Patient/a` or `Patient/a/_history/2`, with or without a base. */
 function addressIn(url: string): { readonly type: string; readonly id: string; readonly version?: string } {
   const parts = url.split('/')
   const at = parts.at(-2) === '_history' ? -4 : -2

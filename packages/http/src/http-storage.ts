@@ -16,12 +16,13 @@ const CAPABILITIES: Omit<Capabilities, 'atomic'> = { counts: true, preconditions
 const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
 
 /**
- * Makes a storage of another FHIR R4 server. Searches are sent as the FHIR search parameters that they were made from (`SearchQuery.parameters`); the
+ * Creates a storage backed by another FHIR R4 server. Searches are sent with the FHIR search parameters from which they were made
+ * (`SearchQuery.parameters`). The
  * upstream is asked to refuse what it does not understand, and an answer that ignored a parameter is an error. Several entries of a write are sent
- * one after the other, so that when one is refused, those before it stay; with `transactions`, together.
- *
- * @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for an option that is unknown or of
- *   another type.
+ * one after the other, so if one is refused, the previous ones remain; with `transactions`, they are sent together.
+ * -
+ * @throws {TypeError} if `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for an option that is unknown or of
+ * another type.
  */
 export function httpStorage(options: HttpStorageOptions): Storage {
   checkOptions('httpStorage', SHAPE, options)
@@ -32,7 +33,7 @@ export function httpStorage(options: HttpStorageOptions): Storage {
     return () => ({ upstream, settings: own, pace: createPace({ scheduler, signal: own.signal() }) })
   }
   const reach = reachOf(settings)
-  // Of a write that ends half-way, nobody knows whether it was done.
+  // Writes ignore the caller's signal: if one ended half-way, nobody would know whether it took effect.
   const reachToWrite = reachOf({ ...settings, signal: () => undefined })
   const writeIn = settings.transactions ? writeTogether : writeUpstream
   const guarded = createGuard()
@@ -74,7 +75,7 @@ interface Guard {
   close(): Promise<void>
 }
 
-/** Counts the failures of the upstream, and refuses calls after `close`, which waits for those under way. */
+/** Counts the failures of the upstream. After `close`, which waits for running calls, it refuses new ones. */
 function createGuard(): Guard {
   const breaker = createBreaker(() => performance.now())
   const underWay = new Set<Promise<unknown>>()

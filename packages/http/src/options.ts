@@ -4,52 +4,54 @@ import { AMOUNT, FLAG, FUNCTION, needed, TEXT, type MemberKind } from 'fhir-ops/
 import { LRUCache } from 'lru-cache'
 import type { Answer } from './answer.js'
 
-/** How an upstream FHIR server is reached. */
+/** How to reach an upstream FHIR server. */
 export interface HttpStorageOptions {
-  /** Base of the FHIR server, for example `https://fhir.example.org/fhir/R4`. Nothing else is ever connected to. */
+  /** Base of the FHIR server, for example `https://fhir.example.org/fhir/R4`. No other address is ever connected to. */
   readonly baseUrl: string
-  /** Bearer token for the upstream, or what gives the current one before each call. */
+  /** Bearer token for the upstream, or a function that returns the current one before each call. */
   readonly token?: string | (() => string | Promise<string>) | undefined
   /**
-   * Gives the bearer token of the caller whose request is being served, before each call: the upstream is asked with it, and without
-   * credentials where there is none; for upstreams that trust the same issuer. Where requests are served at the same time, the host knows
-   * whose it is, for example by an `AsyncLocalStorage`. Default: the caller's token goes nowhere. Not together with `token`.
+   * Returns the bearer token of the caller whose request is being served, before each call. The token is sent to the upstream; if there is none, the call
+   * has no
+   * credentials. For upstreams that trust the same issuer. If several requests are served at the same time, the host must know the current one, for example
+   * through `AsyncLocalStorage`. Default: the caller's token is not sent. Not together with `token`.
    */
   readonly callerToken?: (() => string | undefined) | undefined
   /**
-   * Gives the signal that is aborted when the caller whose request is being served has gone: reads and searches for that caller end then, with `aborted`;
-   * writes go on. Operations that are delegated have that of their context. Default: calls end by themselves.
+   * Returns the signal that is aborted when the caller whose request is being served has gone: reads and searches for that caller then end with `aborted`;
+   * writes continue. Delegated operations use the signal of their context. Default: calls run to their end.
    */
   readonly callerSignal?: (() => AbortSignal | undefined) | undefined
-  /** Default: the global `fetch`. */
+  /** Fetch function. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch
-  /** Time for a call with all its tries, in milliseconds. Default 4,500. */
+  /** Maximum time for a call with all its attempts, in milliseconds. Default 4,500. */
   readonly timeoutMs?: number
-  /** Most bytes of one answer. Default 32 MiB. */
+  /** Maximum bytes of one answer. Default 32 MiB. */
   readonly maxAnswerBytes?: number
-  /** Most pages of one search. Default 1,000. */
+  /** Maximum pages of one search. Default 1,000. */
   readonly maxPages?: number
   /**
-   * Most bytes of answers with an ETag that are kept, to ask the upstream next time whether they still hold (`If-None-Match`), whatever
-   * it says of caching: nothing is answered from them unasked. Default 0: none.
+   * Maximum bytes of cached answers with an ETag. Before an answer is reused, the upstream is always asked whether it is still valid (`If-None-Match`),
+   * whatever
+   * its caching headers say. Default 0: no cache.
    */
   readonly keptBytes?: number
   /**
-   * Whether the upstream keeps old versions and gives them (`vread` and `history` of FHIR); `Storage.history` is left out otherwise.
+   * True if the upstream stores old versions and returns them (FHIR's `vread` and `history`); otherwise, `Storage.history` is omitted.
    * Default false.
    */
   readonly history?: boolean
-  /** Sends the entries of one write as a FHIR transaction, so that `atomic` is kept; the upstream must know transactions. Default false. */
+  /** Sends the entries of one write as a FHIR transaction, so that `atomic` holds; the upstream must support transactions. Default false. */
   readonly transactions?: boolean
-  /** Secret that cursors are signed with; instances that share callers need the same. Default: random, for this storage only. */
+  /** Secret that signs cursors; instances with common callers need the same secret. Default: random, for this storage only. */
   readonly cursorSecret?: string
 }
 
-/** The options with their defaults, checked. */
+/** The validated options, with their defaults. */
 export interface HttpSettings {
   readonly base: URL
   readonly token: () => Promise<string | undefined>
-  /** Of the caller whose request is being served. */
+  /** Signal of the caller whose request is being served. */
   readonly signal: () => AbortSignal | undefined
   readonly fetch: typeof globalThis.fetch
   readonly timeoutMs: number
@@ -57,14 +59,14 @@ export interface HttpSettings {
   readonly maxPages: number
   readonly cursorSecret: string
   readonly kept: KeptAnswers
-  /** Whether tokens are those of callers, whom the upstream may refuse. */
+  /** True if tokens are those of callers, whom the upstream may refuse. */
   readonly forwardsToken: boolean
   readonly transactions: boolean
 }
 
 const TOKEN: MemberKind = { words: 'a text, or a function that returns one', is: (value) => TEXT.is(value) || FUNCTION.is(value) }
 
-/** What the options must be. */
+/** Expected types of the options. */
 export const HTTP_OPTIONS: { readonly [K in keyof HttpStorageOptions]-?: MemberKind } = {
   baseUrl: needed(TEXT),
   token: TOKEN,
@@ -80,7 +82,7 @@ export const HTTP_OPTIONS: { readonly [K in keyof HttpStorageOptions]-?: MemberK
   cursorSecret: TEXT,
 }
 
-/** @throws {TypeError} when `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for both kinds of token. */
+/** @throws {TypeError} if `baseUrl` is not an http or https address, or has credentials, a query or a fragment; if both kinds of token are given. */
 export function settingsOf(options: HttpStorageOptions): HttpSettings {
   return {
     base: baseOf(options.baseUrl),
@@ -103,7 +105,7 @@ function tokenOf({ token, callerToken }: HttpStorageOptions): HttpSettings['toke
   return async () => callerToken()
 }
 
-/** Whether a link of the upstream stays below its base: the same origin, and a path under the base's. */
+/** True if a link is below the base: the same origin, and a path under the base's path. */
 export function isBelow(base: URL, link: URL): boolean {
   const path = base.pathname.replace(/\/$/, '')
   return (
@@ -123,10 +125,10 @@ function baseOf(baseUrl: string): URL {
   return base
 }
 
-/** Answers that have an ETag, kept to ask the upstream whether they still hold; by address and by the token that got them. */
+/** Cached answers with an ETag, by address and by the token used; before reuse, the upstream is asked whether they are still valid. */
 interface KeptAnswers {
   get(url: string, token: string | undefined): KeptAnswer | undefined
-  /** Keeps the answer if it has an ETag; what was unused for longest goes. */
+  /** Stores the answer if it has an ETag; discards the least recently used ones. */
   set(url: string, token: string | undefined, answer: Answer): void
 }
 
@@ -139,7 +141,7 @@ export interface KeptAnswer {
 /** UTF-16 code units are two bytes. */
 const BYTES_PER_CHARACTER = 2
 
-/** @param maxBytes 0 keeps nothing. */
+/** @param maxBytes 0 disables the cache. */
 function keptAnswers(maxBytes: number): KeptAnswers {
   if (maxBytes === 0) return { get: () => undefined, set: () => {} }
   const kept = new LRUCache<string, KeptAnswer>({ maxSize: maxBytes, sizeCalculation: sizeOf })
@@ -152,7 +154,7 @@ function keptAnswers(maxBytes: number): KeptAnswers {
   }
 }
 
-/** No token is kept, and no long address. */
+/** Hashes the key, so that no token and no long address is stored. */
 function keyOf(url: string, token: string | undefined): string {
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify([url, token]))))
 }

@@ -8,22 +8,22 @@ import type { HttpSettings } from './options.js'
 import { resourceFrom } from './stored-from.js'
 import type { Pair, Upstream } from './upstream.js'
 
-/** An upstream and how it is spoken to. */
+/** An upstream, with the settings for its calls. */
 export interface Reach {
   readonly upstream: Upstream
   readonly settings: HttpSettings
-  /** Of the work with what it answers, which ends when the caller has gone. */
+  /** Pace of the work on answers, which ends when the caller has gone. */
   readonly pace: Pace
 }
 
-/** One page of a search. */
+/** Fetches a page of a search. */
 export async function searchUpstream(reach: Reach, query: SearchQuery): Promise<SearchPage> {
   const [first, ...others] = searchRequests(query)
   if (first === undefined) return { items: [] }
   return others.length === 0 ? pageOfRequest(reach, query, first) : pageOfUnion(reach, query)
 }
 
-/** The exact number of matches, as the upstream counts them. */
+/** Returns the exact number of matches, as counted by the upstream. */
 export async function countUpstream(reach: Reach, query: SearchQuery): Promise<number> {
   const [first, ...others] = searchRequests(query)
   if (first === undefined) return 0
@@ -42,7 +42,7 @@ async function pageOfRequest(reach: Reach, query: SearchQuery, request: readonly
   })
 }
 
-/** The position of a cursor is the last id. */
+/** Returns a page of a union; the position in the cursor is the last id. */
 async function pageOfUnion(reach: Reach, query: SearchQuery): Promise<SearchPage> {
   const { limit = Infinity, after } = query
   const { cursorSecret } = reach.settings
@@ -55,7 +55,7 @@ async function pageOfUnion(reach: Reach, query: SearchQuery): Promise<SearchPage
     : { items, next: writeCursor({ pages: 0, from: last.id }, query, cursorSecret) }
 }
 
-/** Everything that one of the query's requests finds, by ascending id. There are few such queries, and few definitions of one key. */
+/** Returns all matches of the query's requests, by ascending id. Such queries are rare, and there are few definitions per key. */
 async function unionOf(reach: Reach, { type, ...query }: SearchQuery): Promise<readonly StoredResource[]> {
   const found = new Map<string, StoredResource>()
   for (const pairs of searchRequests({ type, ...query })) {
@@ -83,21 +83,21 @@ function countPair(limit: number | undefined): readonly Pair[] {
   return limit === undefined ? [] : [['_count', String(limit)]]
 }
 
-/** A page of a search, read and checked. */
+/** A page of a search, parsed and checked. */
 export interface Searchset extends UpstreamPage<StoredResource> {
   readonly total?: number
 }
 
-/** What an answer must fit to be believed. */
+/** What an answer must match to be accepted. */
 export interface ExpectedSearchset extends Omit<ExpectedPage, 'kind'> {
   readonly type: string
 }
 
 /**
- * Reads a page of a search. The matches come from the text of the bundle, so that numbers keep their digits; included resources, and
- * outcomes that report no error, are skipped.
- *
- * @throws {OperationError} as `readBundlePage`; `storage-unavailable` when it holds another type, a resource twice, or an outcome that reports an error.
+ * Reads a page of a search. Matches are taken from the text of the bundle, so that numbers keep their digits; included resources, and
+ * outcomes without an error, are skipped.
+ * -
+ * @throws {OperationError} as `readBundlePage`; `storage-unavailable` if the page contains another type, a duplicate resource, or an outcome with an error.
  */
 async function readSearchset(answer: Answer, { type, ...expected }: ExpectedSearchset, pace: Pace): Promise<Searchset> {
   const { bundle, entries, next } = await readBundlePage(answer, { ...expected, kind: 'searchset' }, pace)
@@ -122,22 +122,22 @@ async function modeOf(entry: string, pace: Pace): Promise<string | undefined> {
   return isObject(search) ? (stringAt(search, 'mode') ?? 'match') : undefined
 }
 
-/** Then there may be matches that are missing. */
+/** True for an outcome with an error: matches may then be missing. */
 async function hasFailed(entry: string, pace: Pace): Promise<boolean> {
   const outcome = await pace.run(parseInPieces((await memberText(entry, 'resource', pace)) ?? 'null'))
   return isObject(outcome) && objectsAt(outcome, 'issue').some((issue) => ['error', 'fatal'].includes(stringAt(issue, 'severity') ?? ''))
 }
 
 /**
- * The FHIR searches whose results together are those of the query; a resource may be found by several of them.
- *
- * @throws {OperationError} `search-unsupported` naming what FHIR search parameters cannot say.
+ * Returns the FHIR searches whose results together are those of the query; several of them may find the same resource.
+ * -
+ * @throws {OperationError} `search-unsupported`, naming what cannot be expressed by FHIR search parameters.
  */
 function searchRequests(query: SearchQuery): readonly (readonly Pair[])[] {
   return query.parameters === undefined ? requestsFor(query.where) : [query.parameters]
 }
 
-/** `_sort` for the keys of the query. */
+/** Returns `_sort` for the keys of the query. */
 function sortPairs(sort: readonly SortKey[] = []): readonly Pair[] {
   return sort.length === 0 ? [] : [['_sort', sort.map(({ descending, ...key }) => `${descending ? '-' : ''}${sortName(key)}`).join(',')]]
 }
@@ -147,7 +147,7 @@ function sortName({ param, field }: Pick<SortKey, 'param' | 'field'>): string {
   return field === 'lastUpdated' ? '_lastUpdated' : param
 }
 
-/** Conditions that were not made from search parameters come from the engines, which look definitions up by their canonicals. */
+/** Conditions that were not made from search parameters come from engines, which look up definitions by canonical. */
 function requestsFor(where: Condition): readonly (readonly Pair[])[] {
   switch (where.kind) {
     case 'and':
@@ -177,8 +177,8 @@ function instant(milliseconds: number): string {
 }
 
 /**
- * Search parameters of R4 that together hold a key of definitions. Of a choice (`source[x]`) each type has its own parameter. There is none
- * for the value set of a code system's codes, nor for the types that a guide has global profiles for: docs/storage/http.md says what follows.
+ * R4 search parameters that together cover a key of definitions. For a choice (`source[x]`), each type has its own parameter. There is none
+ * for the value set of a code system's codes, or for the types that have global profiles in a guide; docs/storage/http.md describes the consequences.
  */
 const DEFINITION_PARAMETERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['definition:url', ['url']],

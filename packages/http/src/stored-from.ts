@@ -6,21 +6,21 @@ import type { Work } from 'fhir-ops/internal/work'
 import { isResourceId, storedResource, writableText, type StoredResource } from 'fhir-ops/storage'
 import { unavailable } from './answer.js'
 
-/** What the upstream says of a version apart from the resource. */
+/** Version metadata that the upstream sends outside the resource. */
 export interface Stamp {
   readonly type: string
-  /** The id that was asked for. */
+  /** The requested id. */
   readonly id?: string
   readonly headers?: Headers
-  /** The version where the resource does not say it. */
+  /** The version to use if the resource does not state it. */
   readonly versionId?: string | undefined
 }
 
 /**
- * The resource that the upstream sent, numbers as it wrote them.
- *
- * @param text JSON, known to be well-formed.
- * @throws {OperationError} `storage-unavailable` when it is of another type, has another id than was asked for or a version that is not a FHIR id.
+ * Returns the resource that the upstream sent, with numbers as written.
+ * -
+ * @param text Well-formed JSON.
+ * @throws {OperationError} `storage-unavailable` if it has another type, another id than requested, or a version that is not a FHIR id.
  */
 export async function resourceFrom(text: string, stated: Stamp, pace: Pace): Promise<StoredResource> {
   const { type, id: expectedId, headers, versionId = versionOf(headers) } = stated
@@ -48,13 +48,14 @@ function stampOf(
 }
 
 /**
- * The version of a text where the upstream keeps none: another text must be another version, since what is made from a definition is kept by its version,
- * and clients ask whether it is still the same.
+ * Makes a version from the text, for an upstream without versions: a different text must have a different version, because what is compiled from a
+ * definition is cached by
+ * version, and clients ask whether a version is still current.
  */
 function* contentVersion(text: string): Work<string> {
   const hash = sha256.create()
   for (let from = 0; from < text.length;) {
-    // Not between the halves of a character.
+    // Do not split a surrogate pair.
     const to = from + HASHED - ((text.charCodeAt(from + HASHED - 1) & 0xfc00) === 0xd800 ? 1 : 0)
     hash.update(utf8ToBytes(text.slice(from, to)))
     from = to
@@ -63,24 +64,24 @@ function* contentVersion(text: string): Work<string> {
   return bytesToHex(hash.digest())
 }
 
-/** Characters that are hashed in one go. */
+/** Number of characters hashed without a pause. */
 const HASHED = 64 * 1024
 
-/** The version of the `ETag` among headers. */
+/** Returns the version in the `ETag` header. */
 export function versionOf(headers: Headers | undefined): string | undefined {
   return versionIn(headers?.get('etag') ?? undefined)
 }
 
-/** The version of an entity tag, as FHIR writes it: `W/"3"`. */
+/** Returns the version in an entity tag, as FHIR writes it: `W/"3"`. */
 export function versionIn(etag: string | undefined): string | undefined {
   const version = /^(?:W\/)?"([^"]*)"$/.exec(etag ?? '')?.[1]
   return version !== undefined && isResourceId(version) ? version : undefined
 }
 
 /**
- * The version that a write made: of its entity tag, else of the resource that came back.
- *
- * @returns `undefined` where the upstream states none. @throws {OperationError} `storage-unavailable` for a version that is not a FHIR id.
+ * Returns the version that a write created: from the entity tag, or else from the returned resource.
+ * -
+ * @returns `undefined` if the upstream states none. @throws {OperationError} `storage-unavailable` for a version that is not a FHIR id.
  */
 export function writtenVersion(etag: string | undefined, meta: JsonObject | undefined): string | undefined {
   const version = versionIn(etag) ?? meta?.['versionId']
@@ -89,7 +90,7 @@ export function writtenVersion(etag: string | undefined, meta: JsonObject | unde
   return version
 }
 
-/** UTC with milliseconds; the beginning of 1970 where the upstream keeps no time. */
+/** Normalizes an instant to UTC with milliseconds; returns the beginning of 1970 if the upstream does not store times. */
 export function instantOf(text: string | undefined): string {
   const time = Date.parse(text ?? '')
   return new Date(Number.isNaN(time) ? 0 : time).toISOString()

@@ -6,43 +6,43 @@ import { isBelow, type HttpSettings } from './options.js'
 /** A decoded search parameter. */
 export type Pair = readonly [name: string, value: string]
 
-/** Version that must be current: `null` when there must be none. */
+/** Version that must be current; `null` if the resource must not exist. */
 export type Precondition = string | null | undefined
 
-/** The interactions with the upstream. Types and ids must have been checked. */
+/** Interactions with the upstream. Types and ids must have been checked. */
 export interface Upstream {
   read(type: string, id: string): Promise<Answer>
   search(type: string, pairs: readonly Pair[]): Promise<Answer>
   version(type: string, id: string, version: string): Promise<Answer>
-  /** @param address Below the base, with `_history`. */
+  /** @param address Address below the base, including `_history`. */
   history(address: string, pairs: readonly Pair[]): Promise<Answer>
-  /** Follows a link of a search or history, to a page of `limit` entries where the link has a number of entries. */
+  /** Follows a link of a search or history. If the link has a page size, it is replaced by `limit`. */
   page(url: URL, limit?: number): Promise<Answer>
   update(address: string, text: string, ifVersion: Precondition): Promise<Answer>
   remove(address: string, ifVersion: Precondition): Promise<Answer>
-  /** @param text Of the Bundle. */
+  /** @param text Text of the Bundle. */
   transaction(text: string): Promise<Answer>
   operation(call: OperationCall): Promise<Answer>
 }
 
 /** A call of an operation. */
 export interface OperationCall {
-  /** Below the base, with the dollar sign. */
+  /** Address below the base, with the dollar sign. */
   readonly address: string
   readonly pairs: readonly Pair[]
-  /** Of the Parameters of a POST; a GET when absent. */
+  /** Text of the Parameters of a POST; if absent, the call is a GET. */
   readonly text?: string | undefined
   readonly acceptLanguage?: string | undefined
 }
 
 const FHIR_BODY = { 'content-type': 'application/fhir+json' }
-/** The answer is to have what was stored, with its time to the millisecond. */
+/** Asks for the stored resources in the answer, because they have the time to the millisecond. */
 const TRANSACTION = { ...FHIR_BODY, prefer: 'handling=strict, return=representation' }
 const ACCEPT = { accept: 'application/fhir+json', prefer: 'handling=strict' }
 
 /**
- * The upstream through `fhir-kit-client`, which knows the interactions and their addresses. What carries its requests is replaced: its
- * own follows redirections and links to anywhere, and has no bound in time or size.
+ * Creates the upstream with `fhir-kit-client`, which knows the interactions and their addresses. Its transport is replaced, because the
+ * original follows redirects and links to any host and has no limit on time or size.
  */
 export function createUpstream(settings: HttpSettings): Upstream {
   const client = new Client({ baseUrl: settings.base.href })
@@ -110,7 +110,7 @@ function conditionOf(ifVersion: Precondition): Record<string, string> {
   return ifVersion === null ? { 'if-none-match': '*' } : { 'if-match': `W/"${ifVersion}"` }
 }
 
-/** One request to the upstream. */
+/** A request to the upstream. */
 export interface Ask {
   readonly method: string
   readonly url: string
@@ -123,11 +123,11 @@ const FIRST_PAUSE_MS = 100
 const MAX_RETRY_AFTER_SECONDS = 120
 
 /**
- * Sends a request and reads the answer. A GET that the upstream asks to repeat later is tried again at most twice, as long as the time lasts; other
- * methods are never repeated, as their effect is unknown.
- *
- * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a connection that fails, a redirection, a server error, an answer that is too
- *   large, and credentials of this service that are refused; `forbidden` for those of the caller; `aborted` when the caller has gone.
+ * Sends a request and reads the answer. If the upstream asks to repeat a GET later, it is repeated at most twice, within the time limit; other
+ * methods are never repeated, because their effect is unknown.
+ * -
+ * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a failing connection, a redirect, a server error, an answer that is too
+ * large, or if the credentials of this service are refused; `forbidden` if those of the caller are; `aborted` when the caller has gone.
  */
 async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer> {
   const { kept } = settings
@@ -195,7 +195,7 @@ async function once({ fetch, maxAnswerBytes, signal }: HttpSettings, ask: Ask, t
   } finally {
     clearTimeout(timer)
     caller?.removeEventListener('abort', gone)
-    // Ends the connection of an answer that was not read to its end.
+    // Closes the connection of an answer that was not read in full.
     stop.abort()
   }
 }
@@ -212,14 +212,17 @@ function checked(answer: Answer, { forwardsToken }: HttpSettings): Answer {
   return answer
 }
 
-/** Milliseconds: what the upstream asks for, else twice as long each time, somewhat at random so that clients do not come back at once. */
+/**
+ * Milliseconds until the next attempt: as the upstream requests, or else doubled each time, with some randomness so that clients do not return
+ * simultaneously.
+ */
 function pauseBefore(tries: number, answer: Answer): number {
   const asked = retryAfterSeconds(answer)
   if (asked !== undefined) return asked * 1_000
   return FIRST_PAUSE_MS * 2 ** (tries - 1) * (0.5 + Math.random())
 }
 
-/** `Retry-After`, as seconds or as a date of HTTP, at most two minutes. Other texts may look like dates to a parser. */
+/** Reads `Retry-After`, as seconds or as an HTTP date, at most two minutes. The pattern excludes other texts that `Date.parse` may accept. */
 function retryAfterSeconds({ headers }: Answer): number | undefined {
   const value = headers.get('retry-after')?.trim() ?? ''
   if (!/^(?:\d{1,9}|[A-Z][a-z]{2,8}, .{1,30}GMT)$/.test(value)) return undefined
@@ -227,16 +230,16 @@ function retryAfterSeconds({ headers }: Answer): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS)
 }
 
-/** Keeps calls from an upstream that fails, and lets one through now and then to see whether it is back. */
+/** A circuit breaker: stops calls to a failing upstream, and lets one through now and then to see whether it has recovered. */
 export interface Breaker {
-  /** @throws {OperationError} `storage-unavailable` at once, without a connection, while the upstream is left alone. */
+  /** @throws {OperationError} `storage-unavailable` immediately, without a connection, while calls are stopped. */
   run<T>(call: () => Promise<T>): Promise<T>
 }
 
 const FAILURES_TO_OPEN = 5
 const PROBE_EVERY_MS = 2_000
 
-/** @param now Milliseconds of a clock that never goes back. */
+/** @param now Milliseconds of a monotonic clock. */
 export function createBreaker(now: () => number): Breaker {
   let failures = 0
   let nextProbe = 0
@@ -251,9 +254,9 @@ export function createBreaker(now: () => number): Breaker {
         failures = 0
         return result
       } catch (error) {
-        // It says nothing of the upstream that the caller has gone.
+        // A caller who has gone says nothing about the upstream.
         if (error instanceof OperationError && error.code === 'aborted') throw error
-        // A refusal is an answer all the same.
+        // A refusal is an answer too, so the upstream works.
         failures = isFailure(error) ? failures + 1 : 0
         nextProbe = now() + PROBE_EVERY_MS
         throw error

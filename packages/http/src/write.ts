@@ -15,7 +15,7 @@ import { jsonOf, unavailable, type Answer } from './answer.js'
 import { instantOf, versionOf, writtenVersion } from './stored-from.js'
 import type { Reach } from './search.js'
 
-/** Sends entries one after the other; the upstream makes its own index, so theirs is not needed. */
+/** Sends entries one after the other, without their index entries, because the upstream has its own index. */
 export async function writeUpstream(reach: Reach, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
   for (const entry of entries) checkEntry(entry)
   const results: WriteResult[] = []
@@ -27,7 +27,7 @@ export async function writeUpstream(reach: Reach, entries: readonly WriteEntry[]
 export function checkEntry(entry: WriteEntry): void {
   checkAddress(entry.type, entry.id)
   checkLaidOut(entry)
-  // Versions have the form of ids; what has not cannot be current, and does not go into a header.
+  // Versions have the form of ids; any other text cannot be current, and must not be put into a header.
   if (typeof entry.ifVersion === 'string' && !isResourceId(entry.ifVersion)) throw conflict(entry)
 }
 
@@ -53,7 +53,7 @@ async function remove({ upstream }: Reach, entry: DeleteEntry): Promise<WriteRes
   return { type, id, lastUpdated, created: false, ...(versionId !== undefined && { versionId }) }
 }
 
-/** The resource as it was written, where the answer has it: it may have an outcome instead, or nothing. */
+/** Returns the written resource, if the answer contains it; it may contain an outcome instead, or nothing. */
 async function writtenOf({ type, id }: PutEntry, answer: Answer, pace: Pace): Promise<JsonObject | undefined> {
   if (answer.text === '') return undefined
   const written = await jsonOf(answer, pace)
@@ -63,7 +63,7 @@ async function writtenOf({ type, id }: PutEntry, answer: Answer, pace: Pace): Pr
   return written
 }
 
-/** The error for what the upstream did not take, or left open. @param what In the words of a sentence. */
+/** The error if the upstream refuses a write, or does not confirm it. @param what Noun phrase for the message. */
 export function refusal({ status }: Answer, what: string): OperationError {
   if (status < 400) return unavailable('does not report whether the write was done')
   if (status === 412) return new OperationError('version-conflict', `The current version of ${what} is not the expected one.`)
@@ -72,7 +72,7 @@ export function refusal({ status }: Answer, what: string): OperationError {
   return new OperationError('resource-invalid', `The upstream FHIR server refuses ${what}.`)
 }
 
-/** The upstream has no version of it. */
+/** True if the upstream does not have the resource. */
 function isGone({ status }: Answer): boolean {
   return status === 404 || status === 410
 }
@@ -81,7 +81,7 @@ function conflict({ type, id }: WriteEntry): OperationError {
   return new OperationError('version-conflict', `The current version of ${quoted(`${type}/${id}`)} is not the expected one.`)
 }
 
-/** Sends the entries as one transaction, which the upstream does as a whole or not at all. */
+/** Sends the entries as one transaction, which the upstream executes in full or not at all. */
 export async function writeTogether({ upstream, pace }: Reach, entries: readonly WriteEntry[]): Promise<readonly WriteResult[]> {
   for (const entry of entries) checkEntry(entry)
   const addresses = entries.map(({ type, id }) => `${type}/${id}`)
@@ -96,7 +96,7 @@ export async function writeTogether({ upstream, pace }: Reach, entries: readonly
   return entries.map((entry, at) => resultOf(entry, parts[at]))
 }
 
-/** The text of the resource is put in as it is, so that numbers keep their digits. */
+/** Inserts the text of the resource unchanged, so that numbers keep their digits. */
 function entryText(entry: WriteEntry): string {
   const { op, type, id, ifVersion } = entry
   const condition = ifVersion === undefined ? {} : ifVersion === null ? { ifNoneMatch: '*' } : { ifMatch: `W/"${ifVersion}"` }

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { observation, patient } from './fixtures.js'
 import type { StoragePromise } from './storage-promise.js'
 
-/** What was put or deleted since a mark, and the next mark; nothing where the storage does not report changes. */
+/** Returns the changes since a mark, and the next mark; 'unknown' if the storage does not report changes. */
 async function since(storage: Storage, mark?: string): Promise<{ readonly mark: string; readonly changed: readonly string[] | 'unknown' }> {
   const { mark: next, changed } = (await storage.changes?.(mark)) ?? { mark: '', changed: 'unknown' }
   const addresses =
@@ -11,7 +11,7 @@ async function since(storage: Storage, mark?: string): Promise<{ readonly mark: 
   return { mark: next, changed: addresses }
 }
 
-/** Of storages that have `changes`. */
+/** Promises of storages with `changes`. */
 export const changingPromises: readonly StoragePromise[] = [
   {
     promise: 'changes since a mark are all that was put after it, and nothing else',
@@ -48,7 +48,7 @@ export const changingPromises: readonly StoragePromise[] = [
       await storage.write([{ op: 'delete', type: 'Observation', id: 'o1' }])
       const { changed, mark: next } = await since(storage, mark)
       if (changed !== 'unknown') expect(changed).toEqual(['Observation/o1'])
-      // What is new may get the place of what was deleted.
+      // A new resource may reuse the slot of a deleted one.
       await storage.write([observation('o2', 'b')])
       expect((await since(storage, next)).changed).toEqual(['Observation/o2'])
       const both = (await since(storage, mark)).changed

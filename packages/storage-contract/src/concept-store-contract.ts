@@ -6,16 +6,16 @@ import { expectKnown, titleOf, type Skips } from './storage-contract.js'
 /** A store of imported code systems under test. */
 export interface OpenedConceptStore {
   readonly store: ConceptStore
-  /** Opens the same content again. Adapters that keep nothing leave it out and skip the promise about it. */
+  /** Opens the same content again. Adapters without persistence omit it, and skip the promise about it. */
   readonly reopen?: () => Promise<ConceptStore>
-  /** Releases what the factory made. */
+  /** Releases what the factory created. */
   readonly dispose?: () => Promise<void>
 }
 
 /** Opens an empty store. */
 export type ConceptStoreFactory = () => OpenedConceptStore | Promise<OpenedConceptStore>
 
-/** One sentence of the documentation of `ConceptStore`, and the test that it holds. */
+/** A sentence of the documentation of `ConceptStore`, and the test that it holds. */
 interface ConceptStorePromise {
   readonly promise: string
   readonly check: (opened: OpenedConceptStore) => Promise<void>
@@ -223,7 +223,7 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, index) => byte === b[index])
 }
 
-/** A reader that has opened a version reads on, or gets an error that it was removed; never anything else. */
+/** A reader that has opened a version continues to read it, or gets an error that it was removed; never anything else. */
 async function expectBytesOrRemoved(read: () => Uint8Array, bytes: readonly number[]): Promise<void> {
   const outcome = await new Promise<Uint8Array>((resolve) => resolve(read())).catch((error: unknown) => error)
   if (outcome instanceof Uint8Array) expect([...outcome]).toEqual(bytes)

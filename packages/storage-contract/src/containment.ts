@@ -5,7 +5,7 @@ import type { StoragePromise, Subject } from './storage-promise.js'
 
 const WITHIN = containedType('Medication')
 
-/** A Basic that refers by `r` to the first of the medications within it; `codes` are theirs, by their ids. */
+/** A Basic that refers with `r` to the first of its contained medications; `codes` has their codes, by their ids. */
 function container(id: string, codes: Readonly<Record<string, readonly string[]>>): PutEntry {
   const contained = Object.entries(codes).map(([fragment, values]) => ({
     type: WITHIN,

@@ -200,7 +200,7 @@ function brief({ id, versionId, created, stored }: HistoryItem): string {
   return `${id}/${versionId}${created ? ' created' : ''}${stored === undefined ? ' deleted' : ''}`
 }
 
-/** One write for each row, on that day of March 2024. */
+/** Runs one write per row, on the given day of March 2024. */
 async function writeAt(
   { storage, setTime }: Subject,
   ...writes: readonly (readonly [day: string, ...entries: WriteEntry[]])[]

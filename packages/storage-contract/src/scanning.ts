@@ -7,7 +7,7 @@ const OBSERVATIONS = { type: 'Observation', where: EVERYTHING, parameters: [], p
 
 const POPULATION: ScanQuery = { ...ALL_PATIENTS, referring: [OBSERVATIONS] }
 
-/** Only some of what refers to the matches. */
+/** Only some of the resources that refer to the matches. */
 const WEIGHTS = {
   ...OBSERVATIONS,
   where: { kind: 'entry', param: 'code', all: [{ field: 'value', op: 'eq', operand: 'weight' }] },
@@ -15,7 +15,7 @@ const WEIGHTS = {
 } as const
 const WEIGHED: ScanQuery = { ...ALL_PATIENTS, referring: [WEIGHTS] }
 
-/** The ids of a scan: of each match, and of what refers to it, sorted. */
+/** Returns the ids of a scan, sorted: those of each match and of the resources that refer to it. */
 async function scanned(storage: Storage, query: ScanQuery): Promise<readonly string[]> {
   const found: string[] = []
   for await (const { stored, referring } of scanResources(storage, query))

@@ -2,7 +2,7 @@ import type { SessionRecord, SessionStore } from 'fhir-ops/storage'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectKnown, titleOf, type Skips } from './storage-contract.js'
 
-/** One sentence of the documentation of `SessionStore`, and the test that it holds. */
+/** A sentence of the documentation of `SessionStore`, and the test that it holds. */
 interface SessionStorePromise {
   readonly promise: string
   readonly check: (store: SessionStore) => Promise<void>
@@ -11,7 +11,7 @@ interface SessionStorePromise {
 /** A session store under test. */
 export interface OpenedSessionStore {
   readonly store: SessionStore
-  /** Releases what the factory made. */
+  /** Releases what the factory created. */
   readonly dispose?: () => Promise<void>
 }
 

@@ -16,16 +16,16 @@ import { writingPromises } from './writing.js'
 /** A storage under test. */
 export interface OpenedStorage {
   readonly storage: Storage
-  /** Opens the same content again. Adapters that keep nothing leave it out and skip the promise about it. */
+  /** Opens the same content again. Adapters without persistence omit it, and skip the promise about it. */
   readonly reopen?: () => Promise<Storage>
-  /** Releases what the factory itself made: files, servers. */
+  /** Releases what the factory created besides the storage, such as files or servers. */
   readonly dispose?: () => Promise<void>
 }
 
 /** Opens an empty storage that takes `lastUpdated` from the given clock. */
 export type StorageFactory = (clock: { readonly now: () => Date }) => OpenedStorage | Promise<OpenedStorage>
 
-/** Promises that an adapter does not keep, each with the reason. */
+/** Promises that an adapter does not keep, with the reason for each. */
 export type Skips = Readonly<Record<string, string>>
 
 const PROMISES: readonly StoragePromise[] = [
@@ -45,9 +45,9 @@ const PROMISES: readonly StoragePromise[] = [
 /**
  * Registers one test for each promise of `Storage`.
  *
- * @param name Of the adapter, for the test report.
- * @param factory Called before every test.
- * @param skips A skip that names no existing promise fails.
+ * @param name Name of the adapter, for the test report.
+ * @param factory Called before each test.
+ * @param skips A skip that does not name an existing promise fails.
  */
 export function storageContract(name: string, factory: StorageFactory, skips: Skips = {}): void {
   describe(`${name} keeps the storage contract`, () => {
@@ -76,13 +76,13 @@ export function storageContract(name: string, factory: StorageFactory, skips: Sk
   })
 }
 
-/** Fails for a skip without reason and for one that names no promise. */
+/** Fails for a skip without a reason, and for one that names no promise. */
 export function expectKnown(skips: Skips, promises: readonly { readonly promise: string }[]): void {
   const known = new Set(promises.map(({ promise }) => promise))
   expect(Object.entries(skips).filter(([promise, reason]) => !known.has(promise) || reason.trim() === '')).toEqual([])
 }
 
-/** The promise, followed by the reason when it is skipped. */
+/** Returns the promise, followed by the reason if it is skipped. */
 export function titleOf(promise: string, skips: Skips): string {
   return Object.hasOwn(skips, promise) ? `${promise} (skipped: ${skips[promise]})` : promise
 }

@@ -30,7 +30,7 @@ export const writingPromises: readonly StoragePromise[] = [
   {
     promise: 'what is not a list of entries is refused by name, and nothing is written',
     check: async ({ storage }) => {
-      // What plain JavaScript may call it with.
+      // Plain JavaScript may pass any value.
       const write = (entries: unknown): Promise<unknown> => Reflect.apply(storage.write, storage, [entries])
       for (const wrong of [patient('a'), 'a', [patient('a'), undefined], [patient('a'), 'a']])
         await expect(write(wrong)).rejects.toMatchObject({ code: 'parameter-value', message: expect.stringContaining('a list of entries') })
