@@ -17,14 +17,14 @@ import {
 export interface ClosureConcept {
   /** Url of the code system. */
   readonly system: string
-  /** Version of the code system; in a table the one that was used. */
+  /** Version of the code system; in a table, the version that was used. */
   readonly version?: string | undefined
   readonly code: string
   /** Ignored. */
   readonly display?: string | undefined
 }
 
-/** One row of a closure table: the code is below the target. */
+/** A row of a closure table: the code is below the target. */
 export interface ClosureEntry {
   readonly system: string
   readonly code: string
@@ -36,7 +36,7 @@ export interface ClosureEntry {
 /** A closure table with its history. */
 export interface ClosureState {
   readonly name: string
-  /** 0 for a new table; one more with every addition and whenever it is emptied, so that no version is used again. */
+  /** 0 for a new table. Increases by one with every addition and whenever the table is emptied, so that no version is reused. */
   readonly version: number
   /** The version at which it was created or last emptied. */
   readonly madeAt: number
@@ -45,7 +45,7 @@ export interface ClosureState {
   readonly entries: readonly ClosureEntry[]
 }
 
-/** A state as it is kept, with the version that a change must be based on. */
+/** A stored table, with the version that a change must be based on. */
 export interface KeptState {
   readonly state: ClosureState
   readonly versionId: string
@@ -53,17 +53,17 @@ export interface KeptState {
 
 const STATE = 'https://fhir-ops.dev/StructureDefinition/closure-state'
 
-/** The table of this name, `undefined` when it was never made. */
+/** Reads the table with this name; `undefined` when it does not exist. */
 export async function readClosure(ctx: OperationContext, name: string): Promise<KeptState | undefined> {
   const stored = await ctx.storage.read('Basic', await idOf(name))
   return stored === undefined ? undefined : { state: stateIn(stored, name), versionId: stored.versionId }
 }
 
 /**
- * Keeps a table.
+ * Stores a table.
  *
- * @param base The version that it was made from, `undefined` to replace whatever there is.
- * @throws {OperationError} `version-conflict` when another request was faster; `too-costly` for a table longer than `maxAnswerBytes`.
+ * @param base The version that the change is based on; `undefined` to replace any version.
+ * @throws {OperationError} `version-conflict` when another request has changed the table; `too-costly` for a table longer than `maxAnswerBytes`.
  */
 export async function writeClosure(ctx: OperationContext, state: ClosureState, base?: string): Promise<void> {
   const text = JSON.stringify(state)
@@ -104,22 +104,22 @@ function numberAt(item: JsonObject, member: string): number {
   return typeof value === 'number' ? value : 0
 }
 
-/** Names are free text, ids are not. */
+/** Derives an id from a name by hashing, because names are free text. */
 async function idOf(name: string): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(name)))
   return `closure-${Array.from(digest.subarray(0, 20), (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-/** What an addition adds: concepts that were not in the table, and the rows between them and all others. */
+/** The content of an addition: concepts that were not in the table, and the rows between them and all others. */
 export interface Addition {
   readonly concepts: readonly ClosureConcept[]
   readonly entries: readonly Omit<ClosureEntry, 'since'>[]
 }
 
 /**
- * Works out the rows that concepts add to a table.
+ * Computes the rows that concepts add to a table.
  *
- * @throws {OperationError} `not-found` for an unknown code or code system; `parameter-invalid` for codes of different versions of one.
+ * @throws {OperationError} `not-found` for an unknown code or code system; `parameter-invalid` for codes of different versions of a code system.
  */
 export async function newEntries(
   ctx: OperationContext,
@@ -138,7 +138,7 @@ export async function newEntries(
   return { concepts: parts.flatMap((part) => part.concepts), entries: parts.flatMap((part) => part.entries) }
 }
 
-/** Codes of different versions cannot be compared, so a table has one version of each system. */
+/** Returns the version of a system to use. A table has one version of each system, because codes of different versions cannot be compared. */
 async function providerFor(scope: TerminologyScope, system: string, concepts: readonly ClosureConcept[]): Promise<CodeSystemProvider> {
   const stated = [...new Set(concepts.flatMap(({ version }) => version ?? []))]
   const first = await chosenProvider(scope, system, stated[0])
@@ -170,7 +170,7 @@ interface InSystem {
   readonly pace: Pace
 }
 
-/** Every pair that has at least one new concept, once: what is above a new one, and old ones that are below it. */
+/** Returns every pair with at least one new concept, once: all ancestors of a new concept, and its descendants among the old ones. */
 async function additionIn(provider: CodeSystemProvider, { old, concepts, pace }: InSystem): Promise<Addition> {
   const before = new Set(old.flatMap(({ code }) => provider.find(code) ?? []))
   const fresh = new Set(concepts.map((given) => numberOf(provider, given)).filter((concept) => !before.has(concept)))
@@ -184,13 +184,13 @@ async function additionIn(provider: CodeSystemProvider, { old, concepts, pace }:
   return { concepts: Array.from(fresh, (concept) => closureConcept(provider, concept)), entries }
 }
 
-/** Some concepts of a system, asked which of them are above or below another one. */
+/** Finds ancestors and descendants of a concept among a set of concepts. */
 interface Relatives {
   above(concept: number): Iterable<number>
   below(concept: number): Iterable<number>
 }
 
-/** The hierarchy lists relatives among the concepts that it lists; codes that a grammar makes are compared one by one. */
+/** Uses sets of the hierarchy for listed concepts; codes that a grammar forms are compared one by one. */
 function relativesAmong(provider: CodeSystemProvider, concepts: readonly number[]): Relatives {
   const { hierarchy, grammar } = provider
   const isMade = (concept: number): boolean => grammar?.isMade(concept) === true

@@ -13,13 +13,13 @@ import {
   type KeptState,
 } from './closure-state.js'
 
-/** What to do with a closure table: create or empty it (neither `concepts` nor `since`), add concepts, or return what was added since a version. */
+/** Input of `closure`: creates or empties a table (without `concepts` and `since`), adds concepts, or returns the rows added since a version. */
 export interface ClosureInput extends ExplainOption {
   /** Name of the table. */
   readonly name: string
   /** Codes to add. */
   readonly concepts?: readonly ClosureConcept[] | undefined
-  /** A version that an earlier call returned. */
+  /** A version that an earlier call returned; only rows added after it are returned. */
   readonly since?: string | undefined
 }
 
@@ -30,26 +30,26 @@ const CLOSURE_INPUT = inputShape<ClosureInput>({
   explain: FLAG,
 })
 
-/** What changed in a closure table: the rows that the caller should add to its copy. */
+/** Changes of a closure table: the rows that the caller should add to its copy. */
 export interface ClosureResult extends Explained {
   readonly name: string
   /** Version of the table after the call, for `since`. */
   readonly version: string
-  /** When the call was answered, as a FHIR dateTime. */
+  /** Time of the answer, as a FHIR dateTime. */
   readonly date: string
   readonly entries: readonly ClosureEntry[]
 }
 
 const MAX_NAME = 256
 
-/** Of requests that add at the same time, one succeeds in each round. */
+/** Maximum number of attempts: of requests that add at the same time, one succeeds in each round. */
 const ATTEMPTS = 100
 
 /**
- * Maintains a closure table: which of the codes added so far are below which others. The table is kept in the storage under its name, for every
+ * Maintains a closure table, which records which of the codes added so far are below which others. The storage holds the table under its name, for every
  * caller that knows the name.
  *
- * @throws {OperationError} `parameter-value` and `parameter-too-long` for a name that cannot be one; `not-found` for a table that does not exist, and
+ * @throws {OperationError} `parameter-value` and `parameter-too-long` for an invalid name; `not-found` for a table that does not exist, and
  *   for an unknown code or code system; `parameter-value` for a version that the table never had, or had before it was last emptied;
  *   `parameter-invalid` for concepts and version together, and for concepts of different versions of one code system: the first codes of a system fix
  *   its version for the table.
@@ -80,7 +80,7 @@ async function started(ctx: OperationContext, name: string): Promise<Change> {
   return { name, version: String(version), entries: [] }
 }
 
-/** As texts come with a request: with something to read, and no blank around it that another caller would miss. */
+/** Applies the rules for texts of a request: not empty, and without surrounding blanks, which other callers would overlook. */
 function checkName(name: string): void {
   if (name.length > MAX_NAME) throw new OperationError('parameter-too-long', `The name must have at most ${MAX_NAME} characters.`)
   if (name === '' || name.trim() !== name)
@@ -105,7 +105,7 @@ function replayed({ name, version, madeAt, entries }: ClosureState, since: strin
   return { name, version: String(version), entries: entries.filter((entry) => entry.since > from) }
 }
 
-/** Tries again when another request has added to the table in between. */
+/** Retries when another request has changed the table meanwhile. */
 async function added(ctx: OperationContext, name: string, concepts: readonly ClosureConcept[]): Promise<Change> {
   for (let attempt = 1; ; attempt++) {
     checkpoint(ctx)
@@ -127,7 +127,7 @@ async function addedOnce(ctx: OperationContext, name: string, concepts: readonly
   return { name, version: String(version), entries }
 }
 
-/** Makes the ConceptMap that `$closure` returns: each code is an element, and its targets are the codes that subsume it. */
+/** Creates the ConceptMap that `$closure` returns: each code is an element, and its targets are the codes that subsume it. */
 export function toConceptMap(result: ClosureResult): ConceptMap {
   checkResult('closure', result, 'entries')
   const { name, version, date, entries, explanation } = result

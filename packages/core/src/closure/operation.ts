@@ -1,6 +1,6 @@
 import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
-/** `$closure` as the handler mounts it. */
+/** Descriptor of `$closure` for the handler. */
 export const closureOperation: Operation = {
   name: '$closure',
   types: [],

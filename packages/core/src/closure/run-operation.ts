@@ -7,7 +7,7 @@ import { readTerminologyCall } from '../terminology/index.js'
 import { closure, toConceptMap, type ClosureInput } from './closure.js'
 import type { ClosureConcept } from './closure-state.js'
 
-/** Carries a call of `$closure` out. @throws {OperationError} as `readInput` and `closure`. */
+/** Runs `$closure`. @throws {OperationError} as `readInput` and `closure`. */
 export async function runClosure(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readTerminologyCall(base, request, readInput)
   return { status: 200, resource: { ...toConceptMap(await closure(ctx, input)) } }

@@ -13,15 +13,15 @@ import type { Pace } from '../context/index.js'
 import type { Explain } from '../explain/index.js'
 import { joined, overlapOf, systemStep, type Overlap } from './overlap.js'
 
-/** When codes of different versions of a code system are different: where the system says so (the default), always, or never. */
+/** When equal codes of different versions of a code system are different codes: if the system says so (`as-needed`, the default), always, or never. */
 export type VersionPolicy = 'as-needed' | 'always' | 'never'
 
 /**
- * How two value sets overlap as far as their definitions show without listing codes: the same includes in any order, lists of codes, whole code
- * systems, branches of a hierarchy.
+ * Compares two value sets by their definitions, without listing all codes: equal includes in any order, lists of codes, whole code systems, branches of a
+ * hierarchy.
  *
- * @returns `undefined` when the codes must be listed: with imports, excludes, lists together with filters, and where filters are looked at in
- *   different versions of a code system.
+ * @returns `undefined` when the codes must be listed: for imports, excludes, lists together with filters, and filters over different versions of a code
+ *   system.
  */
 export async function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<Overlap | undefined> {
   const { activeOnly } = a.valueSet
@@ -36,14 +36,14 @@ export async function compareDefinitions(a: ValueSetPlan, b: ValueSetPlan, by: C
   const known = overlaps.filter((overlap) => overlap !== undefined)
   if (known.length < overlaps.length) return undefined
   const sum = known.reduce(joined, NOTHING)
-  // What is equal on both sides may be nothing, which matters only beside what is not equal.
+  // Shares that are equal on both sides may be empty, which matters only if other shares differ.
   const isSure = shares.every(({ mine, others }) => !isAlike(mine, others) || hasCodes(mine))
   return isSure || (!sum.missing && !sum.extra) ? sum : undefined
 }
 
 const NOTHING: Overlap = overlapOf({ common: [], missing: [], extra: [] })
 
-/** By which rules value sets are compared. */
+/** Options of the comparison. */
 export interface ComparedBy {
   readonly pace: Pace
   readonly rules: VersionRules
@@ -60,7 +60,7 @@ function needsListing({ imports, missing, definition, filters }: PartPlan): bool
   return imports.length > 0 || missing.length > 0 || (definition.concepts !== undefined && filters.length > 0)
 }
 
-/** What both value sets take of each code system that one of them names. */
+/** Returns the shares of both value sets in each code system that one of them names. */
 async function systemShares(a: ValueSetPlan, b: ValueSetPlan, by: ComparedBy): Promise<readonly SystemShares[]> {
   const [left, right] = [a, b].map(({ includes }) => Map.groupBy(includes, ({ definition }) => definition.system))
   const systems = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])])
@@ -79,21 +79,21 @@ interface SystemShares {
   readonly others: SystemShare
 }
 
-/** What a value set takes of one code system. */
+/** The share of one code system that a value set includes. */
 interface SystemShare {
-  /** True when it takes all codes; filters and codes are empty then. */
+  /** True if it includes all codes; `filters` and `codes` are empty then. */
   readonly isWhole: boolean
-  /** The filters of each include that has some, by a text that is equal for equal filters in any order. */
+  /** The filters of each include with filters, by a text that is the same for the same filters in any order. */
   readonly filters: ReadonlyMap<string, readonly Filter[]>
-  /** Codes that are listed, as the system writes them. */
+  /** Listed codes, in the system's spelling. */
   readonly codes: ReadonlySet<string>
-  /** The versions that are chosen for the includes; empty for a system without version. */
+  /** The versions chosen for the includes; an empty text for a system without version. */
   readonly versions: ReadonlySet<string>
-  /** Absent when the system is not known. */
+  /** Absent for an unknown system. */
   readonly provider?: CodeSystemProvider | undefined
 }
 
-/** Gathers the includes of one code system. */
+/** Combines the includes of one code system. */
 async function systemShare(includes: readonly PartPlan[], { pace, rules }: ComparedBy): Promise<SystemShare> {
   const choices = includes.flatMap(({ family, definition }) =>
     family === undefined ? [] : [chooseVersion(family, { include: definition.version, rules })],
@@ -125,7 +125,7 @@ async function listedCodes(
   return codes
 }
 
-/** Codes that are looked at in one go. */
+/** Number of codes that are processed in one step. */
 const STEPS = 256
 
 function textOf(filters: readonly Filter[]): string {
@@ -141,11 +141,11 @@ async function compareShares(a: SystemShare, b: SystemShare, { pace, policy, act
 }
 
 interface ComparedHow extends ComparedBy {
-  /** True when neither value set takes inactive codes. */
+  /** True if both value sets exclude inactive codes. */
   readonly activeOnly: boolean
 }
 
-/** A filter may take other codes in another version. */
+/** True if versions matter: a filter may select different codes in another version. */
 function dependsOnVersion(a: SystemShare, b: SystemShare): boolean {
   return [a, b].some(({ filters, provider }) => filters.size > 0 || provider?.header.versionNeeded === true)
 }
@@ -167,13 +167,13 @@ function hasCodes({ isWhole, codes, provider }: SystemShare): boolean {
   return isWhole || codes.values().some((code) => provider?.find(code) !== undefined)
 }
 
-/** A whole code system has codes; of filters that is not known. */
+/** Decides where one side is empty: a whole code system is known to have codes, filters may select none. */
 function oneSided(a: SystemShare, b: SystemShare): Overlap | undefined {
   const there = isNothing(a) ? b : a
   return there.isWhole ? { common: false, missing: there === a, extra: there === b } : undefined
 }
 
-/** A list may name codes that do not exist, which the value set does not have then. */
+/** Compares lists of codes, if all codes exist: a listed code that does not exist is not in the value set. */
 async function compareLists(pace: Pace, a: SystemShare, b: SystemShare): Promise<Overlap | undefined> {
   return (await areKnown(pace, a)) && (await areKnown(pace, b)) ? overlapOfCodes(pace, a, b) : undefined
 }
@@ -187,14 +187,14 @@ async function areKnown(pace: Pace, { provider, codes }: SystemShare): Promise<b
   return true
 }
 
-/** Codes are in alphabetical order, since those of a definition may stand in any. */
+/** Returns codes in alphabetical order, because definitions list them in any order. */
 async function overlapOfCodes(pace: Pace, { codes: mine }: SystemShare, { codes: others }: SystemShare): Promise<Overlap> {
   const [common, missing] = await divided(pace, mine, others)
   const [, extra] = await divided(pace, others, mine)
   return overlapOf({ common: await sorted(pace, common), missing: await sorted(pace, missing), extra: await sorted(pace, extra) })
 }
 
-/** The codes that another list has, too, and those that it does not have. */
+/** Divides codes into those that are also in the other list, and the rest. */
 async function divided(
   pace: Pace,
   codes: ReadonlySet<string>,
@@ -219,7 +219,7 @@ function compareBranches(a: SystemShare, b: SystemShare): Overlap | undefined {
   return mine === undefined || others === undefined || provider === undefined ? undefined : overlapOfBranches(provider, mine, others)
 }
 
-/** Of two branches one is inside the other or they are apart; where concepts have several parents they may also overlap. */
+/** One branch contains the other, or they are disjoint; where concepts have several parents they may also overlap, which is not decided here. */
 function overlapOfBranches(provider: CodeSystemProvider, mine: string, others: string): Overlap | undefined {
   const { hierarchy } = provider
   const [a, b] = [provider.find(mine), provider.find(others)]
@@ -230,7 +230,7 @@ function overlapOfBranches(provider: CodeSystemProvider, mine: string, others: s
   return isApart ? { common: false, missing: true, extra: true } : undefined
 }
 
-/** The code of the one `is-a` filter that is all there is. */
+/** Returns the code of a single `is-a` filter, if the share consists of nothing else. */
 function branchOf({ filters, codes, isWhole }: SystemShare): string | undefined {
   const [only, ...more] = filters.values()
   const [filter, ...others] = only ?? []

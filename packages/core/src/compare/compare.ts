@@ -32,11 +32,11 @@ import {
   type Relationship,
 } from './overlap.js'
 
-/** What `compare` takes: two value sets, each by `url` or `valueSet`, and options. */
+/** Input of `compare`: two value sets, each by `url` or `valueSet`, and options. */
 export interface CompareInput extends ExplainOption {
   readonly thisValueSet: ValueSetName
   readonly otherValueSet: ValueSetName
-  /** When equal codes of different versions of a code system are different codes. Default `as-needed`. */
+  /** Whether equal codes of different versions of a code system are different codes. Default `as-needed`. */
   readonly versionPolicy?: VersionPolicy | undefined
   /** Rules that choose versions of code systems and value sets. */
   readonly rules?: VersionRules | undefined
@@ -55,22 +55,21 @@ const COMPARE_INPUT = inputShape<CompareInput>({
   explain: FLAG,
 })
 
-/** How two value sets relate. */
+/** Result of a comparison of two value sets. */
 export interface CompareResult extends Explained {
   readonly relationship: Relationship
-  /** The same in a sentence; of `indeterminate` the reason. */
+  /** The relationship in a sentence; for `indeterminate`, the reason. */
   readonly message: string
-  /** False when the definitions decided. */
+  /** False if the definitions were enough to decide. */
   readonly performedExpansion: boolean
-  /** Codes that both contain (`common`), only the first (`missing`), only the second (`extra`); absent where codes were not compared one by one. */
+  /** Codes in both value sets (`common`), only in the first (`missing`), only in the second (`extra`); absent where codes were not compared one by one. */
   readonly codes?: OverlapCodes | undefined
 }
 
 /**
  * Compares the codes of two value sets: by their definitions if these are enough to decide, otherwise code by code.
  *
- * @returns `indeterminate` when the codes of one of them cannot be known: an unknown code system, a grammar, a fragment, a filter that is not
- *   understood.
+ * @returns `indeterminate` when the codes of a value set cannot be determined: an unknown code system, a grammar, a fragment, an unknown filter.
  * @throws {OperationError} `parameter-required` for a value set that is not named, `parameter-invalid` for one that is named twice; `not-found` for a
  *   value set that does not exist; `content-not-found` for a supplement that does not exist.
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/compare.html
@@ -119,7 +118,7 @@ async function expandedOverlap(
   return compareMembers(scope, [mine, others], policy)
 }
 
-/** How two value sets overlap, by all their codes. Codes are in the order of the value sets, each once. */
+/** Compares all codes of two value sets. Codes are returned in the order of the value sets, each once. */
 export async function compareMembers(
   { pace }: Pick<TerminologyScope, 'pace'>,
   [a, b]: readonly [Members, Members],
@@ -136,14 +135,14 @@ export async function compareMembers(
   return overlapOf({ common: await codesOf(pace, common), missing: await codesOf(pace, missing), extra: await codesOf(pace, extra) })
 }
 
-/** Why the codes of a value set are not all that it has; `undefined` when they are. */
+/** Returns why the listed codes of a value set are incomplete; `undefined` when they are complete. */
 function whyOpen({ valueSet }: ValueSetPlan, { segments, systems }: Members): string | undefined {
   if (segments.some(({ made }) => made !== undefined)) return `The codes of ${nameOf(valueSet)} cannot all be listed`
   const fragment = systems.find(({ provider }) => provider?.header.complete === false)
   return fragment === undefined ? undefined : `${nameOf(valueSet)} is based on a fragment of the code system ${fragment.family.url}`
 }
 
-/** What the first has and the second lacks. */
+/** Returns the codes of the first that the second lacks. */
 async function difference(pace: Pace, [a, b]: readonly [Members, Members], policy: VersionPolicy): Promise<readonly Segment[]> {
   const others = await pace.run(coverageOf(b.segments))
   const left: Segment[] = []
@@ -182,7 +181,7 @@ function messageOf(relationship: Decided, [a, b]: readonly [string, string]): st
   return texts[relationship]
 }
 
-/** Makes the Parameters that `$compare` returns. `diagnostics` adds the codes and how the answer was found. Default: neither. */
+/** Creates the Parameters that `$compare` returns. `diagnostics: true` adds the codes and whether an expansion was needed. Default false. */
 export function toParameters(result: CompareResult, { diagnostics = false }: { readonly diagnostics?: boolean } = {}): Parameters {
   checkResult('compare', result, 'performedExpansion')
   const lists = Object.entries(result.codes ?? {}).filter(([, list]) => list.length > 0)

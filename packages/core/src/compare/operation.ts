@@ -1,6 +1,6 @@
 import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
-/** `ValueSet/$compare` of the terminology ecosystem as the handler mounts it. */
+/** Descriptor of `ValueSet/$compare`, an operation of the terminology ecosystem, for the handler. */
 export const compareOperation: Operation = {
   name: '$compare',
   types: ['ValueSet'],

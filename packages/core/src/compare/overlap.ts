@@ -2,13 +2,13 @@ import { quoted } from '../errors/index.js'
 import type { ExplanationStep } from '../explain/index.js'
 import { codesText } from '../terminology/index.js'
 
-/** Which codes two value sets share, and which only one of them has. */
+/** Whether two value sets share codes, and whether one has codes that the other lacks. */
 export interface Overlap {
-  /** True when there is a code that both have. */
+  /** True if there is a code that both have. */
   readonly common: boolean
-  /** True when the first has a code that the second does not have. */
+  /** True if the first has a code that the second lacks. */
   readonly missing: boolean
-  /** True when the second has a code that the first does not have. */
+  /** True if the second has a code that the first lacks. */
   readonly extra: boolean
   /** The codes themselves, where they were compared one by one. */
   readonly codes?: OverlapCodes
@@ -21,10 +21,10 @@ export interface OverlapCodes {
   readonly extra: readonly string[]
 }
 
-/** How a value set relates to a second one. */
+/** Relationship of a value set to a second one. */
 export type Relationship = 'same' | 'subset' | 'superset' | 'overlapping' | 'disjoint' | 'empty' | 'indeterminate'
 
-/** The relationship that an overlap means. */
+/** Returns the relationship for an overlap. */
 export function relationshipOf({ common, missing, extra }: Overlap): Exclude<Relationship, 'indeterminate'> {
   if (!common) return missing || extra ? 'disjoint' : 'empty'
   if (missing && extra) return 'overlapping'
@@ -32,7 +32,7 @@ export function relationshipOf({ common, missing, extra }: Overlap): Exclude<Rel
   return extra ? 'subset' : 'same'
 }
 
-/** The overlap of two pairs of shares that have no code in common. Codes are known when those of both are. */
+/** Joins the overlaps of two code systems, which have no code in common. Codes are present if both have them. */
 export function joined(a: Overlap, b: Overlap): Overlap {
   return {
     common: a.common || b.common,
@@ -46,7 +46,7 @@ function joinedCodes(a: OverlapCodes, b: OverlapCodes): OverlapCodes {
   return { common: [...a.common, ...b.common], missing: [...a.missing, ...b.missing], extra: [...a.extra, ...b.extra] }
 }
 
-/** The overlap that a comparison of two lists of codes found. */
+/** Creates an overlap from the codes of a comparison. */
 export function overlapOf(codes: OverlapCodes): Overlap {
   return { common: codes.common.length > 0, missing: codes.missing.length > 0, extra: codes.extra.length > 0, codes }
 }
@@ -61,7 +61,7 @@ const TAKES: Readonly<Record<Relationship, string>> = {
   indeterminate: 'the definitions alone do not decide it',
 }
 
-/** What two value sets take of one code system, by their definitions; `undefined` where these do not decide it. */
+/** Explains how two value sets relate in one code system. @param overlap `undefined` where the definitions do not decide it. */
 export function systemStep(system: string, overlap: Overlap | undefined): ExplanationStep {
   const relationship = overlap === undefined ? 'indeterminate' : relationshipOf(overlap)
   return {
@@ -72,7 +72,7 @@ export function systemStep(system: string, overlap: Overlap | undefined): Explan
   }
 }
 
-/** Whether the definitions decided. */
+/** Explains whether the definitions were enough to decide. */
 export function definitionsStep(decided: boolean): ExplanationStep {
   const text = decided
     ? 'The definitions show how the value sets relate.'
@@ -80,7 +80,7 @@ export function definitionsStep(decided: boolean): ExplanationStep {
   return { kind: 'value-set', outcome: decided ? 'holds' : 'unknown', text }
 }
 
-/** The outcome of a comparison; with the number of codes where they were compared one by one. */
+/** Explains the result of a comparison, with the numbers of codes where they were compared one by one. */
 export function comparisonStep({ relationship, message, codes }: Compared): ExplanationStep {
   const [both, mine, others] = [codes?.common, codes?.missing, codes?.extra].map((list) => codesText(list?.length ?? 0))
   const counts = codes === undefined ? '' : `: ${both} in both, ${mine} in the first alone, ${others} in the second alone.`

@@ -7,7 +7,7 @@ import { bothNames, readTerminologyCall, readVersionRules, type ValueSetName } f
 import { compare, toParameters, type CompareInput } from './compare.js'
 import type { VersionPolicy } from './compare-definitions.js'
 
-/** Carries a call of `$compare` out. @throws {OperationError} as `readInput` and `compare`. */
+/** Runs `$compare`. @throws {OperationError} as `readInput` and `compare`. */
 export async function runCompare(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readTerminologyCall(base, request, readInput)
   const { diagnostics, ...asked } = input
@@ -15,11 +15,11 @@ export async function runCompare(base: OperationContext, request: OperationReque
 }
 
 interface CompareCall extends CompareInput {
-  /** True: add how the answer was found, and the codes. */
+  /** True: add the codes and whether an expansion was needed. */
   readonly diagnostics: boolean
 }
 
-/** @throws {OperationError} `parameter-required` when a value set is not named; `parameter-value` for a policy that there is not. */
+/** @throws {OperationError} `parameter-required` when a value set is not named; `parameter-value` for an unknown policy. */
 async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<CompareCall> {
   const stored = await storedInstance(ctx, request)
   const valueSetVersion = reader.text('valueSetVersion')

@@ -1,7 +1,7 @@
 import { bitmapOf, conceptOfKey, FAR, members, placedKey, placeOfWord, type Bitmap, type DisplayOrder } from '../terminology/index.js'
 import type { Pace } from '../context/index.js'
 
-/** What matches of one code system are ordered by. Both texts are folded; `wanted` is the filter, which begins with the word `first`. */
+/** How matches of one code system are ranked. Both texts are folded; `wanted` is the filter, which begins with the word `first`. */
 export interface BestQuestion {
   readonly wanted: string
   /** Letters and digits only. */
@@ -10,11 +10,11 @@ export interface BestQuestion {
 }
 
 /**
- * The first matches in the order of `compareKeys`, without making anything for the others: codes and beginnings of displays are found
- * by their order, places of words in the lists of the index.
+ * Returns the first matches in the order of `compareKeys` without ranking the others: exact codes and beginnings of displays are found in sorted
+ * lists, positions of words in the lists of the index.
  */
 export async function bestMatches(pace: Pace, { order, codes }: Ordered, question: BestQuestion): Promise<readonly number[]> {
-  // A walk along the index asks for far more concepts than there are matches.
+  // A walk along the index tests far more concepts than there are matches.
   const dense = codes.few !== undefined && codes.count() > FEW ? bitmapOf(codes.words, codes.limit) : codes
   const best: number[] = []
   for (const step of codes.count() <= FEW ? STEPS_OF_FEW : STEPS) {
@@ -27,13 +27,13 @@ export async function bestMatches(pace: Pace, { order, codes }: Ordered, questio
   return best.slice(0, question.most)
 }
 
-/** Codes of one code system, and how its displays are ordered. */
+/** Codes of one code system with the order of its displays. */
 export interface Ordered {
   readonly order: DisplayOrder
   readonly codes: Bitmap
 }
 
-/** What no step has taken. */
+/** The codes that no step has taken yet. */
 interface Left extends Ordered {
   readonly taken: ReadonlySet<number>
   readonly has: (concept: number) => boolean
@@ -43,7 +43,7 @@ type Step = (left: Left, question: BestQuestion, pace: Pace) => readonly number[
 
 const STEPS: readonly Step[] = [withExactCode, withBeginning, withPlace, withoutPlace]
 
-/** With at most this many matches each is looked at; with more, the words of the index find the first ones faster (bench `terminology`). */
+/** Up to this many matches are ranked one by one; with more, the words of the index find the first ones faster (bench `terminology`). */
 const FEW = 512
 
 const STEPS_OF_FEW: readonly Step[] = [withExactCode, withBeginning, inOnePass]
@@ -57,7 +57,7 @@ function withExactCode({ order, has }: Left, { wanted, first }: BestQuestion): r
   return found.sorted()
 }
 
-/** Displays that begin with several words; those that begin with one come first among those that have it. */
+/** Finds displays that begin with the filter, for filters of several words. For a single word, `withPlace` finds them first. */
 async function withBeginning({ order, has }: Left, { wanted, first, most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   if (wanted === first) return []
   const found = smallestKeys(most)
@@ -82,7 +82,7 @@ async function inOnePass({ order, codes, taken }: Left, { first, most }: BestQue
   return found.sorted()
 }
 
-/** They match by other texts than the display. */
+/** Finds concepts that match by a text other than the display. */
 async function withoutPlace({ order, codes, has }: Left, { most }: BestQuestion, pace: Pace): Promise<readonly number[]> {
   const found = smallestKeys(most)
   await lookAt(pace, members(codes), (concept) => has(concept) && found.add(FAR, order.length(concept), concept))
@@ -91,7 +91,7 @@ async function withoutPlace({ order, codes, has }: Left, { most }: BestQuestion,
 
 const LOOKS_AT_ONCE = 1_024
 
-/** Looks at concepts one after the other, while other work runs in between. */
+/** Calls `look` for each concept, while other work runs in between. */
 async function lookAt(pace: Pace, concepts: Iterable<number>, look: (concept: number) => unknown): Promise<void> {
   let step = 0
   for (const concept of concepts) {
@@ -100,17 +100,17 @@ async function lookAt(pace: Pace, concepts: Iterable<number>, look: (concept: nu
   }
 }
 
-/** Keeps the first of many concepts in the order of place, length and number. */
+/** Keeps the first of many concepts, ordered by position, length and number. */
 interface SmallestKeys {
-  /** A concept may come several times; the smallest place counts. */
+  /** A concept may be added several times; its smallest position counts. */
   add(place: number, length: number, concept: number): void
-  /** Those kept, in order, each once. */
+  /** Returns the kept concepts in order, each once. */
   sorted(): readonly number[]
 }
 
 const FIRST_CAPACITY = 64
 
-/** Keeps at most `most` concepts. Each is one number, so that a hundred thousand are gone through in less than a millisecond. */
+/** Keeps at most `most` concepts. Each is encoded as one number, so that a hundred thousand take less than a millisecond. */
 function smallestKeys(most: number): SmallestKeys {
   let keys = new Float64Array(FIRST_CAPACITY)
   let size = 0
@@ -134,7 +134,7 @@ function smallestKeys(most: number): SmallestKeys {
   }
 }
 
-/** Moves the first key of each concept to the front, at most `most`, and says how many they are. */
+/** Moves the first key of each concept to the front, at most `most` of them. Returns their number. */
 function keepFirst(sorted: Float64Array, most: number): number {
   const seen = new Set<number>()
   let kept = 0

@@ -20,14 +20,14 @@ import type { EntryProperty, ExpansionEntry } from './result.js'
 /** How entries are written. */
 export interface EntryStyle {
   readonly languages: LanguageList | undefined
-  /** Absent when designations are not requested. */
+  /** Selects designations; absent when they are not requested. */
   readonly designations: ((text: ConceptText) => boolean) | undefined
   readonly properties: readonly string[]
-  /** Systems of which the version is shown. */
+  /** Systems whose version is shown. */
   readonly versioned: ReadonlySet<string>
 }
 
-/** Writes a concept of a value set as an entry of its expansion. */
+/** Creates the expansion entry of a concept. */
 export function entryOf(segment: Segment, concept: number, style: EntryStyle): ExpansionEntry {
   const { provider } = segment
   const { header } = provider
@@ -66,7 +66,7 @@ interface Texts {
   readonly designations: readonly ConceptText[]
 }
 
-/** Designations are read only where they are requested or may be shown; most expansions need displays alone. */
+/** Reads designations only where they are requested or may be shown; most expansions need only displays. */
 function textsOf({ provider, listed }: Segment, concept: number, { languages, designations }: EntryStyle): Texts {
   const entry = listed?.get(concept)
   if (languages === undefined && designations === undefined) return { shown: mainText(provider, concept, entry), designations: NONE }
@@ -75,7 +75,7 @@ function textsOf({ provider, listed }: Segment, concept: number, { languages, de
   return { shown, designations: designations === undefined ? NONE : otherTexts(texts, shown, designations) }
 }
 
-/** What is said about the concept with extensions, the value set last. */
+/** Returns the definitions of the concept that have extensions, that of the value set last. */
 export function extendedElements(provider: CodeSystemProvider, concept: number, listed: ListedCode | undefined): readonly JsonObject[] {
   let elements: JsonObject[] | undefined
   for (const source of provider.sources(concept)) if (source.concept['extension'] !== undefined) (elements ??= []).push(source.concept)
@@ -83,7 +83,7 @@ export function extendedElements(provider: CodeSystemProvider, concept: number, 
   return elements ?? NONE
 }
 
-/** True for designations of one of these languages or uses; when none are named, for all that are not minor. */
+/** Creates a filter for designations with one of these languages or uses; when none are given, for all that are not minor. */
 export function designationFilter(asked: readonly string[]): (text: ConceptText) => boolean {
   if (asked.length === 0) return ({ minor }) => minor !== true
   return ({ language, use }) =>
@@ -95,7 +95,7 @@ export function designationFilter(asked: readonly string[]): (text: ConceptText)
     })
 }
 
-/** The texts that are not the display. A display that is not shown because of its language is kept as a designation. */
+/** Returns the texts other than the display shown. A main display that is not shown because of its language becomes a designation. */
 function otherTexts(
   texts: readonly ConceptText[],
   shown: ConceptText | undefined,
@@ -128,7 +128,7 @@ function definitionProperty(provider: CodeSystemProvider, concept: number): read
   return [{ code: 'definition', uri: `${CONCEPT_PROPERTIES}#definition`, value: ['valueString', definition] }]
 }
 
-/** The concepts next to it in the hierarchy, however that is stated. */
+/** Returns the parents or children of the concept in the hierarchy, whichever way the system states it. */
 function relatives(provider: CodeSystemProvider, concept: number, code: 'parent' | 'child'): readonly EntryProperty[] {
   const { hierarchy, header } = provider
   const uri = header.properties.get(code) ?? `${CONCEPT_PROPERTIES}#${code}`
@@ -150,7 +150,7 @@ function statedProperties(provider: CodeSystemProvider, concept: number, code: s
 
 const BASE = 'http://hl7.org/fhir/StructureDefinition'
 
-/** Extensions that go from a concept to its entry as they are. */
+/** Extensions that are copied unchanged from a concept to its entry. */
 const COPIED: ReadonlySet<string> = new Set([
   `${BASE}/rendering-style`,
   `${BASE}/rendering-xhtml`,
@@ -158,7 +158,7 @@ const COPIED: ReadonlySet<string> = new Set([
   `${BASE}/valueset-deprecated`,
 ])
 
-/** Extensions that are written as a property: its code, and the type of its value. */
+/** Extensions that become a property: its code and the type of its value. */
 const AS_PROPERTY: ReadonlyMap<string, readonly ['order' | 'label' | 'weight', 'valueDecimal' | 'valueString']> = new Map([
   [`${BASE}/codesystem-conceptOrder`, ['order', 'valueDecimal']],
   [`${BASE}/valueset-conceptOrder`, ['order', 'valueDecimal']],
@@ -173,19 +173,19 @@ const URIS = {
   weight: `${CONCEPT_PROPERTIES}#itemWeight`,
 } as const
 
-/** Properties that extensions of a concept are written as: code to uri. */
+/** Properties that result from extensions of a concept: code to uri. */
 export const EXTENSION_PROPERTIES: ReadonlyMap<string, string> = new Map(Object.entries(URIS))
 
 /**
- * The extensions of an entry; later elements win over earlier ones.
+ * Returns the extensions of an entry; later elements override earlier ones.
  *
- * @param elements What is said about the concept.
+ * @param elements The definitions of the concept that have extensions.
  * @param listed The element in the value set's list of codes, when there is one.
  */
 function copiedExtensions(elements: readonly JsonObject[], listed: JsonObject | undefined): readonly Extension[] {
   if (elements.length === 0) return NONE
   const all = elements.flatMap((element) => extensionsOf(element, (url) => COPIED.has(url)))
-  // Of the code system it is the status of the concept.
+  // In the code system, this extension is the status of the concept.
   const status = listed === undefined ? [] : extensionsOf(listed, (url) => url === STANDARDS_STATUS)
   return [...new Map([...all, ...status].map((item) => [item.url, item])).values()]
 }
@@ -197,7 +197,7 @@ function extensionsOf(element: JsonObject, isWanted: (url: string) => boolean): 
   })
 }
 
-/** The properties that extensions of a concept are written as; later elements win over earlier ones. */
+/** Returns the properties that result from extensions of a concept; later elements override earlier ones. */
 function extensionProperties(elements: readonly JsonObject[]): readonly EntryProperty[] {
   if (elements.length === 0) return NONE
   const found = elements.flatMap((element) => objectsAt(element, 'extension').flatMap(asProperty))

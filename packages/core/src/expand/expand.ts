@@ -11,12 +11,12 @@ import { selectedCodes, type Selection } from './selection.js'
 /**
  * Lists the codes of a value set.
  *
- * @param ctx Where definitions come from, and the limits. Definitions that came with a request are added by `forRequest`.
+ * @param ctx Provides definitions and limits. Use `forRequest` to add definitions that came with a request.
  * @returns All codes, or the requested page, in the order of the definition; nested where the value set is one branch of a code
- *   system, no page was requested and `excludeNested` is not set. A text filter over other value sets orders by relevance.
+ *   system, no page was requested and `excludeNested` is not set. In other value sets, a text filter sorts codes by relevance.
  * @throws {OperationError} `not-found` for an unknown value set; `content-not-found` for an unknown code system, version, import or
- *   supplement; `unprocessable` for a circle of imports or a forbidden version; `definition-invalid` for a value set that cannot be
- *   used; `not-supported` for a filter that is not understood; `too-costly` for more codes than `maxExpansion` when no `count` was given, or
+ *   supplement; `unprocessable` for circular imports or a forbidden version; `definition-invalid` for a value set that cannot be
+ *   used; `not-supported` for an unknown filter; `too-costly` for more codes than `maxExpansion` when no `count` was given, or
  *   an answer of more than `maxAnswerBytes`.
  * @see https://hl7.org/fhir/R4/valueset-operation-expand.html
  */
@@ -25,7 +25,7 @@ export function expand(ctx: OperationContext, input: ExpandInput): Promise<Expan
 }
 
 /**
- * The JSON text of the ValueSet that `toValueSet` makes of the same expansion, in pieces. A flat expansion is written without making its entries.
+ * Expands a value set to the JSON text that `toValueSet` would produce, in pieces. A flat expansion is written without creating its entries.
  *
  * @throws {OperationError} As `expand`.
  */
@@ -53,25 +53,25 @@ async function entriesOf(selection: Selection): Promise<ExpandResult> {
 }
 
 /**
- * Streams the codes of a value set, without holding the whole answer in memory and without a limit on their number. They come as from `expand` with
- * `excludeNested`: in the order of the definition, or, with a text filter, the best first.
+ * Streams the codes of a value set, without holding the whole answer in memory and without a limit on their number. The order is that of `expand` with
+ * `excludeNested`: the order of the definition or, with a text filter, the best match first.
  *
- * @param input As for `expand`, `offset` and `count` too.
- * @yields each code once
- * @throws {OperationError} As `expand`, but never `too-costly` for the number of codes; `aborted` also between two codes. The time limit applies up
- *   to the first code: from then on the reader sets the pace.
+ * @param input As for `expand`, including `offset` and `count`.
+ * @yields Each code once.
+ * @throws {OperationError} As `expand`, but never `too-costly` for the number of codes; `aborted` also between two codes. The time limit applies only
+ *   up to the first code, because from then on the reader sets the pace.
  */
 export async function* expandStream(ctx: OperationContext, input: ExpandInput): AsyncGenerator<ExpansionEntry, void, undefined> {
   yield* (await openExpansion(ctx, input)).entries
 }
 
-/** An expansion of which the codes come one after the other, never nested. */
+/** An expansion whose codes are streamed, never nested. */
 export interface StreamedExpansion extends ExpansionFrame {
-  /** Each code once; can be iterated once. */
+  /** Each code once. Can be iterated only once. */
   readonly entries: AsyncIterable<ExpansionEntry>
 }
 
-/** Like `expandStream`, and gives the header of the expansion before the first code. @throws {OperationError} As `expandStream`. */
+/** Like `expandStream`, but also returns the header of the expansion, before the first code. @throws {OperationError} As `expandStream`. */
 export async function openExpansion(ctx: OperationContext, input: ExpandInput): Promise<StreamedExpansion> {
   const selection = await selectedCodes(ctx, input)
   const entries = await streamedEntries(selection)
@@ -80,7 +80,7 @@ export async function openExpansion(ctx: OperationContext, input: ExpandInput): 
 
 function refuseTooMany({ limits }: OperationContext, { input, total, plan }: Selection): void {
   if (input.count !== undefined || total - (input.offset ?? 0) <= limits.maxExpansion) return
-  // A value set that came with the request is the only one of its url, so its version says nothing.
+  // A value set that came with the request is the only one with its url, so its version adds nothing.
   const name = input.valueSet === undefined ? undefined : plan.valueSet.url
   const values = { valueSet: name ?? nameOf(plan.valueSet), limit: String(limits.maxExpansion) }
   throw refusal('VALUESET_TOO_COSTLY', values, { diagnostics: 'Ask for it in pages with count and offset.' })

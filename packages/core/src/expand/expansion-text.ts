@@ -10,17 +10,17 @@ import { toContains, valueSetWith, type EntryProperty } from './result.js'
 import type { Selection } from './selection.js'
 import type { Match } from './text-filter.js'
 
-/** Plain codes that are written at a time: about a hundred thousand characters. */
+/** Number of plain codes in one piece: about a hundred thousand characters. */
 const CODES_A_PIECE = 1_024
-/** A code with more than its display takes the time of this many plain ones. */
+/** A code with more than its display takes as long as this many plain ones. */
 const WHOLE_CODE = 8
 
-/** Up to this many codes are written at once, and held until they are sent. */
+/** Up to this many codes are all written first and held until they are sent. */
 const CODES_AT_ONCE = 8 * CODES_A_PIECE
 
 /**
- * The JSON text of the ValueSet of a flat expansion, in pieces: what `toValueSet` makes of its entries, of which only those of a piece are made at a time. Of many
- * codes only the length is found out, so that what is too long is refused before the answer begins; each piece is made when it is sent.
+ * Writes the ValueSet of a flat expansion as JSON text in pieces, as `toValueSet` would. Only the entries of one piece exist at a time. For many codes,
+ * only the length is computed first, so that too long an answer is refused before it begins; each piece is then written when it is sent.
  *
  * @throws {OperationError} `too-costly` when the answer would be longer than `maxAnswerBytes`; as `Pace.step`.
  */
@@ -40,20 +40,20 @@ export async function expansionText(ctx: OperationContext, selection: Selection)
   return pieces.map((piece, at) => `${at === 0 ? opening : ','}${piece}${at === pieces.length - 1 ? CLOSING : ''}`)
 }
 
-/** The expansion is the last member of the ValueSet, and its codes that of the expansion. */
+/** The expansion is the last member of the ValueSet, and its codes are the last member of the expansion. */
 const CLOSING = ']}}'
 
-/** The codes of an expansion, to be gone through. */
+/** The codes of an expansion to write. */
 interface Codes {
   readonly matches: Iterable<Match>
-  /** How many of them are returned at most. */
+  /** Maximum number of codes to return. */
   readonly most: number
   readonly style: EntryStyle
-  /** Takes the first of each property of the codes. */
+  /** Collects the first occurrence of each property of the codes. */
   readonly properties: Map<string, EntryProperty>
 }
 
-/** The pieces of few codes. */
+/** Writes all pieces, for few codes. */
 async function written(ctx: OperationContext, { scope }: Selection, codes: Codes): Promise<readonly string[]> {
   const pieces: string[] = []
   let length = 0
@@ -66,7 +66,7 @@ async function written(ctx: OperationContext, { scope }: Selection, codes: Codes
   return pieces
 }
 
-/** UTF-8 bytes of many codes, with what is between them. */
+/** Computes the UTF-8 bytes of many codes, including the commas between them. */
 async function measured(ctx: OperationContext, { scope }: Selection, { matches, most, style, properties }: Codes): Promise<number> {
   let left = most
   let bytes = -1
@@ -100,9 +100,9 @@ function longText(codes: Codes, opening: string, bytes: number): LongText {
 }
 
 /**
- * The text of codes without the brackets around them.
+ * Writes the codes without the brackets around them.
  *
- * @yields each piece once
+ * @yields Each piece once.
  */
 function* piecesOf({ matches, most, style, properties }: Codes): Generator<string, void, undefined> {
   let left = most
@@ -121,14 +121,14 @@ function* piecesOf({ matches, most, style, properties }: Codes): Generator<strin
   if (codes.length > 0) yield JSON.stringify(codes).slice(1, -1)
 }
 
-/** True for a concept of which the expansion says nothing but code and display. */
+/** True for a concept whose entry has only code and display. */
 function isPlain({ segment: { provider, listed }, concept }: Match, { languages, designations, properties }: EntryStyle): boolean {
   if (languages !== undefined || designations !== undefined || properties.length > 0) return false
   const { abstract, inactive, status } = provider.status(concept)
   return !abstract && !inactive && status === undefined && extendedElements(provider, concept, listed?.get(concept)).length === 0
 }
 
-/** Members that are `undefined` are not written. */
+/** Returns the entry of a plain code. Members that are `undefined` are not written. */
 function plainCode({ segment: { provider, listed }, concept }: Match, { versioned }: EntryStyle): Record<string, string | undefined> {
   const { url, version } = provider.header
   return {
@@ -139,7 +139,7 @@ function plainCode({ segment: { provider, listed }, concept }: Match, { versione
   }
 }
 
-/** UTF-8 bytes of the text of `plainCode`. */
+/** Computes the UTF-8 bytes of the JSON text of `plainCode`. */
 function plainBytes(match: Match, style: EntryStyle): number {
   const { system, version, code, display } = plainCode(match, style)
   return 1 + memberBytes('system', system) + memberBytes('version', version) + memberBytes('code', code) + memberBytes('display', display)
@@ -152,7 +152,7 @@ function memberBytes(name: string, value: string | undefined): number {
 
 const [BLANK, QUOTATION_MARK, BACKSLASH, TILDE] = [0x20, 0x22, 0x5c, 0x7e]
 
-/** UTF-8 bytes of the JSON text of a text. Most have no character that takes more than itself. */
+/** Computes the UTF-8 bytes of a text as JSON. Most texts have only characters that take one byte and no escape. */
 function textBytes(text: string): number {
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -161,7 +161,7 @@ function textBytes(text: string): number {
   return text.length + 2
 }
 
-/** @param properties Takes the first of each property of the concept. */
+/** @param properties Collects the first occurrence of each property of the concept. */
 function wholeCode({ segment, concept }: Match, style: EntryStyle, properties: Map<string, EntryProperty>): object {
   const entry = entryOf(segment, concept, style)
   for (const property of entry.properties) if (!properties.has(property.code)) properties.set(property.code, property)

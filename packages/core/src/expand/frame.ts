@@ -17,9 +17,9 @@ import type { Selection } from './selection.js'
 export type ExpansionFrame = Omit<ExpandResult, 'contains' | 'explanation'>
 
 /**
- * Everything but the codes.
+ * Creates everything in the result except the codes.
  *
- * @param properties Those that the expansion declares.
+ * @param properties Properties that the expansion declares.
  */
 export function frameOf(selection: Selection, properties: ExpandResult['properties']): ExpansionFrame {
   const { scope, input, plan, members, segments, total } = selection
@@ -37,9 +37,9 @@ export function frameOf(selection: Selection, properties: ExpandResult['properti
 }
 
 /**
- * Properties that the expansion declares: those that its entries have, and those requested that a code system declares.
+ * Returns the properties that the expansion declares: those of its entries, and requested ones that a code system declares.
  *
- * @param properties Of the entries.
+ * @param properties Properties of the entries.
  */
 export function declaredProperties({ members, style }: Selection, properties: Iterable<EntryProperty>): ExpandResult['properties'] {
   const found = new Map<string, string | undefined>()
@@ -51,7 +51,7 @@ export function declaredProperties({ members, style }: Selection, properties: It
   return declarations(found)
 }
 
-/** The properties of entries and of those below them; as a list and not by recursion, as hierarchies are deeper than the call stack. */
+/** Iterates over the properties of entries at all levels; without recursion, because hierarchies can be deeper than the call stack. */
 export function* propertiesIn(entries: readonly ExpansionEntry[]): Generator<EntryProperty> {
   const lists = [entries]
   for (const list of lists) {
@@ -62,7 +62,7 @@ export function* propertiesIn(entries: readonly ExpansionEntry[]): Generator<Ent
   }
 }
 
-/** The properties that entries may have which are not listed yet: those requested, the status, and those that extensions are written as. */
+/** Returns the properties that entries of a stream may have: those requested, the status, and those that result from extensions. */
 export function possibleProperties({ members, style }: Selection): ExpandResult['properties'] {
   const found = new Map<string, string | undefined>()
   for (const code of style.properties) found.set(code, headerWith(members, code)?.properties.get(code) ?? STANDARD.get(code))
@@ -71,7 +71,7 @@ export function possibleProperties({ members, style }: Selection): ExpandResult[
   return declarations(found)
 }
 
-/** Properties that entries may have whether a code system declares them or not. */
+/** Properties that entries may have even if no code system declares them. */
 const STANDARD: ReadonlyMap<string, string> = new Map(
   ['status', 'definition', 'parent', 'child'].map((code) => [code, `${CONCEPT_PROPERTIES}#${code}`]),
 )
@@ -84,7 +84,7 @@ function declarations(found: ReadonlyMap<string, string | undefined>): ExpandRes
   return Array.from(found, ([code, stated]) => ({ code, ...(stated !== undefined && { uri: stated }) }))
 }
 
-/** The parameters of an expansion: those of the request, then what was used. */
+/** Returns the parameters of an expansion: those of the request, then the definitions used. */
 function reportedParameters({ input, members, used, style }: Selection): readonly ExpansionParameter[] {
   const displayLanguage = style.languages?.text
   return [
@@ -111,7 +111,7 @@ const VALUE_SET_RULES = [
   ['checkedValueSets', 'check-valueset-version'],
 ] as const
 
-/** The rules that the request states for versions of imported value sets. */
+/** Returns the version rules of the request for imported value sets. */
 function valueSetRules(rules: VersionRules): readonly ExpansionParameter[] {
   return VALUE_SET_RULES.flatMap(([kind, name]) =>
     Array.from(rules[kind] ?? [], ([url, version]) => uri(name, formatCanonical(url, version))),
@@ -124,7 +124,7 @@ const RULES = [
   ['fallback', 'system-version'],
 ] as const
 
-/** The version rules that decided the version of an include. */
+/** Returns the version rules that decided the version of an include. */
 function versionRules({ systems }: Members, rules: VersionRules): readonly ExpansionParameter[] {
   const stated = RULES.filter(([origin]) => rules[origin].size > 0)
   return stated.flatMap(([origin, name]) => {

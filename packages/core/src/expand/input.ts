@@ -2,39 +2,39 @@ import type { ExplainOption } from '../context/index.js'
 import { COUNT, FLAG, inputShape, listOf, resourceOf, TEXT, type InputShape } from '../input/index.js'
 import { VERSION_RULES, type AskedLanguages, type ValueSetName, type VersionRules } from '../terminology/index.js'
 
-/** What `expand` takes: the value set by `url` or `valueSet`, and options. */
+/** Input of `expand`: the value set, by `url` or `valueSet`, and options. */
 export type ExpandInput = ValueSetName & ExpandOptions
 
-/** How a value set is expanded. */
+/** Options of an expansion. */
 export interface ExpandOptions extends AskedLanguages, ExplainOption {
-  /** Keep only codes with these words; see `filterWords`. Blanks do not filter. */
+  /** Keep only codes with these words in their texts; see `filterWords`. A blank filter keeps all. */
   readonly filter?: string | undefined
-  /** True: a filter that finds nothing may have one typing error. Default false. */
+  /** True: when the filter finds nothing, search again with one typing error corrected. Default false. */
   readonly tolerateTypo?: boolean | undefined
-  /** How many codes of the flat list to skip. Default 0. */
+  /** Number of codes of the flat list to skip. Default 0. */
   readonly offset?: number | undefined
-  /** How many codes to return at most. Default: all. */
+  /** Maximum number of codes to return. Default: all. */
   readonly count?: number | undefined
-  /** True: without inactive codes. Default false. */
+  /** True: exclude inactive codes. Default false. */
   readonly activeOnly?: boolean | undefined
-  /** True: without abstract codes, which only group others. Default false. */
+  /** True: exclude abstract codes, which only group others. Default false. */
   readonly excludeNotForUI?: boolean | undefined
   /**
-   * True: without codes that a grammar makes of others. They are never listed; an expansion over SNOMED CT then does not say that it is unclosed
-   * because of them. Default false.
+   * True: exclude post-coordinated codes, which a grammar forms from others. They are never listed, but with this option an expansion over SNOMED CT is
+   * not marked as unclosed because of them. Default false.
    */
   readonly excludePostCoordinated?: boolean | undefined
-  /** True: a flat list always. Default false. */
+  /** True: always return a flat list. Default false. */
   readonly excludeNested?: boolean | undefined
-  /** True: with designations. Default false, unless `designations` names some. */
+  /** True: include designations. Default false, unless `designations` names some. */
   readonly includeDesignations?: boolean | undefined
-  /** True: `toValueSet` writes the `compose` of the value set, too, and what it contains. Default false. */
+  /** True: `toValueSet` also writes `compose` and `contained` of the value set. Default false. */
   readonly includeDefinition?: boolean | undefined
-  /** Only designations of these languages or uses, each as `system|code`. */
+  /** Include only designations with these languages or uses, each as `system|code`. */
   readonly designations?: readonly string[] | undefined
-  /** Properties to return with each code; `definition`, `parent` and `child` count as such. */
+  /** Properties to return with each code; `definition`, `parent` and `child` are allowed too. */
   readonly properties?: readonly string[] | undefined
-  /** Canonicals of code systems whose codes are left out; one without version means every version. */
+  /** Canonicals of code systems whose codes are excluded; without a version, all versions. */
   readonly excludeSystems?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
@@ -42,7 +42,7 @@ export interface ExpandOptions extends AskedLanguages, ExplainOption {
   readonly rules?: VersionRules | undefined
 }
 
-/** What `expand` checks its input by. */
+/** Shape by which `expand` checks its input. */
 export const EXPAND_INPUT: InputShape = inputShape<ExpandInput>({
   valueSet: resourceOf('ValueSet'),
   url: TEXT,

@@ -1,6 +1,6 @@
 import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
-/** `ValueSet/$expand` as the handler mounts it. */
+/** Descriptor of `ValueSet/$expand` for the handler. */
 export const expandOperation: Operation = {
   name: '$expand',
   types: ['ValueSet'],

@@ -8,7 +8,7 @@ import type { Selection } from './selection.js'
 import { firstMatches, type Match } from './text-filter.js'
 
 /**
- * The entries of an expansion, from `offset` on, at most `count`. Other work runs in between.
+ * Creates the entries of an expansion, from `offset` on, at most `count`. Other work runs in between.
  *
  * @throws {OperationError} `too-costly` when the answer would be longer than `maxAnswerBytes`.
  */
@@ -29,9 +29,9 @@ export async function pageEntries(selection: Selection): Promise<readonly Expans
 }
 
 /**
- * The entries of an expansion one after the other, never nested and of any length in all. From the first one on their reader decides how long it takes.
+ * Streams the entries of an expansion, never nested and without a limit on the total length. After the first entry, the reader decides how long it takes.
  *
- * @returns Gives each entry once.
+ * @returns Each entry once.
  */
 export async function streamedEntries(selection: Selection): Promise<AsyncIterable<ExpansionEntry>> {
   return entriesInTurn(selection, await wantedMatches(selection))
@@ -51,12 +51,12 @@ async function* entriesInTurn(
   }
 }
 
-/** How many codes are returned at most. */
+/** Returns the maximum number of codes to return. */
 export function mostOf({ count }: ExpandInput): number {
   return count ?? Number.POSITIVE_INFINITY
 }
 
-/** The matches from `offset` on. They can be gone through several times. */
+/** Returns the matches from `offset` on. They can be iterated several times. */
 export async function wantedMatches({ scope, segments, input, style, filtered }: Selection): Promise<Iterable<Match>> {
   const skip = input.offset ?? 0
   if (!filtered) return { [Symbol.iterator]: () => matchesOf(segments, skip) }
@@ -91,7 +91,7 @@ function* matchesOf(segments: readonly Segment[], skip: number): Generator<Match
   }
 }
 
-/** The codes of a segment as trees. The children of a code that is left out take its place. */
+/** Creates the codes of a segment as trees. The children of an excluded code take its place. */
 async function nestedEntries(writer: EntryWriter, segment: Segment, pace: Pace): Promise<readonly ExpansionEntry[]> {
   const { hierarchy } = segment.provider
   const roots: ExpansionEntry[] = []
@@ -108,13 +108,13 @@ async function nestedEntries(writer: EntryWriter, segment: Segment, pace: Pace):
   return roots
 }
 
-/** An entry that the next one may be below. */
+/** An entry that may be a parent of the next one. */
 interface OpenEntry {
   readonly concept: number
   readonly contains: ExpansionEntry[]
 }
 
-/** About how many bytes an entry takes in the answer. */
+/** Estimates the bytes of an entry in the answer. */
 function lengthOf(entry: ExpansionEntry): number {
   const texts = entry.designations.reduce((sum, { value }) => sum + value.length + 60, 0)
   const others = (entry.properties.length + entry.extensions.length) * 100
@@ -124,8 +124,8 @@ function lengthOf(entry: ExpansionEntry): number {
 const HIERARCHIC: ReadonlySet<string> = new Set(['is-a', 'descendent-of'])
 
 /**
- * The segment to nest, where the expansion is nested: neither paged nor asked to be flat, of one include, of a whole code system with a hierarchy or of a
- * branch of it, and nothing excluded. A text filter over a whole code system makes the list flat.
+ * Returns the segment to nest; `undefined` for a flat expansion. Nested are expansions that are neither paged nor requested flat, with one include of a
+ * whole hierarchical code system or one of its branches, and without excludes. A text filter over a whole code system makes the list flat.
  */
 export function nestedSegment({ segments: [segment], input, plan, filtered }: Selection): Segment | undefined {
   if (input.count !== undefined || input.offset !== undefined || input.excludeNested === true) return undefined

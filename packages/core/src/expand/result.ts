@@ -12,7 +12,7 @@ import { objectsAt, stringAt, type JsonObject } from '../json/index.js'
 import { STANDARDS_STATUS, type ConceptText, type ValueSetDefinition } from '../terminology/index.js'
 import { finished, type Work } from '../work/index.js'
 
-/** A property of a code in an expansion: `value` is the name of the `value[x]` and its value. */
+/** A property of a code in an expansion: `value` is the name of the `value[x]` element and its value. */
 export interface EntryProperty {
   readonly code: string
   readonly uri?: string
@@ -22,7 +22,7 @@ export interface EntryProperty {
 /** One code of an expansion. */
 export interface ExpansionEntry {
   readonly system: string
-  /** Only where the value set uses several versions of the system. */
+  /** Present only where the value set uses several versions of the system. */
   readonly version?: string
   readonly code: string
   readonly display?: string
@@ -31,11 +31,11 @@ export interface ExpansionEntry {
   readonly designations: readonly ConceptText[]
   readonly properties: readonly EntryProperty[]
   readonly extensions: readonly Extension[]
-  /** The codes below it, when the expansion is nested. */
+  /** Its child codes, when the expansion is nested. */
   readonly contains: readonly ExpansionEntry[]
 }
 
-/** A parameter of an expansion, echoed or reported. */
+/** A parameter of an expansion: repeated from the request, or reported about the definitions used. */
 export interface ExpansionParameter {
   readonly name: string
   readonly type: 'Boolean' | 'Code' | 'Integer' | 'String' | 'Uri'
@@ -45,39 +45,39 @@ export interface ExpansionParameter {
 /** The codes of a value set, or a page of them. */
 export interface ExpandResult extends Explained {
   readonly valueSet: ValueSetDefinition
-  /** True: the ValueSet repeats what defines it. Default false. */
+  /** True: `toValueSet` also writes `compose` and `contained` of the value set. Default false. */
   readonly withDefinition?: boolean
   /** `urn:uuid:` and a random UUID. */
   readonly identifier: string
-  /** When the codes were listed, as a FHIR instant. */
+  /** Time of the expansion, as a FHIR instant. */
   readonly timestamp: string
-  /** Exact number of all matching codes, on all pages and levels; absent only for a code system with a grammar, whose codes cannot be counted. */
+  /** Exact number of matching codes on all pages and levels; absent only for a code system with a grammar, whose codes cannot be counted. */
   readonly total?: number
   readonly offset: number
   readonly parameters: readonly ExpansionParameter[]
   readonly contains: readonly ExpansionEntry[]
-  /** Why more codes may exist than can be listed, `undefined` where the definition says so itself; empty when none can. */
+  /** Reasons why more codes may exist than can be listed, `undefined` for a reason that the definition itself states; empty for a complete list. */
   readonly unclosed: readonly (string | undefined)[]
-  /** Properties of the entries, and those requested: code and uri, each once. A stream declares every property that its entries may have. */
+  /** Properties of the entries, and requested ones: code and uri, each once. A stream declares every property that its entries may have. */
   readonly properties: readonly { readonly code: string; readonly uri?: string }[]
 }
 
 const LATER = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-ValueSet.expansion'
 const UNCLOSED = 'http://hl7.org/fhir/StructureDefinition/valueset-unclosed'
 
-/** Makes the ValueSet that `$expand` returns. R4 has no properties of codes, so they are extensions. */
+/** Creates the ValueSet that `$expand` returns. Properties of codes are written as extensions, because R4 has no element for them. */
 export function toValueSet(result: ExpandResult): ValueSet {
   checkResult('expand', result, 'contains')
   return finished(writingValueSet(result))
 }
 
-/** The same as work that can be interrupted, since many codes take their time. @throws {OperationError} `too-costly` for very deep nesting. */
+/** As `toValueSet`, in steps, because many codes take time. @throws {OperationError} `too-costly` for very deep nesting. */
 export function* writingValueSet(result: ExpandResult): Work<ValueSet> {
   const contains = yield* writingEntries(result.contains)
   return valueSetWith(result, contains)
 }
 
-/** The ValueSet of an expansion with these codes. */
+/** Creates the ValueSet of an expansion with these codes. */
 export function valueSetWith(result: Omit<ExpandResult, 'contains'>, contains: ValueSetExpansionContains[]): ValueSet {
   const { resource } = result.valueSet
   const [language, url, version, name, title] = TEXTS.map((member) => stringAt(resource, member))
@@ -98,10 +98,10 @@ export function valueSetWith(result: Omit<ExpandResult, 'contains'>, contains: V
   }
 }
 
-/** What the ValueSet of an expansion repeats of the definition. */
+/** Members that are copied from the value set's definition. */
 const TEXTS = ['language', 'url', 'version', 'name', 'title'] as const
 
-/** The compose, and the resources to which it may refer. */
+/** Returns `compose`, and the contained resources to which it may refer. */
 function definitionOf({ compose, contained }: JsonObject): JsonObject {
   return { ...(contained !== undefined && { contained }), ...(compose !== undefined && { compose }) }
 }
@@ -126,7 +126,7 @@ function expansionOf(result: Omit<ExpandResult, 'contains'>, contains: ValueSetE
   }
 }
 
-/** The status is not repeated: the parameters of the expansion report that of what was used. */
+/** Copies the extensions, except the standards status: parameters of the expansion report the status of the definitions used. */
 function definitionExtensions(resource: JsonObject): Extension[] {
   if (resource['extension'] === undefined) return []
   return objectsAt(resource, 'extension').flatMap((item) => {
@@ -136,7 +136,7 @@ function definitionExtensions(resource: JsonObject): Extension[] {
 }
 
 const STEPS = 256
-/** Of codes in codes. Readers of JSON give up not much deeper, 1,000 levels being a common limit. */
+/** Maximum nesting of codes. Many JSON parsers fail not much deeper: 1,000 levels are a common limit. */
 const MAX_NESTING = 400
 
 function* writingEntries(entries: readonly ExpansionEntry[], level = 1): Work<ValueSetExpansionContains[]> {
@@ -152,7 +152,7 @@ function* writingEntries(entries: readonly ExpansionEntry[], level = 1): Work<Va
   return written
 }
 
-/** Makes an item of `ValueSet.expansion.contains` of one code, without the codes below it. */
+/** Creates an item of `ValueSet.expansion.contains` from one code, without its child codes. */
 export function toContains(entry: ExpansionEntry): ValueSetExpansionContains {
   const extension = [...entry.extensions, ...entry.properties.map(entryProperty)]
   return {
@@ -167,7 +167,7 @@ export function toContains(entry: ExpansionEntry): ValueSetExpansionContains {
   }
 }
 
-/** Extensions that a designation keeps. */
+/** Extensions of designations that are kept. */
 const OF_DESIGNATIONS: ReadonlySet<string> = new Set(['http://hl7.org/fhir/StructureDefinition/coding-sctdescid', STANDARDS_STATUS])
 
 function writeDesignation({ value, language, use, extension }: ConceptText): ValueSetComposeIncludeConceptDesignation {

@@ -8,20 +8,20 @@ import { expand, expandToText, openExpansion } from './expand.js'
 import type { ExpandInput } from './input.js'
 import { toContains, valueSetWith, writingValueSet } from './result.js'
 
-/** Carries a call of `$expand` out. @throws {OperationError} as `readExpandInput` and `expand`. */
+/** Runs `$expand`. @throws {OperationError} as `readExpandInput` and `expand`. */
 export async function runExpand(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readCall(base, request)
   const writing = writingValueSet(await expand(ctx, input))
   return { status: 200, resource: { ...(await createPace(ctx).run(writing)) } }
 }
 
-/** The same, whose answer is text. @throws {OperationError} as `runExpand`. */
+/** As `runExpand`, but returns JSON text. @throws {OperationError} as `runExpand`. */
 export async function writeExpand(base: OperationContext, request: OperationRequest): Promise<WrittenResponse> {
   const { ctx, input } = await readCall(base, request)
   return { status: 200, text: await expandToText(ctx, input) }
 }
 
-/** The same, line by line. @throws {OperationError} as `runExpand`; `parameter-unsupported` for `_explain`. */
+/** As `runExpand`, but streams the result line by line. @throws {OperationError} as `runExpand`; `parameter-unsupported` for `_explain`. */
 export async function streamExpand(base: OperationContext, request: OperationRequest): Promise<AsyncIterable<JsonObject>> {
   parameterReader(request.parameters).refuse('_explain')
   const { ctx, input } = await readCall(base, request)
@@ -41,12 +41,12 @@ async function readCall(base: OperationContext, request: OperationRequest): Prom
   return { ctx, input }
 }
 
-/** `limit` of the terminology ecosystem may only lower the bound on expansions. */
+/** The parameter `limit` of the terminology ecosystem can only lower `maxExpansion`. */
 function readLimits({ limits }: OperationContext, reader: ParameterReader): Partial<Limits> {
   return { maxExpansion: Math.min(limits.maxExpansion, reader.count('limit') ?? Infinity) }
 }
 
-/** The ValueSet with all but its codes, then the codes. */
+/** Yields the ValueSet without its codes, then the codes. */
 async function lines(ctx: OperationContext, input: ExpandInput): Promise<AsyncIterable<JsonObject>> {
   const { entries, ...frame } = await openExpansion(ctx, input)
   return (async function* all() {
@@ -85,7 +85,7 @@ async function readExpandInput(ctx: OperationContext, request: OperationRequest,
   }
 }
 
-/** A binding is the same in both directions. */
+/** Checks `contextDirection`, which has no effect: a binding is the same in both directions. */
 function readDirection(reader: ParameterReader): void {
   const direction = reader.text('contextDirection')
   if (direction === undefined || direction === 'incoming' || direction === 'outgoing') return

@@ -10,7 +10,7 @@ import type { ExpansionEntry } from './result.js'
 /**
  * Finds the codes for the search modifiers `:in`, `:not-in`, `:above` and `:below`, by expansion.
  *
- * @param context Asked at each question, because searching is part of the context itself.
+ * @param context Returns the context. A function, because searching is part of the context itself; called for each question.
  */
 export function searchCodes(context: () => OperationContext): CodeExpander {
   return async (question) => {
@@ -29,7 +29,7 @@ async function inputOf(ctx: OperationContext, question: CodeQuestion): Promise<E
   return { valueSet: stored.resource, excludeNested: true }
 }
 
-/** The value set of a code with all that it subsumes, or with all that subsumes it. */
+/** Creates a value set of a code and all codes that it subsumes, or all codes that subsume it. */
 function related({ modifier, system, code }: Exclude<CodeQuestion, { modifier: 'in' }>): JsonObject {
   const filter = [{ property: 'concept', op: modifier === 'below' ? 'is-a' : 'generalizes', value: code }]
   return { resourceType: 'ValueSet', status: 'active', compose: { include: [{ system, filter }] } }

@@ -32,16 +32,16 @@ export interface Selection {
   readonly members: Members
   /** The definitions that the codes come from. */
   readonly used: UsedDefinitions
-  /** The members that the request keeps. */
+  /** The members of the value set that pass the request's filters. */
   readonly segments: readonly Segment[]
-  /** Number of all these codes. */
+  /** Number of codes in `segments`. */
   readonly total: number
   readonly style: EntryStyle
   /** True when a text filter chose the codes. */
   readonly filtered: boolean
 }
 
-/** Selects the codes that a request asks for, of all pages. @throws {OperationError} as `expand`. */
+/** Selects the codes that a request asks for, on all pages. @throws {OperationError} as `expand`. */
 export async function selectedCodes(ctx: OperationContext, input: ExpandInput): Promise<Selection> {
   checkInput(ctx, input, EXPAND_INPUT)
   refuseLongFilter(ctx, input)
@@ -102,16 +102,16 @@ function entryStyle(input: ExpandInput, plan: ValueSetPlan, languages: EntryStyl
   }
 }
 
-/** Code systems of which the value set names more than one version; an include without version counts as one. */
+/** Returns the code systems of which the value set names more than one version; an include without version counts as one. */
 function versionedSystems({ systems }: ValueSetPlan): ReadonlySet<string> {
   return new Set(Array.from(systems).flatMap(([url, { versions }]) => (versions.size > 1 ? [url] : [])))
 }
 
-/** What the request did to the codes of the value set. */
+/** How the request selected codes of the value set, for the explanation. */
 interface SelectionMade {
   readonly input: ExpandInput
   readonly languages: LanguageList | undefined
-  /** Codes that are left, and the filter by which they were found. */
+  /** The selected codes, each segment with the text filter that found them. */
   readonly segments: readonly Segment[]
   readonly total: number
 }

@@ -18,7 +18,7 @@ import {
 import type { Pace } from '../context/index.js'
 import { bestMatches, type BestQuestion } from './best-matches.js'
 
-/** The codes of a segment in which every word of the filter starts a word. */
+/** Returns the codes of a segment for which each word of the filter is the beginning of a word in their texts. */
 export function matching(segment: Segment, filter: string): Segment {
   const index = listable(segment.provider)
   const found = filterWords(filter).map((word) => index.withWord(word))
@@ -33,23 +33,23 @@ export interface Match {
   readonly concept: number
 }
 
-/** What matches are ordered by, and which are returned. */
+/** How matches are sorted, and which of them are returned. */
 export interface Ranking {
   readonly languages: LanguageList | undefined
-  /** Number of the first matches that are left out. */
+  /** Number of matches to skip. */
   readonly skip: number
-  /** The place after the last one returned. */
+  /** Index after the last match to return. */
   readonly end: number
 }
 
-/** A match with what it is ordered by. */
+/** A match with its sort key. */
 export interface RankedMatch extends Match {
   readonly key: RankKey
 }
 
 /**
- * Some of the first matches among the codes of segments: exact code, exact display, display that begins with the filter, then by the place
- * of the first word in the display and by its length; what is equal in all of this keeps its order.
+ * Returns a range of the ranked matches of segments: exact code, exact display, display that begins with the filter, then by the position of the
+ * first word in the display and by the length of the display; equal matches keep their order.
  */
 export async function firstMatches({ pace }: TerminologyScope, segments: readonly Segment[], ranking: Ranking): Promise<readonly Match[]> {
   const { languages, skip, end } = ranking
@@ -70,7 +70,7 @@ function filterOf({ filter = '' }: Segment): TextFilter {
   return { wanted: foldTerm(filter.trim()), first: filterWords(filter)[0]?.text ?? '' }
 }
 
-/** The order by which the index knows the first matches; none where the value set or the language gives other displays. */
+/** Returns the order in which the index finds the first matches; `undefined` where the value set or the language calls for other displays. */
 function orderFor(segment: Segment, languages: LanguageList | undefined): DisplayOrder | undefined {
   const { filter = '' } = segment
   const [first] = filterWords(filter)
@@ -80,7 +80,7 @@ function orderFor(segment: Segment, languages: LanguageList | undefined): Displa
   return order !== undefined && showsDisplays(segment, order, languages) ? order : undefined
 }
 
-/** True when every concept is shown by the display of its code system. */
+/** True if every concept is shown with the display of its code system. */
 function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, languages: LanguageList | undefined): boolean {
   if (listed !== undefined) return false
   if (languages === undefined) return true
@@ -90,7 +90,7 @@ function showsDisplays({ provider, listed }: Segment, order: DisplayOrder, langu
 
 const STEPS = 128
 
-/** Concepts of a segment with what they are ordered by. */
+/** Returns concepts of a segment with their sort keys. */
 export async function ranked(
   pace: Pace,
   segment: Segment,
@@ -113,13 +113,13 @@ function displayOf({ segment, concept }: Match, languages: LanguageList | undefi
   return shownText(conceptTexts(segment.provider, concept, listed), languages)?.value
 }
 
-/** How well a match fits, best first. */
+/** Levels of a match, best first. */
 const RANK = { code: 0, display: 1, beginning: 2, other: 3 } as const
 
-/** What matches are ordered by: how well they fit, the place of the first word in the display, the length of the display. */
+/** Sort key of a match: its level, the position of the filter's first word in the display, and the length of the display. */
 export type RankKey = readonly [level: number, place: number, length: number]
 
-/** The key of one match, by its folded code and display: exact code, exact display, display that begins with the filter, others. */
+/** Returns the sort key of a match, from its folded code and display. */
 function rankKey({ wanted, first }: TextFilter, code: string, display: string): RankKey {
   const place = placeOfWord(display, first)
   const at = place < 0 ? Number.MAX_SAFE_INTEGER : place
@@ -128,7 +128,7 @@ function rankKey({ wanted, first }: TextFilter, code: string, display: string): 
   return [display.startsWith(wanted) ? RANK.beginning : RANK.other, at, display.length]
 }
 
-/** The smaller comes first. */
+/** Compares sort keys, as for `Array.sort`; the best match comes first. */
 export function compareKeys(a: RankKey, b: RankKey): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }

@@ -6,11 +6,11 @@ import { matching } from './text-filter.js'
 const SHORTEST = /^\p{L}{4,}$/u
 
 /**
- * The codes of segments that match when one word of the filter is corrected by one typing error: a letter too many, missing, wrong, or swapped with
- * its neighbour. The first letter must be right, and the word must be of four letters or more, without digits. Each code counts once, for the first
- * correction that it has: by place of the word, then in alphabetic order.
+ * Returns the codes that match when one typing error in one word of the filter is corrected: an extra, missing or wrong letter, or two swapped
+ * neighbours. The first letter must be right, and the word must have at least four letters and no digits. A code that several corrections find belongs
+ * to the first: by position of the word, then in alphabetic order.
  *
- * @throws {OperationError} as `Pace.pause`.
+ * @throws {OperationError} as `Pace.step`.
  */
 export async function nearlyMatching(pace: Pace, segments: readonly Segment[], filter: string): Promise<readonly Segment[]> {
   const found: Segment[] = []
@@ -33,7 +33,7 @@ function corrections(segments: readonly Segment[], words: readonly FilterWord[])
   })
 }
 
-/** Beginnings of words that are one typing error away, in alphabetic order. */
+/** Returns beginnings of words that are one typing error away, in alphabetic order. */
 function nearBeginnings(segments: readonly Segment[], typed: string): readonly string[] {
   const first = String.fromCodePoint(typed.codePointAt(0) ?? 0)
   const near = new Set<string>()
@@ -43,7 +43,7 @@ function nearBeginnings(segments: readonly Segment[], typed: string): readonly s
   return [...near].sort()
 }
 
-/** A letter too many at the end is one only where a word ends before it: everything that begins so would be found otherwise. */
+/** An extra letter at the end is corrected only where a word ends before it; otherwise everything with the shorter beginning would match. */
 function beginningsOf(word: string, typed: string): readonly string[] {
   const lengths = word.length === typed.length - 1 ? [word.length] : [typed.length, typed.length + 1]
   return lengths
@@ -52,7 +52,7 @@ function beginningsOf(word: string, typed: string): readonly string[] {
     .filter((start) => isOneErrorApart(start, typed))
 }
 
-/** True when a letter more, less or other, or two neighbours swapped, make one text of the other. */
+/** True if the texts differ by one added, removed or replaced letter, or by two swapped neighbours. */
 export function isOneErrorApart(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a]
   let same = 0

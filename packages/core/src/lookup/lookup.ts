@@ -37,18 +37,18 @@ import {
 } from '../terminology/index.js'
 import type { LookupProperty, LookupResult } from './result.js'
 
-/** What `lookup` takes: a concept by `system` and `code`, or by `coding`, and options. */
+/** Input of `lookup`: a concept, by `system` and `code` or by `coding`, and options. */
 export type LookupInput = CodeOrCoding & LookupOptions
 
-/** What a lookup gives, and by which rules. */
+/** Options of a lookup. */
 export interface LookupOptions extends AskedLanguages, ExplainOption {
-  /** Properties to return, `*` for all. Default: only what every concept has. */
+  /** Properties to return, `*` for all. Default: only those that every concept has. */
   readonly properties?: readonly string[] | undefined
   /** Canonicals of supplements that must be used. */
   readonly useSupplement?: readonly string[] | undefined
   /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
-  /** The CodeSystem itself, used instead of all that are known with its url. */
+  /** The CodeSystem resource itself, used instead of all others with its url. */
   readonly codeSystem?: object | undefined
 }
 
@@ -64,10 +64,10 @@ const LOOKUP_INPUT = inputShape<LookupInput>({
 })
 
 /**
- * Looks up what a code system and its supplements say about a code.
+ * Looks up the details of a code in a code system and its supplements.
  *
  * @throws {OperationError} `parameter-required` without a code or its system; `source-ambiguous` for `code` together with `coding`;
- *   `parameter-invalid` for another system or version than that of `codeSystem`; `not-found` for an unknown code, code system or version;
+ *   `parameter-invalid` for a system or version other than that of `codeSystem`; `not-found` for an unknown code, code system or version;
  *   `content-not-found` for an unknown supplement; `not-supported` for a property that cannot be returned.
  * @see https://hl7.org/fhir/R4/codesystem-operation-lookup.html
  */
@@ -125,27 +125,27 @@ function explainText(explain: Explain, input: LookupInput, { languages, shown }:
   if (shown !== undefined) explain.step(shownTextStep(shown, languages))
 }
 
-/** The display itself is a designation too when its language is known. Names that are no longer in use are left out. */
+/** The display itself is also a designation when its language is known. Names that are no longer in use are excluded. */
 function isDesignation({ main, language, minor, outdated }: ConceptText): boolean {
   if (minor === true && outdated !== undefined) return false
   return !main || language !== undefined
 }
 
-/** Where some name is unambiguous by itself: the name that is shown, then those, then the others. Else as the code system has them. */
+/** Sorts designations where one is unambiguous: the display shown, then unambiguous names, then the others. Otherwise keeps their order. */
 function inOrder(designations: readonly ConceptText[], shown: ConceptText | undefined): readonly ConceptText[] {
   if (!designations.some(({ unambiguous }) => unambiguous)) return designations
   const rankOf = ({ value, main, unambiguous }: ConceptText): number => (main || value === shown?.value ? 0 : unambiguous === true ? 1 : 2)
   return designations.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-/** Properties that are made from the status and the hierarchy. */
+/** Properties that are derived from the status and the hierarchy. */
 const MADE: ReadonlySet<string> = new Set(['inactive', 'parent', 'child'])
 
 /**
- * The properties of a concept: `inactive` always, the others when requested by name or by `*`; all where properties are concepts.
+ * Returns the properties of a concept: `inactive` always, others when requested by name or `*`; all by default where properties are concepts.
  *
  * @param asked Codes of properties, or `*`.
- * @throws {OperationError} `not-supported` for one that the code system defines and that cannot be made.
+ * @throws {OperationError} `not-supported` for a property that the code system defines but that cannot be returned.
  */
 function conceptProperties(provider: CodeSystemProvider, concept: number, asked: readonly string[]): readonly LookupProperty[] {
   const all = asked.includes('*') || (asked.length === 0 && provider.header.propertiesAreConcepts === true)
@@ -175,7 +175,7 @@ function statedProperties(provider: CodeSystemProvider, concept: number): readon
     })
 }
 
-/** The displays of a property and its value where both are concepts of the system. */
+/** Returns the displays of a property and its value, where both are concepts of the system. */
 function displays(provider: CodeSystemProvider, code: string, [name, value]: LookupProperty['value']): Partial<LookupProperty> {
   if (provider.header.propertiesAreConcepts !== true) return {}
   const shown = (one: unknown): string | undefined => displayOf(provider, typeof one === 'string' ? provider.find(one) : undefined)

@@ -1,6 +1,6 @@
 import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
-/** `CodeSystem/$lookup` as the handler mounts it. */
+/** Descriptor of `CodeSystem/$lookup` for the handler. */
 export const lookupOperation: Operation = {
   name: '$lookup',
   types: ['CodeSystem'],

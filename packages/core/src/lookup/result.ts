@@ -8,29 +8,29 @@ import { PREFERRED_FOR_LANGUAGE, type ConceptText } from '../terminology/index.j
 /** A property of a concept. */
 export interface LookupProperty {
   readonly code: string
-  /** Name of the `value[x]` and its value: `['valueCode', 'animal']`. */
+  /** Name of the `value[x]` element and its value: `['valueCode', 'animal']`. */
   readonly value: readonly [string, unknown]
-  /** Display of the concept that the value is, such as a `parent` or `child`. */
+  /** Display of the value, where it is a concept, such as a `parent` or `child`. */
   readonly description?: string
-  /** Display of the concept that the property itself is. */
+  /** Display of the property, where the property is itself a concept. */
   readonly codeDisplay?: string
 }
 
-/** What is known about a concept. */
+/** Details of a concept. */
 export interface LookupResult extends Explained {
   readonly system: string
   /** Version of the code system that was used. */
   readonly version?: string
   /** Name of the code system. */
   readonly name: string
-  /** As the code system writes it. */
+  /** The code in the code system's spelling. */
   readonly code: string
-  /** In the requested language; absent when the concept has no text. */
+  /** Display in the requested language; absent when the concept has no text. */
   readonly display?: string
   readonly definition?: string
   /** True for a concept that only groups others. */
   readonly abstract: boolean
-  /** All texts but the display shown; the code system's own display is among them when it has a language. */
+  /** Designations; the code system's display is among them when it has a language. */
   readonly designations: readonly ConceptText[]
   /** `inactive` first, then `parent`, `child` and the others as the code system lists them. */
   readonly properties: readonly LookupProperty[]
@@ -38,7 +38,7 @@ export interface LookupResult extends Explained {
   readonly supplements: readonly string[]
 }
 
-/** Makes the Parameters that `$lookup` returns. */
+/** Creates the Parameters that `$lookup` returns. */
 export function toParameters(result: LookupResult): Parameters {
   checkResult('lookup', result, 'designations')
   return {

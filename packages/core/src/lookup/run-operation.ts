@@ -8,7 +8,7 @@ import { readLanguages, readTerminologyCall, readVersionRules } from '../termino
 import { lookup, type LookupInput } from './lookup.js'
 import { toParameters } from './result.js'
 
-/** Carries a call of `$lookup` out. @throws {OperationError} as `readInput` and `lookup`. */
+/** Runs `$lookup`. @throws {OperationError} as `readInput` and `lookup`. */
 export async function runLookup(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readTerminologyCall(base, request, readInput)
   return { status: 200, resource: { ...toParameters(await lookup(ctx, input)) } }
@@ -39,7 +39,7 @@ function readInput(_: OperationContext, request: OperationRequest, reader: Param
   }
 }
 
-/** What may be said besides the coding, too. @throws {OperationError} `parameter-invalid` where both are said and differ. */
+/** Reads a value that may be in the coding or in its own parameter. @throws {OperationError} `parameter-invalid` when both are given and differ. */
 function agreed(reader: ParameterReader, coding: JsonObject | undefined, name: 'system' | 'version'): string | undefined {
   const [beside, within] = [reader.text(name), stringAt(coding, name)]
   if (beside === undefined || within === undefined || beside === within) return beside ?? within

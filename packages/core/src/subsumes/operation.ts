@@ -1,6 +1,6 @@
 import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
-/** `CodeSystem/$subsumes` as the handler mounts it. */
+/** Descriptor of `CodeSystem/$subsumes` for the handler. */
 export const subsumesOperation: Operation = {
   name: '$subsumes',
   types: ['CodeSystem'],

@@ -6,15 +6,15 @@ import type { ParameterReader } from '../parameters/index.js'
 import { readTerminologyCall, readVersionRules } from '../terminology/index.js'
 import { answerSubsumes, onlyOne, toParameters, type LooseSubsumesInput } from './subsumes.js'
 
-/** Carries a call of `$subsumes` out. @throws {OperationError} as `readInput` and `answerSubsumes`. */
+/** Runs `$subsumes`. @throws {OperationError} as `readInput` and `answerSubsumes`. */
 export async function runSubsumes(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readTerminologyCall(base, request, readInput)
   return { status: 200, resource: { ...toParameters(await answerSubsumes(ctx, input)) } }
 }
 
 /**
- * @throws {OperationError} `parameter-invalid` for another system or version than that of the id, and for a CodeSystem together with it; `not-found`
- *   for the id of no code system.
+ * @throws {OperationError} `parameter-invalid` for a system or version that differs from those of the instance, and for a `codeSystem` together with an
+ *   id; `not-found` for an unknown id.
  */
 async function readInput(ctx: OperationContext, request: OperationRequest, reader: ParameterReader): Promise<LooseSubsumesInput> {
   const stored = (await storedInstance(ctx, request))?.resource

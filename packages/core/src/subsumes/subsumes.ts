@@ -15,9 +15,9 @@ import {
   type VersionRules,
 } from '../terminology/index.js'
 
-/** Two codes by their own members. */
+/** Two codes of one system. */
 export interface TwoCodes {
-  /** Url of the code system of both. */
+  /** Url of the code system of both codes. */
   readonly system: string
   /** Version of the code system. Default: the newest that is not retired. */
   readonly version?: string | undefined
@@ -27,7 +27,7 @@ export interface TwoCodes {
   readonly codingB?: undefined
 }
 
-/** Two codes as FHIR Codings, which must be of one code system and version. */
+/** Two codes as FHIR Codings, which must have the same code system and version. */
 export interface TwoCodings {
   readonly codingA: Coding
   readonly codingB: Coding
@@ -37,18 +37,18 @@ export interface TwoCodings {
   readonly codeB?: undefined
 }
 
-/** What `subsumes` takes: `codeA` and `codeB` of a `system`, or `codingA` and `codingB`. */
+/** Input of `subsumes`: `codeA` and `codeB` of a `system`, or `codingA` and `codingB`. */
 export type SubsumesInput = (TwoCodes | TwoCodings) & SubsumesOptions
 
-/** By which rules two codes are compared. */
+/** Options of the comparison of two codes. */
 export interface SubsumesOptions extends ExplainOption {
   /** Rules that choose versions of code systems. */
   readonly rules?: VersionRules | undefined
-  /** The CodeSystem itself, used instead of all that are known with its url. */
+  /** The CodeSystem resource itself, used instead of all others with its url. */
   readonly codeSystem?: object | undefined
 }
 
-/** `SubsumesInput` as it arrives from Parameters or plain JavaScript: also a code together with a coding. */
+/** `SubsumesInput` as it arrives from Parameters or plain JavaScript; may mix a code and a coding. */
 export interface LooseSubsumesInput extends SubsumesOptions {
   readonly system?: string | undefined
   readonly version?: string | undefined
@@ -70,16 +70,16 @@ const SUBSUMES_INPUT = inputShape<SubsumesInput>({
   explain: FLAG,
 })
 
-/** How A relates to B: `subsumes` when A is above B. */
+/** Relationship of A to B: `subsumes` when A is an ancestor of B. */
 export type SubsumptionOutcome = 'equivalent' | 'subsumes' | 'subsumed-by' | 'not-subsumed'
 
-/** How two codes relate. */
+/** Result of the comparison of two codes. */
 export interface SubsumesResult extends Explained {
   readonly outcome: SubsumptionOutcome
 }
 
 /**
- * Compares two codes in the hierarchy of their code system: one subsumes the other, they are the same, or they are not related.
+ * Compares two codes in the hierarchy of their code system: one subsumes the other, they are equivalent, or neither subsumes the other.
  *
  * @returns The outcome; with `explain: true` also the path from one code up to the other.
  * @throws {OperationError} `parameter-required` when a code or the system is missing; `source-ambiguous` for a code together with its coding;
@@ -90,7 +90,7 @@ export function subsumes(ctx: OperationContext, input: SubsumesInput): Promise<S
   return answerSubsumes(ctx, input)
 }
 
-/** The same for input that is not typed as strictly. @throws {OperationError} as `subsumes`. */
+/** As `subsumes`, for loosely typed input. @throws {OperationError} as `subsumes`. */
 export function answerSubsumes(ctx: OperationContext, input: LooseSubsumesInput): Promise<SubsumesResult> {
   return explained(ctx, input, (own) => compared(own, input))
 }
@@ -125,14 +125,14 @@ function oneCode(side: 'A' | 'B', code: string | undefined, coding: Coding | und
   return code ?? coding?.code
 }
 
-/** The value that all who state one agree on; codes of different systems, or versions of one, cannot be compared. @throws {OperationError} `parameter-invalid` */
+/** Returns the only value stated; codes of different systems or versions cannot be compared. @throws {OperationError} `parameter-invalid` for two values. */
 export function onlyOne(name: string, stated: readonly (string | undefined)[]): string | undefined {
   const [first, other] = new Set(stated.flatMap((one) => one ?? []))
   if (first === undefined || other === undefined) return first
   throw new OperationError('parameter-invalid', `Both codes must be of one ${name}, not of ${quoted(first)} and ${quoted(other)}.`)
 }
 
-/** A hierarchy of parts or groups says nothing about kinds. */
+/** Where the hierarchy consists of parts or groups, being above does not mean subsuming. */
 function outcomeOf({ header, hierarchy }: CodeSystemProvider, a: number, b: number): SubsumptionOutcome {
   if (header.subsumes === false && a !== b) return 'not-subsumed'
   const [isAbove, isBelow] = [hierarchy.isWithin(b, a), hierarchy.isWithin(a, b)]
@@ -141,7 +141,7 @@ function outcomeOf({ header, hierarchy }: CodeSystemProvider, a: number, b: numb
   return isBelow ? 'subsumed-by' : 'not-subsumed'
 }
 
-/** Makes the Parameters that `$subsumes` returns. */
+/** Creates the Parameters that `$subsumes` returns. */
 export function toParameters(result: SubsumesResult): Parameters {
   checkResult('subsumes', result, 'outcome')
   const { outcome, explanation } = result

@@ -15,46 +15,46 @@ import {
 } from '../input/index.js'
 
 /**
- * What `translate` takes: a code by `system` and `code`, `coding` or `codeableConcept`; at least one of `mapId`, `url`, `source`, `conceptMap` and
+ * Input of `translate`: a code, by `system` and `code`, `coding` or `codeableConcept`; at least one of `mapId`, `url`, `source`, `conceptMap` and
  * `resources`, which identify the map; and options.
  *
- * A `version` of the code rules out groups made for another version of its system. Of a `codeableConcept` every coding with system and code
- * is translated.
+ * A `version` of the code excludes groups for another version of its system. Every coding of a `codeableConcept` that has system and code is
+ * translated.
  */
 export type TranslateInput = CodeInput & TranslateOptions
 
-/** Which maps are used, and how. */
+/** Options of a translation. */
 export interface TranslateOptions extends ExplainOption {
   /** Id of a stored map. */
   readonly mapId?: string | undefined
   /** Canonical of a map, with or without `|version`. */
   readonly url?: string | undefined
-  /** Version of the map; the newest that is not retired when absent. */
+  /** Version of the map. Default: the newest that is not retired. */
   readonly mapVersion?: string | undefined
-  /** Canonical of the value set that the concept was chosen from; every map from it is used. */
+  /** Canonical of the value set that the concept was chosen from; all maps from it are used. */
   readonly source?: string | undefined
   /** Canonical of the value set to translate into; only maps into it are used. */
   readonly target?: string | undefined
-  /** A map that is used for this call only. */
+  /** A ConceptMap to use for this call only. */
   readonly conceptMap?: object | undefined
-  /** Resources that exist for this call only and hide stored ones. Their maps are used when nothing else identifies one. */
+  /** Resources for this call only; they hide stored ones. ConceptMaps among them are used when nothing else identifies a map. */
   readonly resources?: readonly object[] | undefined
-  /** Url of a code system: only translations into it are returned. */
+  /** Url of a code system; only translations into it are returned. */
   readonly targetSystem?: string | undefined
-  /** Used by mappings with `dependsOn`: such a mapping applies when every one of its conditions is met here. */
+  /** Values that mappings with `dependsOn` require: such a mapping applies when all its conditions are met here. */
   readonly dependencies?: readonly TranslateDependency[] | undefined
-  /** Go from target to source. `source`, `target` and `targetSystem` then refer to that direction. */
+  /** True: translate from target to source. `source`, `target` and `targetSystem` then refer to that direction. Default false. */
   readonly reverse?: boolean | undefined
 }
 
-/** The value of another element, tested against `dependsOn` of the map. */
+/** The value of another element, compared with `dependsOn` of the map. */
 export interface TranslateDependency {
-  /** The element, as `property` of a map's `dependsOn` names it. */
+  /** Name of the element, as in `property` of a map's `dependsOn`. */
   readonly element: string
   readonly concept: CodeableConcept
 }
 
-/** What `translate` checks its input by. */
+/** Shape by which `translate` checks its input. */
 export const TRANSLATE_INPUT: InputShape = inputShape<TranslateInput>({
   ...CODE_INPUT,
   mapId: TEXT,
@@ -70,7 +70,7 @@ export const TRANSLATE_INPUT: InputShape = inputShape<TranslateInput>({
   explain: FLAG,
 })
 
-/** A code that can be looked up in a map. */
+/** A code to look up in a map. */
 export interface SourceCode {
   readonly system: string
   readonly code: string
@@ -78,7 +78,7 @@ export interface SourceCode {
 }
 
 /**
- * The codes to translate, each once, in their order.
+ * Returns the codes to translate, each once, in their order.
  *
  * @throws {OperationError} as `codeSource`; `parameter-required` when nothing with system and code is given.
  */
@@ -89,7 +89,7 @@ export function sourceCodes(input: CodeInput): readonly SourceCode[] {
   return codes.length === 1 ? codes : onceEach(codes)
 }
 
-/** The error for an input without a code that can be translated. @param source How the input gives it. */
+/** Creates the error for an input without a code to translate. @param source The member of the input that should have it. */
 export function codeRequired(source: CodeSource = 'code'): OperationError {
   return new OperationError('parameter-required', 'A code to translate is required, together with its system.', { expression: [source] })
 }

@@ -36,14 +36,14 @@ const TARGET: ElementShape = [
   ['equivalence', (value) => EQUIVALENCES.has(value)],
 ]
 
-/** Equivalences by which a code is translated into nothing. */
+/** Equivalences that mean that a code has no translation. */
 export const NO_TRANSLATION: ReadonlySet<unknown> = new Set(['unmatched', 'disjoint'])
 
 const STEPS = 256
 
 /**
- * FHIRPath of the first element of a map that does not have the shape of R4, by which codes would silently have no translation: a target without code
- * is one, unless its equivalence says that there is none.
+ * Returns the FHIRPath of the first element of a map that does not have the shape of R4, because codes would silently have no translation there. A target
+ * without code is malformed, unless its equivalence means that there is no translation.
  */
 export function* malformedPlace(map: JsonObject): Work<string | undefined> {
   const broken = wrongMember(map, MAP)

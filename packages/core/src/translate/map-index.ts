@@ -11,19 +11,20 @@ export interface MapIndex {
   readonly version: string | undefined
   /** `url|version`; `undefined` without a url. */
   readonly canonical: string | undefined
-  /** Canonicals of the value sets that the map goes from and to. */
+  /** Canonical of the value set that the map translates from. */
   readonly source: string | undefined
+  /** Canonical of the value set that the map translates into. */
   readonly target: string | undefined
   readonly groups: readonly GroupIndex[]
-  /** FHIRPath of the first element that does not have the shape of R4; `translate` refuses the map then. */
+  /** FHIRPath of the first element that does not have the shape of R4; `translate` refuses such a map. */
   readonly malformed: string | undefined
 }
 
 /** One group of a map: all mappings from one system to another. */
 export interface GroupIndex {
-  /** FHIRPath in its map: `ConceptMap.group[0]`. */
+  /** FHIRPath of the group in its map: `ConceptMap.group[0]`. */
   readonly path: string
-  /** Number of codes that have an element. */
+  /** Number of source codes. */
   readonly elements: number
   readonly forward: Direction
   /** From target to source; indexed when first used. */
@@ -33,22 +34,22 @@ export interface GroupIndex {
 
 /** A group's mappings seen from one of its two sides. */
 export interface Direction {
-  /** System of the codes that mappings are found by; `undefined` when the map leaves it open. */
+  /** System of the codes to look up; `undefined` when the map does not state it. */
   readonly from: string | undefined
   readonly fromVersion: string | undefined
   readonly to: string | undefined
   readonly toVersion: string | undefined
-  /** Builds what `find` and `codes` need, while other work runs in between; absent where it is already built. */
+  /** Builds the index that `find` and `codes` need, in steps, so that other work can run in between; absent where it is already built. */
   readonly build?: () => Work<unknown>
-  /** All mappings of a code, in the map's order. */
+  /** Returns all mappings of a code, in the map's order. */
   readonly find: (code: string) => readonly Mapping[]
-  /** Every code that has a mapping. */
+  /** Returns all codes that have a mapping. */
   readonly codes: () => Iterable<string>
 }
 
 /** One target of one element. */
 export interface Mapping {
-  /** Perhaps without its list of targets. */
+  /** The element, perhaps without its list of targets. */
   readonly element: JsonObject
   readonly target: JsonObject
 }
@@ -59,10 +60,10 @@ const KIND: CachedKind<MapIndex> = longKind({
   make: indexOf,
 })
 
-/** At most: measured over a map of 100,000 elements with one target and two displays each, when all that was parsed was kept beside both directions. */
+/** An upper bound: measured with 100,000 elements of one target and two displays each, with the parsed map kept beside both directions. */
 const BYTES_PER_ELEMENT = 500
 
-/** The index of a map, made once for each stored version. */
+/** Returns the index of a map, which is built once per stored version. */
 export function mapIndex(ctx: OperationContext, definition: Definition): Promise<MapIndex> {
   return cachedWork(ctx, KIND, definition)
 }
@@ -97,7 +98,7 @@ function groupIndex(group: JsonObject, elements: Elements): Omit<GroupIndex, 'pa
 
 type Lookups = Pick<Direction, 'build' | 'find' | 'codes'>
 
-/** Apart from where the group is read: what is made in one function stays in memory together. */
+/** A separate function, because closures that are created in the same function keep all its variables in memory, here the parsed group. */
 function forward(elements: Elements): Lookups {
   return { find: (code) => mappingsOf(elements, code), codes: () => elements.bySource.keys() }
 }
@@ -114,21 +115,21 @@ function backward(elements: Elements): Lookups {
 const STEPS = 256
 
 /**
- * The elements of a group, by number. Most have one target, with nothing but code, equivalence and displays: of these the texts are kept, as the objects
- * that they are read from take five times as much memory.
+ * The elements of a group, by number. Most have one target, with only code, equivalence and displays: for these only the texts are kept, because the
+ * parsed objects take five times as much memory.
  */
 interface Elements {
-  /** Most codes have one element, which takes no list of its own. */
+  /** Numbers of the elements of each code. Most codes have one element, which needs no list. */
   readonly bySource: Map<string, number | number[]>
-  /** The code of the one target, or the whole element. */
+  /** By element, the code of its only target, or the whole element. */
   readonly targets: (string | JsonObject)[]
-  /** The equivalence of the one target. */
+  /** By element, the equivalence of its only target. */
   readonly equivalences: string[]
   readonly displays: Displays
   readonly targetDisplays: Displays
 }
 
-/** By number of the element; only of those that have one. */
+/** Displays by number of the element; a sparse list. */
 type Displays = string[]
 
 function* elementsBySource(group: JsonObject): Work<Elements> {
@@ -167,7 +168,7 @@ interface PlainTarget {
 const ELEMENT_MEMBERS: ReadonlySet<string> = new Set(['code', 'display', 'target'])
 const TARGET_MEMBERS: ReadonlySet<string> = new Set(['code', 'display', 'equivalence'])
 
-/** The one target of an element, where both have nothing but texts. */
+/** Returns the only target of an element, where both have only texts. */
 function plainTarget(element: JsonObject): PlainTarget | undefined {
   const [target, ...others] = objectsAt(element, 'target')
   if (target === undefined || others.length > 0) return undefined
@@ -188,7 +189,7 @@ function mappingsOf(elements: Elements, code: string): readonly Mapping[] {
   return typeof places === 'number' ? mappingsAt(elements, code, places) : places.flatMap((place) => mappingsAt(elements, code, place))
 }
 
-/** The mappings of an element. */
+/** Returns the mappings of an element. */
 function mappingsAt({ targets, equivalences, displays, targetDisplays }: Elements, code: string, place: number): readonly Mapping[] {
   const target = targets[place]
   if (isObject(target)) return objectsAt(target, 'target').map((one) => ({ element: target, target: one }))
@@ -201,7 +202,7 @@ function mappingsAt({ targets, equivalences, displays, targetDisplays }: Element
   ]
 }
 
-/** The codes with a mapping to each target, in the order of the map, each once. */
+/** Indexes the source codes by target code, in the order of the map, each once. */
 function* sourcesByTarget(elements: Elements): Work<ReadonlyMap<string, string | string[]>> {
   const found = new Map<string, string | string[]>()
   let step = 0

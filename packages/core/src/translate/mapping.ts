@@ -12,7 +12,7 @@ export interface FoundMapping {
   readonly reverse: boolean
 }
 
-/** The match of a mapping for a code: its target, or its element when the translation goes in reverse. */
+/** Creates the match of a mapping for a code: its target or, in reverse, its element. */
 export function mappingMatch(map: MapIndex, from: SourceCode, { mapping, direction, reverse }: FoundMapping): TranslateMatch {
   const equivalence = stringAt(mapping.target, 'equivalence')
   const concept = codingOf(reverse ? mapping.element : mapping.target, direction)
@@ -46,10 +46,10 @@ function productOf(product: JsonObject): readonly TranslateProduct[] {
   return [{ element, concept: { ...(system !== undefined && { system }), code, ...(display !== undefined && { display }) } }]
 }
 
-/** Values of other elements, each as one text, so that a condition is one lookup. */
+/** Values of other elements, each encoded as a text, so that a condition takes one lookup. */
 export type Facts = ReadonlySet<string>
 
-/** The facts of dependencies: every coding with and without its system, and the text. */
+/** Encodes dependencies: every coding with and without its system, and the text. */
 export function factsOf(dependencies: readonly TranslateDependency[]): Facts {
   return new Set(
     dependencies.flatMap(({ element, concept }) => [
@@ -61,7 +61,7 @@ export function factsOf(dependencies: readonly TranslateDependency[]): Facts {
   )
 }
 
-/** True when every `dependsOn` of the target is among the facts. */
+/** True if every `dependsOn` of the target is among the facts. */
 export function dependenciesMet(target: JsonObject, facts: Facts): boolean {
   return objectsAt(target, 'dependsOn').every((condition) => {
     const property = stringAt(condition, 'property')
@@ -74,7 +74,7 @@ function fact(element: string, system: string | undefined, value: string): strin
   return JSON.stringify([element, system, value])
 }
 
-/** What a group does with a code of its source system that it does not map. `concept` overrides the code to translate. */
+/** How a group handles a code of its source system that it does not map. `concept` overrides the code to translate. */
 export type UnmappedRule =
   | { readonly mode: 'provided' | 'fixed'; readonly concept: Coding }
   | { readonly mode: 'other-map'; readonly url: string }
@@ -82,7 +82,7 @@ export type UnmappedRule =
 /**
  * Reads `ConceptMap.group.unmapped`.
  *
- * @throws {OperationError} `definition-invalid` for an unknown mode, a fixed mode without code and another map without url.
+ * @throws {OperationError} `definition-invalid` for an unknown mode, for `fixed` without a code and for `other-map` without a url.
  * @see https://hl7.org/fhir/R4/conceptmap-definitions.html#ConceptMap.group.unmapped
  */
 export function unmappedRule(unmapped: JsonObject, map: MapIndex): UnmappedRule {

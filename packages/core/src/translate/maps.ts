@@ -7,12 +7,12 @@ import { mapIndex, type MapIndex } from './map-index.js'
 import type { TranslateOptions } from './input.js'
 
 /**
- * The maps that the input identifies, in the order of their canonicals.
+ * Returns the maps that the input identifies, in the order of their canonicals.
  *
- * The first of id, inline map, url, `source` and the request's own maps finds them; whatever else is given must agree with them.
+ * They are found by the first that is given of id, inline map, url, `source` and the request's own maps; all other inputs must agree with them.
  *
- * @throws {OperationError} `parameter-required` when nothing identifies a map; `not-found`; `parameter-invalid` when two
- *   identifications contradict each other.
+ * @throws {OperationError} `parameter-required` when nothing identifies a map; `not-found`; `parameter-invalid` when two inputs
+ *   contradict each other.
  */
 export async function mapsFor(ctx: OperationContext, input: TranslateOptions): Promise<readonly MapIndex[]> {
   const named = namedMap(ctx, input)
@@ -27,7 +27,7 @@ export async function mapsFor(ctx: OperationContext, input: TranslateOptions): P
   return [index]
 }
 
-/** The newest version of a map that is not retired, or exactly the version that the canonical names. Contained maps are not looked into. */
+/** Returns the newest version of a map that is not retired, or exactly the version that the canonical names. Contained maps are not searched. */
 export async function currentMap(ctx: OperationContext, canonical: string, mapVersion?: string): Promise<Definition | undefined> {
   const implicit = await implicitDefinition(ctx, 'ConceptMap', canonical)
   if (implicit !== undefined) return implicit
@@ -44,7 +44,7 @@ function namedMap(ctx: OperationContext, input: TranslateOptions): Promise<MapIn
   return input.url === undefined ? undefined : canonicalMap(ctx, input.url, input.mapVersion)
 }
 
-/** Looked up once while definitions stay as they are. */
+/** Finds a map by canonical. The result is kept as long as no definition changes. */
 async function canonicalMap(ctx: OperationContext, url: string, version: string | undefined): Promise<MapIndex> {
   const kept = await ctx.content.kept?.()
   const name = `concept-map ${version ?? ''} ${url}`
@@ -60,7 +60,7 @@ async function canonicalMap(ctx: OperationContext, url: string, version: string 
   return index
 }
 
-/** Those that are kept. */
+/** Marks the indexes that were kept. */
 const INDEXES: Marks<MapIndex> = createMarks()
 
 async function storedMap(ctx: OperationContext, id: string): Promise<Definition> {
@@ -72,7 +72,7 @@ async function storedMap(ctx: OperationContext, id: string): Promise<Definition>
     url: '',
     status: 'unknown',
     key: `storage:ConceptMap/${id}/${stored.versionId}`,
-    // Parsing a large map is what the index saves.
+    // A getter, because a kept index saves parsing a large map.
     get resource() {
       return stored.resource
     },
@@ -119,14 +119,14 @@ function requestMaps(resources: readonly JsonObject[]): readonly Definition[] {
   return resources.flatMap((resource) => definitionOf(resource) ?? []).filter((definition) => definition.type === 'ConceptMap')
 }
 
-/** One version of each map, ordered by url: the requested version, else the newest that is not retired. */
+/** Returns one version of each map, ordered by url: the requested version, otherwise the newest that is not retired. */
 function currentVersions(definitions: readonly Definition[], version: string | undefined): readonly Definition[] {
   const eligible = definitions.filter((one) => (version === undefined ? one.status !== 'retired' : one.version === version))
   const newest = Array.from(Map.groupBy(eligible, ({ url }) => url).values(), (versions) => newestOf(versions) ?? [])
   return newest.flat().sort((a, b) => (a.url < b.url ? -1 : 1))
 }
 
-/** The name of the first input that says something else than the map. */
+/** Returns the name of the first input that contradicts the map. */
 function contradiction(map: MapIndex, input: TranslateOptions): string | undefined {
   const [source, target] = input.reverse === true ? [map.target, map.source] : [map.source, map.target]
   if (!agree(input.url, map.canonical)) return 'url'
@@ -136,12 +136,12 @@ function contradiction(map: MapIndex, input: TranslateOptions): string | undefin
   return sameMap(input, map) ? undefined : 'conceptMap'
 }
 
-/** An id in the path and an inline map together must be versions of one map. */
+/** An id in the path and an inline map given together must be versions of the same map. */
 function sameMap({ mapId, conceptMap }: TranslateOptions, map: MapIndex): boolean {
   return mapId === undefined || !isObject(conceptMap) || stringAt(conceptMap, 'url') === map.url
 }
 
-/** True when nothing is requested, or the urls are the same and so are the versions where both have one. */
+/** True if nothing is requested, or if urls are equal and versions too, where both have one. */
 function agree(requested: string | undefined, stated: string | undefined): boolean {
   if (requested === undefined || requested === stated) return true
   const a = canonicalOf(requested)

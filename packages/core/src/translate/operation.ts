@@ -1,6 +1,6 @@
 import { engineOnDemand, type Operation } from '../operation/index.js'
 
-/** `ConceptMap/$translate` and `ConceptMap/<id>/$translate`. */
+/** Descriptor of `ConceptMap/$translate` and `ConceptMap/<id>/$translate` for the handler. */
 export const translateOperation: Operation = {
   name: '$translate',
   types: ['ConceptMap'],

@@ -3,17 +3,17 @@ import type { Coding, Parameters, ParametersParameter } from 'fhir/r4.js'
 import type { Explained } from '../context/index.js'
 import { explanationParameter } from '../explain/index.js'
 
-/** A further code of a mapping, for another element. */
+/** An additional code of a mapping, for another element. */
 export interface TranslateProduct {
   readonly element: string
   readonly concept: Coding
 }
 
-/** One mapping that was found. */
+/** A mapping that was found. */
 export interface TranslateMatch {
-  /** As the map states it, from source to target; absent for a match by a group's `unmapped`. */
+  /** Equivalence as the map states it, from source to target; absent for a match by a group's `unmapped`. */
   readonly equivalence?: string
-  /** The translation; absent when the map says that there is none (`unmatched`). */
+  /** The translation; absent when the map states that there is none (`unmatched`). */
   readonly concept?: Coding
   /** The coding that was translated. */
   readonly from: Coding
@@ -22,25 +22,25 @@ export interface TranslateMatch {
   readonly map?: string
 }
 
-/** What a translation found. */
+/** Result of a translation. */
 export interface TranslateResult extends Explained {
-  /** True when some match is neither `unmatched` nor `disjoint`. */
+  /** True if a match is neither `unmatched` nor `disjoint`. */
   readonly result: boolean
-  /** What was looked for and where, when `result` is false. */
+  /** Which codes were not found in which maps; present when `result` is false. */
   readonly message?: string
-  /** In the order of maps by canonical, then group, coding and target. */
+  /** The matches, ordered by canonical of the map, then by group, coding and target. */
   readonly matches: readonly TranslateMatch[]
 }
 
-/** How a translation is written. */
+/** Options of `toParameters`. */
 export interface TranslationForm {
   /** Names of the parts of a match. Default `R4`. */
   readonly names?: 'R4' | 'R5'
-  /** True for a translation in reverse, which the names of R5 write differently. Default false. */
+  /** True for a translation in reverse, which is written differently with the names of R5. Default false. */
   readonly reverse?: boolean | undefined
 }
 
-/** Makes the Parameters that `$translate` returns. */
+/** Creates the Parameters that `$translate` returns. */
 export function toParameters(result: TranslateResult, { names = 'R4', reverse = false }: TranslationForm = {}): Parameters {
   checkResult('translate', result, 'matches')
   const matchParts = names === 'R4' ? partsR4 : reverse ? reverseParts : partsR5
@@ -63,7 +63,7 @@ function partsR5(match: TranslateMatch): ParametersParameter[] {
   return [...mainParts(match, match.concept), ...originMap(match)]
 }
 
-/** In R5's names `concept` stays the target of the mapping, and `source` is what was found. */
+/** In R5, `concept` stays the target of the mapping, and `source` is the code found. */
 function reverseParts(match: TranslateMatch): ParametersParameter[] {
   return [
     ...mainParts(match, match.from),

@@ -9,15 +9,15 @@ import { toParameters } from './result.js'
 import { codeRequired, type TranslateDependency, type TranslateInput, type TranslateOptions } from './input.js'
 import { translate } from './translate.js'
 
-/** Carries a call of `$translate` out. @throws {OperationError} as `readTranslate` and `translate`. */
+/** Runs `$translate`. @throws {OperationError} as `readTranslate` and `translate`. */
 export async function runTranslate(ctx: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { input, names } = readTranslate(request)
   return { status: 200, resource: { ...toParameters(await translate(ctx, input), { names, reverse: input.reverse }) } }
 }
 
-/** Names of FHIR R5 for inputs of R4. Their use also asks for the output names of R5. */
+/** Names of FHIR R5 for inputs of R4. A request that uses them is answered with the output names of R5. */
 const R5_NAMES = ['sourceCode', 'sourceSystem', 'sourceCoding', 'sourceCodeableConcept', 'targetSystem', 'sourceScope', 'targetScope']
-/** Names of FHIR R5 that ask in reverse. */
+/** Names of FHIR R5 for a translation in reverse. */
 const TARGETS = ['targetCode', 'targetCoding', 'targetCodeableConcept']
 const SOURCES = [
   ['code', 'sourceCode'],
@@ -28,7 +28,7 @@ const SOURCES = [
 
 interface TranslateCall {
   readonly input: TranslateInput
-  /** The release whose names the answer uses. */
+  /** The FHIR release whose names the answer uses. */
   readonly names: 'R4' | 'R5'
 }
 
@@ -73,7 +73,7 @@ function conceptOf(reader: ParameterReader): ConceptInput {
   return { ...codeInput(coding, codeableConcept), targetSystem, reverse }
 }
 
-/** In reverse by R5's names: a concept of the target, and optionally a `sourceSystem` to translate into. */
+/** Reads a translation in reverse with the names of R5: a concept of the target, and optionally a `sourceSystem` to translate into. */
 function fromTarget(reader: ParameterReader): ConceptInput {
   const system = reader.text('targetsystem', 'targetSystem')
   const code = reader.text('targetCode')
@@ -83,7 +83,7 @@ function fromTarget(reader: ParameterReader): ConceptInput {
   return { ...codeInput(coding, codeableConcept), targetSystem: reader.text('system', 'sourceSystem'), reverse: true }
 }
 
-/** @throws {OperationError} `parameter-required` for neither. */
+/** @throws {OperationError} `parameter-required` when neither is given. */
 function codeInput(coding: JsonObject | undefined, codeableConcept: JsonObject | undefined): CodeInput {
   if (coding !== undefined) return { coding: readCoding(coding) }
   if (codeableConcept !== undefined) return { codeableConcept: readConcept(codeableConcept) }
@@ -129,7 +129,7 @@ function dependencyOf(parameter: Parameter): TranslateDependency {
   return { element, concept }
 }
 
-/** The value of a dependency by R5's name: a Coding, a code, a text or a boolean. */
+/** Reads the value of a dependency by its name in R5: a Coding, a code, a text or a boolean. */
 function dependencyValue(reader: ParameterReader): CodeableConcept | undefined {
   const [value] = reader.all('value')
   if (value?.type === 'Coding') return optional(reader.object('Coding', 'value'), (coding) => ({ coding: [readCoding(coding)] }))

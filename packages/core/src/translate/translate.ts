@@ -15,7 +15,7 @@ const MAX_LISTED = 3
 /**
  * Translates a code, or each coding of a CodeableConcept, with one ConceptMap or with every map from a value set.
  *
- * @returns All matches; that nothing matches is an answer, not an error.
+ * @returns All matches. A code without a match is not an error.
  * @throws {OperationError} `source-ambiguous`, `parameter-required`, `parameter-invalid`; `not-found` for an unknown map;
  *   `definition-not-found`, `definition-invalid`, `too-costly` for a map whose `unmapped` cannot be followed; `definition-invalid` for a malformed map.
  * @see https://hl7.org/fhir/R4/conceptmap-operation-translate.html
@@ -57,16 +57,16 @@ function listed(texts: readonly string[]): string {
   return more > 0 ? `${first} and ${more} more` : first
 }
 
-/** One translation in progress: the request, the matches so far, and which map has seen which code. */
+/** State of a translation: the request, the matches so far, and which codes were looked up in which map. */
 interface Walk {
   readonly ctx: OperationContext
   readonly pace: Pace
   readonly input: TranslateOptions
   readonly facts: Facts
   readonly matches: TranslateMatch[]
-  /** Codes by map, so that a map reached on several ways, or in a cycle, answers for a code once. */
+  /** Codes by map, so that a map that is reached on several paths, or in a cycle, is used once per code. */
   readonly seen: Map<string | MapIndex, Set<SourceCode>>
-  /** Maps reached by `unmapped`, by canonical: one that came with the request is in no cache. */
+  /** Maps reached through `unmapped`, by canonical; a map that came with the request is in no other cache. */
   readonly others: Map<string, MapIndex>
 }
 
@@ -79,7 +79,7 @@ interface Visit {
 }
 
 /**
- * Looks the codes up in a map, in the order of groups, codes and targets. What a group does not map is handled as its `unmapped` says.
+ * Looks up codes in a map, in the order of groups, codes and targets. Codes that a group does not map are handled by its `unmapped`.
  *
  * @throws {OperationError} `too-costly` for a chain of more than `limits.maxMapChain` maps; `definition-not-found` when a map on the
  *   chain does not exist; `definition-invalid` for an `unmapped` that cannot be followed, and for a malformed map.
@@ -94,7 +94,7 @@ async function walkMap(walk: Walk, map: MapIndex, { codes, depth }: Visit): Prom
     const asked: AskedGroup = { map, group, direction }
     const isPassed = targetSystem !== undefined && direction.to !== targetSystem
     if (isPassed) walk.ctx.explain?.step(passedGroupStep(asked, 'other-target'))
-    // The map that it refers to may translate into the wanted system.
+    // The other map may translate into the requested system.
     if (isPassed && (reverse || group.unmapped?.['mode'] !== 'other-map')) continue
     const known = ofSystem(direction.from)
     const rest = isPassed ? await unmappedIn(walk, direction, known) : await walkGroup(walk, asked, known)
@@ -108,13 +108,13 @@ function refuseMalformed({ canonical, malformed }: MapIndex): void {
   throw new OperationError('definition-invalid', `${name} has a malformed element.`, { expression: [malformed] })
 }
 
-/** The codes of a system, or all of them for a group that leaves it open. */
+/** Returns a function that finds the codes of a system; all codes for a group without a source system. */
 function bySystem(codes: readonly SourceCode[]): (system: string | undefined) => readonly SourceCode[] {
   const groups = Map.groupBy(codes, ({ system }) => system)
   return (system) => (system === undefined ? codes : (groups.get(system) ?? []))
 }
 
-/** Adds what a group says about the codes. @returns Those that it says nothing about. */
+/** Adds the matches of a group. @returns The codes that it does not map. */
 async function walkGroup(walk: Walk, group: AskedGroup, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
   const { map, direction } = group
   const { explain } = walk.ctx
@@ -138,7 +138,7 @@ async function walkGroup(walk: Walk, group: AskedGroup, codes: readonly SourceCo
   return rest
 }
 
-/** The codes that a group, whose mappings are not wanted, says nothing about. */
+/** Returns the codes that a group does not map, for a group whose mappings are not requested. */
 async function unmappedIn(walk: Walk, direction: Direction, codes: readonly SourceCode[]): Promise<readonly SourceCode[]> {
   const rest: SourceCode[] = []
   for (const code of codes) {
@@ -159,12 +159,12 @@ function unseen(walk: Walk, map: MapIndex, codes: readonly SourceCode[]): readon
   return codes.filter((code) => !seen.has(code) && seen.add(code))
 }
 
-/** In reverse, every code that might be mapped is a match: conditions count only when the request has dependencies. */
+/** In reverse, every code that may be mapped is a match: conditions are tested only when the request has dependencies. */
 function applies({ input, facts }: Walk, target: Mapping['target']): boolean {
   return (input.reverse === true && facts.size === 0) || dependenciesMet(target, facts)
 }
 
-/** Handles codes that a group does not map as its `unmapped` says. */
+/** Handles codes that a group does not map, by its `unmapped`. */
 async function walkUnmapped(walk: Walk, asked: AskedGroup, { codes, depth }: Visit): Promise<void> {
   const { map, group } = asked
   const { from: system, to } = group.forward

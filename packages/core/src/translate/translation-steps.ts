@@ -7,21 +7,21 @@ import type { Direction, GroupIndex, MapIndex, Mapping } from './map-index.js'
 import type { UnmappedRule } from './mapping.js'
 import type { TranslateOptions, SourceCode } from './input.js'
 
-/** A group of a map, and the direction in which it is asked. */
+/** A group of a map, and the direction in which it is searched. */
 export interface AskedGroup {
   readonly map: MapIndex
   readonly group: GroupIndex
   readonly direction: Direction
 }
 
-/** What a group says about a code: its mappings, and those of them that apply. */
+/** The mappings of a code in a group, and which of them apply. */
 export interface GroupAnswer extends AskedGroup {
   readonly code: SourceCode
   readonly found: readonly Mapping[]
   readonly applied: readonly Mapping[]
 }
 
-/** Which map is used, and why. */
+/** Explains which map is used, and why. */
 export function mapStep(map: MapIndex, input: TranslateOptions): ExplanationStep {
   const isNamed = namesVersion(input)
   const because = isNamed ? 'the request names it' : foundBy(input)
@@ -43,7 +43,7 @@ function foundBy({ url, source }: TranslateOptions): string {
   return url === undefined && source !== undefined ? `${newest} for ${quoted(source)}` : newest
 }
 
-/** Writes down why a group is not asked about any code, or not about some. */
+/** Records why a group is not searched for any code, or not for some codes. */
 export function explainPassedCodes(explain: Explain, passed: AskedGroup, { codes, asked }: PassedCodes): void {
   if (codes.length === 0) explain.step(passedGroupStep(passed, 'other-system'))
   const kept = new Set(asked)
@@ -51,13 +51,13 @@ export function explainPassedCodes(explain: Explain, passed: AskedGroup, { codes
 }
 
 interface PassedCodes {
-  /** Those of the system that the group translates from. */
+  /** Codes of the system that the group translates from. */
   readonly codes: readonly SourceCode[]
-  /** Those that also are of its version. */
+  /** Codes that also match its version. */
   readonly asked: readonly SourceCode[]
 }
 
-/** Why a group is not asked, about any code or about this one. */
+/** Explains why a group is not searched for any code, or not for this one. */
 export function passedGroupStep(
   passed: AskedGroup,
   reason: 'other-system' | 'other-target' | 'other-version',
@@ -79,7 +79,7 @@ export function passedGroupStep(
   }
 }
 
-/** Writes down what a group says about a code; for a code that it does not have, the codes that are written much like it. */
+/** Records the mappings of a code in a group; for a code without mapping, similarly written codes. */
 export async function explainGroup(explain: Explain, pace: Pace, { code, found, applied, ...asked }: GroupAnswer): Promise<void> {
   const kept = new Set(applied)
   for (const mapping of found) explain.step(mappingStep(asked, mapping, { code, applies: kept.has(mapping) }))
@@ -97,7 +97,7 @@ export async function explainGroup(explain: Explain, pace: Pace, { code, found, 
   explain.nearest(near.map(({ item, distance }) => ({ coding: { system: code.system, code: item }, distance, by: 'code' })))
 }
 
-/** What a group does with a code that it does not map. */
+/** Explains how a group handles a code that it does not map. */
 export function unmappedStep(
   { map, group }: AskedGroup,
   { code, rule }: { readonly code: SourceCode; readonly rule: UnmappedRule },

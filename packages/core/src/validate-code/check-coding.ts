@@ -19,7 +19,7 @@ import { relativeSystem, unknownCode, unusableSystem, versionFindings, type Vers
 import type { GivenCoding, GivenValue, LooseValueSetInput } from './input.js'
 import { issueOf, type ValidationIssue } from './issue.js'
 
-/** What a coding is checked against. */
+/** Context of the checks of codings. */
 export interface CodingCheck {
   readonly scope: TerminologyScope
   readonly plan: ValueSetPlan
@@ -33,14 +33,14 @@ export interface CodingResult {
   readonly coding: GivenCoding
   readonly state: Membership['state']
   readonly issues: readonly ValidationIssue[]
-  /** Code systems that are not known. */
+  /** Unknown code systems. */
   readonly unknown: readonly string[]
-  /** The version of the code system that was used. */
+  /** The code system version that was used. */
   readonly provider?: CodeSystemProvider | undefined
   readonly findings?: ConceptFindings | undefined
 }
 
-/** Checks one coding against a value set: membership, versions, code and display. Its system is inferred first where the request asks for it. */
+/** Checks one coding against a value set: membership, versions, code and display. Infers its system first if the request asks for that. */
 export async function checkCoding(check: CodingCheck, given: GivenCoding): Promise<CodingResult> {
   if (given.system !== undefined) return checkInSystem(check, { ...given, system: given.system })
   if (check.input.inferSystem !== true) return withoutSystem(given)
@@ -52,7 +52,7 @@ export async function checkCoding(check: CodingCheck, given: GivenCoding): Promi
   return { coding: given, state: 'out', issues: [issueOf(id, values, { at: 'code' })], unknown: [] }
 }
 
-/** The code systems from which the value set has a code. */
+/** Returns the code systems from which the value set includes a code. */
 async function systemsWith({ scope, plan, input }: CodingCheck, coding: GivenCoding): Promise<readonly string[]> {
   const parts = withImports(plan).flatMap(({ includes }) => includes)
   const options = { activeOnly: input.activeOnly, abstract: input.abstract }
@@ -93,7 +93,7 @@ async function checkInSystem(check: CodingCheck, coding: CodingOfSystem): Promis
   }
 }
 
-/** A code of a version that the value set does not include is not in it. */
+/** A code is not in the value set if the value set does not include the code's version. */
 function membershipAlone(coding: GivenCoding, { state, choices }: Membership): Pick<CodingResult, 'state' | 'issues' | 'unknown'> {
   return state === 'in' ? { state, ...versionFindings(coding, choices) } : { state: 'out', issues: [], unknown: [] }
 }
@@ -117,7 +117,7 @@ function codeFindings(
   return { issues: findings.issues, findings }
 }
 
-/** Explains what decided about the code and its display, besides the membership. */
+/** Explains the result for the code and its display; the membership is explained elsewhere. */
 async function explainCode({ scope, languages }: CodingCheck, coding: GivenCoding, { provider, membership }: Located): Promise<void> {
   const { ctx, pace } = scope
   if (provider === undefined) return
@@ -144,7 +144,7 @@ async function unknownOrVersions({ scope }: CodingCheck, coding: GivenCoding, { 
   return unusableSystem(scope.ctx, { ...coding, version: coding.version ?? wished }, family)
 }
 
-/** The version to report when that of the include is not known: the coding's own, else the one that the request prefers. */
+/** Returns the version to report when that of the include is unknown: the coding's own, otherwise the one that the request prefers. */
 function versionToReport({ version }: GivenCoding, { membership, family }: Looked, { scope }: CodingCheck): CodeSystemProvider | undefined {
   const own = version === undefined ? undefined : family.provider(version)
   if (own !== undefined) return own
@@ -153,7 +153,7 @@ function versionToReport({ version }: GivenCoding, { membership, family }: Looke
   return family.provider(fallback.get(family.url) ?? check.get(family.url)) ?? family.provider()
 }
 
-/** The result for a coding that no system gives a meaning. */
+/** Returns the result for a coding without a system. */
 export function withoutSystem(coding: GivenCoding): CodingResult {
   const issue = issueOf('Coding_has_no_system__cannot_validate', {}, coding.path === '' ? {} : { at: coding.path })
   return { coding, state: 'out', issues: [issue], unknown: [] }

@@ -17,38 +17,38 @@ import type { GivenCoding } from './input.js'
 
 const DEPRECATED = 'http://hl7.org/fhir/StructureDefinition/valueset-deprecated'
 
-/** The concept that a coding names, in the version that counts. */
+/** The concept of a coding, in the version that applies. */
 export interface FoundConcept {
   readonly provider: CodeSystemProvider
   readonly concept: number
   readonly listed?: ListedCode | undefined
   /** Name of the value set in which it is listed. */
   readonly valueSet?: string | undefined
-  /** True when the value set includes it although it is inactive; then that is not reported. */
+  /** True if the value set explicitly includes the inactive concept; that it is inactive is then not reported. */
   readonly knowingly?: boolean | undefined
 }
 
-/** How its texts are compared. */
+/** How displays are compared. */
 export interface TextOptions {
   readonly languages: LanguageList | undefined
   readonly lenient: boolean
 }
 
-/** What is known about a concept that exists. */
+/** Findings about an existing concept. */
 export interface ConceptFindings {
   readonly issues: readonly ValidationIssue[]
   readonly display?: string
-  /** The code as the system writes it, when the coding writes it otherwise. */
+  /** The code in the system's spelling, when the coding spells it differently. */
   readonly normalizedCode?: string
   readonly status: ConceptStatus
 }
 
-/** Looks at display, spelling and status of a concept. */
+/** Checks display, spelling and status of a concept. */
 export function conceptFindings(coding: GivenCoding, found: FoundConcept, options: TextOptions): ConceptFindings {
   const { provider, concept, listed } = found
   const code = provider.code(concept)
   const main = mainText(provider, concept, listed)
-  // Designations matter to a display that is given, and to languages.
+  // Designations matter only for a given display and for languages.
   const plain = coding.display === undefined && options.languages === undefined && main !== undefined
   const texts = plain ? [main] : [...conceptTexts(provider, concept, listed), ...ownDisplay(found)]
   const status = found.knowingly === true ? REVIEWED : provider.status(concept)
@@ -67,7 +67,7 @@ export function conceptFindings(coding: GivenCoding, found: FoundConcept, option
   }
 }
 
-/** The display of the code system is right, too, where a value set has one of its own. */
+/** The display of the code system is also valid where the value set has its own. */
 function ownDisplay({ provider, concept, listed }: FoundConcept): readonly ConceptText[] {
   if (stringAt(listed?.concept, 'display') === undefined) return []
   const own = mainText(provider, concept)
@@ -91,7 +91,7 @@ function statusIssues({ code, path }: GivenCoding, { inactive, status = 'inactiv
   return status === 'deprecated' ? [issueOf('DEPRECATED_CONCEPT_FOUND', { code }, { at })] : []
 }
 
-/** The issue about a code that the request does not accept, because it is inactive or abstract. */
+/** Creates the issue for a code that the request does not accept because it is inactive or abstract. */
 export function barredIssue({ code, system = '', path }: GivenCoding, barred: 'inactive' | 'abstract'): ValidationIssue {
   const id = barred === 'inactive' ? 'STATUS_CODE_WARNING_CODE' : 'ABSTRACT_CODE_NOT_ALLOWED'
   return issueOf(id, { code, system }, { at: memberPath(path, 'code') })

@@ -14,9 +14,9 @@ import {
 import type { GivenCoding } from './input.js'
 import { issueOf, memberPath, type ValidationIssue } from './issue.js'
 
-/** What a display is compared with. */
+/** The texts and options that a display is compared with. */
 interface DisplayQuestion {
-  /** The code as the system writes it. */
+  /** The code in the system's spelling. */
   readonly code: string
   readonly texts: readonly ConceptText[]
   readonly languages: LanguageList | undefined
@@ -25,7 +25,7 @@ interface DisplayQuestion {
   readonly lenient: boolean
 }
 
-/** The issues about the display of a coding; none when it has no display or a right one. */
+/** Returns the issues about the display of a coding; none when it has no display or a valid one. */
 export function displayIssues(coding: GivenCoding, question: DisplayQuestion): readonly ValidationIssue[] {
   const given = coding.display
   if (given === undefined || question.texts.length === 0) return []
@@ -37,7 +37,7 @@ export function displayIssues(coding: GivenCoding, question: DisplayQuestion): r
   return [allowed.length > 0 ? wrongIssue(coding, question, allowed) : otherLanguageIssue(coding, question)]
 }
 
-/** A text without language is right in every language. */
+/** A text without language is valid in every language. */
 function isInLanguages(text: ConceptText, languages: LanguageList | undefined): boolean {
   return languages === undefined || languages.tags.length === 0 || text.language === undefined || isWanted(languages, text.language)
 }
@@ -49,7 +49,7 @@ function wrongIssue(coding: GivenCoding, question: DisplayQuestion, allowed: rea
   return issueOf(id, { ...named(coding, question), choices: choices(allowed) }, displayAt(coding, question))
 }
 
-/** No text is known in the requested languages: a text in the language of the code system is accepted. */
+/** When there is no text in the requested languages, a text in the language of the code system is accepted. */
 function otherLanguageIssue(coding: GivenCoding, question: DisplayQuestion): ValidationIssue {
   const { texts, language } = question
   const own = texts.filter((text) => text.outdated === undefined && (text.main || text.language === language))
@@ -89,7 +89,7 @@ function choices(allowed: readonly ConceptText[]): string {
   return list.length === 1 ? (list[0] ?? '') : `one of ${list.length} choices: ${list.join(' or ')}`
 }
 
-/** Displays are compared without regard to case. */
+/** Compares displays, ignoring case. */
 export function sameText(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
@@ -98,7 +98,7 @@ function withoutBlanks(text: string): string {
   return text.replace(/\s+/gu, '')
 }
 
-/** The concept of which a display is given. */
+/** The concept of a given display. */
 interface ShownConcept {
   readonly provider: CodeSystemProvider
   readonly concept: number
@@ -106,7 +106,7 @@ interface ShownConcept {
   readonly languages: LanguageList | undefined
 }
 
-/** Writes down which text of the concept a given display is, if any. */
+/** Records which text of the concept a given display equals, if any. */
 export function explainDisplay(explain: Explain | undefined, { display, code, system }: GivenCoding, shown: ShownConcept): void {
   if (explain === undefined || display === undefined) return
   const texts = conceptTexts(shown.provider, shown.concept, shown.listed)

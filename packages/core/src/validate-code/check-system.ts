@@ -10,7 +10,7 @@ import {
 import type { GivenCoding } from './input.js'
 import { issueOf, noteOf, memberPath, type ValidationIssue } from './issue.js'
 
-/** Why the system of a coding cannot be used: it is a value set, a supplement, or not known. */
+/** Returns why the system of a coding cannot be used: it is a value set, a supplement, or unknown. */
 export async function unusableSystem(ctx: OperationContext, coding: GivenCoding, family: SystemFamily): Promise<VersionFindings> {
   const at = memberPath(coding.path, 'system')
   if (family.unknown && (await findValueSet(ctx, family.url)) !== undefined) {
@@ -22,13 +22,13 @@ export async function unusableSystem(ctx: OperationContext, coding: GivenCoding,
   return unknownVersion(coding, family, coding.version)
 }
 
-/** The issue about a system that is not an absolute URI. */
+/** Returns the issue for a system that is not an absolute URI. */
 export function relativeSystem({ system = '', path }: GivenCoding): readonly ValidationIssue[] {
   if (/^[a-z][a-z0-9+.-]*:/i.test(system)) return []
   return [issueOf('Terminology_TX_System_Relative', {}, { at: memberPath(path, 'system') })]
 }
 
-/** The issue about a code that the code system does not define; a fragment may lack it. */
+/** Returns the issue for a code that the code system does not define; only a warning for a fragment, which may lack it. */
 export function unknownCode(coding: GivenCoding, { header, grammar }: CodeSystemProvider): readonly ValidationIssue[] {
   const values = { code: coding.code, system: header.url, version: header.version ?? '' }
   const at = memberPath(coding.path, 'code')
@@ -38,14 +38,14 @@ export function unknownCode(coding: GivenCoding, { header, grammar }: CodeSystem
   return reason === undefined ? [issue] : [issue, noteOf(reason, at, { code: 'code-invalid', txIssue: 'invalid-code' })]
 }
 
-/** What is wrong about versions, and which systems or versions are not known. */
+/** Issues about versions, and unknown systems or versions. */
 export interface VersionFindings {
   readonly issues: readonly ValidationIssue[]
-  /** `url|version` or url of what is not known. */
+  /** `url|version` or `url` of unknown systems. */
   readonly unknown: readonly string[]
 }
 
-/** Compares the version of a coding with those that were chosen for the includes of its system. */
+/** Compares the version of a coding with the versions chosen for the includes of its system. */
 export function versionFindings(coding: GivenCoding, choices: readonly SystemChoice[]): VersionFindings {
   const found = choices.map((choice) => oneChoice(coding, choice))
   return { issues: found.flatMap(({ issues }) => issues), unknown: [...new Set(found.flatMap(({ unknown }) => unknown))] }
@@ -89,7 +89,7 @@ function unknownValue(coding: GivenCoding, { family }: SystemChoice): VersionFin
   return known ? NOTHING : unknownVersion(coding, family, coding.version)
 }
 
-/** The finding that a code system, or a version of it, is not known. */
+/** Returns the finding for an unknown code system or version. */
 function unknownVersion({ path }: GivenCoding, family: SystemChoice['family'], version: string | undefined): VersionFindings {
   const [id, values] = unknownSystemValues(family, version, 'the code cannot be validated')
   const canonical = version === undefined || family.versions.length === 0 ? family.url : `${family.url}|${version}`

@@ -16,9 +16,9 @@ import { isObject, isString, objectsAt } from '../json/index.js'
 import { OperationError } from '../errors/index.js'
 import { VERSION_RULES, type AskedLanguages, type LooseValueSetName, type ValueSetName, type VersionRules } from '../terminology/index.js'
 
-/** Options of both kinds of validation. */
+/** Options of validations against value sets and code systems. */
 export interface ValidateCodeOptions extends AskedLanguages, ExplainOption {
-  /** A wrong display is a warning. Default false: it is an error. */
+  /** True: a wrong display is a warning. Default false: an error. */
   readonly lenientDisplay?: boolean | undefined
   /** False: abstract codes are not valid. Default true. */
   readonly abstract?: boolean | undefined
@@ -32,13 +32,13 @@ export interface ValidateCodeOptions extends AskedLanguages, ExplainOption {
 
 /** Options of a validation against a value set. */
 export interface ValueSetOptions extends ValidateCodeOptions {
-  /** True: take the system from the value set when the code has none. Default false. */
+  /** True: infer the system from the value set when the code has none. Default false. */
   readonly inferSystem?: boolean | undefined
-  /** True: only say whether the code is in the value set; display and code system are not checked. Default false. */
+  /** True: check only whether the code is in the value set, not its display and code system. Default false. */
   readonly membershipOnly?: boolean | undefined
 }
 
-/** A code whose system is to be taken from the value set. */
+/** A code whose system is inferred from the value set. */
 export interface CodeWithoutSystem {
   readonly code: string
   readonly inferSystem: true
@@ -49,17 +49,17 @@ export interface CodeWithoutSystem {
   readonly codeableConcept?: undefined
 }
 
-/** What `validateCode` takes: a code, the value set by `url` or `valueSet`, and options. */
+/** Input of `validateCode`: a code, the value set, by `url` or `valueSet`, and options. */
 export type ValidateCodeInput = (CodeInput | CodeWithoutSystem) & ValueSetName & ValueSetOptions
 
-/** What `validateCodeInSystem` takes: a code, and options. */
+/** Input of `validateCodeInSystem`: a code, and options. */
 export type ValidateCodeInSystemInput = CodeInput & ValidateCodeOptions & NamedSystem
 
-/** The code system where it is not simply that of the code. */
+/** Names the code system explicitly. */
 export interface NamedSystem {
   /** Canonical of the code system, with or without version. Default: the system of the code. */
   readonly url?: string | undefined
-  /** The CodeSystem resource itself, used instead of a stored one of the same url and version. */
+  /** The CodeSystem resource itself, used instead of a stored one with the same url and version. */
   readonly codeSystem?: object | undefined
 }
 
@@ -81,7 +81,7 @@ const OPTIONS = {
   explain: FLAG,
 }
 
-/** What `validateCode` checks its input by. */
+/** Shape by which `validateCode` checks its input. */
 export const VALUE_SET_INPUT: InputShape = inputShape<ValidateCodeInput>({
   ...OPTIONS,
   url: TEXT,
@@ -91,24 +91,24 @@ export const VALUE_SET_INPUT: InputShape = inputShape<ValidateCodeInput>({
   membershipOnly: FLAG,
 })
 
-/** What `validateCodeInSystem` checks its input by. */
+/** Shape by which `validateCodeInSystem` checks its input. */
 export const CODE_SYSTEM_INPUT: InputShape = inputShape<ValidateCodeInSystemInput>({
   ...OPTIONS,
   url: TEXT,
   codeSystem: resourceOf('CodeSystem'),
 })
 
-/** A code to validate, and its place in the request. */
+/** A code to validate, with its path in the request. */
 export interface GivenCoding {
   readonly system?: string | undefined
   readonly version?: string | undefined
   readonly code: string
   readonly display?: string | undefined
-  /** FHIRPath of the coding in issues: `Coding`, `CodeableConcept.coding[0]`, empty for a code that is given by its own members. */
+  /** FHIRPath of the coding in issues: `Coding`, `CodeableConcept.coding[0]`; empty for a code that is given by `code` and `system`. */
   readonly path: string
 }
 
-/** What is validated: a code, a Coding, or a CodeableConcept, of which one coding must be good and none bad. */
+/** The value to validate: a code, a Coding, or a CodeableConcept. One coding of a CodeableConcept must be valid, and none may have an error. */
 export interface GivenValue {
   readonly kind: CodeSource
   readonly codings: readonly GivenCoding[]
@@ -116,7 +116,7 @@ export interface GivenValue {
   readonly concept: object | undefined
 }
 
-/** The codings of an input. @throws {OperationError} as `codeSource`; `parameter-required` when none has a code. */
+/** Returns the codings of an input. @throws {OperationError} as `codeSource`; `parameter-required` when none has a code. */
 export function givenValue(input: LooseCodeInput): GivenValue {
   const kind = codeSource(input)
   if (kind === undefined) throw nothingToValidate()
@@ -125,7 +125,7 @@ export function givenValue(input: LooseCodeInput): GivenValue {
   return { kind, codings, concept: input.codeableConcept }
 }
 
-/** The error for a call without a code that could be validated. */
+/** Creates the error for a call without a code to validate. */
 export function nothingToValidate(): OperationError {
   const message = 'Unable to find code to validate (looked for coding | codeableConcept | code+system | code+inferSystem in parameters)'
   return new OperationError('parameter-required', message, { issue: 'invalid' })

@@ -1,21 +1,21 @@
 import type { OutcomeIssue } from '../errors/index.js'
 import { messageText, type MessageValues, type StatusNote, MESSAGES, type MessageId, type MessageRow } from '../terminology/index.js'
 
-/** One finding about a code. */
+/** A finding about a code. */
 export interface ValidationIssue extends OutcomeIssue {
-  /** True when the text is part of the answer's `message`. */
+  /** True if the text is part of the answer's `message`. */
   readonly inMessage: boolean
 }
 
 /** How an issue differs from its row in the table of messages. */
 interface IssueOptions {
-  /** FHIRPath of the element; absent when it is about the whole. */
+  /** FHIRPath of the element; absent when the issue is about the whole input. */
   readonly at?: string
   readonly severity?: OutcomeIssue['severity']
   readonly type?: string
 }
 
-/** Makes an issue from the table of messages. One that became a warning stays in the answer's `message`, one that became an information does not. */
+/** Creates an issue from the table of messages. An error lowered to a warning stays in the answer's `message`; one lowered to information does not. */
 export function issueOf(id: ValidationMessageId, values: MessageValues, options: IssueOptions = {}): ValidationIssue {
   const row = ROWS[id]
   const [usual, code, usualType] = row
@@ -32,12 +32,12 @@ export function issueOf(id: ValidationMessageId, values: MessageValues, options:
   }
 }
 
-/** An information that is not in the table of messages. */
+/** Creates an information issue that is not in the table of messages. */
 export function noteOf(text: string, at: string, kind: Pick<OutcomeIssue, 'code' | 'txIssue'>): ValidationIssue {
   return { severity: 'information', text, expression: [at], inMessage: false, ...kind }
 }
 
-/** The FHIRPath of a member of a coding; the coding itself when `member` is empty. */
+/** Returns the FHIRPath of a member of a coding; that of the coding itself when `member` is empty. */
 export function memberPath(path: string, member: string): string {
   return path === '' || member === '' ? `${path}${member}` : `${path}.${member}`
 }
@@ -50,13 +50,13 @@ const STATUS_MESSAGES: Readonly<Record<StatusNote['status'], ValidationMessageId
   retired: 'MSG_RETIRED',
 }
 
-/** The note that a definition in use is a draft, experimental, deprecated, withdrawn or retired. */
+/** Creates the note that a definition in use is a draft, experimental, deprecated, withdrawn or retired. */
 export function statusIssue({ status, type, canonical }: StatusNote): ValidationIssue {
   return issueOf(STATUS_MESSAGES[status], { type, canonical })
 }
 
 /**
- * The messages about a code that is validated by their stable ids, as the terminology ecosystem words them.
+ * Messages about validated codes by their stable ids, in the wording of the terminology ecosystem.
  *
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
  */
@@ -204,7 +204,7 @@ type ValidationMessageId = MessageId | keyof typeof OWN
 
 const ROWS: Readonly<Record<ValidationMessageId, MessageRow>> = { ...MESSAGES, ...OWN }
 
-/** In `message`, whatever their severity; errors always are. */
+/** Messages that are part of the answer's `message` even if they are not errors. */
 const IN_MESSAGE: ReadonlySet<ValidationMessageId> = new Set<ValidationMessageId>([
   'Coding_has_no_system__cannot_validate',
   'INACTIVE_CONCEPT_FOUND',

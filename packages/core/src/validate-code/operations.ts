@@ -1,6 +1,6 @@
 import { engineOnDemand, TERMINOLOGY_NEEDS, type Operation } from '../operation/index.js'
 
-/** `ValueSet/$validate-code` as the handler mounts it. */
+/** Descriptor of `ValueSet/$validate-code` for the handler. */
 export const valueSetValidateCodeOperation: Operation = {
   name: '$validate-code',
   types: ['ValueSet'],
@@ -14,7 +14,7 @@ export const valueSetValidateCodeOperation: Operation = {
   run: engineOnDemand(async () => (await import('./run-operations.js')).runInValueSet),
 }
 
-/** `CodeSystem/$validate-code` as the handler mounts it. */
+/** Descriptor of `CodeSystem/$validate-code` for the handler. */
 export const codeSystemValidateCodeOperation: Operation = {
   name: '$validate-code',
   types: ['CodeSystem'],
@@ -29,14 +29,14 @@ export const codeSystemValidateCodeOperation: Operation = {
 }
 
 /**
- * `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; other parameters apply to all that do
- * not give their own. One that names no value set asks the code system of its code, as HL7's validator does.
+ * Descriptor of `ValueSet/$batch-validate-code`: many validations in one request. Each `validation` is a Parameters resource; other parameters apply to
+ * all validations without their own. A validation without a value set uses the code system of its code, as HL7's validator does.
  *
  * @see https://build.fhir.org/ig/HL7/fhir-tx-ecosystem-ig/
  */
 export const valueSetBatchValidateCodeOperation: Operation = batchOn('ValueSet')
 
-/** `CodeSystem/$batch-validate-code`: the same, where `url` names a code system. */
+/** Descriptor of `CodeSystem/$batch-validate-code`, whose `url` names a code system. */
 export const codeSystemBatchValidateCodeOperation: Operation = batchOn('CodeSystem')
 
 function batchOn(type: 'ValueSet' | 'CodeSystem'): Operation {

@@ -7,12 +7,12 @@ import type { ConceptStatus } from '../terminology/index.js'
 import type { CodingResult } from './check-coding.js'
 import type { ValidationIssue } from './issue.js'
 
-/** The answer to a validation. */
+/** Result of a validation. */
 export interface ValidateCodeResult extends Explained {
-  /** True when the code is good: there is no error among the issues. */
+  /** True if the code is valid: there is no error among the issues. */
   readonly result: boolean
   readonly issues: readonly ValidationIssue[]
-  /** The code, as it was given; of a CodeableConcept the first coding that is good. */
+  /** The given code; for a CodeableConcept, that of the first valid coding. */
   readonly code?: string | undefined
   readonly system?: string | undefined
   /** Version of the code system that was used. */
@@ -20,19 +20,19 @@ export interface ValidateCodeResult extends Explained {
   /** The display of the code in the requested language. */
   readonly display?: string | undefined
   readonly inactive?: boolean | undefined
-  /** `retired`, `deprecated` ... for a code that should no longer be used. */
+  /** `retired`, `deprecated` ...; present for a code that should no longer be used. */
   readonly status?: string | undefined
-  /** The code as the code system writes it, when it was given otherwise. */
+  /** The code in the code system's spelling, when it was given differently. */
   readonly normalizedCode?: string | undefined
   /** The CodeableConcept that was validated. */
   readonly concept?: CodeableConcept | undefined
-  /** Code systems, with or without version, that are not known. */
+  /** Unknown code systems, with or without version. */
   readonly unknownSystems: readonly string[]
-  /** True when the code might be good without them. */
+  /** True if the code may be invalid only because of the unknown systems. */
   readonly causedByUnknown: boolean
 }
 
-/** Makes the Parameters that `$validate-code` returns. */
+/** Creates the Parameters that `$validate-code` returns. */
 export function toParameters(result: ValidateCodeResult): Parameters {
   checkResult('validateCode', result, 'issues')
   return {
@@ -55,7 +55,7 @@ export function toParameters(result: ValidateCodeResult): Parameters {
   }
 }
 
-/** The texts of the issues that decided, joined; `undefined` when there are none. */
+/** Joins the texts of the issues that belong in `message`; `undefined` when there are none. */
 export function messageOf({ issues }: ValidateCodeResult): string | undefined {
   const texts = new Set(issues.filter(({ inMessage }) => inMessage).map(({ text }) => text))
   return texts.size === 0 ? undefined : [...texts].join('; ')
@@ -71,7 +71,7 @@ function issuesOf({ issues }: ValidateCodeResult): readonly ParametersParameter[
   return [{ name: 'issues', resource: outcome }]
 }
 
-/** What an answer says about the coding that it is about. */
+/** Returns the members of the answer that describe a coding. */
 export function shownCoding({ coding, provider, findings }: CodingResult): Partial<ValidateCodeResult> {
   return {
     code: coding.code,
@@ -83,13 +83,13 @@ export function shownCoding({ coding, provider, findings }: CodingResult): Parti
   }
 }
 
-/** What an answer says when no coding is good: the status of the first one that should no longer be used. */
+/** Returns the members of the answer when no coding is valid: the status of the first one that should no longer be used. */
 export function shownWithoutGood(results: readonly CodingResult[]): Partial<ValidateCodeResult> {
   const all = results.flatMap(({ findings }) => (findings === undefined ? [] : [shownStatus(findings.status)]))
   return all.find(({ inactive, status }) => inactive === true || status !== undefined) ?? {}
 }
 
-/** A status that says no more than `inactive` is not repeated. */
+/** The status `inactive` is not repeated beside the flag. */
 function shownStatus({ inactive, status }: ConceptStatus): Partial<ValidateCodeResult> {
   if (inactive) return { inactive: true, status: status === 'inactive' ? undefined : status }
   return status === 'deprecated' ? { status } : {}

@@ -11,14 +11,14 @@ import { toParameters } from './result.js'
 import { answerInSystem } from './validate-code-in-system.js'
 import { answerInValueSet } from './validate-code.js'
 
-/** Carries a call of `CodeSystem/$validate-code` out. @throws {OperationError} as `readCodeSystemInput` and `answerInSystem`. */
+/** Runs `CodeSystem/$validate-code`. @throws {OperationError} as `readCodeSystemInput` and `answerInSystem`. */
 export async function runInSystem(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readTerminologyCall(base, request, readCodeSystemInput)
   const { version, ...asked } = input
   return { status: 200, resource: { ...toParameters(await answerInSystem(ctx, asked, version)) } }
 }
 
-/** Carries a call of `ValueSet/$validate-code` out. @throws {OperationError} as `readValueSetInput` and `answerInValueSet`. */
+/** Runs `ValueSet/$validate-code`. @throws {OperationError} as `readValueSetInput` and `answerInValueSet`. */
 export async function runInValueSet(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const { ctx, input } = await readTerminologyCall(base, request, readValueSetInput)
   return { status: 200, resource: { ...toParameters(await answerInValueSet(ctx, input)) } }
@@ -35,14 +35,14 @@ async function readValueSetInput(ctx: OperationContext, request: OperationReques
   }
 }
 
-/** Where a context is given, R4 lets a code do without its system. */
+/** In R4, a code needs no system where `context` is given. */
 function isNamedByContext(reader: ParameterReader, { code, system }: LooseCodeInput): boolean {
   return code !== undefined && system === undefined && reader.text('context') !== undefined
 }
 
 /** A call of `CodeSystem/$validate-code`. */
 type CodeSystemCall = Omit<LooseCodeSystemInput, 'version'> & {
-  /** Version of the code system for codings without their own. */
+  /** Version of the code system for codings without a version. */
   readonly version: string | undefined
 }
 
@@ -76,7 +76,7 @@ function refuseOther(stored: JsonObject, { url, codeSystem }: Pick<LooseCodeSyst
 }
 
 /**
- * Reads what both kinds of validation share.
+ * Reads the parameters that both kinds of validation share.
  *
  * @throws {OperationError} `parameter-required` without a code; `source-ambiguous` for more than one of code, coding and codeableConcept;
  *   `parameter-unsupported` for `date`; `parameter-value` and `parameter-invalid` for malformed inputs.
@@ -99,7 +99,7 @@ function readOptions(request: OperationRequest, reader: ParameterReader): LooseC
 function readCode(reader: ParameterReader): LooseCodeInput {
   const [codeableConcept, coding] = [reader.object('CodeableConcept', 'codeableConcept'), reader.object('Coding', 'coding')]
   const [system, version, code] = [reader.text('system'), reader.text('systemVersion'), reader.text('code')]
-  // An empty field of a form is no display.
+  // An empty form field means that there is no display.
   const display = reader.freeText('display') || undefined
   const input = { code, coding, codeableConcept, ...(code !== undefined && { system, version, display }) }
   givenValue(input)
@@ -107,10 +107,10 @@ function readCode(reader: ParameterReader): LooseCodeInput {
 }
 
 const SLOT = 'validation'
-/** The part of the time limit that is left for writing the answer. */
+/** Share of the time limit that is reserved for writing the answer. */
 const WRITING = 0.1
 
-/** Carries a call of `$batch-validate-code` on either type out. @throws {OperationError} as `checkBatch`; what a validation throws is in its answer. */
+/** Runs `$batch-validate-code` of either type. @throws {OperationError} as `checkBatch`; an error of a single validation becomes its answer. */
 export async function runBatch(base: OperationContext, request: OperationRequest): Promise<OperationResponse> {
   const ctx = withinTime(base)
   const pace = createPace(ctx)
@@ -123,7 +123,7 @@ export async function runBatch(base: OperationContext, request: OperationRequest
   return { status: 200, resource: { resourceType: 'Parameters', parameter: answers } }
 }
 
-/** What the parameters other than the validations may be: all that validations read, which applies to each that does not say it itself. */
+/** Allowed parameters besides the validations: all that validations read. They apply to each validation without its own. */
 const SHARED: ReadonlySet<string> = new Set(
   `url valueSet valueSetVersion codeSystem version context code system systemVersion display coding codeableConcept date inferSystem implySystem
   valueset-membership-only lenient-display-validation abstract activeOnly useSupplement displayLanguage force-system-version
@@ -132,7 +132,7 @@ const SHARED: ReadonlySet<string> = new Set(
   ),
 )
 
-/** @throws {OperationError} `parameter-invalid` for an unknown parameter, where the caller asked for that; `parameter-required` without validations. */
+/** @throws {OperationError} `parameter-invalid` for an unknown parameter in a strict request; `parameter-required` without validations. */
 function checkBatch(request: OperationRequest, shared: readonly Parameter[]): void {
   const reader = parameterReader(shared)
   reader.all(...SHARED)
@@ -143,7 +143,7 @@ function checkBatch(request: OperationRequest, shared: readonly Parameter[]): vo
     })
 }
 
-/** One time limit for all validations. */
+/** Sets one time limit for all validations. */
 function withinTime(base: OperationContext): OperationContext {
   const ctx = forRequest(base, {})
   return ctx.deadline === undefined ? ctx : { ...ctx, deadline: ctx.deadline - WRITING * ctx.limits.operationTimeoutMs }
@@ -155,7 +155,7 @@ interface OneValidation {
   readonly pace: Pace
 }
 
-/** A validation that fails, or that comes after the time limit, is answered by its error, and the others continue. */
+/** Runs one validation. If it fails or the time limit has passed, its answer is the error, and the others continue. */
 async function oneAnswer(ctx: OperationContext, request: OperationRequest, { shared, resource, pace }: OneValidation): Promise<JsonObject> {
   try {
     await pace.step()
@@ -171,7 +171,7 @@ async function oneAnswer(ctx: OperationContext, request: OperationRequest, { sha
   }
 }
 
-/** False where a validation names no value set, and the code system of its code. */
+/** False if a validation names no value set but the code system of its code. */
 function needsValueSet(parameters: readonly Parameter[]): boolean {
   const reader = parameterReader(parameters)
   const named = [reader.text('url'), reader.resource('valueSet'), reader.text('context')]

@@ -37,7 +37,7 @@ import { shownCoding, type ValidateCodeResult } from './result.js'
  * Validates a code against its code system: whether it exists, and whether its version and display are right.
  *
  * @param input The code, by `system` and `code`, `coding` or `codeableConcept`; options.
- * @returns What is wrong about the code, an unknown code system included, is in the issues; it is not an error of the operation.
+ * @returns Problems with the code, including an unknown code system, are issues of the result, not errors of the operation.
  * @throws {OperationError} `parameter-required` without a code or a code system; `source-ambiguous` for more than one code.
  * @see https://hl7.org/fhir/R4/codesystem-operation-validate-code.html
  */
@@ -46,9 +46,9 @@ export function validateCodeInSystem(ctx: OperationContext, input: ValidateCodeI
 }
 
 /**
- * The same for input that is not typed as strictly.
+ * As `validateCodeInSystem`, for loosely typed input.
  *
- * @param version Version of the code system for codings without their own.
+ * @param version Version of the code system for codings without a version.
  * @throws {OperationError} as `validateCodeInSystem`.
  */
 export function answerInSystem(ctx: OperationContext, input: LooseCodeSystemInput, version?: string): Promise<ValidateCodeResult> {
@@ -88,14 +88,14 @@ interface SystemCheck {
   readonly languages: LanguageList | undefined
 }
 
-/** The code system that a request names besides the code. */
+/** The code system that a request names explicitly. */
 interface StatedSystem {
-  /** Empty where only a version is named. */
+  /** Empty if the request names only a version. */
   readonly url: string
   readonly version?: string | undefined
 }
 
-/** A code system that is given itself is meant in its own version, also where it is named by its url alone. */
+/** A code system that is passed as a resource implies its own version, even if the request names it by url alone. */
 function statedSystem({ url, codeSystem }: LooseCodeSystemInput, version: string | undefined): StatedSystem | undefined {
   const given = isObject(codeSystem) ? codeSystem : undefined
   const own = stringAt(given, 'url')
@@ -105,7 +105,7 @@ function statedSystem({ url, codeSystem }: LooseCodeSystemInput, version: string
   return { url: withoutVersion(named ?? ''), version: version ?? canonicalOf(named ?? '').version }
 }
 
-/** What a coding does not say is what the request says. */
+/** Compares a coding with the code system of the request; where the coding has no system or version, that of the request applies. */
 function isOfSystem(coding: GivenCoding, { url, version }: StatedSystem): boolean {
   if (url !== '' && coding.system !== undefined && withoutVersion(coding.system) !== url) return false
   return (
@@ -124,8 +124,8 @@ function ofOtherSystem(coding: GivenCoding, stated: StatedSystem, severity: 'err
 }
 
 /**
- * The coding with the system and version that the request names besides it. A Coding without system is answered by an issue, a bare code is not a
- * question.
+ * Completes a coding with system and version of the request. For a Coding without system the answer is an issue; a bare code without system is an
+ * invalid request.
  */
 function named(
   coding: GivenCoding,

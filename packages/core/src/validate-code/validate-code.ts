@@ -30,19 +30,19 @@ import { sameText } from './check-display.js'
 /**
  * Validates a code against a value set: whether the value set contains it, and whether its system, version and display are right.
  *
- * @param ctx Where definitions come from. `forRequest` adds definitions that came with a request.
+ * @param ctx Provides definitions. Use `forRequest` to add definitions that came with a request.
  * @param input The code, by `system` and `code`, `coding` or `codeableConcept`; the value set, by `url` or `valueSet`; options.
- * @returns What is wrong about the code is in the issues; it is not an error of the operation.
+ * @returns Problems with the code are issues of the result, not errors of the operation.
  * @throws {OperationError} `parameter-required` without a code or a value set; `source-ambiguous` for more than one code; `parameter-invalid` for
  *   `url` together with `valueSet`; `not-found` for an unknown value set; `content-not-found` for a supplement that must be used and does not exist;
- *   `unprocessable` for a circle of imports; `definition-invalid` and `not-supported` for a value set that cannot be used.
+ *   `unprocessable` for circular imports; `definition-invalid` and `not-supported` for a value set that cannot be used.
  * @see https://hl7.org/fhir/R4/valueset-operation-validate-code.html
  */
 export function validateCode(ctx: OperationContext, input: ValidateCodeInput): Promise<ValidateCodeResult> {
   return answerInValueSet(ctx, input)
 }
 
-/** The same for input that is not typed as strictly. @throws {OperationError} as `validateCode`. */
+/** As `validateCode`, for loosely typed input. @throws {OperationError} as `validateCode`. */
 export function answerInValueSet(ctx: OperationContext, input: LooseValueSetInput): Promise<ValidateCodeResult> {
   return explained(ctx, input, (own) => validation(own, input))
 }
@@ -50,7 +50,7 @@ export function answerInValueSet(ctx: OperationContext, input: LooseValueSetInpu
 async function validation(ctx: OperationContext, input: LooseValueSetInput): Promise<ValidateCodeResult> {
   checkInput(ctx, input, VALUE_SET_INPUT)
   const value = givenValue(input)
-  // A Coding without system is answered by an issue; a code without system names nothing.
+  // For a Coding without system the answer is an issue; a bare code without system is an invalid request.
   if (value.kind === 'code' && input.system === undefined && input.inferSystem !== true) throw nothingToValidate()
   const planned = await plannedValueSet(ctx, input)
   const quick = quickValidation(planned, value, input)
@@ -99,7 +99,7 @@ function noneInSet({ plan }: CodingCheck): ValidationIssue {
   return issueOf('TX_GENERAL_CC_ERROR_MESSAGE', { valueSet: nameOf(plan.valueSet) })
 }
 
-/** A code that exists is written in full: an expression that is cut off says something else. */
+/** An existing code is written in full, because a truncated expression would have another meaning. */
 function codingText({ system = '', version, code, display }: GivenCoding, { findings }: CodingResult): string {
   const where = version === undefined ? escaped(system) : `${escaped(system)}|${escaped(version)}`
   const what = findings === undefined ? escaped(code) : escapedWhole(code)
@@ -124,8 +124,8 @@ function distinct(issues: readonly ValidationIssue[]): readonly ValidationIssue[
 }
 
 /**
- * The answer for one coding that is good and needs no issue, as most are: the result of `checkCoding`, in a
- * fifth of the time (bench `in-process`). `undefined` for every other.
+ * Answers for a single valid coding without issues, the most common case, as `checkCoding` would, in a fifth of the time (bench `in-process`).
+ * `undefined` for any other input.
  */
 export function quickValidation(
   { plan, deciding }: PlannedValueSet,
@@ -162,7 +162,7 @@ interface PlainCoding extends GivenCoding {
   readonly system: string
 }
 
-/** The coding, when it is the only one and leaves the version of its system open. */
+/** Returns the coding if it is the only one and states no version. */
 function plainCoding(value: GivenValue): PlainCoding | undefined {
   const [coding] = value.codings
   if (coding === undefined || value.codings.length > 1) return undefined
@@ -173,7 +173,7 @@ function isPlainCoding(coding: GivenCoding): coding is PlainCoding {
   return coding.system !== undefined && coding.version === undefined
 }
 
-/** True for a concept in use that the include takes, without saying more about it, and whose code is spelt so. */
+/** True for an active concept that the include accepts without further details, and whose code has exactly this spelling. */
 function isPlain({ provider, listed, takes }: DecidingInclude, concept: number, code: string): boolean {
   const { inactive, abstract, status } = provider.status(concept)
   const isInUse = !inactive && !abstract && status !== 'deprecated'
