@@ -29,7 +29,7 @@ export interface ExpectedPage {
  * Reads a page.
  *
  * @throws {OperationError} `storage-unavailable` if the answer is not such a page, if its self link shows that a parameter was ignored, or if its next
- * link leads outside the base.
+ *   link leads outside the base.
  */
 export async function readBundlePage(answer: Answer, { base, kind, pairs }: ExpectedPage, pace: Pace): Promise<BundlePage> {
   const bundle = await jsonOf(answer, pace)

@@ -22,7 +22,7 @@ const SHAPE: InputShape = inputShape<HttpStorageOptions>(HTTP_OPTIONS)
  * one after the other, so if one is refused, the previous ones remain; with `transactions`, they are sent together.
  * -
  * @throws {TypeError} if `baseUrl` is not an http or https address, or has credentials, a query or a fragment; for an option that is unknown or of
- * another type.
+ *   another type.
  */
 export function httpStorage(options: HttpStorageOptions): Storage {
   checkOptions('httpStorage', SHAPE, options)

@@ -127,7 +127,7 @@ const MAX_RETRY_AFTER_SECONDS = 120
  * methods are never repeated, because their effect is unknown.
  * -
  * @throws {OperationError} `storage-timeout`; `storage-unavailable` for a failing connection, a redirect, a server error, an answer that is too
- * large, or if the credentials of this service are refused; `forbidden` if those of the caller are; `aborted` when the caller has gone.
+ *   large, or if the credentials of this service are refused; `forbidden` if those of the caller are; `aborted` when the caller has gone.
  */
 async function exchange(settings: HttpSettings, ask: Ask): Promise<Answer> {
   const { kept } = settings

@@ -9,11 +9,11 @@ import { sql } from './database/sql.js'
 const MAX_PAGES = 0x7fffffff
 
 /**
- * Copies a database file in its present state to another file, while other processes read and write it. The copy appears under its name when it is
- * whole, in the place of a file that was there.
- *
- * @throws {OperationError} `parameter-value` when both are one file; `not-supported` on a Node older than 22.16; `storage-unavailable` when there is
- *   no such file, `storage-damaged` when it is not a database, `storage-full`.
+ * Copies a database file to another file, while other processes may read and write it. The copy appears under its name only when it is complete,
+ * and replaces an existing file.
+ * -
+ * @throws {OperationError} `parameter-value` if both names are the same file; `not-supported` on Node before 22.16; `storage-unavailable` if the
+ *   file does not exist, `storage-damaged` if it is not a database, `storage-full`.
  */
 export async function backupSqlite(file: string, copy: string): Promise<void> {
   if (await isSameFile(file, copy)) throw new OperationError('parameter-value', 'A database cannot be copied onto itself.')
@@ -23,7 +23,7 @@ export async function backupSqlite(file: string, copy: string): Promise<void> {
     await copyTo(part, file)
     await rename(part, copy)
   } catch (error) {
-    // SQLite leaves its journal behind when there is no room for the rest.
+    // SQLite leaves its journal behind if the disk is full.
     for (const left of [part, `${part}-journal`]) await rm(left, { force: true }).catch(() => undefined)
     throw storageFailure(error)
   }
@@ -33,7 +33,7 @@ async function copyTo(copy: string, file: string): Promise<void> {
   if (!('backup' in sqlite)) throw new OperationError('not-supported', 'Copying a database needs Node 22.16 or later.')
   const db = new sqlite.DatabaseSync(file, { readOnly: true })
   try {
-    // In one step: a copy in several steps would begin again after every write.
+    // Copies in one step, because a copy in several steps would restart after every write.
     await sqlite.backup(db, copy, { rate: MAX_PAGES })
   } finally {
     db.close()
@@ -46,10 +46,10 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
 }
 
 /**
- * Checks a whole database file for damage, in the calling thread. It changes nothing.
- *
- * @returns One sentence for each damage found; none when the file is whole.
- * @throws {OperationError} `storage-unavailable` when the file cannot be read.
+ * Checks a whole database file for damage, in the calling thread. Does not change the file.
+ * -
+ * @returns One sentence for each problem found; empty if the file is intact.
+ * @throws {OperationError} `storage-unavailable` if the file cannot be read.
  */
 export function checkSqlite(file: string): readonly string[] {
   try {

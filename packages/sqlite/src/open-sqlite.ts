@@ -15,49 +15,49 @@ import { workerLane } from './threads/worker-lane.js'
 /** Options of `openSqlite`. */
 export interface OpenSqliteOptions extends SqliteStorageOptions {
   /**
-   * `FULL`, the default: an acknowledged write survives a power loss. `NORMAL` is faster; the last writes before a power loss may be
-   * gone, though never half of one. Both survive the death of the process.
+   * With `FULL`, an acknowledged write survives a power loss. `NORMAL` is faster; the last writes before a power loss may be lost, though
+   * never partially. With both, writes survive a crash of the process. Default `FULL`.
    */
   readonly synchronous?: 'FULL' | 'NORMAL'
-  /** How long a call waits for another process that writes, then it fails with `storage-locked`. Default 5,000. */
+  /** How long a call waits for another process that writes, in milliseconds, before it fails with `storage-locked`. Default 5,000. */
   readonly busyTimeoutMs?: number
-  /** How long a search or count may take, then it fails with `storage-timeout`. Default 5,000. */
+  /** How long a search or count may take, in milliseconds, before it fails with `storage-timeout`. Default 5,000. */
   readonly searchTimeoutMs?: number
 }
 
-/** A database file with everything that is kept in it. */
+/** An open database file, with all its stores. */
 export interface SqliteFile {
   readonly storage: Storage
   readonly sessions: SessionStore
   readonly concepts: ConceptStore
-  /** Writes a copy of the database as it is now to another file, while everything continues. It appears under its name when it is whole. */
+  /** Copies the current state of the database to another file, while everything continues. The copy appears under its name when it is complete. */
   backup(file: string): Promise<void>
-  /** Finishes what was called before, moves the log into the file and ends the threads; the same as `storage.close`. */
+  /** Finishes earlier calls, moves the log into the file and ends the threads; the same as `storage.close`. */
   close(): Promise<void>
 }
 
 /**
- * Opens a database file, and creates it if it does not exist. Reads of one resource or session stay in the calling thread and take microseconds;
- * searches go to worker threads, writes with their flushes to another, where those that wait share a transaction. A write is acknowledged after its
- * commit. Other processes may use the file at the same time and see each other's writes at once.
+ * Opens a database file, and creates it if it does not exist. Reads of a single resource or session run in the calling thread and take microseconds;
+ * searches run in worker threads, writes and their flushes in another one, where waiting writes share a transaction. A write is acknowledged after its
+ * commit. Other processes may use the file at the same time and see each other's writes immediately.
  *
- * @throws {OperationError} `storage-damaged` when the file is damaged, no database or another application's; nothing in it is changed.
- * @throws {TypeError} for anything but the path of a file, and for an option that is unknown or of another type.
+ * @throws {OperationError} `storage-damaged` if the file is damaged, not a database, or of another application; it is not changed.
+ * @throws {TypeError} for anything but a file path, and for an option that is unknown or of another type.
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = fileOptions(file, options)
   return opened(fileExecutor(preparedFile(task), task, options), task, options)
 }
 
-/** The pages that batches change at once, so that none is written twice. */
+/** Page cache for a first load, in KiB: large enough for the pages that a batch changes, so that no page is written twice. */
 const FILLING_CACHE_KIB = 65_536
 
 /**
- * Opens a file like `openSqlite`, for a first load. When it holds no resource and no other process has it open, the indexes by search parameters are
- * made by `close`, of all resources at once, which is less work; if `close` is not reached, by the next process that opens the file. Until then this
- * one answers no search by a search parameter (`storage-unavailable`).
- *
- * @throws {OperationError} as `openSqlite`; `close` also `storage-full`, after which everything that was written is there.
+ * Opens a file like `openSqlite`, for a first load. If it has no resources and no other process has it open, the indexes on search parameters are
+ * created by `close`, for all resources at once, which is less work; or, if `close` is not reached, by the next process that opens the file. Until then,
+ * searches by search parameters fail in this process (`storage-unavailable`).
+ * -
+ * @throws {OperationError} as `openSqlite`; `close` also `storage-full`, after which everything that was written is still there.
  */
 export async function openSqliteToFill(file: string, options: OpenSqliteOptions = {}): Promise<SqliteFile> {
   const task = { ...fileOptions(file, options), writerCacheKib: FILLING_CACHE_KIB }
@@ -78,7 +78,7 @@ function fileOptions(file: string, options: OpenSqliteOptions): FileOptions {
     throw new TypeError('openSqlite needs the path of a file; for a database in memory pass a connection to sqliteStorage.')
   checkOptions('openSqlite', SHAPE, options)
   const { synchronous = 'FULL', busyTimeoutMs = 5_000 } = options
-  // Threads open it later, when the process may be in another folder.
+  // Threads open the file later, when the process may have changed its working directory.
   return { file: file.startsWith('file:') ? file : resolve(file), synchronous, busyTimeoutMs }
 }
 
@@ -105,7 +105,7 @@ function indexedByClose(executor: Executor): Executor {
   return { ...executor, close: async () => (closing ??= close()) }
 }
 
-/** An idle writer keeps some 50 MB of pages and of what it was sent, and nothing that the next write would miss; to start it again takes 60 ms. */
+/** An idle writer holds about 50 MB of pages and received data, which the next write does not need; restarting it takes 60 ms. */
 const WRITER_IDLE_MS = 10_000
 
 /** @param points The connection of the calling thread. */
@@ -116,7 +116,7 @@ function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeou
   let closing: Promise<void> | undefined
   const closeAll = async (): Promise<void> => {
     await reader.close()
-    // Last, so that its checkpoint finds no reader in its way.
+    // Closed last, so that no reader blocks its checkpoint.
     points.close()
     await writer.close()
   }
@@ -136,7 +136,7 @@ function fileExecutor(points: SqliteDriver, options: FileOptions, { searchTimeou
   }
 }
 
-/** Makes the file and migrates it to the newest schema, then opens it for the calling thread. */
+/** Creates the file and migrates it to the newest schema, then opens it for the calling thread. */
 function preparedFile(options: FileOptions): SqliteDriver {
   const db = openToWrite(options)
   try {
@@ -147,7 +147,7 @@ function preparedFile(options: FileOptions): SqliteDriver {
   }
 }
 
-/** The same with indexes left out; `undefined` when the file holds resources or others have it open, and nothing was done. */
+/** As `preparedFile`, without indexes; does nothing and returns `undefined` if the file has resources or is open elsewhere. */
 function preparedWithoutIndexes(options: FileOptions): SqliteDriver | undefined {
   return leftOut(options) ? openToRead(options) : undefined
 }

@@ -38,18 +38,18 @@ const CAPABILITIES: Capabilities = { atomic: true, counts: true, preconditions: 
 
 /** Options of `sqliteStorage`. */
 export interface SqliteStorageOptions {
-  /** The clock of `lastUpdated`. */
+  /** Clock for `lastUpdated`. Default: the system clock. */
   readonly now?: () => Date
   /**
-   * Characters of text that are kept with what was parsed of it, so that a large definition is not parsed for every request. What is kept
-   * is used only while the database says that it is current. Default 32 million; 0 keeps nothing.
+   * Size of the cache of parsed resources, in characters of their text, so that a large definition is not parsed for every request. A cached resource
+   * is used only while the database confirms that it is current. Default 32 million; 0 disables the cache.
    */
   readonly cacheCharacters?: number
-  /** Whether replaced and deleted versions are kept. Default true; false leaves `history` out and keeps none from now on. */
+  /** Stores replaced and deleted versions. Default true; with false, `history` is absent and no versions are stored from now on. */
   readonly history?: boolean
 }
 
-/** What the options must be. */
+/** Expected types of the options. */
 export const STORAGE_OPTIONS: { readonly [K in keyof SqliteStorageOptions]-?: MemberKind } = {
   now: CLOCK,
   cacheCharacters: AMOUNT,
@@ -58,7 +58,7 @@ export const STORAGE_OPTIONS: { readonly [K in keyof SqliteStorageOptions]-?: Me
 
 const DEFAULT_CACHE = 32_000_000
 
-/** The resources behind an executor. */
+/** Creates the storage over an executor. */
 export function storageOn(executor: Executor, options: SqliteStorageOptions): Storage {
   const { now = () => new Date(), cacheCharacters = DEFAULT_CACHE, history = true } = options
   const cache = createResourceCache({ maxCharacters: cacheCharacters })
@@ -72,13 +72,13 @@ export function storageOn(executor: Executor, options: SqliteStorageOptions): St
     },
     async search(asked) {
       checkQuery(asked)
-      // The parameters are for other adapters, and would be sent to the thread.
+      // Removes the FHIR parameters, which are for other adapters, so that they are not sent to the thread.
       const { parameters: _ofFhir, ...query } = asked
       const { type } = query
       const { versionOf, resource } = cache.lookUp(type)
       const lookedUp = await executor.call(lookUpPage, { query, versionOf })
       if (lookedUp !== undefined) return pageOf(lookedUp, resource)
-      // What a long search finds would only drive out what is looked up often.
+      // Results of long searches are not cached, because they would displace what is often looked up.
       return pageOf(await executor.call(searchPage, query), (row) => resourceOf(type, row))
     },
     async scan(asked) {
@@ -119,7 +119,7 @@ function pageOf({ rows, next }: PageRows, resource: LookUp['resource']): SearchP
   return { items: rows.map(resource), ...(next !== undefined && { next }) }
 }
 
-/** The users and sessions behind an executor. */
+/** Creates the store of users and sessions over an executor. */
 export function sessionStoreOn(executor: Executor): SessionStore {
   return {
     user: async (sub) => executor.call(readUser, sub),
@@ -137,7 +137,7 @@ export function sessionStoreOn(executor: Executor): SessionStore {
   }
 }
 
-/** The imported code systems behind an executor. Sections are read in the calling thread. */
+/** Creates the store of imported code systems over an executor. Sections are read in the calling thread. */
 export function conceptStoreOn(executor: Executor): ConceptStore {
   return {
     systems: async () => executor.call(listSystems, null),

@@ -3,10 +3,10 @@ import { checkInPlace, openToSearch, openToWrite } from './database/node-file.js
 import { failed, runGroup, runRead, type Answer, type Call, type ToWorker, type WorkerTask } from './threads/write-group.js'
 import { handOverSets } from './sets/kept-sets.js'
 
-/** Writes that may share a transaction. */
+/** Maximum number of writes in one transaction. */
 const MAX_GROUP = 256
 
-/** A thread behind `openSqlite`: runs the calls that it gets, several writes at a time, until it gets `close`. */
+/** The thread behind `openSqlite`: runs calls, several writes at a time, until it receives `close`. */
 function serve(port: MessagePort, task: WorkerTask): void {
   const writes = task.role === 'writer'
   checkInPlace(task)
@@ -38,7 +38,7 @@ function serve(port: MessagePort, task: WorkerTask): void {
     if (ending !== undefined) end(ending)
   }
   port.on('message', (message: ToWorker) => {
-    // What waits in the port is delivered before the immediate runs. So while a group is flushed, the next one gathers.
+    // Messages that wait in the port are delivered before the immediate runs, so while one group is flushed, the next one collects.
     if (waiting.length === 0 && ending === undefined) setImmediate(serveWaiting)
     if (typeof message === 'string') ending = message
     else waiting.push(message)

@@ -79,7 +79,7 @@ function secretKey(secret: Uint8Array): KeySource {
 export interface KeySource {
   /**
    * @throws jose's `JWKSNoMatchingKey` if no known key fits, `JWKSMultipleMatchingKeys` if several do; `OperationError` `unavailable`
-   * if keys cannot be fetched or used.
+   *   if keys cannot be fetched or used.
    */
   keyFor(header: JWSHeaderParameters): Promise<CryptoKey>
   /**

@@ -9,7 +9,7 @@ export interface TokenVerifier {
   claims(token: string): boolean
   /**
    * @param jkt Thumbprint of the key that the request has proved to hold (DPoP): the token must be bound to it. If absent, a token that
-   * is bound to a key must be refused.
+   *   is bound to a key must be refused.
    * @throws {OperationError} `token-invalid`; `unavailable` if the issuer cannot be reached.
    */
   verify(token: string, jkt?: string): Promise<ForeignToken>

@@ -75,7 +75,7 @@ export async function planUpdate(service: Service, exchange: Exchange): Promise<
  * its own id if it has one.
  * -
  * @throws {OperationError} as `writableText` and `onlyMatch`; `resource-invalid` if its id is not that of the match; `conflict` if
- * there is no match, but its id is taken.
+ *   there is no match, but its id is taken.
  * @see https://hl7.org/fhir/R4/http.html#cond-update
  */
 export async function planConditionalUpdate(service: Service, exchange: Exchange): Promise<WritePlan> {
@@ -188,7 +188,7 @@ async function checkFree(exchange: Exchange, type: string, id: string): Promise<
  * Versions without quotes are accepted, as clients send them; malformed ones match nothing.
  * -
  * @throws {OperationError} `version-conflict` if the current version is not among those in `If-Match`, is listed in `If-None-Match`, or is
- * later than `If-Unmodified-Since`.
+ *   later than `If-Unmodified-Since`.
  */
 async function expectedVersion(exchange: Exchange, address: Named): Promise<string | null | undefined> {
   const { request } = exchange

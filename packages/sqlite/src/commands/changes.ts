@@ -5,7 +5,10 @@ import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../data
 import { sql } from '../database/sql.js'
 import { endOfLog, isInLog, MAX_CHANGES, type LogPlace } from '../sets/change-log.js'
 
-/** Reads what was put or deleted since a mark, from the log that triggers write: it is exact, whichever program writes and however long that takes. */
+/**
+ * Reads what was put or deleted since a mark, from a log that triggers write. The log is complete, whichever program writes, and however long its
+ * transactions take.
+ */
 export const readChanges: Command<string | undefined, StorageChanges> = {
   name: 'changes',
   lane: 'point',
@@ -14,7 +17,7 @@ export const readChanges: Command<string | undefined, StorageChanges> = {
 
 function changesSince(db: SqliteDriver, since: string | undefined): StorageChanges {
   const to = endOfLog(db)
-  // A first load writes no log. Its mark matches no log.
+  // During a first load, no log is written. The mark returned here matches no log.
   if (to === undefined) return { mark: '', changed: 'unknown' }
   const mark = `${to.seq} ${to.mark}`
   const from = readMark(since)
@@ -27,7 +30,7 @@ function readMark(mark: string | undefined): LogPlace | undefined {
   return seq === undefined || own === undefined ? undefined : { seq: Number(seq), mark: Number(own) }
 }
 
-/** The log has keys. What had one that is gone, or has gone to another resource, is not known any more. */
+/** The log contains keys of resources. If the resource of a key was deleted, or the key was reused, its former address is unknown. */
 function addressesAfter(db: SqliteDriver, { seq }: LogPlace): StorageChanges['changed'] {
   const rows = db.all(sql`SELECT c.resource, c.is_new, r.type, r.id FROM change AS c LEFT JOIN resource AS r ON r.key = c.resource
     WHERE c.seq > ${seq} ORDER BY c.seq`)

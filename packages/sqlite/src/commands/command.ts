@@ -3,31 +3,31 @@ import { numberOf, transaction, type SqliteDriver } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 
 /**
- * Where a command runs when the file is opened with worker threads: `point` reads a few rows in the calling thread, `long` reads in
- * a reader thread, `write` runs in the writer thread, together with others in one transaction.
+ * Where a command runs if the file is opened with worker threads. `point` reads a few rows in the calling thread, `long` reads in
+ * a reader thread, `write` runs in the writer thread, in one transaction with other writes.
  */
 export type Lane = 'point' | 'long' | 'write'
 
-/** One thing the database is asked to do. Unless the lane is `point`, arguments and results are plain data, as they cross to a thread. */
+/** A task for the database. Unless the lane is `point`, arguments and results are plain data, because they are sent between threads. */
 export interface Command<Args, Result> {
   readonly name: string
   readonly lane: Lane
-  /** Runs inside a transaction when the lane is `write`. Method syntax, so that commands of all arguments fit one registry. */
+  /** Runs the command, in a transaction if the lane is `write`. Method syntax, so that commands with different arguments fit one registry. */
   run(db: SqliteDriver, args: Args): Result
 }
 
-/** Runs commands somewhere. */
+/** Runs commands, in this or another thread. */
 export interface Executor {
   call<Args, Result>(command: Command<Args, Result>, args: Args): Promise<Result>
-  /** Runs a command of the lane `point` at once. */
+  /** Runs a command of the lane `point` synchronously. */
   callNow<Args, Result>(command: Command<Args, Result>, args: Args): Result
-  /** Rises with every change that this connection, or any other, made to the database. */
+  /** Increases with every change of the database, by this connection or any other. */
   readonly revision: () => number
-  /** Finishes what was called before and releases everything; calling it again does nothing. */
+  /** Finishes earlier calls and releases everything; calling it again does nothing. */
   close(): Promise<void>
 }
 
-/** Runs commands at once in the calling thread, each write in a transaction of its own. */
+/** Runs commands immediately in the calling thread, each write in its own transaction. */
 export function inThread(db: SqliteDriver): Executor {
   let open = true
   const callNow: Executor['callNow'] = (command, args) => {
@@ -48,12 +48,12 @@ export function inThread(db: SqliteDriver): Executor {
   }
 }
 
-/** What calls get after `close`. */
+/** The error for calls after `close`. */
 export function closedError(): OperationError {
   return new OperationError('storage-unavailable', 'The storage is closed.')
 }
 
-/** The state of the database as two numbers: one changes with the commits of other connections, the other with changes of this one. */
+/** The state of the database as two numbers: the first changes with commits of other connections, the second with changes by this one. */
 const readState: Command<null, readonly [others: number, own: number]> = {
   name: 'revision',
   lane: 'point',
@@ -64,9 +64,9 @@ const readState: Command<null, readonly [others: number, own: number]> = {
 }
 
 /**
- * Counts the changes of the database that were noticed.
- *
- * @param callNow Runs a command at once in one connection, always the same.
+ * Returns a function that counts the observed changes of the database.
+ * -
+ * @param callNow Runs a command synchronously, always in the same connection.
  * @see https://www.sqlite.org/pragma.html#pragma_data_version
  */
 export function revisionOf(callNow: <Args, Result>(command: Command<Args, Result>, args: Args) => Result): () => number {

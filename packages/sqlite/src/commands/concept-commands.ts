@@ -6,14 +6,14 @@ import { sql } from '../database/sql.js'
 
 const COLUMNS = sql`url, version, format, concepts, header, key`
 
-/** The published versions of code systems. */
+/** Lists the published versions of code systems. */
 export const listSystems: Command<null, readonly StoredSystem[]> = {
   name: 'systems',
   lane: 'point',
   run: (db) => db.all(sql`SELECT ${COLUMNS} FROM stored_system WHERE state = 'published' ORDER BY url, version`).map(systemOf),
 }
 
-/** One section of a version, published or replaced since. */
+/** Reads a section of a version that is published or has been replaced since. */
 export const readSection: Command<{ readonly key: string; readonly name: string }, Uint8Array> = {
   name: 'section',
   lane: 'point',
@@ -26,17 +26,17 @@ export const readSection: Command<{ readonly key: string; readonly name: string 
   },
 }
 
-/** Whether a version exists. */
+/** True if a version exists. */
 export const hasSystem: Command<string, boolean> = {
   name: 'hasSystem',
   lane: 'point',
   run: (db, key) => db.get(sql`SELECT 1 FROM stored_system WHERE key = ${key}`) !== undefined,
 }
 
-/** An import that is not done after a day is given up; one that is under way is done in minutes. */
+/** An import that has not finished after a day is considered abandoned; a running one takes minutes. */
 const GIVEN_UP_SECONDS = 86_400
 
-/** Begins a version. What unfinished imports of it left behind goes, and so does everything that was replaced or given up. */
+/** Begins the import of a version. Removes what unfinished imports of it left behind, and everything that was replaced or abandoned. */
 export const stageSystem: Command<StoredSystem, null> = {
   name: 'stageSystem',
   lane: 'write',
@@ -51,14 +51,14 @@ export const stageSystem: Command<StoredSystem, null> = {
   },
 }
 
-/** A section to keep. */
+/** A section to store. */
 export interface SectionToPut {
   readonly key: string
   readonly name: string
   readonly bytes: Uint8Array
 }
 
-/** Keeps a section of a staged version. */
+/** Stores a section of a staged version. */
 export const putSection: Command<SectionToPut, null> = {
   name: 'putSection',
   lane: 'write',
@@ -71,7 +71,7 @@ export const putSection: Command<SectionToPut, null> = {
 }
 
 /**
- * Publishes a staged version instead of the one before. That one's sections stay for those who are reading them, until the next import.
+ * Publishes a staged version instead of the previous one. The sections of the previous version remain for its current readers until the next import.
  */
 export const publishSystem: Command<StoredSystem, null> = {
   name: 'publishSystem',
@@ -84,7 +84,7 @@ export const publishSystem: Command<StoredSystem, null> = {
   },
 }
 
-/** Removes a version with its sections. */
+/** Removes a version and its sections. */
 export const removeSystem: Command<string, null> = {
   name: 'removeSystem',
   lane: 'write',

@@ -5,7 +5,7 @@ import type { Command } from './command.js'
 import { numberOf, snapshot, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** A version as it leaves the database; plain data. */
+/** A version as read from the database; plain data. */
 export interface VersionRow {
   readonly type: string
   readonly id: string
@@ -17,31 +17,31 @@ export interface VersionRow {
   readonly text?: string
 }
 
-/** Versions in the order of a history. */
+/** Versions in the order of the history. */
 export interface VersionRows {
   readonly rows: readonly VersionRow[]
   readonly next?: string
 }
 
-/** What callers of the storage get for a row. */
+/** Converts a row to the form that callers of the storage get. */
 export function versionOf({ type, id, version, updated, created, text }: VersionRow): HistoryItem {
   const stamp = { type, id, versionId: String(version), lastUpdated: instantOf(updated) }
   return { ...stamp, created, ...(text !== undefined && { stored: storedResource({ ...stamp, text }) }) }
 }
 
-/** The page of the rows. */
+/** Converts rows to a page of the history. */
 export function historyPageOf({ rows, next }: VersionRows): HistoryPage {
   return { items: rows.map(versionOf), ...(next !== undefined && { next }) }
 }
 
-/** Which version is read. */
+/** The address of a version. */
 export interface VersionArgs {
   readonly type: string
   readonly id: string
   readonly versionId: string
 }
 
-/** Reads one version. */
+/** Reads a version. */
 export const readVersion: Command<VersionArgs, VersionRow | undefined> = {
   name: 'version',
   lane: 'point',
@@ -51,7 +51,7 @@ export const readVersion: Command<VersionArgs, VersionRow | undefined> = {
   },
 }
 
-/** Reads one page of a history. */
+/** Reads a page of a history. */
 export const readHistory: Command<HistoryQuery, VersionRows> = {
   name: 'history',
   lane: 'long',
@@ -75,7 +75,7 @@ function readPage(db: SqliteDriver, query: HistoryQuery): VersionRows {
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: historyCursor(last) }
 }
 
-/** Those of the asked types that there are, as each needs lookups of its own. */
+/** Requested types that exist in the database; each needs its own lookups. */
 function typesIn(db: SqliteDriver, { types }: HistoryQuery): readonly string[] {
   const distinct = TABLES.map((table) => sql`SELECT DISTINCT type FROM ${table}`)
   const known = new Set(db.all(joined(distinct, ' UNION ')).map(([type]) => textOf(type)))
@@ -83,10 +83,10 @@ function typesIn(db: SqliteDriver, { types }: HistoryQuery): readonly string[] {
 }
 
 const DELETED = sql`deleted`
-/** Every version is in one of these. */
+/** Tables that together contain every version. */
 const TABLES: readonly Sql[] = [sql`resource`, DELETED, sql`old_version`]
 
-/** What is deleted is never current. */
+/** Deleted versions are never current. */
 function tablesFor({ at }: HistoryQuery): readonly Sql[] {
   return at === undefined ? TABLES : TABLES.filter((table) => table !== DELETED)
 }
@@ -111,7 +111,7 @@ function newestOf(table: Sql, { type, query: { id, since, at }, behind = sql`1`,
   return sql`SELECT * FROM (SELECT type, id, version, updated FROM ${table} AS v WHERE ${joined(conditions, ' AND ')} ${ORDER} LIMIT ${limit + 1})`
 }
 
-/** Of the version in the row `v`. */
+/** Condition that the version in row `v` was current in the period. */
 function isCurrentIn({ from, to }: HistoryPeriod): Sql {
   const isNotReplaced = TABLES.map(
     (table) => sql`NOT EXISTS (SELECT 1 FROM ${table} n
@@ -128,7 +128,7 @@ function addressOf([type, id, version]: Row): Address {
   return { type: textOf(type), id: textOf(id), version: numberOf(version) }
 }
 
-/** The versions, until the page is long enough; at least one. */
+/** Reads versions until the page is long enough; at least one. */
 function rowsOf(db: SqliteDriver, addresses: readonly Address[], maxBytes = MAX_PAGE_TEXT): readonly VersionRow[] {
   const rows: VersionRow[] = []
   let length = 0
@@ -152,7 +152,7 @@ function versionRow(db: SqliteDriver, { type, id, version }: Address): VersionRo
   return { type, id, version, updated: numberOf(updated), created, ...(typeof text === 'string' && { text }) }
 }
 
-/** A deletion that something comes after is an old version. */
+/** True for a deletion that was followed by another version, which makes it an old version. */
 function isDeletion(db: SqliteDriver, { type, id, version }: Address): boolean {
   return db.get(sql`SELECT 1 FROM old_version WHERE type = ${type} AND id = ${id} AND version = ${version} AND text IS NULL`) !== undefined
 }

@@ -7,7 +7,7 @@ import { countMatches, searchPage } from '../search/search-page.js'
 import { addSession, changeSession, endOthers, purgeSessions, useOnce, changeUser, putUser } from './session-commands.js'
 import { writeEntries } from './write-entries.js'
 
-/** Those of the lane `point` are not among them. */
+/** Commands of the lane `point` are not sent to threads. */
 const SENT: readonly Command<unknown, unknown>[] = [
   searchPage,
   scanPage,
@@ -28,5 +28,5 @@ const SENT: readonly Command<unknown, unknown>[] = [
   removeSystem,
 ]
 
-/** The commands that run in threads, by the names that threads get. */
+/** Commands that run in threads, by the names sent to the threads. */
 export const COMMANDS: ReadonlyMap<string, Command<unknown, unknown>> = new Map(SENT.map((command) => [command.name, command]))

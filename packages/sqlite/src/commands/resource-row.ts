@@ -2,23 +2,23 @@ import type { ResourceRow } from '@fhir-ops/sql'
 import type { Command } from './command.js'
 import { numberOf, textOf, type Row } from '../database/driver.js'
 
-/** The row of `id`, `version`, `updated` and `text`, the first columns of what was selected. */
+/** Converts a row that starts with the columns `id`, `version`, `updated` and `text`. */
 export function rowOf([id, version, updated, text]: Row): ResourceRow {
   return { id: textOf(id), version: numberOf(version), updated: numberOf(updated), ...(typeof text === 'string' && { text }) }
 }
 
-/** The columns of a row, without the text of a version that the reader has: the first value. */
+/** Columns of a row, without the text if the reader already has this version, which is the first bound value. */
 export const COLUMNS = 'id, version, updated, CASE WHEN version = ? THEN NULL ELSE text END'
 const READ = `SELECT ${COLUMNS} FROM resource WHERE type = ? AND id = ?`
 
-/** Which resource is read. */
+/** The resource to read. */
 export interface ReadArgs {
   readonly type: string
   readonly id: string
   readonly known: number | undefined
 }
 
-/** Reads the current version of one resource. */
+/** Reads the current version of a resource. */
 export const readResource: Command<ReadArgs, ResourceRow | undefined> = {
   name: 'read',
   lane: 'point',

@@ -7,7 +7,7 @@ import { numberOf, textOf, type Row } from '../database/driver.js'
 import { sql } from '../database/sql.js'
 import { isObject, type JsonObject } from 'fhir-ops/internal/json'
 
-/** The members of a session that have columns; the others never change and are kept together as JSON (`fixed`). */
+/** Members of a session with their own columns; the others never change and are stored together as JSON (`fixed`). */
 const COLUMNS = sql`login_id, digest, sub, state, last_used_at, created_at, expires_at, fixed`
 
 /** Adds a session. */
@@ -24,7 +24,7 @@ export const addSession: Command<SessionRecord, null> = {
   },
 }
 
-/** Reads a session by its login id or by its token's digest. */
+/** Reads a session by login id or by digest of its token. */
 export const readSession: Command<{ readonly loginId: string } | { readonly digest: string }, SessionRecord | undefined> = {
   name: 'session',
   lane: 'point',
@@ -35,13 +35,13 @@ export const readSession: Command<{ readonly loginId: string } | { readonly dige
   },
 }
 
-/** Which sessions of a user are listed. */
+/** Selects sessions of a user. */
 export interface SessionsOfArgs extends WantedSessions {
   readonly sub: string
   readonly limit: number
 }
 
-/** The sessions of a user, newest first. */
+/** Lists the sessions of a user, newest first. */
 export const sessionsOf: Command<SessionsOfArgs, readonly SessionRecord[]> = {
   name: 'sessionsOf',
   lane: 'point',
@@ -61,7 +61,7 @@ export interface SessionChangeArgs {
   readonly change: SessionChange
 }
 
-/** The record after the change, `undefined` when there was none to make. */
+/** Changes a session and returns the new record; `undefined` if there was no such session in these states. */
 export const changeSession: Command<SessionChangeArgs, SessionRecord | undefined> = {
   name: 'changeSession',
   lane: 'write',
@@ -75,7 +75,7 @@ export const changeSession: Command<SessionChangeArgs, SessionRecord | undefined
   },
 }
 
-/** Revokes every active session of the user but one. */
+/** Revokes all active sessions of the user except one. */
 export const endOthers: Command<{ readonly sub: string; readonly except: string }, number> = {
   name: 'endOthers',
   lane: 'write',
@@ -85,14 +85,14 @@ export const endOthers: Command<{ readonly sub: string; readonly except: string 
   },
 }
 
-/** A key that may be used once until then. */
+/** A key that may be used once until the given time. */
 export interface UseArgs {
   readonly key: string
   readonly now: number
   readonly until: number
 }
 
-/** True for the first use; those that are over are forgotten. */
+/** Returns true on the first use of a key; removes expired keys. */
 export const useOnce: Command<UseArgs, boolean> = {
   name: 'useOnce',
   lane: 'write',
@@ -102,7 +102,7 @@ export const useOnce: Command<UseArgs, boolean> = {
   },
 }
 
-/** Forgets the sessions that expired before a time. */
+/** Removes sessions that expired before a time. */
 export const purgeSessions: Command<number, number> = {
   name: 'purge',
   lane: 'write',
@@ -134,7 +134,7 @@ export const readUser: Command<string, UserRecord | undefined> = {
   },
 }
 
-/** Creates a user or replaces the claims of one. */
+/** Creates a user, or replaces the claims of an existing user. */
 export const putUser: Command<{ readonly sub: string; readonly claims: JsonObject }, UserRecord> = {
   name: 'putUser',
   lane: 'write',
@@ -149,7 +149,7 @@ export const putUser: Command<{ readonly sub: string; readonly claims: JsonObjec
 /** A change of a user at a time in milliseconds since 1970. */
 export interface UserChange {
   readonly sub: string
-  /** The state that it gets; as it was when absent. */
+  /** The new state; unchanged if absent. */
   readonly state?: UserRecord['state']
   readonly at: number
 }

@@ -15,23 +15,23 @@ import { sql } from '../database/sql.js'
 import { entriesOf, paramKey } from '../search/entry-sql.js'
 import type { Command } from './command.js'
 
-/** Values of an index entry: its parameter, then the columns of its row. */
+/** Number of values per index entry: the parameter, then the columns of the row. */
 const FIELDS = 6
 
 /**
- * A put as it goes to the thread that writes: its index entries are one flat list, `FIELDS` values each. Objects with names of members would take three
+ * A put in the form sent to the writer thread: its index entries are one flat list with `FIELDS` values each. Objects with named members would take three
  * times as long on both sides (`npm run bench first-load`).
  */
 interface PackedPut extends Omit<PutEntry, 'entries' | 'contained'> {
   readonly values: readonly SqliteValue[]
-  /** What is within it. */
+  /** Contained resources. */
   readonly contained: readonly PackedPut[]
 }
 
 /** A deletion. */
 type PackedDelete = DeleteEntry
 
-/** A change as it goes to the thread that writes. */
+/** A change in the form sent to the writer thread. */
 type PackedEntry = PackedPut | PackedDelete
 
 /** @throws {OperationError} as `checkLaidOut`. */
@@ -49,19 +49,19 @@ function packedPut(entry: PutEntry): PackedPut {
   return { op, type, id, text, values, contained, ...(ifVersion !== undefined && { ifVersion }) }
 }
 
-/** The arguments of a write call: `now` in milliseconds since 1970, by the caller's clock. */
+/** Arguments of a write; `now` is in milliseconds since 1970, on the caller's clock. */
 export interface WriteArgs {
   readonly entries: readonly PackedEntry[]
   readonly now: number
-  /** Whether the versions that are replaced are kept. */
+  /** True if replaced versions are stored. */
   readonly history: boolean
 }
 
-/** The last version of an id before a write. */
+/** The last version of an id before the write. */
 interface Before {
   readonly version: number
   readonly updated: number
-  /** Of the current resource; absent when it is deleted. */
+  /** Key of the current resource; absent if the resource is deleted. */
   readonly key?: number
 }
 
@@ -77,7 +77,7 @@ export const writeEntries: Command<WriteArgs, readonly WriteResult[]> = {
       if (added !== undefined) return added
       const before = versionBefore(db, entry)
       checkVersion(entry, before?.key === undefined ? null : String(before.version))
-      // A clock that was set back must not make a resource older than it was.
+      // If the clock was set back, the version must not become older than its predecessor.
       const updated = Math.max(now, before?.updated ?? now)
       const change = { before, updated, addEntries }
       if (history && before !== undefined) keep(db, entry, before)
@@ -93,7 +93,7 @@ interface Change {
   readonly addEntries: AddEntries
 }
 
-/** Keeps the version that comes before this one; a deletion of what is deleted makes none. */
+/** Stores the version that is being replaced. Deleting a deleted resource does not create a version. */
 function keep(db: SqliteDriver, { op, type, id }: PackedEntry, { key, version, updated }: Before): void {
   if (key !== undefined) {
     db.run(
@@ -104,7 +104,7 @@ function keep(db: SqliteDriver, { op, type, id }: PackedEntry, { key, version, u
   }
 }
 
-/** Adds a resource under an id that has had no version, as the unique index of ids says; `undefined`, and nothing done, for any other entry. */
+/** Adds a resource under an id without earlier versions, relying on the unique index on ids; for any other entry, does nothing and returns `undefined`. */
 function newAdder(db: SqliteDriver, addEntries: AddEntries): (entry: PackedEntry, now: number) => WriteResult | undefined {
   let wereDeleted = db.fixed(ANY_DELETED).get() !== undefined
   return (entry, now) => {
@@ -155,7 +155,7 @@ function remove(db: SqliteDriver, { type, id }: PackedDelete, { before, updated 
   return { type, id, versionId: String(version), lastUpdated: instantOf(updated), created: false }
 }
 
-/** What is within a resource goes with its version. */
+/** Removes contained resources together with the version of their container. */
 function removeContained(db: SqliteDriver, type: string, container: number): void {
   const references = entriesOf(sql`${container}`, paramKey(type, CONTAINED_PARAM))
   const contained = sql`SELECT r.key FROM (${references}) AS e CROSS JOIN resource AS r INDEXED BY resource_id WHERE r.type = e.system AND r.id = e.value`
@@ -188,13 +188,13 @@ function addRow(db: SqliteDriver, { type, id, text }: PackedPut, { version, upda
   return numberOf(db.fixed(ADD_RESOURCE).get(type, id, version, updated, text)?.[0])
 }
 
-/** Adds the index entries of the resource that has a key, which has none. */
+/** Adds the index entries of a resource that has none yet. */
 type AddEntries = (resource: number, put: PackedPut) => void
 
-/** Rows of one statement: each statement has costs of its own, which `npm run bench first-load` shows. */
+/** Rows per statement; each statement has its own cost, as `npm run bench first-load` shows. */
 const MAX_ROWS = 32
 
-/** For one write only: it remembers numbers of search parameters, which go when the write that makes them is rolled back. */
+/** For a single write only: it caches numbers of search parameters, which become invalid if the write that creates them is rolled back. */
 function entryAdder(db: SqliteDriver): AddEntries {
   const paramsOf = paramNumbers(db)
   return (resource, { type, values }) => {
@@ -216,8 +216,8 @@ function entryAdder(db: SqliteDriver): AddEntries {
 const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)'
 
 /**
- * The statements for 1, 2, and so on rows. A failure ends the whole write; with OR FAIL, SQLite keeps no journal of the single
- * statement, which costs more than the rows.
+ * Statements that insert 1, 2, 3 and more rows. A failure ends the whole write, so OR FAIL is used: SQLite then keeps no journal for the single
+ * statement, which would cost more than the rows.
  */
 const ADD_ROWS: readonly string[] = Array.from(
   { length: MAX_ROWS },

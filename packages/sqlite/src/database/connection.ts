@@ -1,40 +1,41 @@
 import { hasBit, type Bits } from 'fhir-ops/internal/bits'
 
-/** What SQLite columns hold here. */
+/** Values of SQLite columns. */
 export type SqliteValue = string | number | bigint | null | Uint8Array
 
 /** The part of a prepared statement that this adapter calls. */
 export interface SqliteStatement {
   run(...values: SqliteValue[]): unknown
   all(...values: SqliteValue[]): unknown[]
-  /** node:sqlite: rows as arrays. */
+  /** In node:sqlite: returns rows as arrays. */
   setReturnArrays?(enabled: boolean): void
-  /** better-sqlite3: rows as arrays; throws for statements without rows. */
+  /** In better-sqlite3: returns rows as arrays; throws for statements without rows. */
   raw?(enabled?: boolean): unknown
-  /** better-sqlite3: whether the statement gives rows. */
+  /** In better-sqlite3: whether the statement returns rows. */
   readonly reader?: boolean
 }
 
 /** The part of a SQLite connection that this adapter calls; `node:sqlite` and better-sqlite3 both fit. */
 export interface SqliteConnection {
   exec(sql: string): unknown
-  /** Gives a `SqliteStatement`; drivers type its values in ways of their own. */
+  /** Returns a `SqliteStatement`; drivers type its values differently. */
   prepare(sql: string): object
-  /** Makes a function that SQL may call, with as many values as the implementation has parameters. It need not give the same each time. */
+  /** Registers a function that SQL can call, with as many arguments as the implementation has parameters. It need not be deterministic. */
   function(name: string, implementation: (...values: SqliteValue[]) => SqliteValue): unknown
   close(): unknown
-  /** node:sqlite: whether a transaction is open. */
+  /** In node:sqlite: whether a transaction is open. */
   readonly isTransaction?: boolean
-  /** better-sqlite3: the same. */
+  /** In better-sqlite3: whether a transaction is open. */
   readonly inTransaction?: boolean
 }
 
-/** What the functions work with while a statement runs. One thread runs one statement at a time, over whatever connection. */
+/** State of the registered functions while a statement runs. A thread runs one statement at a time, over all its connections. */
 const running: { visit: ((a: number, b: number) => void) | undefined; members: Bits | undefined } = { visit: undefined, members: undefined }
 
 /**
- * Adds the functions that statements call: `visit(a, b)` passes two numbers on, `is_member(key)` asks a set. Several stores over one connection add
- * them each, and the last counts for all.
+ * Registers the functions that statements call: `visit(a, b)` passes on two numbers, `is_member(key)` tests membership in a set. Several stores may share a
+ * connection;
+ * each registers them, and the last registration is used by all.
  */
 export function addFunctions(connection: SqliteConnection): void {
   connection.function('visit', (a?: SqliteValue, b?: SqliteValue) => {
@@ -58,7 +59,7 @@ export function visiting(visit: (a: number, b: number) => void, run: () => void)
   }
 }
 
-/** Does reads that ask `is_member` of this set. */
+/** Runs reads whose statements call `is_member` on this set. */
 export function asking<T>(members: Bits, read: () => T): T {
   running.members = members
   try {

@@ -4,60 +4,60 @@ import { addFunctions, visiting, type SqliteConnection, type SqliteStatement, ty
 import { storageFailure } from './failure.js'
 import { sql, type Sql } from './sql.js'
 
-/** A row as an array, in the order of the selected columns. */
+/** A row as an array of the selected columns. */
 export type Row = readonly SqliteValue[]
 
 /**
- * A connection as the rest of this package uses it: statements prepared once, rows as arrays, errors as `OperationError`. Everything
+ * The interface to a connection that the rest of this package uses: statements are prepared once, rows are arrays, errors are `OperationError`s. Everything
  * runs in the calling thread and blocks it.
  */
 export interface SqliteDriver {
-  /** Runs statements that take no values and give no rows. */
+  /** Runs statements without values and results. */
   exec(sql: string): void
   run(statement: Sql): void
   all(statement: Sql): readonly Row[]
-  /** The first row. */
+  /** Returns the first row. */
   get(statement: Sql): Row | undefined
-  /** Passes on the columns `a` and `b`, which are numbers, of every row without making an object of it: there may be millions. */
+  /** Passes the numeric columns `a` and `b` of every row to a function, without creating an object per row: there may be millions. */
   visit(rows: Sql, visit: (a: number, b: number) => void): void
-  /** Prepares fixed SQL, which is not built again for every row that is written. */
+  /** Prepares constant SQL, which is not assembled again for each written row. */
   fixed(sql: string): FixedStatement
   /**
-   * Runs reads with a time limit in milliseconds: statements that read many rows call `in_time()` on the way.
-   *
-   * @throws {OperationError} `storage-timeout` when they take longer, and what `read` throws.
+   * Runs reads with a time limit in milliseconds: statements that read many rows call `in_time()` while they run.
+   * -
+   * @throws {OperationError} `storage-timeout` if they take longer; any error of `read`.
    */
   limited<T>(ms: number, read: () => T): T
   /**
-   * Runs reads with a time limit of their own, whatever is left of the outer one, and without counting towards it.
+   * Runs reads with their own time limit, independent of an enclosing limit, and without counting towards it.
    *
    * @throws {OperationError} as `limited`.
    */
   apart<T>(ms: number, read: () => T): T
-  /** Ends a transaction after an error, unless SQLite has ended it already, as it does when the disk is full. */
+  /** Rolls back a transaction after an error, unless SQLite has already done so, as it does if the disk is full. */
   rollBack(): void
   /**
-   * Whether the connection is better opened again: it has prepared more statements than are kept, and the garbage collector, which does not know
+   * True if the connection should be reopened: it has prepared more statements than the cache holds, and the garbage collector, which does not know
    * their size, frees them late. Closing the connection frees them.
    */
   isWorn(): boolean
   close(): void
 }
 
-/** A statement whose values are bound in order. */
+/** A prepared statement whose values are bound in order. */
 export interface FixedStatement {
   run(...values: SqliteValue[]): void
-  /** The first row. */
+  /** Returns the first row. */
   get(...values: SqliteValue[]): Row | undefined
 }
 
-/** Statements kept prepared for one connection, and characters of their texts, each of which counts as about 20 bytes. */
+/** Limits of the statement cache of a connection: number of statements, and total characters of SQL. A character stands for about 20 bytes. */
 const MAX_STATEMENTS = 200
 const MAX_CHARACTERS = 400_000
-/** Characters of prepared statements after which a connection is worn. */
+/** Number of characters of prepared SQL after which a connection should be reopened. */
 const WORN_CHARACTERS = 1_000_000
 
-/** Puts the seam over a connection. */
+/** Wraps a connection in the driver interface. */
 export function sqliteDriver(connection: SqliteConnection): SqliteDriver {
   const statements = new LRUCache<string, SqliteStatement>({
     max: MAX_STATEMENTS,
@@ -136,17 +136,17 @@ function rollBack(connection: SqliteConnection): void {
   try {
     connection.exec('ROLLBACK')
   } catch (error) {
-    // A driver that cannot tell (node:sqlite before 22.16): there was none.
+    // This driver does not report whether a transaction was open (node:sqlite before 22.16), so assume that there was none.
     if (isOpen === true) throw storageFailure(error)
   }
 }
 
-/** Runs `work` in a transaction of its own, which waits for other writers. */
+/** Runs `work` in its own transaction, which waits for other writers. */
 export function transaction<T>(db: SqliteDriver, work: () => T): T {
   return within(db, 'BEGIN IMMEDIATE', work)
 }
 
-/** Runs reads that belong together on one state of the database. */
+/** Runs several reads on the same state of the database. */
 export function snapshot<T>(db: SqliteDriver, work: () => T): T {
   return within(db, 'BEGIN', work)
 }
@@ -163,13 +163,13 @@ function within<T>(db: SqliteDriver, begin: string, work: () => T): T {
   }
 }
 
-/** A column that holds text. */
+/** Returns the value of a text column. */
 export function textOf(value: SqliteValue | undefined): string {
   if (typeof value !== 'string') throw new TypeError('A text column holds no text.')
   return value
 }
 
-/** A column that holds a number. */
+/** Returns the value of a numeric column. */
 export function numberOf(value: SqliteValue | undefined): number {
   if (typeof value !== 'number') throw new TypeError('A number column holds no number.')
   return value
@@ -199,7 +199,7 @@ function firstRow(statement: SqliteStatement, values: readonly SqliteValue[]): R
   return row === undefined ? undefined : rowOf(row)
 }
 
-/** Drivers that know no array rows give objects, whose members are in the order of the columns. */
+/** Converts a row. Drivers that do not support array rows return objects, whose members are in the order of the columns. */
 function rowOf(row: unknown): Row {
   if (Array.isArray(row)) return row
   if (typeof row === 'object' && row !== null) return Object.values(row)

@@ -21,7 +21,7 @@ const UNLOCKABLE: Failure = {
 const BROKEN: Failure = { code: 'storage-unavailable', message: 'The file system failed to read or write the database file.' }
 const FULL: Failure = { code: 'storage-full', message: 'The disk of the database is full.' }
 
-/** SQLite's primary result codes with a meaning of their own; https://sqlite.org/rescode.html */
+/** Primary result codes of SQLite that map to a particular error; https://sqlite.org/rescode.html */
 const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
   [5, LOCKED],
   [6, LOCKED],
@@ -32,7 +32,7 @@ const BY_NUMBER: ReadonlyMap<number, Failure> = new Map([
   [14, UNOPENED],
   [26, DAMAGED],
 ])
-/** SQLITE_IOERR_LOCK, an extended code: a file that was opened for reading cannot be locked for writing. */
+/** Extended code SQLITE_IOERR_LOCK: a file that was opened read-only cannot be locked for writing. */
 const IOERR_LOCK = 3850
 const BY_NAME: readonly (readonly [string, Failure])[] = [
   ['SQLITE_BUSY', LOCKED],
@@ -46,19 +46,19 @@ const BY_NAME: readonly (readonly [string, Failure])[] = [
   ['SQLITE_CANTOPEN', UNOPENED],
 ]
 
-/** The error that callers see for one of the driver's; what is an `OperationError` already stays as it is. */
+/** Converts an error of the driver to the error that callers get; an `OperationError` is returned unchanged. */
 export function storageFailure(error: unknown): OperationError {
   if (error instanceof OperationError) return error
   const { code, message } = failureOf(error)
   return new OperationError(code, message, { cause: error })
 }
 
-/** Whether the storage failed, rather than refused: such an error says nothing about the call that met it. */
+/** True if the storage failed, as opposed to refusing a call: such an error says nothing about the call itself. */
 export function isStorageFailure(error: OperationError): boolean {
   return error.code.startsWith('storage-')
 }
 
-/** node:sqlite numbers its errors (`errcode`, extended), better-sqlite3 names them (`code`, extended). */
+/** Errors of node:sqlite have a number (`errcode`, extended), those of better-sqlite3 a name (`code`, extended). */
 function failureOf(error: unknown): Failure {
   if (!isObject(error)) return UNAVAILABLE
   const { errcode } = error

@@ -3,11 +3,12 @@ import { textOf, type SqliteDriver } from './driver.js'
 import { sql } from './sql.js'
 
 /**
- * Drops the indexes of `entry` in a database without resources, and notes in it that they are to be made: of all entries at once, in order,
- * which takes less than keeping them up entry by entry (`npm run bench first-load`). Changes are not logged meanwhile, and an empty log says so.
+ * Drops the indexes of `entry` in a database without resources, and records in the database that they have to be created. Creating them later in one go, in
+ * order,
+ * is faster than updating them with each entry (`npm run bench first-load`). Meanwhile changes are not logged, which the empty log shows.
  * Runs inside a transaction.
- *
- * @returns Whether that was done; false when there are resources.
+ * -
+ * @returns False, without changing anything, if there are resources.
  */
 export function leaveOutIndexes(db: SqliteDriver): boolean {
   if (db.get(sql`SELECT 1 FROM resource LIMIT 1`) !== undefined) return false
@@ -21,12 +22,12 @@ export function leaveOutIndexes(db: SqliteDriver): boolean {
   return true
 }
 
-/** Whether indexes are to be made, after a first load that did not end, or that continues in another process. */
+/** True if indexes have yet to be created, after a first load that did not finish or that continues in another process. */
 export function lacksIndexes(db: SqliteDriver): boolean {
   return db.get(sql`SELECT 1 FROM index_to_make LIMIT 1`) !== undefined
 }
 
-/** Makes the indexes that are to be made; a thread helps to sort. Runs inside a transaction. */
+/** Creates the missing indexes; a helper thread assists in sorting. Runs inside a transaction. */
 export function makeIndexes(db: SqliteDriver): void {
   db.exec('PRAGMA threads = 1')
   for (const [text] of db.all(sql`SELECT sql FROM index_to_make`)) db.exec(textOf(text))
@@ -34,7 +35,7 @@ export function makeIndexes(db: SqliteDriver): void {
   db.run(sql`INSERT INTO change (resource, is_new) VALUES (0, 0)`)
 }
 
-/** `makeIndexes`, in the thread that writes. */
+/** Runs `makeIndexes` in the writer thread. */
 export const makeIndexesLeftOut: Command<null, null> = {
   name: 'makeIndexes',
   lane: 'write',

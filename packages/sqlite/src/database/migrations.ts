@@ -4,18 +4,18 @@ import { lacksIndexes, makeIndexes } from './index-making.js'
 import { sql } from './sql.js'
 
 /**
- * The schema, forward only: `user_version` of a file is the number of steps it has seen. A step that was released is never edited.
- *
+ * The schema. Migrations only go forward: `user_version` of a file is the number of steps that were applied. A released step is never edited.
+ * -
  * - `resource`: the current version of every resource.
- * - `deleted`: the last version of every id that has none, so that versions keep rising when it comes back.
+ * - `deleted`: the last version of every deleted resource, so that versions keep increasing if it is created again.
  * - `param`: search parameters by type, as numbers.
- * - `entry`: what resources are found by, clustered by resource; three indexes cover every test of a query, so that searches and counts read no
- *   resource that they do not return. With `entry_high` they keep every order of a sort key, too.
- * - `old_version`: what was replaced or deleted, and deletions of ids that came back (without text).
- * - `change`: keys of resources in the order of their changes, the last thousands of them, so that what is kept in memory is updated; triggers write
- *   it, so that nothing that writes to the file can leave it out (`sets/`).
- * - `index_to_make`: indexes of `entry` that a first load leaves out until it ends (`index-making.ts`), as SQL; else empty.
- * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` holds their content.
+ * - `entry`: index entries, clustered by resource; three indexes cover every test in a query, so that searches and counts read only the
+ *   resources that they return. Together with `entry_high`, they also cover the order of every sort key.
+ * - `old_version`: replaced and deleted versions, and deletions of resources that were created again (without text).
+ * - `change`: keys of resources in the order of their changes, limited to the last few thousand; used to update sets in memory (`sets/`). Triggers
+ *   write it, so that no program that writes to the file can bypass it.
+ * - `index_to_make`: SQL of indexes on `entry` that a first load omits until it ends (`index-making.ts`); otherwise empty.
+ * - `stored_system`: versions of imported code systems, staged, published or replaced; `system_section` has their content.
  */
 const MIGRATIONS: readonly string[] = [
   `
@@ -150,9 +150,9 @@ const MIGRATIONS: readonly string[] = [
 ]
 
 /**
- * Migrates a database to the newest schema, with all indexes.
- *
- * @throws {OperationError} `storage-damaged` when it holds tables of another application or a schema newer than this code.
+ * Migrates a database to the newest schema, including all indexes.
+ * -
+ * @throws {OperationError} `storage-damaged` if it has tables of another application, or a schema newer than this code.
  */
 export function migrate(db: SqliteDriver): void {
   if (versionOf(db) !== MIGRATIONS.length) takeSteps(db)

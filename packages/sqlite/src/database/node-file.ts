@@ -5,41 +5,41 @@ import { sqliteDriver, type SqliteDriver } from './driver.js'
 import { storageFailure } from './failure.js'
 import { sql } from './sql.js'
 
-/** How a database file is opened; plain data, as it crosses to threads. */
+/** Options for opening a database file; plain data, because they are sent to threads. */
 export interface FileOptions {
   readonly file: string
-  /** How long a call waits for a lock of another process. */
+  /** How long a call waits for a lock of another process, in milliseconds. */
   readonly busyTimeoutMs: number
   readonly synchronous: 'FULL' | 'NORMAL'
-  /** Memory for pages of the connection that writes. Default 16,384. */
+  /** Page cache of the writer's connection, in KiB. Default 16,384. */
   readonly writerCacheKib?: number
-  /** `identityOf` the file when it was opened first; absent before. */
+  /** `identityOf` the file when it was first opened; absent before. */
   readonly identity?: string | undefined
 }
 
-/** What distinguishes a file from another of the same name; `undefined` when there is none. */
+/** Identifies a file, to distinguish it from a later file of the same name; `undefined` if there is no file. */
 export function identityOf(file: string): string | undefined {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false })
   return found && `${found.dev} ${found.ino}`
 }
 
 /**
- * @throws {OperationError} `storage-unavailable` when the file is no longer the one that was opened. SQLite would continue in the one that has lost
- *   its name, and what is written there is lost.
+ * @throws {OperationError} `storage-unavailable` if the file is no longer the one that was opened. SQLite would continue to use the unlinked
+ *   file, and everything written there would be lost.
  */
 export function checkInPlace({ file, identity }: FileOptions): void {
   if (identity === undefined || identityOf(file) === identity) return
   throw new OperationError('storage-unavailable', 'The database file was deleted or replaced while it was in use.')
 }
 
-/** Pages that gather before they are moved from the log into the file (128 MB): rarely enough for bulk loads, often enough to restart fast. */
+/** Number of pages that collect in the log before they are moved to the file (128 MB): few enough moves for bulk loads, and still a fast restart. */
 const CHECKPOINT_PAGES = 32_000
 const WRITER_CACHE_KIB = 16_384
 const SEARCH_CACHE_KIB = 32_768
 
 /**
- * @param before SQL that runs before the file is first looked at.
- * @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` when the file cannot be opened.
+ * @param before SQL to run before the file is first accessed.
+ * @throws {OperationError} `storage-damaged`, `storage-locked` or `storage-unavailable` if the file cannot be opened.
  */
 export function openToWrite(options: FileOptions, before = ''): SqliteDriver {
   const { synchronous, writerCacheKib = WRITER_CACHE_KIB } = options
@@ -58,8 +58,8 @@ export function openToWrite(options: FileOptions, before = ''): SqliteDriver {
 
 /**
  * Opens a file that no other process has open, and locks it until it is closed.
- *
- * @throws {OperationError} `storage-locked` at once when another process has it open, else as `openToWrite`.
+ * -
+ * @throws {OperationError} `storage-locked` immediately if another process has it open; otherwise as `openToWrite`.
  */
 export function openAlone(options: FileOptions): SqliteDriver {
   return openToWrite({ ...options, busyTimeoutMs: 0 }, 'PRAGMA locking_mode = EXCLUSIVE')
@@ -70,7 +70,7 @@ export function openToRead(options: FileOptions): SqliteDriver {
   return connected(options, { readOnly: true })
 }
 
-/** The same with more pages in memory, for searches and counts over much of the file. @throws {OperationError} as `openToWrite`. */
+/** As `openToRead`, with a larger page cache, for searches and counts that read much of the file. @throws {OperationError} as `openToWrite`. */
 export function openToSearch(options: FileOptions): SqliteDriver {
   const db = openToRead(options)
   db.exec(`PRAGMA cache_size = -${SEARCH_CACHE_KIB}`)
@@ -79,7 +79,7 @@ export function openToSearch(options: FileOptions): SqliteDriver {
 
 function connected({ file, busyTimeoutMs }: FileOptions, { readOnly }: { readonly readOnly: boolean }): SqliteDriver {
   try {
-    // SQLite takes one byte for an empty database, and writes over it.
+    // SQLite treats a file of one byte as an empty database, and would overwrite it.
     if (statSync(file, { throwIfNoEntry: false })?.size === 1) throw new OperationError('storage-damaged', 'The file is not a database.')
     return sqliteDriver(new DatabaseSync(file, { readOnly, timeout: busyTimeoutMs }))
   } catch (error) {

@@ -1,13 +1,13 @@
 import { joined, sqlTag, type Sql as AnySql, type SqlTag } from '@fhir-ops/sql'
 import type { SqliteValue } from './connection.js'
 
-/** A piece of SQL for SQLite. */
+/** An SQL fragment for SQLite. */
 export type Sql = AnySql<SqliteValue>
 
-/** Writes SQL for SQLite as a template; what is interpolated is bound. */
+/** Template tag for SQL of SQLite; interpolated values are bound. */
 export const sql: SqlTag<SqliteValue> = sqlTag()
 
-/** `(a OP b) OP (c OP d)`: the depth grows with the logarithm, as SQLite bounds the depth of an expression. None at all hold. */
+/** Combines conditions as `(a OP b) OP (c OP d)`: the depth grows logarithmically, because SQLite limits the depth of expressions. An empty list is true. */
 export function balanced(pieces: readonly Sql[], operator: 'AND' | 'OR'): Sql {
   const [first, second] = pieces
   if (first === undefined) return sql`1`

@@ -3,11 +3,11 @@ import { placesOf, type Condition, type SearchQuery, type Comparison, type Entry
 import { entriesOf, inTime, keyPasses, keysOfTest, paramKey } from './entry-sql.js'
 import { balanced, sql, type Sql } from '../database/sql.js'
 
-/** A condition that is not made of others. */
+/** A condition that does not combine others. */
 type Leaf = Exclude<Condition, { readonly kind: 'and' | 'or' | 'not' }>
 type RefersTo = Extract<Leaf, { kind: 'refersTo' }>
 
-/** The keys of the matches, each once; no resource is read for them. */
+/** Returns the keys of the matches, each once, without reading resources. */
 export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'>): Sql {
   const keys = keysWhere(type, where)
   return keys === undefined
@@ -15,12 +15,12 @@ export function matchingKeys({ type, where }: Pick<SearchQuery, 'type' | 'where'
     : sql`SELECT DISTINCT key FROM (${keys})`
 }
 
-/** Those of a few keys that meet a condition, each once: each is asked. */
+/** Returns those of a few keys that meet a condition, each once, by testing each key. */
 export function keysAmong(type: string, keys: Sql, condition: Condition): Sql {
   return sql`SELECT DISTINCT k.key FROM (${keys}) AS k WHERE in_time() AND ${meets(type, condition, { key: sql`k.key`, each: true })}`
 }
 
-/** The keys that meet a condition, from indexes; a key may come several times. `undefined` where no index gives them, as for a negation. */
+/** Returns the keys that meet a condition, from indexes; a key may occur several times. `undefined` if no index has them, as for a negation. */
 export function keysWhere(type: string, condition: Condition): Sql | undefined {
   switch (condition.kind) {
     case 'and':
@@ -34,15 +34,15 @@ export function keysWhere(type: string, condition: Condition): Sql | undefined {
   }
 }
 
-/** Of which resource a condition is asked, and how. */
+/** The resource that a condition is tested for, and how. */
 export interface Asking {
-  /** SQL of the resource's key, with the name of its table. */
+  /** SQL expression of the resource's key, including the table name. */
   readonly key: Sql
-  /** Look into the entries of each resource instead of reading all keys that meet the condition: right where few resources are asked. */
+  /** Tests the entries of each resource instead of reading all keys that meet the condition. Faster if only few resources are tested. */
   readonly each?: boolean
 }
 
-/** Whether a resource meets the condition. */
+/** Condition that a resource meets the condition of a query. */
 export function meets(type: string, condition: Condition, asking: Asking): Sql {
   switch (condition.kind) {
     case 'and':
@@ -65,7 +65,7 @@ export function meets(type: string, condition: Condition, asking: Asking): Sql {
   }
 }
 
-/** The keys of the part that is likely to have the fewest, as far as they meet the others. */
+/** Returns the keys of the part that is likely to have the fewest, filtered by the other parts. */
 function keysOfAll(type: string, conditions: readonly Condition[]): Sql | undefined {
   const first = conditions.toSorted((a, b) => rankOf(a) - rankOf(b))[0]
   const keys = first && keysWhere(type, first)
@@ -74,10 +74,10 @@ function keysOfAll(type: string, conditions: readonly Condition[]): Sql | undefi
   return sql`SELECT k.key FROM (${keys}) AS k WHERE ${inTime(sql`k.key`)} AND ${meets(type, { kind: 'and', conditions: others }, { key: sql`k.key` })}`
 }
 
-/** Not the constant 0: SQLite gives up a query whose named index a constant makes useless. */
+/** Not just the constant 0: SQLite rejects a query if a constant makes its named index useless. */
 const NO_KEYS = sql`SELECT NULL AS key WHERE 0`
 
-/** SQLite takes 500 terms of a compound select. */
+/** SQLite allows 500 terms in a compound select. */
 const MAX_UNION = 400
 
 function keysOfAny(type: string, conditions: readonly Condition[]): Sql | undefined {
@@ -127,7 +127,7 @@ function keysReferringTo(type: string, { param, query }: RefersTo): Sql {
     )}) AND ${inTime(sql`resource`)} AND value IN (${joined(targets, ' UNION ALL ')})`
 }
 
-/** Follows the references of one resource; the alias of a source is not seen within the next. */
+/** Follows the references of one resource. The alias of a source is not visible inside the next one. */
 function keyRefersTo(type: string, { param, query }: RefersTo, key: Sql): Sql {
   const references = entriesOf(key, paramKey(type, param))
   const isMatch = placesOf(query.type).map(
@@ -145,7 +145,7 @@ function keysReferredBy(type: string, { param, query }: Extract<Leaf, { kind: 'r
   )
 }
 
-/** The lower, the fewer keys a condition is likely to leave. */
+/** Rank of a condition; the lower, the fewer keys it is likely to leave. */
 export function rankOf(condition: Condition): number {
   switch (condition.kind) {
     case 'id':
@@ -165,7 +165,7 @@ export function rankOf(condition: Condition): number {
   }
 }
 
-/** A test that wants one value, and what it wants besides. */
+/** A test for one value, with its other comparisons. */
 interface Wanting {
   readonly param: string
   readonly value: string
@@ -173,8 +173,8 @@ interface Wanting {
 }
 
 /**
- * Conditions of which one must hold, where tests that differ only in the value that they want have become one: a list of codes is one
- * lookup, and the same statement however long it is.
+ * Merges alternative conditions: tests that differ only in the value become one test for a list. A list of codes is then a single
+ * lookup, with the same statement whatever its length.
  */
 export function alternatives(conditions: readonly Condition[]): readonly Condition[] {
   const alike = Map.groupBy(conditions, (condition) => {

@@ -3,33 +3,33 @@ import type { Comparison, EntryTest, SearchQuery, SortKey } from 'fhir-ops/stora
 import { sql, type Sql } from '../database/sql.js'
 
 /**
- * The keys of the resources with an entry that passes the test; a key may come several times. Each way names the index that covers
- * it, so that the plan does not depend on what SQLite guesses about the data.
+ * Returns the keys of resources with an entry that passes the test; a key may occur several times. Each case names a covering
+ * index, so that the plan does not depend on SQLite's estimates.
  */
 export function keysOfTest(type: string, { param, all }: EntryTest): Sql {
   const { from, where } = accessFor(all)
   return sql`SELECT resource AS key FROM ${from} WHERE param = ${paramKey(type, param)} AND ${where} AND ${comparisonsSql(all)}`
 }
 
-/** Whether the resource of this key has such an entry, asked of the entries that are stored together for it. */
+/** Condition that the resource with this key has such an entry, tested on its own entries, which are stored together. */
 export function keyPasses(type: string, { param, all }: EntryTest, key: Sql): Sql {
   return sql`EXISTS (SELECT 1 FROM (${entriesOf(key, paramKey(type, param))}) WHERE ${comparisonsSql(all)})`
 }
 
-/** The entries of one resource. LIMIT keeps SQLite from looking for their values first, which may be anybody's. */
+/** Returns the entries of a resource. LIMIT stops SQLite from searching by value first, which would find entries of other resources too. */
 export function entriesOf(key: Sql, param: Sql): Sql {
   return sql`SELECT * FROM entry WHERE resource = ${key} AND param = ${param} LIMIT -1`
 }
 
-/** The number of a search parameter; null for one that no resource has an entry of. Asks the time, as its entries are gone through next. */
+/** Number of a search parameter; null if no resource has entries of it. Checks the time limit, because its entries are read next. */
 export function paramKey(type: string, name: string): Sql {
   return sql`(SELECT key FROM param WHERE type = ${type} AND name = ${name} AND in_time())`
 }
 
 /**
- * True, and looks at the time at one row in 64: to call a function of JavaScript takes longer than to advance to the next entry of an index (bench
+ * True. Checks the time limit at one row in 64, because calling a JavaScript function takes longer than advancing to the next index entry (bench
  * `storage`, counts).
- *
+ * -
  * @param key Number of the row's resource.
  */
 export function inTime(key: Sql): Sql {
@@ -37,8 +37,8 @@ export function inTime(key: Sql): Sql {
 }
 
 /**
- * The index that answers the comparisons, and the condition of that index in its own words, as SQLite wants it. Where it is gone through in
- * another order than that of the keys, which is slow, it asks the time on the way.
+ * Returns the index for the comparisons, and the index's own condition in the exact form that SQLite requires. If the index is read in an order
+ * other than that of the keys, which is slow, the time limit is checked.
  */
 function accessFor(all: readonly Comparison[]): { readonly from: Sql; readonly where: Sql } {
   const present = all.filter(({ op }) => op !== 'absent')
@@ -84,9 +84,9 @@ function suffixSql(column: Sql, suffix: string): Sql {
 }
 
 /**
- * The expressions that a query sorts by, for the resource `r`, named as sort columns.
- *
- * @param from The first of them that is wanted.
+ * The expressions by which a query sorts, for the resource `r`, named as sort columns.
+ * -
+ * @param from Index of the first expression to include.
  */
 export function sortColumns({ type, sort = [] }: Pick<SearchQuery, 'type' | 'sort'>, from = 0): Sql {
   return joined(
@@ -105,15 +105,15 @@ function sortExpression(type: string, { param, field, descending }: SortKey): Sq
 
 type EntryField = Exclude<SortKey['field'], 'lastUpdated' | 'id'>
 
-/** Where the rows `r` of a type come in the order of a sort key, out of an index, except those without the key. */
+/** Source of the rows `r` of a type in the order of a sort key, from an index, without resources that lack the key. */
 export interface OrderedRows {
-  /** The key's value. */
+  /** Value of the key. */
   readonly key: Sql
   readonly from: Sql
   readonly where: Sql
 }
 
-/** Each resource once: by the entry that counts for it. */
+/** Returns each resource once, with the entry that determines its position. */
 export function rowsInOrder(type: string, { param, field, descending }: SortKey): OrderedRows {
   if (field === 'id') return { key: sql`r.id`, from: sql`resource AS r INDEXED BY resource_id`, where: sql`r.type = ${type}` }
   if (field === 'lastUpdated')
@@ -136,7 +136,7 @@ const ORDERED_BY: Readonly<Record<EntryField, Sql>> = {
   high: sql`entry_high`,
 }
 
-/** What an index says of the entries in it, in its own words, as SQLite wants it. */
+/** The index's own condition on its entries, in the exact form that SQLite requires. */
 const PART: Readonly<Record<EntryField, Sql>> = {
   value: sql`1`,
   text: sql`1`,

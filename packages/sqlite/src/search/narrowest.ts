@@ -3,22 +3,22 @@ import { keysWhere, rankOf } from './condition-sql.js'
 import { numberOf, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** Up to this many resources are tested one by one for a condition, instead of being compared with all that meet it. */
+/** Up to this number of resources, a condition is tested for each instead of being compared with all keys that meet it. */
 export const FEW_TO_ASK = 10_000
-/** Conditions that are looked at; there is seldom a better one after these. */
+/** Number of conditions that are examined; later ones are seldom better. */
 const MAX_LOOKED_AT = 8
 
-/** A query by the keys of resources that may match. */
+/** A query reduced to the keys of resources that may match. */
 export interface Narrowed {
-  /** Those that meet one of the conditions; a key may come several times. */
+  /** Keys that meet one of the conditions; a key may occur several times. */
   readonly keys: Sql
-  /** What they must meet besides it. */
+  /** The remaining conditions. */
   readonly others: Condition
 }
 
 /**
- * Narrows a query of several conditions to the one that the fewest resources meet, when they are few: found by counting into the indexes,
- * no further than to the fewest so far. What SQLite guesses is of no use here, as the values of an entry depend on its parameter.
+ * Narrows a query with several conditions to the condition that the fewest resources meet, if these are few. Counts index entries for that,
+ * each time no further than to the lowest count so far. SQLite's estimates do not help, because the values of entries depend on their parameter.
  */
 export function narrowest(db: SqliteDriver, { type, where }: Pick<SearchQuery, 'type' | 'where'>, few: number): Narrowed | undefined {
   const conditions = conjuncts(where)
@@ -35,12 +35,12 @@ export function narrowest(db: SqliteDriver, { type, where }: Pick<SearchQuery, '
   return found
 }
 
-/** How many keys there are, counted no further than to `most`. */
+/** Counts keys, up to `most`. */
 export function countUpTo(db: SqliteDriver, keys: Sql, most: number): number {
   return numberOf(db.get(sql`SELECT count(*) FROM (SELECT 1 FROM (${keys}) LIMIT ${Math.max(0, most)})`)?.[0])
 }
 
-/** The conditions that must all hold. */
+/** Returns the conditions that must all hold. */
 export function conjuncts(where: Condition): readonly Condition[] {
   return where.kind === 'and' ? where.conditions.flatMap(conjuncts) : [where]
 }

@@ -5,22 +5,22 @@ import { textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { rowsInOrder, sortColumns } from './entry-sql.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** Which of the matches of a query are wanted. */
+/** The part of the matches to return. */
 export interface Cut {
-  /** Where the matches before it end. */
+  /** Position after which the part begins. */
   readonly after: Position | undefined
   readonly limit: number
 }
 
-/** Matches by what tells them. */
+/** A query for matches by an SQL condition. */
 interface Matching extends Pick<SearchQuery, 'type' | 'sort'> {
-  /** Whether the resource `r` is one. */
+  /** Condition that the resource `r` is a match. */
   readonly isMatch: Sql
 }
 
 /**
- * The first matches, found along an index that has the order of the first sort key: rows of key, id and sort values. Resources without the
- * key come last, in the order of the next one.
+ * Finds the first matches along an index in the order of the first sort key: rows of key, id and sort values. Resources without that
+ * key come last, in the order of the next key.
  */
 export function rowsInTurn(db: SqliteDriver, query: Matching, { after, limit }: Cut): readonly Row[] {
   const { type, isMatch, sort: [first, ...rest] = [] } = query
@@ -40,7 +40,7 @@ export function rowsInTurn(db: SqliteDriver, query: Matching, { after, limit }: 
   return [...found, ...last.map(([key = null, id = null, ...keys]) => [key, id, null, ...keys])]
 }
 
-/** Position of a row in the order. */
+/** Returns the position of a row in the sort order. */
 export function positionOf([, id, ...keys]: Row): Position {
   return { id: textOf(id), keys: keys.map((key) => (typeof key === 'string' || typeof key === 'number' ? key : null)) }
 }
@@ -54,19 +54,19 @@ function byIdSql({ type, isMatch }: Matching, { after, limit }: Cut): Sql {
 function inOrderSql(query: Matching, first: SortKey, { after, limit }: Cut): Sql {
   const { key, from, where } = rowsInOrder(query.type, first)
   const value = after?.keys[0] ?? null
-  // The bound on the key is what the index begins with; the rest decides among equal ones.
+  // The index is ordered by the key, so its bound comes first; the rest decides among equal keys.
   const behind = after === undefined ? sql`1` : sql`${key} ${first.descending ? sql`<=` : sql`>=`} ${value} AND ${isAfter(query, after)}`
   return sql`SELECT r.key AS key, r.id AS id, ${key} AS s0${sortColumns(query, 1)} FROM ${from} WHERE ${where} AND ${behind}
     AND in_time() AND ${query.isMatch} ORDER BY ${orderTerms(query, 1)} LIMIT ${limit}`
 }
 
-/** Holds for what an entry has a value of the key. */
+/** Condition that an entry has a value for the sort key. */
 function hasKey({ param, field }: SortKey): Condition {
   if (field === 'low' || field === 'high') return { kind: 'entry', param, all: [{ field, op: 'ge', operand: -Number.MAX_VALUE }] }
   return { kind: 'entry', param, all: field === 'value' || field === 'text' ? [{ field, op: 'prefix', operand: '' }] : [] }
 }
 
-/** The first matches, all of which are put in order: rows of key, id and sort values. */
+/** Finds the first matches by sorting all of them: rows of key, id and sort values. */
 export function fewRows(db: SqliteDriver, query: SearchQuery, keys: Sql, { after, limit }: Cut): readonly Row[] {
   const found = sql`SELECT r.key AS key, r.id AS id${sortColumns(query)} FROM resource AS r NOT INDEXED WHERE r.key IN (${keys})`
   const behind = after === undefined ? sql`1` : isAfter(query, after)

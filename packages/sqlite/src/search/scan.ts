@@ -14,7 +14,7 @@ import { meets } from './condition-sql.js'
 import { inTime, paramKey } from './entry-sql.js'
 import { conjuncts } from './narrowest.js'
 
-/** A resource of a scan as it leaves the database; plain data. */
+/** A resource of a scan as read from the database; plain data. */
 export interface ScanRow {
   readonly row: ResourceRow
   readonly referring: readonly (readonly [type: string, row: ResourceRow])[]
@@ -26,14 +26,14 @@ export interface ScanRows {
   readonly next?: string
 }
 
-/** Reads one page of a scan, in the order of ids. */
+/** Reads a page of a scan, in the order of ids. */
 export const scanPage: Command<ScanQuery, ScanRows> = {
   name: 'scan',
   lane: 'long',
   run: (db, query) => snapshot(db, () => readPage(db, query)),
 }
 
-/** Sizes are looked at before texts, so that no more is read than is given. */
+/** Reads sizes before texts, so that no more is read than returned. */
 function readPage(db: SqliteDriver, query: ScanQuery): ScanRows {
   const limit = pageLimit(query)
   const found = db.all(scannedSql(query, limit + 1)).map(scannedOf)
@@ -52,7 +52,7 @@ interface Scanned {
   readonly key: number
   readonly id: string
   bytes: number
-  /** Types of what refers to it, by key. */
+  /** Types of referring resources, by key. */
   readonly referring: Map<number, string>
 }
 
@@ -63,7 +63,7 @@ function scannedSql({ type, where, after }: ScanQuery, limit: number): Sql {
     AND ${named} AND in_time() AND ${meets(type, others, { key: sql`r.key`, each: true })} ORDER BY r.id LIMIT ${limit}`
 }
 
-/** Ids that a condition names are looked up in the index by which the scan goes, instead of asking each resource of the type. */
+/** Looks up the ids in a condition in the index along which the scan runs, instead of testing each resource of the type. */
 function byIds(where: Condition): readonly [named: Sql, others: Condition] {
   const all = conjuncts(where)
   const ids = all.flatMap((condition) => (condition.kind === 'id' ? [condition.ids] : []))
@@ -77,11 +77,11 @@ function scannedOf([key, id, bytes]: Row): Scanned {
 }
 
 interface ReferringQuery extends ScanQuery {
-  /** Whether more pages come. */
+  /** True if more pages follow. */
   readonly isLong: boolean
 }
 
-/** Adds what refers to each. */
+/** Adds the referring resources to each resource. */
 function withReferring(db: SqliteDriver, query: ReferringQuery, found: readonly Scanned[]): readonly Scanned[] {
   const byId = new Map(found.map((one) => [one.id, one]))
   for (const source of query.referring ?? []) {
@@ -100,7 +100,7 @@ interface ReferredTo extends ReferringQuery {
   readonly found: readonly Scanned[]
 }
 
-/** Rows of an id that is referred to, the key of what refers to it, and the length of its text. Pages of a long scan find out once who refers to whom. */
+/** Returns rows of a target's id, a referring resource's key, and the length of its text. For a long scan, all references are determined once for all pages. */
 function referencesTo(db: SqliteDriver, source: Referring, { type, isLong, after, found }: ReferredTo): readonly Row[] {
   const sieve = sieveOf(db, source, isLong)
   const isKept = sieve.set !== undefined && sieve.others.length === 0 && (isLong || after !== undefined)
@@ -121,7 +121,7 @@ function knownReferences(db: SqliteDriver, referrers: Referrers, found: readonly
 
 const NO_KEYS: Bits = new Uint32Array()
 
-/** What may come: the keys of what meets all conditions of which sets are kept, and the other conditions. */
+/** Restricts referring resources: the keys that meet all conditions with a cached set, and the remaining conditions. */
 interface Sieve {
   readonly set: Bits | undefined
   readonly others: readonly Condition[]
@@ -138,7 +138,7 @@ function sieveOf(db: SqliteDriver, { type, where }: Referring, isLong: boolean):
   return { set, others }
 }
 
-/** The references to each resource are looked up by its id. */
+/** Looks up references to each resource by its id. */
 function referringSql({ type, params, set, others }: Referring & Sieve, target: string, ids: string): Sql {
   const isMember = set === undefined ? sql`1` : sql`is_member(e.resource)`
   const where: Condition = { kind: 'and', conditions: others }
@@ -151,7 +151,7 @@ function referringSql({ type, params, set, others }: Referring & Sieve, target: 
   return arms.length === 0 ? sql`SELECT 1 WHERE 0` : joined(arms, ' UNION ALL ')
 }
 
-/** How many of them fit, at least one. */
+/** Returns how many resources fit into the page, at least one. */
 function lengthOfPage(scanned: readonly Scanned[], maxBytes: number): number {
   let bytes = 0
   const end = scanned.findIndex((one) => {
@@ -162,7 +162,7 @@ function lengthOfPage(scanned: readonly Scanned[], maxBytes: number): number {
   return end < 0 ? scanned.length : end
 }
 
-/** Reads the rows of all keys at once, in their order in the file. */
+/** Reads the rows of all keys in one query, in their order in the file. */
 function textsOf(db: SqliteDriver, scanned: readonly Scanned[]): (key: number) => ResourceRow {
   const keys = [...new Set(scanned.flatMap(({ key, referring }) => [key, ...referring.keys()]))].sort((a, b) => a - b)
   const read = sql`SELECT r.id, r.version, r.updated, r.text, r.key FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN resource AS r

@@ -12,20 +12,20 @@ import { fewRows, positionOf, rowsInTurn, type Cut } from './rows-in-turn.js'
 import { countUpTo, FEW_TO_ASK, narrowest } from './narrowest.js'
 import { asking } from '../database/connection.js'
 
-/** A page as it leaves the database; plain data. */
+/** A page as read from the database; plain data. */
 export interface PageRows {
   readonly rows: readonly ResourceRow[]
   readonly next?: string
 }
 
-/** With more matches than this a page is looked for along the ids, where it comes soon; with fewer, all matches are put in order. */
+/** With more matches than this, a page is filled along the ids, where matches come soon; with fewer, all matches are sorted. */
 const FEW = 1_000
-/** The same along the order of a sort key, where it takes longer until a page is full. */
+/** The same limit for searches with a sort key, where it takes longer to fill a page. */
 const FEW_TO_SORT = 10_000
-/** With at most this many matches a page is read in the calling thread. */
+/** With at most this number of matches, a page is read in the calling thread. */
 const FEW_KEYS = 32
 
-/** One page of the matches of a query. */
+/** Reads a page of matches of a query. */
 export const searchPage: Command<SearchQuery, PageRows> = {
   name: 'search',
   lane: 'long',
@@ -33,17 +33,17 @@ export const searchPage: Command<SearchQuery, PageRows> = {
     pageOfMatches(db, query, { fewToAsk: FEW_TO_ASK, sets: setsOf(db), few: (query.sort ?? []).length > 0 ? FEW_TO_SORT : FEW }),
 }
 
-/** How matches are looked for. */
+/** Parameters of the search strategy. */
 export interface Bounds {
-  /** At most this many matches are put in order instead of being looked for in order. */
+  /** Up to this number of matches, all are sorted instead of being searched in order. */
   readonly few: number
-  /** At most this many resources that meet one condition are tested for the others. */
+  /** Up to this number of resources, those that meet one condition are tested for the others. */
   readonly fewToAsk: number
-  /** Sets that may be kept already. */
+  /** Sets that may already be cached. */
   readonly sets: KeptSets
 }
 
-/** Reads a page of one state of the database. */
+/** Reads a page within a snapshot of the database. */
 export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewToAsk, sets }: Bounds): PageRows {
   return snapshot(db, () => {
     const set = isOfAll(query) ? undefined : matchingSet(db, sets, query)
@@ -57,27 +57,27 @@ export function pageOfMatches(db: SqliteDriver, query: SearchQuery, { few, fewTo
   })
 }
 
-/** Every index has the order of all resources. */
+/** True if the query matches all resources: any index has them in order. */
 function isOfAll({ where }: SearchQuery): boolean {
   return where.kind === 'and' && where.conditions.length === 0
 }
 
-/** The keys of the matches, which may come several times; `undefined` where no index gives them. */
+/** Returns the keys of the matches, possibly repeated; `undefined` if no index has them. */
 function keysOfMatches(db: SqliteDriver, query: SearchQuery, fewToAsk: number): Sql | undefined {
   const narrow = narrowest(db, query, fewToAsk)
   return narrow === undefined ? keysWhere(query.type, query.where) : keysAmong(query.type, narrow.keys, narrow.others)
 }
 
-/** A search that may turn out to be a lookup. */
+/** A search that may be answered as a lookup. */
 interface LookUpArgs {
   readonly query: SearchQuery
-  /** The version of a resource that the reader has. */
+  /** Returns the version of a resource that the reader already has. */
   readonly versionOf: (id: string) => number | undefined
 }
 
 /**
- * The page of a query for a key, as a canonical or an identifier, that few resources have; `undefined` for all other queries, which take
- * longer. It never leaves the calling thread.
+ * Returns the page of a query for a key that few resources have, such as a canonical or an identifier; `undefined` for all other queries, which take
+ * longer. Runs in the calling thread.
  */
 export const lookUpPage: Command<LookUpArgs, PageRows | undefined> = {
   name: 'lookUp',
@@ -107,7 +107,7 @@ function readPage(db: SqliteDriver, query: SearchQuery, { find, versionOf }: Rea
   return rows.length === found.length || last === undefined ? { rows } : { rows, next: cursorOf(positionOf(last)) }
 }
 
-/** The exact number of matches; no resource is read. */
+/** Counts the matches exactly, without reading resources. */
 export const countMatches: Command<SearchQuery, number> = {
   name: 'count',
   lane: 'long',
@@ -134,7 +134,7 @@ interface Texts {
 
 const READ_ROW = `SELECT ${COLUMNS} FROM resource WHERE key = ?`
 
-/** The resources of the found rows, in their order, until the page is long enough; at least one. */
+/** Reads the resources of the found rows, in order, until the page is long enough; at least one. */
 function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes = MAX_PAGE_TEXT }: Texts): readonly ResourceRow[] {
   const rows: ResourceRow[] = []
   let length = 0
@@ -150,15 +150,15 @@ function textsOf(db: SqliteDriver, found: readonly Row[], { versionOf, maxBytes 
   return rows
 }
 
-/** Where the keys of all matches are known. */
+/** A query for which the keys of all matches are known. */
 interface OfSet extends Cut {
   readonly set: Bits
   readonly sets: KeptSets
-  /** At most this many matches are put in order instead of being looked for in order. */
+  /** Up to this number of matches, all are sorted instead of being searched in order. */
   readonly few: number
 }
 
-/** The first matches: rows of key, id and sort values. */
+/** Finds the first matches: rows of key, id and sort values. */
 function rowsOfSet(db: SqliteDriver, query: SearchQuery, { set, sets, few, ...cut }: OfSet): readonly Row[] {
   const isSorted = (query.sort ?? []).length > 0
   const inOrder = isSorted ? undefined : idOrder(db, sets, query.type)?.first(db, set, cut)
@@ -169,5 +169,5 @@ function rowsOfSet(db: SqliteDriver, query: SearchQuery, { set, sets, few, ...cu
   return asking(set, () => rowsInTurn(db, { ...query, isMatch: sql`is_member(r.key)` }, cut))
 }
 
-/** Where one key of this many matches, the first matches are found early in any order. */
+/** If at least one key in this many is a match, the first matches are found soon in any order. */
 const LARGE_PART = 8

@@ -2,34 +2,34 @@ import type { IndexEntry } from 'fhir-ops/storage'
 import { numberOf, textOf, type Row, type SqliteDriver } from '../database/driver.js'
 import { sql, type Sql } from '../database/sql.js'
 
-/** How far somebody has read the log of changes. `mark` distinguishes a log that was restored and continued from another state. */
+/** A position in the log of changes. `mark` distinguishes the log from that of a restored copy that has been continued. */
 export interface LogPlace {
   readonly seq: number
   readonly mark: number
 }
 
-/** A resource after changes. */
+/** The state of a resource after changes. */
 export interface ChangedResource {
-  /** Absent when there is none under this key any more. */
+  /** Absent if there is no longer a resource under this key. */
   readonly address?: { readonly type: string; readonly id: string }
-  /** Whether there was none, or another one, under this key before. */
+  /** True if there was no resource, or another one, under this key before. */
   readonly isNew: boolean
   readonly entries: readonly IndexEntry[]
 }
 
-/** Resources by key. */
+/** Changed resources, by key. */
 export type Changes = ReadonlyMap<number, ChangedResource>
 
-/** The end of the log; `undefined` while a first load leaves it out. */
+/** Returns the end of the log; `undefined` while a first load omits the log. */
 export function endOfLog(db: SqliteDriver): LogPlace | undefined {
   const last = db.get(sql`SELECT seq, mark FROM change ORDER BY seq DESC LIMIT 1`)
   return last && { seq: numberOf(last[0]), mark: numberOf(last[1]) }
 }
 
-/** More changes than this are not read: rebuilding what depends on them is faster. */
+/** Maximum number of changes to read: beyond it, rebuilding dependent sets is faster. */
 export const MAX_CHANGES = 4_000
 
-/** What changed between two places; `undefined` where that is too much, or the log does not go back so far. */
+/** Returns the changes between two positions; `undefined` if they are too many, or if the log does not go back that far. */
 export function changesBetween(db: SqliteDriver, from: LogPlace, to: LogPlace): Changes | undefined {
   if (to.seq === from.seq && to.mark === from.mark) return new Map()
   if (to.seq < from.seq || to.seq - from.seq > MAX_CHANGES || !isInLog(db, from)) return undefined
@@ -40,7 +40,7 @@ export function changesBetween(db: SqliteDriver, from: LogPlace, to: LogPlace): 
   return new Map(changed.map((row) => [numberOf(row[0]), changedOf(row, entries.get(numberOf(row[0])) ?? [])]))
 }
 
-/** Whether the log has the place. */
+/** True if the log contains the position. */
 export function isInLog(db: SqliteDriver, { seq, mark }: LogPlace): boolean {
   return db.get(sql`SELECT 1 FROM change WHERE seq = ${seq} AND mark = ${mark}`) !== undefined
 }

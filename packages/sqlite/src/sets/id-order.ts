@@ -5,19 +5,19 @@ import { inTime } from '../search/entry-sql.js'
 import type { Cut } from '../search/rows-in-turn.js'
 import type { Changes } from './change-log.js'
 
-/** The keys of a type's resources in the order of their ids. */
+/** The keys of a type's resources, ordered by id. */
 export interface IdOrder {
   bytes(): number
-  /** @returns False when more was created than it takes. */
+  /** Applies changes. @returns False if too many resources were created. */
   take(changes: Changes): boolean
-  /** The first members of a set, as rows of key and id; `undefined` where it cannot tell what comes after a position. */
+  /** Returns the first members of a set, as rows of key and id; `undefined` if the position to start after is not known here. */
   first(db: SqliteDriver, members: Bits, cut: Cut): readonly Row[] | undefined
 }
 
-/** Resources created since that are kept apart, with their ids; with more, reading the order again is faster. */
+/** Maximum number of new resources that are listed separately, with their ids; beyond it, reading the order again is faster. */
 const MAX_APART = 4_000
 
-/** Reads the order. */
+/** Reads the order of a type's ids. */
 export function readIdOrder(db: SqliteDriver, type: string): IdOrder {
   const keys = keysInOrder(db, type)
   const apart = new Map<number, string>()
@@ -49,7 +49,7 @@ export function readIdOrder(db: SqliteDriver, type: string): IdOrder {
   }
 }
 
-/** The index is gone through in its order. */
+/** Reads the keys in the order of the index. */
 function keysInOrder(db: SqliteDriver, type: string): Uint32Array {
   const keys = createNumbers()
   db.visit(
@@ -59,7 +59,7 @@ function keysInOrder(db: SqliteDriver, type: string): Uint32Array {
   return Uint32Array.from({ length: keys.length() }, (_, at) => keys.at(at))
 }
 
-/** Each with its id, in the same order. */
+/** Returns rows of key and id, in the order of the keys. */
 function withIds(db: SqliteDriver, keys: readonly number[]): readonly Row[] {
   const rows = db.all(sql`SELECT r.key, r.id FROM json_each(${JSON.stringify(keys)}) AS j CROSS JOIN resource AS r WHERE r.key = j.value`)
   const ids = new Map(rows.map(([key, id]) => [numberOf(key), textOf(id)]))

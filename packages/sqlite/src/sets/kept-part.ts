@@ -9,16 +9,16 @@ import { readIdOrder, type IdOrder } from './id-order.js'
 import { changedColumn, readColumn, type ReferenceColumn, type References } from './reference-column.js'
 import { readReferrers, type Referrers, type Referring } from './referrers.js'
 
-/** What a query is answered from. */
+/** A cached part from which queries are answered. */
 export type Part = PartSet | PartOrder | ({ readonly kind: 'references' } & References) | PartReferrers
 
-/** The ids of a type. */
+/** The order of a type's ids. */
 interface PartOrder {
   readonly kind: 'order'
   readonly type: string
 }
 
-/** What of those who meet a condition refers to whom. */
+/** References between resources that meet a condition and their targets. */
 export interface PartReferrers extends Referring {
   readonly kind: 'referrers'
   readonly where: Condition
@@ -27,28 +27,28 @@ export interface PartReferrers extends Referring {
 type PartSet =
   /** The resources of a type. */
   | { readonly kind: 'type'; readonly type: string }
-  /** Those with an entry that passes. */
+  /** The resources with an entry that passes the test. */
   | { readonly kind: 'test'; readonly type: string; readonly test: EntryTest }
 
 /** A part in memory. */
 export type KeptPart = KeptSet | KeptColumn | KeptOrder | KeptReferrers
 
 interface Kept {
-  /** Memory that it takes. */
+  /** Memory usage in bytes. */
   bytes(): number
-  /** Takes changes of the database. @returns False when they are too many. */
+  /** Applies changes of the database. @returns False if they are too many. */
   take(changes: Changes): boolean
 }
 
 interface KeptSet extends Kept {
   readonly kind: 'set'
-  /** Do not change it. */
+  /** The set, which callers must not modify. */
   bits(): Bits
 }
 
 interface KeptColumn extends Kept {
   readonly kind: 'column'
-  /** As of the state of the database from which the last changes were taken. */
+  /** Returns the column for the state of the database up to which changes were applied. */
   column(db: SqliteDriver): ReferenceColumn
 }
 
@@ -62,7 +62,7 @@ interface KeptReferrers extends Kept {
   readonly referrers: Referrers
 }
 
-/** Reads a part. @param limit One more than the largest key. */
+/** Reads a part from the database. @param limit One more than the largest key. */
 export function readPart(db: SqliteDriver, part: Part, limit: number): KeptPart {
   switch (part.kind) {
     case 'references':
@@ -76,7 +76,7 @@ export function readPart(db: SqliteDriver, part: Part, limit: number): KeptPart 
   }
 }
 
-/** The least memory that a part may take. @param limit One more than the largest key. */
+/** The minimum memory of a part. @param limit One more than the largest key. */
 export function leastBytes(part: Part, limit: number): number {
   switch (part.kind) {
     case 'type':
@@ -119,13 +119,13 @@ function keptOrder(db: SqliteDriver, { type }: PartOrder): KeptOrder {
   return { kind: 'order', order, bytes: () => order.bytes(), take: (changes) => order.take(changes) }
 }
 
-/** Whatever changes, they are read again: pages of one scan ask for them. */
+/** References are read again after any change, because only the pages of one scan need them. */
 function keptReferrers(db: SqliteDriver, referring: Referring): KeptReferrers {
   const referrers = readReferrers(db, referring)
   return { kind: 'referrers', referrers, bytes: () => referrers.bytes, take: () => false }
 }
 
-/** Changes that a column takes at once when it is used; with more, reading it again is faster. */
+/** Maximum number of changes that a column applies when it is used; beyond it, reading the column again is faster. */
 const MAX_PENDING = 4_000
 
 function keptColumn(db: SqliteDriver, references: References): KeptColumn {
@@ -149,17 +149,17 @@ function keptColumn(db: SqliteDriver, references: References): KeptColumn {
   }
 }
 
-/** Keys of resources: many as a bitmap, few as a list. */
+/** A set of keys: a bitmap if there are many, a list if there are few. */
 interface KeySet {
-  /** Memory that it takes. */
+  /** Memory usage in bytes. */
   bytes(): number
-  /** Do not change it; the next `put` may. */
+  /** The set, which callers must not modify; the next `put` may change it. */
   bits(): Bits
-  /** Puts keys in, or takes them out. */
+  /** Adds or removes keys. */
   put(memberships: Iterable<readonly [key: number, isMember: boolean]>): void
 }
 
-/** @param found No longer written to. */
+/** @param found Must not be written to any longer. */
 function keySet(found: Bits): KeySet {
   let bits = isLarge(found) ? found : undefined
   let list = bits === undefined ? Uint32Array.from(membersOf(found)) : NONE
@@ -184,7 +184,7 @@ function keySet(found: Bits): KeySet {
 
 const NONE = new Uint32Array()
 
-/** Whether a bitmap takes less than a list. */
+/** True if a bitmap takes less memory than a list. */
 function isLarge(bits: Bits): boolean {
   return countBits(bits) > bits.length
 }

@@ -10,7 +10,7 @@ import { leastBytes, readPart, type KeptPart, type Part } from './kept-part.js'
 import type { ReferenceColumn } from './reference-column.js'
 import type { Referrers } from './referrers.js'
 
-/** Parts by their keys, as of one state of the database. */
+/** Cached parts by key, for one state of the database. */
 export interface Parts {
   bits(key: string): Bits
   column(key: string): ReferenceColumn
@@ -18,35 +18,38 @@ export interface Parts {
   referrers(key: string): Referrers
 }
 
-/** Sets of keys that were asked for often, kept in memory and up to date with what anybody writes to the file. */
+/** A cache of frequently used sets of keys, kept up to date with all writes to the file, by any process. */
 export interface KeptSets {
   /**
-   * Updates what is kept to the state of the database. The caller asks within a snapshot.
-   *
-   * @param isOften Whether they are taken for parts that are asked for often.
-   * @returns The parts; `undefined` while one of them is not asked for often, or is too large to be kept.
+   * Brings the cache up to date and returns parts from it. Must be called within a snapshot.
+   * -
+   * @param isOften True if the parts count as frequently used from the first call on.
+   * @returns The parts; `undefined` if one of them is not used frequently enough, or is too large for the cache.
    */
   parts(db: SqliteDriver, wanted: ReadonlyMap<string, Part>, isOften?: boolean): Parts | undefined
 }
 
-/** What is kept. */
+/** Options of the cache. */
 interface KeptSetsOptions {
-  /** Bytes that all parts together take. Default 32 MB. */
+  /** Maximum memory of all parts, in bytes. Default 32 MB. */
   readonly maxBytes?: number
-  /** A part is kept when it was asked for this many times. Default 2. */
+  /** Number of uses after which a part is cached. Default 2. */
   readonly times?: number
-  /** How long a part may be read, besides the time of the search that is the first to need it; one that takes longer is not kept. Default 2,000. */
+  /**
+   * Time limit for reading a part, in milliseconds, in addition to that of the search that first needs it; a part that takes longer is not cached. Default
+   * 2,000.
+   */
   readonly readMs?: number
 }
 
 const MAX_BYTES = 32 * 1024 * 1024
 const OVERHEAD = 500
 const READ_MS = 2_000
-/** After this time it is tried again to read what took too long or was too large. */
+/** After this time, a part that was too large or took too long is tried again. */
 const AGAIN_MS = 60_000
 const MOST_COUNTED = 1_024
 
-/** Makes sets for one file. */
+/** Creates the cache of a file. */
 export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_MS }: KeptSetsOptions = {}): KeptSets {
   const kept = new LRUCache<string, KeptPart>({ maxSize: maxBytes, sizeCalculation: (part) => part.bytes() + OVERHEAD })
   const tooLarge = new LRUCache<string, true>({ max: MOST_COUNTED, ttl: AGAIN_MS })
@@ -57,7 +60,7 @@ export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_
     const changes = place !== undefined && end !== undefined && kept.size > 0 ? changesBetween(db, place, end) : undefined
     place = end
     if (changes === undefined) return kept.clear()
-    // The one that was not used for longest comes first, and stays it.
+    // Starts with the least recently used part, so that the order of use is preserved.
     for (const key of changes.size === 0 ? [] : [...kept.rkeys()]) {
       const part = kept.peek(key)
       kept.delete(key)
@@ -89,7 +92,7 @@ export function createKeptSets({ maxBytes = MAX_BYTES, times = 2, readMs = READ_
   }
 }
 
-/** What takes too long is not kept, and the search goes another way. */
+/** Returns `undefined` after a time-out: the part is then not cached, and the search uses another strategy. */
 function inTime<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -130,14 +133,14 @@ function limitOf(db: SqliteDriver): number {
 
 const SETS = new WeakMap<SqliteDriver, KeptSets>()
 
-/** What is kept for searches over a connection. */
+/** Returns the cache for searches over a connection. */
 export function setsOf(db: SqliteDriver): KeptSets {
   const sets = SETS.get(db) ?? createKeptSets()
   SETS.set(db, sets)
   return sets
 }
 
-/** Continues with what one connection kept, as it is replaced by another to the same file. */
+/** Hands the cache over to another connection to the same file, which replaces the first. */
 export function handOverSets(from: SqliteDriver, to: SqliteDriver): void {
   SETS.set(to, setsOf(from))
 }

@@ -10,11 +10,11 @@ import type { Referrers } from './referrers.js'
 type Matching = Pick<SearchQuery, 'type' | 'where'>
 
 interface Asked extends Matching {
-  /** Whether it is known that the same is going to be asked for again, so that it is kept from the first time on. */
+  /** True if the same query is known to be repeated, so that its parts are cached from the first time on. */
   readonly isAskedAgain?: boolean
 }
 
-/** The keys of the matches, out of what is kept; `undefined` where that is not enough to tell. Do not change it. */
+/** Returns the keys of the matches from cached parts, not to be modified; `undefined` if the cache is not sufficient. */
 export function matchingSet(db: SqliteDriver, sets: KeptSets, query: Asked): Bits | undefined {
   const wanted = new Map<string, Part>()
   if (!collect(query, wanted) || wanted.size > MOST_PARTS) return undefined
@@ -22,24 +22,24 @@ export function matchingSet(db: SqliteDriver, sets: KeptSets, query: Asked): Bit
   return parts && bitsWhere(parts, query)
 }
 
-/** The order of a type's ids, where it is kept. */
+/** Returns the order of a type's ids, if it is cached. */
 export function idOrder(db: SqliteDriver, sets: KeptSets, type: string): IdOrder | undefined {
   const part: Part = { kind: 'order', type }
   const key = keyOf(part)
   return sets.parts(db, new Map([[key, part]]))?.order(key)
 }
 
-/** What refers to whom of those who meet a condition, kept from the first time on; `undefined` where it takes too much. */
+/** Returns the references from resources that meet a condition, cached from the first time on; `undefined` if they need too much memory or time. */
 export function keptReferrers(db: SqliteDriver, sets: KeptSets, asked: Omit<PartReferrers, 'kind'>): Referrers | undefined {
   const part: Part = { kind: 'referrers', ...asked }
   const key = keyOf(part)
   return sets.parts(db, new Map([[key, part]]), true)?.referrers(key)
 }
 
-/** A query of many values is seldom asked again. */
+/** Maximum number of parts in a query: a query with many values is rarely repeated. */
 const MOST_PARTS = 32
 
-/** Adds what a condition is answered from. @returns Whether it can be answered from that. */
+/** Collects the parts that answer a condition. @returns False if parts cannot answer it. */
 function collect({ type, where }: Matching, wanted: Map<string, Part>): boolean {
   const add = (part: Part): boolean => wanted.set(keyOf(part), part).size > 0
   switch (where.kind) {
@@ -107,7 +107,7 @@ function bitsOfType(parts: Parts, type: string): Bits {
   return parts.bits(keyOf({ kind: 'type', type }))
 }
 
-/** References are followed last, of what is left. */
+/** Follows references last, only for the resources that remain. */
 function bitsOfAll(parts: Parts, type: string, conditions: readonly Condition[]): Bits {
   const inOrder = conditions.toSorted((a, b) => Number(a.kind === 'refersTo') - Number(b.kind === 'refersTo'))
   return (
@@ -137,7 +137,7 @@ function bitsReferringTo(parts: Parts, type: string, { param, query }: RefersTo,
   )
 }
 
-/** A column may still lead to what was deleted. */
+/** Intersects with existing resources, because a column may still contain references to deleted ones. */
 function bitsReferredBy(parts: Parts, type: string, { param, query }: ReferredBy): Bits {
   const found = parts.column(keyOf(referencesOf(query.type, param, type))).targetsOf(bitsWhere(parts, query))
   return intersection(bitsOfType(parts, type), found)

@@ -5,22 +5,22 @@ import { sql } from '../database/sql.js'
 import { inTime, paramKey } from '../search/entry-sql.js'
 import type { Changes } from './change-log.js'
 
-/** Which keys refer to which, by one search parameter. Immutable. */
+/** References between keys, by one search parameter. Immutable. */
 export interface ReferenceColumn {
   readonly bytes: number
-  /** The keys that refer to one of the targets. @param among The only ones that are asked. */
+  /** Returns the keys that refer to one of the targets. @param among Restricts the result to these keys. */
   sourcesOf(targets: Bits, among?: Bits): Bits
-  /** The keys that one of the sources refers to. */
+  /** Returns the keys to which one of the sources refers. */
   targetsOf(sources: Bits): Bits
   forEach(visit: VisitReference): void
 }
 
-/** Takes one reference. */
+/** Receives a reference. */
 export type VisitReference = (source: number, target: number) => void
 
 /**
- * Makes a column.
- *
+ * Creates a column.
+ * -
  * @param visitAll Calls the function for every reference, in any order.
  */
 function referenceColumn(visitAll: (visit: VisitReference) => void): ReferenceColumn {
@@ -57,9 +57,9 @@ function referenceColumn(visitAll: (visit: VisitReference) => void): ReferenceCo
   }
 }
 
-/** References in the order of their sources; those of one are in the order in which they came. */
+/** References ordered by source; those of one source are in their original order. */
 export interface Grouped {
-  /** Where the targets of a source begin: its own place; the next one is where they end. */
+  /** Where the targets of each source begin in `targets`; they end where those of the next source begin. */
   readonly starts: Uint32Array
   readonly targets: Uint32Array
   /** One more than the largest target. */
@@ -90,21 +90,21 @@ export function groupedBySource(visitAll: (visit: VisitReference) => void): Grou
   return { starts, targets, limit }
 }
 
-/** The references of a type's resources, by one search parameter, to resources of a place: a type, or what is within others of it. */
+/** References from resources of a type, by one search parameter, to a place: a type, or resources of that type contained in others. */
 export interface References {
   readonly type: string
   readonly param: string
   readonly place: string
 }
 
-/** All references to what there is. */
+/** Reads all references whose target exists. */
 export function readColumn(db: SqliteDriver, { type, param, place }: References): ReferenceColumn {
   const references = sql`SELECT e.resource AS a, t.key AS b FROM resource AS t INDEXED BY resource_id CROSS JOIN entry AS e INDEXED BY entry_value
     WHERE t.type = ${place} AND ${inTime(sql`t.key`)} AND e.param = ${paramKey(type, param)} AND e.value = t.id AND e.system = ${place}`
   return referenceColumn((visit) => db.visit(references, visit))
 }
 
-/** The column after changes. */
+/** Returns the column after changes. */
 export function changedColumn(db: SqliteDriver, references: References, { column, changes }: Outdated): ReferenceColumn {
   const isKept = (source: number, target: number): boolean => !changes.has(source) && changes.get(target)?.isNew !== true
   return referenceColumn((visit) => {

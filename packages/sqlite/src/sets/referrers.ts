@@ -4,28 +4,28 @@ import { sql } from '../database/sql.js'
 import { inTime, paramKey } from '../search/entry-sql.js'
 import { groupedBySource } from './reference-column.js'
 
-/** Who is asked to what it refers. */
+/** A query for the targets of some resources. */
 export interface Referring {
   readonly type: string
-  /** The search parameters, by any of which it refers. */
+  /** Search parameters whose references count. */
   readonly params: readonly string[]
-  /** The type that is referred to. */
+  /** Type of the targets. */
   readonly to: string
-  /** The keys that are asked. */
+  /** Keys of the resources whose references are read. */
   readonly among: Bits
 }
 
-/** What refers to each resource of a type. Immutable. */
+/** The referring resources of each target. Immutable. */
 export interface Referrers {
   readonly bytes: number
-  /** The keys of what refers to a key; one that refers to it by several parameters comes several times. */
+  /** Returns the keys that refer to a target; a key may occur several times, once for each parameter. */
   of(target: number): Uint32Array
 }
 
-/** Keys that one statement takes. */
+/** Maximum number of keys per statement. */
 const KEYS_AT_ONCE = 10_000
 
-/** Each of those who are asked is looked up: what all resources of the type refer to is as a rule many times as much. */
+/** Reads references by their sources: all references to the type are usually many times as many. */
 export function readReferrers(db: SqliteDriver, { type, params, to, among }: Referring): Referrers {
   const [referring, referredTo] = [createNumbers(), createNumbers()]
   for (const param of params)

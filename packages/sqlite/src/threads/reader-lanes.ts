@@ -3,18 +3,19 @@ import { OperationError } from 'fhir-ops/errors'
 import { type WorkerTask, monotonicMs } from './write-group.js'
 import { workerLane, type WorkerLane } from './worker-lane.js'
 
-/** How long searches may take. */
+/** Time limits of searches. */
 export interface ReaderLimits {
-  /** Of the thread that others wait for. Default 100. */
+  /** Turn on the quick thread, in milliseconds. Default 100. */
   readonly quickMs?: number
-  /** With the time that it waits for others. */
+  /** Total time in milliseconds, including the time in the queue. */
   readonly timeoutMs: number
 }
 
 /**
- * The threads that search: one for quick searches and one for slow ones. A search that does not end in its turn on the quick one starts over after
- * those that wait on the slow one, with a turn that is ten times as long; the same call begins there for a while, as what it reads is then in memory.
- * Calls reject with `storage-timeout`, too.
+ * The threads for searches: one for quick and one for slow searches. A search that does not finish within its turn on the quick thread restarts on the slow
+ * one,
+ * after those already waiting there, with a turn ten times as long. For a while, the same call starts directly on the slow thread, whose cache then has
+ * what it reads. Calls may also reject with `storage-timeout`.
  */
 export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, timeoutMs }: ReaderLimits): WorkerLane {
   const quick = workerLane({ ...task, role: 'reader' })
@@ -58,7 +59,7 @@ export function readerLanes(task: Omit<WorkerTask, 'role'>, { quickMs = 100, tim
   }
 }
 
-/** Calls that began in the slow thread recently, and how long they are remembered. Then nothing begins there, and the thread ends. */
+/** Calls that recently ran on the slow thread, and how long they are remembered. When none is remembered, the slow thread ends. */
 const MAX_SLOW = 256
 const MAX_SLOW_CHARACTERS = 1_000_000
 const SLOW_MS = 60_000

@@ -3,15 +3,15 @@ import { OperationError } from 'fhir-ops/errors'
 import type { Command } from '../commands/command.js'
 import type { ToWorker, WorkerTask, Answer, TimeLimit } from './write-group.js'
 
-/** A thread that commands are sent to. It is started by the first call, and again by the first call after it ended. */
+/** A thread that runs commands. The first call starts it, and so does the first call after it has ended. */
 export interface WorkerLane {
-  /** @param limit Of a read. */
+  /** @param limit Time limit of a read. */
   call<Args, Result>(command: Command<Args, Result>, args: Args, limit?: TimeLimit): Promise<Result>
-  /** Resolves when everything called before is answered and the thread has ended. */
+  /** Resolves when all earlier calls have been answered and the thread has ended. */
   close(): Promise<void>
 }
 
-/** A call that waits for its answer. Method syntax, so that calls of all results fit one map. */
+/** A call that waits for its answer. Method syntax, so that calls with different results fit one map. */
 interface Waiting {
   resolve(result: unknown): void
   reject(error: OperationError): void
@@ -24,13 +24,13 @@ interface StartedThread {
 }
 
 interface Thread extends StartedThread {
-  /** Begins again with each call. */
+  /** Timer that restarts with each call. */
   readonly idle: NodeJS.Timeout | undefined
 }
 
-/** How a lane is kept. */
+/** Options of a lane. */
 export interface LaneOptions {
-  /** A thread that had no call for so long ends; default never. */
+  /** Time without calls after which the thread ends, in milliseconds. Default: never. */
   readonly idleMs?: number
 }
 
@@ -67,12 +67,12 @@ export function workerLane(task: WorkerTask, { idleMs }: LaneOptions = {}): Work
         worker.ref()
         return answerTo(waiting, id)
       }
-      // Never two threads at a time: the one that comes would find the file locked by the one that goes.
+      // Never run two threads at a time: the new thread would find the file locked by the old one.
       return leaving === undefined ? called() : leaving.then(called)
     },
     async close() {
       await leaving
-      // What a thread has written that has left is still in the log.
+      // What a thread that has ended wrote is still in the log; another one moves it into the file.
       if (hasLeft && task.role === 'writer') running()
       if (thread === undefined) return
       thread.worker.ref()
@@ -82,17 +82,17 @@ export function workerLane(task: WorkerTask, { idleMs }: LaneOptions = {}): Work
   }
 }
 
-/** A function of its own: what waits for the answer would otherwise keep the arguments, of which a load sends megabytes at a time. */
+/** A separate function, because a closure that waits for the answer would otherwise retain the arguments, which are megabytes in a load. */
 async function answerTo<Result>(waiting: Map<number, Waiting>, id: number): Promise<Result> {
   return new Promise<Result>((resolve, reject) => {
     waiting.set(id, { resolve: (result: Result) => resolve(result), reject })
   })
 }
 
-/** Under load the engine lets what is young in a thread take 70 MB, and gives it back late. What there is here lives for one call. */
+/** Under load, the engine's young generation in a thread may grow to 70 MB, which is released late. Objects here live only for one call. */
 const YOUNG = { maxYoungGenerationSizeMb: 24 }
 
-/** A process may end while the thread is idle: it is referenced only as long as a call waits. */
+/** Starts a thread. It is referenced only while a call waits, so that the process can end while the thread is idle. */
 function startThread(task: WorkerTask): StartedThread {
   const worker = new Worker(workerFile(), { workerData: task, env: {}, execArgv: [], resourceLimits: YOUNG })
   const waiting = new Map<number, Waiting>()
@@ -126,7 +126,7 @@ function settle(waiting: Map<number, Waiting>, answer: Answer): void {
   else call?.reject(new OperationError(answer.code, answer.message, { cause: new Error(answer.cause) }))
 }
 
-/** Beside the built modules; tests run the sources, which use the built thread. */
+/** The worker file next to the built modules; tests run the sources but use the built worker. */
 function workerFile(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? '../../dist/worker.js' : './worker.js', import.meta.url)
 }

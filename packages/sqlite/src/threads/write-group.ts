@@ -4,37 +4,37 @@ import { transaction, type SqliteDriver } from '../database/driver.js'
 import { isStorageFailure, storageFailure } from '../database/failure.js'
 import type { FileOptions } from '../database/node-file.js'
 
-/** A command that was sent to a thread. */
+/** A command sent to a thread. */
 export interface Call {
-  /** Chosen by the sender, repeated in the answer. */
+  /** Chosen by the sender and repeated in the answer. */
   readonly id: number
   readonly command: string
   readonly args: unknown
-  /** Of a read; none when absent. */
+  /** Time limit of a read; none if absent. */
   readonly limit?: TimeLimit | undefined
 }
 
-/** How long a read may take. */
+/** Time limit of a read. */
 export interface TimeLimit {
-  /** From its beginning. */
+  /** Milliseconds from its start. */
   readonly ms: number
-  /** On the clock of `monotonicMs`, which threads share: it may have waited for others. */
+  /** Deadline on the clock of `monotonicMs`, which threads share; it includes the time in the queue. */
   readonly until: number
 }
 
-/** Milliseconds that pass at the same pace in all threads, whatever becomes of the time of day. */
+/** Milliseconds of a clock that all threads share, independent of changes of the system time. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n)
 }
 
-/** What became of a call. Errors cross threads as their parts. */
+/** The outcome of a call. Errors are sent between threads as their parts. */
 export type Answer =
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly code: ErrorCode; readonly message: string; readonly cause: string }
 
 /**
- * Runs writes in one transaction, so that they share one flush. Each keeps its own fate: what is refused leaves the others alone. When
- * the storage fails under one of them, each is tried again in a transaction of its own; a failed commit is never tried again.
+ * Runs writes in one transaction, so that they share a flush. Each has its own outcome: if one is refused, the others are not affected. If
+ * the storage fails during one of them, each is tried again in its own transaction; a failed commit is never tried again.
  */
 export function runGroup(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] {
   try {
@@ -48,7 +48,7 @@ export function runGroup(db: SqliteDriver, calls: readonly Call[]): readonly Ans
   return calls.map((call) => runAlone(db, call))
 }
 
-/** Runs a read within its time. */
+/** Runs a read within its time limit. */
 export function runRead(db: SqliteDriver, call: Call): Answer {
   const { ms, until } = call.limit ?? UNLIMITED
   try {
@@ -68,7 +68,7 @@ function runAlone(db: SqliteDriver, call: Call): Answer {
   }
 }
 
-/** `undefined` when the storage failed. */
+/** Returns `undefined` if the storage failed. */
 function answersWithin(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] | undefined {
   try {
     return answersAtOnce(db, calls) ?? calls.map((call) => withinSavepoint(db, call))
@@ -77,7 +77,7 @@ function answersWithin(db: SqliteDriver, calls: readonly Call[]): readonly Answe
   }
 }
 
-/** Without savepoints, as each copies every page that is changed within it; `undefined`, and nothing done, when a call is refused. */
+/** Runs calls without savepoints, which copy every page that changes within them; if a call is refused, rolls back and returns `undefined`. */
 function answersAtOnce(db: SqliteDriver, calls: readonly Call[]): readonly Answer[] | undefined {
   try {
     return calls.map((call) => ({ id: call.id, result: resultOf(db, call) }))
@@ -121,16 +121,19 @@ function resultOf(db: SqliteDriver, { command, args }: Call): unknown {
   return known.run(db, args)
 }
 
-/** The answer to a call that failed. */
+/** Returns the answer to a failed call. */
 export function failed({ id }: Call, error: unknown): Answer {
   const { code, message, cause } = storageFailure(error)
   return { id, code, message, cause: cause instanceof Error ? cause.message : '' }
 }
 
-/** What a thread is started with. */
+/** Data with which a thread is started. */
 export interface WorkerTask extends FileOptions {
   readonly role: 'writer' | 'reader'
 }
 
-/** What it gets: calls, answered in order by lists of `Answer`, and at the end one word: whether the file is closed, or the thread just ends. */
+/**
+ * Messages to a thread: calls, answered in order by lists of `Answer`, and at the end whether to close the file (`close`) or only to end the thread
+ * (`leave`).
+ */
 export type ToWorker = Call | 'close' | 'leave'

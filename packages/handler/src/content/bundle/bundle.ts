@@ -38,7 +38,7 @@ export async function runBundle(service: Service, exchange: Exchange, parts: Par
  * Answers the entries of a batch one by one, in order; a failing entry does not affect the others.
  * -
  * @throws {OperationError} `too-costly` if the answer becomes too long (earlier entries have been executed by then); `body-structure`,
- * `computation-timeout`, `aborted`.
+ *   `computation-timeout`, `aborted`.
  * @see https://hl7.org/fhir/R4/http.html#transaction
  */
 async function runBatch(service: Service, exchange: Exchange, serve: ServePart): Promise<Answer> {
@@ -67,7 +67,7 @@ function addEntry(response: BundleWriter, index: number, answer: Answer): void {
  * written. These are tried before anything is written. References to other entries by `fullUrl` are replaced by references to the stored resources.
  * -
  * @throws {OperationError} `not-supported` if the storage cannot write several resources atomically; otherwise the error of the first entry that
- * fails, with its position.
+ *   fails, with its position.
  * @see https://hl7.org/fhir/R4/http.html#trules
  */
 async function runTransaction(service: Service, exchange: Exchange, runner: PartRunner): Promise<Answer> {

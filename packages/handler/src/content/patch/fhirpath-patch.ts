@@ -45,8 +45,8 @@ const BUDGET = { steps: 100_000, items: 10_000 }
  * -
  * @param text A resource.
  * @throws {OperationError} `conflict` if a path finds nothing, several elements, or an element that already exists; `unprocessable` if the resource cannot
- * have
- * such an element; `fhirpath-invalid`, `fhirpath-budget`.
+ *   have
+ *   such an element; `fhirpath-invalid`, `fhirpath-budget`.
  */
 export async function fhirPathPatched(text: string, operations: readonly PathOperation[], patching: PathPatching): Promise<string> {
   let current = text

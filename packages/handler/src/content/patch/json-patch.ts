@@ -199,7 +199,7 @@ interface Patching {
  *
  * @param text JSON.
  * @throws {OperationError} `conflict` if something that an operation names does not exist, or a test fails; `unprocessable` for a patch that would
- * make something too long or too deep, move a value into itself or remove the whole document.
+ *   make something too long or too deep, move a value into itself or remove the whole document.
  */
 export async function jsonPatched(
   text: string,

@@ -30,7 +30,7 @@ import { subsetFor, type Subset } from './subset.js'
  * refused by name.
  * -
  * @throws {OperationError} as `parseSearch`; `search-unsupported` for `_contained` with a storage that does not index contained resources;
- * `forbidden` unless the caller may search every type in the query.
+ *   `forbidden` unless the caller may search every type in the query.
  */
 export function searchType(service: Service, exchange: Exchange): Promise<Answer> {
   const type = param(exchange, 'type')
