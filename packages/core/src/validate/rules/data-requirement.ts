@@ -12,10 +12,10 @@ const DATA_REQUIREMENT: FindingDefinition = defineFinding(
   'Use paths of elements that the type has, and profiles on the type.',
 )
 
-/** What Libraries, plans and modules say about the data that they need. */
+/** The data requirements of Libraries, plans and modules. */
 export const dataRequirementRule: NodeRule = { on: ['DataRequirement'], finds: [DATA_REQUIREMENT], check: checkDataRequirement }
 
-/** The members with paths, and the member of each that has it. */
+/** The members that have a path, with the name of the path in each. */
 const PATHS = [
   ['codeFilter', 'path'],
   ['dateFilter', 'path'],

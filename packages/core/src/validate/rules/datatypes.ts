@@ -14,7 +14,7 @@ const IDENTIFIER: FindingDefinition = defineFinding(
   'code-invalid',
   'Write systems, and values that are URIs, as absolute URIs.',
 )
-/** An attachment whose content is missing, or is not what it is said to be. */
+/** An attachment whose content is missing, or contradicts the stated size or hash. */
 export const ATTACHMENT: FindingDefinition = defineFinding(
   'attachment',
   'error',
@@ -23,9 +23,9 @@ export const ATTACHMENT: FindingDefinition = defineFinding(
 )
 
 const URIS = 'urn:ietf:rfc:3986'
-/** Where UUIDs are defined: no system of identifiers. */
-/** Written without the scheme that makes a URI of it. */
+/** A URN without its scheme, `urn:`. */
 const BARE_URN = /^(?:oid|uuid):/
+/** The document that defines UUIDs, which is not a system of identifiers. */
 const UUIDS = 'https://tools.ietf.org/html/rfc4122'
 
 const UUID = /^(?:urn:uuid:|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$)/i
@@ -45,7 +45,7 @@ function isUsual(identifier: JsonObject): boolean {
 }
 
 /**
- * Checks that the system of an Identifier is absolute, and that a value that is said to be a URI is one.
+ * Checks that the system of an Identifier is absolute, and that a value whose system is that of URIs is an absolute URI.
  *
  * @see https://hl7.org/fhir/R4/datatypes.html#Identifier
  */
@@ -91,13 +91,13 @@ function checkAttachment(run: Run, node: FhirNode): void {
     run.findings.report(ATTACHMENT, node, { text: `The stated size ${size} does not match the actual size of ${length} bytes.` })
 }
 
-/** Characters that are hashed in one go: groups of four. */
+/** Number of characters that are hashed in one go: a multiple of four. */
 const PIECE = 100_000
 
-/** How other programs write a SHA-1; so does an example of R4, whose data is abridged. */
+/** A SHA-1 in hexadecimal digits, as other programs write it, and an example of R4, whose data is abridged. */
 const HEXADECIMAL = /^[0-9a-f]{40}$/i
 
-/** The hash is the SHA-1 of the data. */
+/** Checks that the hash is the SHA-1 of the data. */
 async function checkHash(run: Run, node: FhirNode, { data, stated }: { data: string; stated: string }): Promise<void> {
   const hash = sha1.create()
   const text = data.replace(/\s/g, '')

@@ -10,7 +10,7 @@ const OBSERVATION_ADVICE: FindingDefinition = defineFinding(
   'Say whom the observation is about, who made it, and when.',
 )
 
-/** Observations, where best practices are asked for. */
+/** Observations, if best practices are checked. */
 export const observationRule: ResourceRule = {
   on: ['Observation'],
   finds: [OBSERVATION_ADVICE],

@@ -11,14 +11,14 @@ const PARAMETER_TYPE: FindingDefinition = defineFinding(
   'Check that the parameter is meant: operations of FHIR have one of that name with another type.',
 )
 
-/** Parameters by their names. */
+/** Parameters with names that FHIR's operations use. */
 export const parametersRule: ResourceRule = {
   on: ['Parameters'],
   finds: [PARAMETER_TYPE],
   check: checkParameters,
 }
 
-/** The types of the parameters that the operations of R4 have, by name, without those that have parts. */
+/** The types of the parameters of R4's operations, by name, without parameters that have parts. */
 const STANDARD: ReadonlyMap<string, readonly string[]> = new Map(
   (
     '_count:integer _since:instant _type:code abstract:boolean account:Reference activeOnly:boolean ' +
@@ -48,7 +48,7 @@ const STANDARD: ReadonlyMap<string, readonly string[]> = new Map(
     }),
 )
 
-/** Notes parameters that have the name of one of FHIR's operations and another type. */
+/** Reports parameters that have the name of a parameter of FHIR's operations, but another type. */
 async function checkParameters(run: Run, node: FhirNode): Promise<void> {
   for (const parameter of childrenOf(run, node, 'parameter')) {
     await run.scheduler.turn()

@@ -26,14 +26,17 @@ const DEFINITION_STATUS: FindingDefinition = defineFinding(
   "Make status and standards status agree, and write versions without '#'.",
 )
 
-/** What holds for every resource. */
+/** Requirements on every resource. */
 export const resourceRule: NodeRule = {
   on: ['Resource'],
   finds: [ID_EXTENSION, URI_FORM, SECURITY_REPEATED, DEFINITION_STATUS, CONTAINED],
   check: checkResource,
 }
 
-/** What holds for every resource: its id is bare, its url absolute, and everything in it that is contained is meant by something. */
+/**
+ * Checks that the id has no extensions, the url is absolute, security labels do not repeat, the status is consistent, and contained resources have ids and
+ * are referred to.
+ */
 function checkResource(run: Run, node: FhirNode): void {
   if (!isObject(node.value)) return
   if (Object.hasOwn(node.value, '_id'))
@@ -56,7 +59,7 @@ function checkSecurity(run: Run, node: FhirNode, labels: readonly JsonObject[]):
   }
 }
 
-/** The url of a definition is its identity. */
+/** Checks that the url of a definition, which identifies it, is absolute. */
 function checkUrl(run: Run, node: FhirNode, url: string | undefined): void {
   if (url === undefined || node.type.elements.get('url')?.[0]?.type !== 'uri' || isAbsoluteUri(url)) return
   run.findings.report(URI_FORM, node, { text: `The canonical url ${quoted(url)} must be absolute.`, at: 'url' })
@@ -83,7 +86,7 @@ function checkContained(run: Run, node: FhirNode): void {
   }
 }
 
-/** In how many of the sources each id is. What refers to itself alone is not referred to from elsewhere. */
+/** The number of sources that refer to each id. A contained resource that only refers to itself is not in use, so the caller subtracts its own reference. */
 function usesIn(sources: readonly ReadonlySet<string>[]): ReadonlyMap<string, number> {
   const uses = new Map<string, number>()
   for (const ids of sources) for (const id of ids) uses.set(id, (uses.get(id) ?? 0) + 1)

@@ -11,7 +11,7 @@ import { DEMAND_RULES, NODE_RULES, RESOURCE_RULES, RULE_FINDINGS } from './table
 export const NO_SETTINGS: RuleSettings = {}
 
 /**
- * Makes the rules of validations: those of the tables, without what is switched off, and those of the host.
+ * Creates the rules of validations: those of the tables that are not switched off, and those of the host.
  *
  * @throws {OperationError} `parameter-value` for a setting of an unknown kind of finding, or a rule that is not complete.
  */
@@ -43,7 +43,7 @@ export function createRuleBook(model: TypeModel, settings: RuleSettings): RuleBo
   }
 }
 
-/** Finds the rules for a type, and for the types from which it derives, once for each type. */
+/** Returns a function that finds the rules for a type and the types that it derives from, once per type. */
 function byType<Rule extends { readonly on: readonly string[] }>(
   model: TypeModel,
   rules: readonly Rule[],

@@ -48,7 +48,7 @@ import { allowedTypeRule, UNKNOWN_RESOURCE_TYPE } from './structure/resource-typ
 import { limitRule } from './value/check-limits.js'
 import { fixedValueRule, neededValueRule, patternRule } from './value/check-value.js'
 
-/** The rules on what ElementDefinitions say, in the order in which they are checked. A new one is a file and a line here. */
+/** The rules on the content of ElementDefinitions, in the order in which they are checked. A new rule is a file and a line here. */
 export const DEMAND_RULES: readonly DemandRule[] = [
   allowedTypeRule,
   fixedValueRule,
@@ -62,7 +62,7 @@ export const DEMAND_RULES: readonly DemandRule[] = [
   targetRule,
 ]
 
-/** The rules on nodes by type, in the order in which they are checked. A new one is a file and a line here. */
+/** The rules on nodes by type, in the order in which they are checked. A new rule is a file and a line here. */
 export const NODE_RULES: readonly NodeRule[] = [
   elementIdRule,
   resourceRule,
@@ -84,7 +84,7 @@ export const NODE_RULES: readonly NodeRule[] = [
   textLinkRule,
 ]
 
-/** The rules on whole resources by type. A new one is a file and a line here. */
+/** The rules on whole resources by type. A new rule is a file and a line here. */
 export const RESOURCE_RULES: readonly ResourceRule[] = [
   bundleRule,
   signatureRule,
@@ -106,7 +106,7 @@ export const RESOURCE_RULES: readonly ResourceRule[] = [
   parametersRule,
 ]
 
-/** What the walk itself reports, by any rule on JSON, cardinality, slices and profiles. */
+/** Findings of the walk itself, about JSON, cardinality, slices and profiles. */
 const WALK_FINDINGS: readonly FindingDefinition[] = [
   FINDINGS_CUT,
   ...SHAPE_FINDINGS,

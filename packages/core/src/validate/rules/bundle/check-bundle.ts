@@ -29,7 +29,7 @@ type BundleRule = (check: BundleCheck) => void
 
 const ON_ALL: readonly BundleRule[] = [checkFullUrls, checkBundleLinks, checkSigners]
 
-/** Entries of a history repeat each other, so several that a reference leads to are not a fault there. */
+/** Rules by type of Bundle. In a history, a reference may match several entries, because a history has several versions of a resource. */
 const BY_TYPE: ReadonlyMap<string, readonly BundleRule[]> = new Map([
   ['document', [checkHeader, checkEntryReferences, checkReachability]],
   ['message', [checkHeader, checkEntryReferences, checkReachability]],
@@ -60,7 +60,7 @@ export const bundleRule: ResourceRule = {
   check: checkBundle,
 }
 
-/** Checks a Bundle as a whole, by its type. Most of the time goes into looking for links, so that is what is done entry by entry. */
+/** Checks a Bundle as a whole, by its type. Collecting links takes most of the time, so other requests can run after each entry. */
 async function checkBundle(run: Run, bundle: FhirNode): Promise<void> {
   const type = textOf(bundle, 'type') ?? ''
   const index = await run.scheduler.run(bundleIndexWork(run, bundle))
@@ -86,13 +86,13 @@ function linkCollector(run: Run, index: BundleIndex): BundleCheck['linksOf'] {
   }
 }
 
-/** The type of the resource that comes first, by type of Bundle. */
+/** The type of the first resource, by type of Bundle. */
 const HEADERS: ReadonlyMap<string, string> = new Map([
   ['document', 'Composition'],
   ['message', 'MessageHeader'],
 ])
 
-/** Checks that a document or message begins with the resource that says what the others are there for. */
+/** Checks that a document begins with its Composition, and a message with its MessageHeader. */
 function checkHeader({ run, bundle, type }: BundleCheck): void {
   const header = HEADERS.get(type) ?? ''
   const [entry] = childrenOf(run, bundle, 'entry')
@@ -104,7 +104,7 @@ function checkHeader({ run, bundle, type }: BundleCheck): void {
   })
 }
 
-/** Checks that those who signed a Bundle are in it, where a URN names them. */
+/** Checks that the signers of a Bundle are in it, if URNs refer to them. */
 function checkSigners({ run, bundle, index }: BundleCheck): void {
   for (const signature of childrenOf(run, bundle, 'signature')) {
     for (const signer of ['who', 'onBehalfOf'].flatMap((name) => childrenOf(run, signature, name))) {

@@ -5,20 +5,20 @@ import type { JsonPath } from '../../run/patch.js'
 import type { BundleEntry, BundleIndex } from '../../run/indexes.js'
 import type { Run } from '../../run/run.js'
 
-/** What the rules of Bundles work with. */
+/** The Bundle that its rules check, and what they share. */
 export interface BundleCheck {
   readonly run: Run
   readonly bundle: FhirNode
   readonly type: string
   readonly index: BundleIndex
-  /** What may lead from an entry to others, collected when it is first asked for. */
+  /** Links that may lead from an entry to others, collected at the first call. */
   readonly linksOf: (entry: BundleEntry) => readonly EntryLink[]
 }
 
 /** Something in a resource that may lead to another entry. */
 export interface EntryLink {
   readonly target: string
-  /** Where it is, from the resource on. */
+  /** Path from the resource to the link. */
   readonly path: JsonPath
   /** False for URIs, and links in narratives, which may lead to an entry but need not. */
   readonly isReference: boolean
@@ -27,7 +27,7 @@ export interface EntryLink {
 /** Everything in an entry's resource that may lead to another entry. */
 export function linksIn(run: Run, { resource }: BundleEntry, { byFullUrl }: BundleIndex): readonly EntryLink[] {
   const links: EntryLink[] = []
-  /** To the value that is looked at; it is copied only for links. */
+  /** Path to the current value; it is copied only for links. */
   const path: (string | number)[] = []
   collect(resource.value)
   return links
@@ -60,8 +60,8 @@ const VERSION = /\/_history\/([A-Za-z0-9\-.]{1,64})$/
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
 /**
- * The entries that a reference in an entry leads to. A relative one is taken from the base of the entry's own fullUrl, when that is where
- * a server has the resource.
+ * The entries that a reference in an entry leads to. A relative reference is resolved against the base of the entry's own fullUrl, if that is the
+ * address of the resource on a server.
  *
  * @see https://hl7.org/fhir/R4/bundle.html#references
  */
@@ -80,7 +80,7 @@ function withoutFragment(url: string): string {
   return end < 0 ? url : url.slice(0, end)
 }
 
-/** Empty when the fullUrl has no base. */
+/** The base of an entry's fullUrl; empty when it has none. */
 function baseOf({ fullUrl, address, resource }: BundleEntry): string {
   if (fullUrl === undefined || (address !== undefined && !fullUrl.endsWith(`/${address}`)) || textOf(resource, 'id') === undefined)
     return ''
@@ -91,7 +91,7 @@ function versionOf(resource: unknown): unknown {
   return isObject(resource) && isObject(resource['meta']) ? resource['meta']['versionId'] : undefined
 }
 
-/** `Type/id` of what a reference means, whatever the server and the version; `undefined` for other forms. */
+/** `Type/id` of the target of a reference, without server and version; `undefined` for references of another form. */
 export function addressOf(target: string): string | undefined {
   return /(?:^|\/)([A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64})(?:\/_history\/[A-Za-z0-9\-.]{1,64})?$/.exec(target)?.[1]
 }

@@ -10,14 +10,14 @@ import { entriesFor } from '../reference/resolve-locally.js'
 import { addressOf, targetsOf, type EntryLink, type BundleCheck } from './entry-links.js'
 import { MAY_LACK_FULL_URL } from './full-urls-and-links.js'
 
-/** A reference within a Bundle, often a URN, that leads to no entry and may be meant for elsewhere. */
+/** A reference within a Bundle, often a URN, that leads to no entry and may be meant for a resource elsewhere. */
 export const BUNDLE_REFERENCE_OPEN: FindingDefinition = defineFinding(
   'bundle-reference-open',
   'warning',
   'required',
   'Check whether the resource should be in the Bundle.',
 )
-/** A reference to an entry that the Bundle must have, or to an element of an entry, that is not there. */
+/** A reference to a missing entry that the Bundle must have, or to a missing element of an entry. */
 export const BUNDLE_REFERENCE_MISSING: FindingDefinition = defineFinding(
   'bundle-reference-missing',
   'error',
@@ -32,15 +32,15 @@ export const BUNDLE_REFERENCE_AMBIGUOUS: FindingDefinition = defineFinding(
   'Give the version in the reference, or keep one of the entries.',
 )
 
-/** What must be found: the parts of a document, and what a message is about. By type of the first entry's resource. */
+/** Elements whose references must lead to entries, by type of the first resource: the parts of a document, and the focus of a message. */
 const NEEDED: ReadonlyMap<string, readonly string[]> = new Map([
   ['Composition', ['subject', 'author', 'custodian', 'encounter', 'attester', 'section', 'event']],
   ['MessageHeader', ['focus']],
 ])
 
 /**
- * Checks what references in the entries lead to: those of a document's or message's header must be found, URNs should be, and none be
- * ambiguous. A link into an entry's resource should lead to one place there.
+ * Checks that references in the entries lead to entries: those of a document's or message's header must, URNs should, and none may be ambiguous. A link
+ * into an entry's resource should lead to one place there.
  */
 export function checkEntryReferences(check: BundleCheck): void {
   const { index } = check
@@ -64,7 +64,7 @@ function checkAnchor({ run, index }: BundleCheck, entry: BundleEntry, { target, 
     run.findings.report(BUNDLE_REFERENCE_MISSING, node, {
       text: `The referenced entry has no element with the id ${quoted(id)}.`,
       code: 'not-found',
-      // A URN has its meaning in the Bundle only; what a URL leads to may have the place elsewhere.
+      // A URN has a meaning in the Bundle only; a URL may lead to a resource elsewhere that has the element.
       ...(!target.startsWith('urn:') && { severity: 'information' }),
     })
   } else {
@@ -120,14 +120,14 @@ function reportNeeded(check: BundleCheck, node: FhirNode, target: string): void 
   check.run.findings.report(BUNDLE_REFERENCE_MISSING, node, { text, ...(other === '' && { code: 'not-found' }) })
 }
 
-/** Documents and messages are meant to be whole, so what else they refer to is noted, each once. */
+/** Reports other references that lead to no entry, each once, because documents and messages should be complete. */
 function noteElsewhere({ run, bundle, type }: BundleCheck, target: string): void {
   if (type !== 'document' && type !== 'message') return
   const text = `Can't find ${quoted(target)} in the bundle.`
   run.findings.report(BUNDLE_REFERENCE_MISSING, bundle, { text, severity: 'information', code: 'not-found' })
 }
 
-/** A reference to a version is certain only where the entry says which version it is. */
+/** Reports a reference to a version if the entry does not state its version. */
 function checkVersion({ run }: BundleCheck, entry: BundleEntry, { link, found }: { link: EntryLink; found: BundleEntry }): void {
   const { value } = found.resource
   const version = isObject(value) ? objectAt(value, 'meta')?.['versionId'] : undefined
@@ -138,7 +138,7 @@ function checkVersion({ run }: BundleCheck, entry: BundleEntry, { link, found }:
   })
 }
 
-/** A relative reference is taken from the entry's fullUrl, so there must be one, and it names type and id. */
+/** A relative reference is resolved against the entry's fullUrl, so that must exist, and the reference must consist of type and id. */
 function formFault({ run, type }: BundleCheck, { fullUrl }: BundleEntry, target: string): Pick<Finding, 'text' | 'code'> | undefined {
   if (ABSOLUTE.test(target) || target.startsWith('#')) return undefined
   const isSearch = target.includes('?')
@@ -155,12 +155,12 @@ function formFault({ run, type }: BundleCheck, { fullUrl }: BundleEntry, target:
 
 const RELATIVE = /^[A-Z][A-Za-z]{1,63}\/[A-Za-z0-9\-.]{1,64}(?:\/_history\/[A-Za-z0-9\-.]{1,64})?(?:#|$)/
 const SEARCH = /^([A-Z][A-Za-z]{1,63})\?/
-/** What begins with a scheme; a colon may also be in the query of a search. */
+/** Begins with a scheme. A colon elsewhere may be in the query of a search. */
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
-/** In what is executed a reference may be conditional: the server searches for what it means. */
+/** In these Bundles, which are executed, a reference may be conditional: the server searches for its target. */
 const IS_EXECUTED: ReadonlySet<string> = new Set(['transaction', 'batch'])
 
-/** Checks that relative references have their form, and notes those that may be meant for an entry: for Bundles in which they need not lead to one. */
+/** Checks the form of relative references and reports those that may be meant for an entry. For Bundles in which references need not lead to entries. */
 export function checkReferenceForms(check: BundleCheck): void {
   for (const entry of check.index.entries) {
     for (const { target, path, isReference } of check.linksOf(entry)) {
@@ -173,14 +173,14 @@ export function checkReferenceForms(check: BundleCheck): void {
   }
 }
 
-/** Notes a reference that leads to no entry, where it cannot lead elsewhere or an entry has its type and id. */
+/** Reports a reference that leads to no entry, if it cannot lead elsewhere or an entry has its type and id. */
 function reportOpen(check: BundleCheck, node: FhirNode, target: string): void {
   if (entriesFor(check.run, node, target).length > 0) return
   const text = warningOn(check, target)
   if (text !== undefined) check.run.findings.report(BUNDLE_REFERENCE_OPEN, node, { text })
 }
 
-/** A relative reference among URNs means the entry whose URN has its id, which must be of its type. */
+/** If the entry's fullUrl is a UUID, a relative reference means the entry whose URN has the same id; this must be of the same type. */
 function otherTypeOf({ index }: BundleCheck, { fullUrl }: BundleEntry, target: string): string | undefined {
   const address = addressOf(target)
   if (address === undefined || target.includes(':') || fullUrl?.startsWith('urn:uuid:') !== true) return undefined

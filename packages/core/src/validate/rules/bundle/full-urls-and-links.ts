@@ -29,7 +29,7 @@ export const BUNDLE_STYLE_SHEET: FindingDefinition = defineFinding(
   'Include the style sheet in the Bundle.',
 )
 
-/** In these types of Bundle entries may have no fullUrl: the resource is yet to be made. */
+/** Types of Bundle whose entries may lack a fullUrl, because the resource does not exist yet. */
 export const MAY_LACK_FULL_URL: ReadonlySet<string> = new Set(['transaction', 'transaction-response', 'batch', 'batch-response'])
 
 /**
@@ -51,7 +51,7 @@ export function checkFullUrls({ run, bundle, type, index }: BundleCheck): void {
   }
 }
 
-/** A definition can have its canonical as fullUrl only where that ends with its id, as on the server that publishes it. */
+/** A definition can have its canonical as fullUrl only if that ends with its id, as on the server that publishes it. */
 function canonicalProblem({ fullUrl, resource }: BundleEntry): string | undefined {
   const url = textOf(resource, 'url')
   if (url === undefined || url !== fullUrl || /^http:\/\/(?:hl7\.org\/fhir|terminology\.hl7\.org)\//.test(url)) return undefined
@@ -73,7 +73,7 @@ function problemOf({ model }: Run, { fullUrl, resource }: BundleEntry): string |
   return `The fullUrl ${quoted(fullUrl)} looks like a RESTful server URL, so it must end with /${resource.type.name}/${id}.`
 }
 
-/** Relations between the pages of an answer. */
+/** Relations between the pages of a result. */
 const PAGES: ReadonlySet<string> = new Set(['first', 'previous', 'prev', 'next', 'last'])
 const STYLE_SHEET_OF_FHIR = /^https?:\/\/hl7\.org\/fhir\/fhir\.css$/
 

@@ -12,7 +12,7 @@ export const BUNDLE_ENTRY_UNREACHABLE: FindingDefinition = defineFinding(
   'Refer to the entry from the Composition or MessageHeader, or remove it.',
 )
 
-/** How an entry that is not linked with the header is reported. */
+/** How an entry is reported that is not linked with the header. */
 interface Manner {
   readonly header: string
   readonly orphan: Finding['severity']
@@ -25,8 +25,8 @@ const MANNERS: ReadonlyMap<string, Manner> = new Map([
 ])
 
 /**
- * Checks that every entry of a document or message has to do with its header: the header leads to it, or it leads to what the header
- * leads to. The latter is meant for Provenance.
+ * Checks that every entry of a document or message is connected with its header: links lead from the header to it, or from it to an entry that is
+ * connected. The latter is meant for Provenance.
  *
  * @see https://hl7.org/fhir/R4/documents.html#content
  */
@@ -55,7 +55,7 @@ export function checkReachability(check: BundleCheck): void {
   }
 }
 
-/** Groups of entries that one reference can mean, by the entry from which they are reached. Entries share a group, so that many of one url cost no more. */
+/** Groups of entries that one reference can mean, by the entry that refers to them. Entries share a group, so that many entries with one url cost no more. */
 type Links = ReadonlyMap<BundleEntry, readonly (readonly BundleEntry[])[]>
 
 function linksBetween({ index, linksOf }: BundleCheck): { targets: Links; sources: Links } {
@@ -80,7 +80,7 @@ function add<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   else list.push(value)
 }
 
-/** What the Bundle itself leads to. */
+/** The style sheets that the Bundle itself links to. */
 function styleSheets({ run, bundle, index }: BundleCheck): readonly BundleEntry[] {
   const links = childrenOf(run, bundle, 'link').filter((link) => textOf(link, 'relation') === 'stylesheet')
   return links.flatMap((link) => {

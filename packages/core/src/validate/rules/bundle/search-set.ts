@@ -6,7 +6,7 @@ import { childrenOf, textOf } from '../../run/nodes.js'
 import type { BundleEntry } from '../../run/indexes.js'
 import type { BundleCheck } from './entry-links.js'
 
-/** What a Bundle of type searchset lacks or has too much: self link, search modes, ids, resources of other types. */
+/** A missing or wrong part of a searchset: self link, search modes, ids, resources of other types. */
 export const BUNDLE_SEARCH: FindingDefinition = defineFinding(
   'bundle-search',
   'error',
@@ -14,11 +14,7 @@ export const BUNDLE_SEARCH: FindingDefinition = defineFinding(
   'Add what a search result needs: a self link, search modes and ids.',
 )
 
-/**
- * Checks the answer to a search: that it says what was searched, that entries say why they are there, and that they are what was asked.
- *
- * @see https://hl7.org/fhir/R4/bundle.html#searchset
- */
+/** Checks the result of a search: it states the search, entries state why they are included, and matches are of the searched types. */
 export function checkSearchSet(check: BundleCheck): void {
   const { run, bundle, index } = check
   if (checkPresence(check) === 0) return
@@ -32,7 +28,7 @@ export function checkSearchSet(check: BundleCheck): void {
   } else checkWithoutModes(check, types)
 }
 
-/** Number of entries; each must have a resource. */
+/** Checks that each entry has a resource. Returns the number of entries. */
 function checkPresence({ run, bundle }: BundleCheck): number {
   const entries = childrenOf(run, bundle, 'entry')
   for (const entry of entries) {
@@ -47,7 +43,7 @@ function selfLink({ run, bundle }: BundleCheck): string | undefined {
   return link && textOf(link, 'url')
 }
 
-/** The types that a search is for: the last part of its path, else its `_type`. */
+/** The searched types: the last part of the path, or else `_type`. */
 function typesOf(url: string, isType: (name: string) => boolean): readonly string[] {
   const [path = '', query = ''] = url.split('?', 2)
   const last = path.slice(path.lastIndexOf('/') + 1)
@@ -80,7 +76,7 @@ function checkEntry({ run }: BundleCheck, entry: BundleEntry, types: readonly st
     say(`A match must be of a searched type, ${types.join(' or ')}, not ${quoted(type)}.`)
 }
 
-/** Without modes, entries of the one type that was searched need none. */
+/** Checks entries without modes. They need none if all are of the one searched type. */
 function checkWithoutModes({ run, bundle, index }: BundleCheck, types: readonly string[]): void {
   const warn = (node: FhirNode, text: string): void => run.findings.report(BUNDLE_SEARCH, node, { text, severity: 'warning' })
   for (const { entry, resource } of index.entries) {

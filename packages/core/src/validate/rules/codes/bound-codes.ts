@@ -19,7 +19,7 @@ export interface ListedCodes {
   readonly codes: readonly GivenCode[]
 }
 
-/** The value set to which a rule binds: a profile may contain it, and then names it by `#` and its id. `undefined` when it is not known. */
+/** The value set of a rule's binding; `undefined` when it is not known. A profile names a value set that it contains by `#` and its id. */
 export function boundList(run: Run, rule: ElementRule, valueSet: string): CodeList | undefined | Pending {
   const { isBase, profile } = rule
   if (isBase) return run.definitions.baseValueSet(valueSet)
@@ -56,7 +56,7 @@ export function boundLists(run: Run, rules: readonly ElementRule[]): readonly Co
   )
 }
 
-/** The codes of a node of a type that can be bound; a code alone has no system. */
+/** The codes of a node whose type can be bound; a primitive code has no system. */
 export function codesOf({ value, type }: Pick<FhirNode, 'value' | 'type'>): readonly GivenCode[] {
   if (typeof value === 'string') return [{ code: value }]
   if (!isObject(value)) return []
@@ -64,14 +64,14 @@ export function codesOf({ value, type }: Pick<FhirNode, 'value' | 'type'>): read
   return codeIn(value)
 }
 
-/** A Coding or Quantity without system has no known code: the origin of the code is unknown. */
+/** A Coding or Quantity without system has the system `''`, because the origin of its code is unknown. */
 function codeIn(coding: JsonObject): readonly GivenCode[] {
   const code = stringAt(coding, 'code')
   const system = stringAt(coding, 'system')
   return code === undefined ? [] : [{ code, system: system ?? '', version: stringAt(coding, 'version') }]
 }
 
-/** Whether the codes of a node satisfy the required bindings of a rule; what cannot be known does not. */
+/** Whether the codes of a node satisfy the required bindings of a rule; false when that is not known. */
 export function codedFits(run: Run, node: FhirNode, rule: ElementRule): boolean {
   return rule.bindings.every(({ strength, valueSet }) => {
     if (strength !== 'required') return true
@@ -80,7 +80,7 @@ export function codedFits(run: Run, node: FhirNode, rule: ElementRule): boolean 
   })
 }
 
-/** True when a rule, or what it says about its members, requires codes of a value set that is not known. */
+/** True when a rule, or a rule for its members, requires codes of a value set that cannot be used. */
 export function needsUnknownCodes(run: Run, rule: ElementRule): boolean {
   return rulesWithin(rule).some(({ bindings }) =>
     bindings.some(({ strength, valueSet }) => strength === 'required' && isUnusable(boundList(run, rule, valueSet))),
@@ -91,12 +91,12 @@ function isUnusable(list: CodeList | undefined | Pending): boolean {
   return list === undefined || (list !== PENDING && list.problem !== undefined)
 }
 
-/** A code as messages show it. */
+/** Formats a code for messages. */
 export function shownCode({ system, code }: GivenCode): string {
   return quoted(system === undefined ? code : `${system}#${code}`)
 }
 
-/** The profile that demands something, for a finding. */
+/** The profile of a rule, for a finding; none for rules of FHIR's own types. */
 export function fromProfile(rule: ElementRule): { profile?: string } {
   return rule.isBase ? {} : { profile: rule.profile }
 }

@@ -35,10 +35,10 @@ const CODE_SYSTEM_NOT_INFERRED: FindingDefinition = defineFinding(
   'Use a code from the value set.',
 )
 
-/** What a binding has a meaning for, besides the complex types with codes. */
+/** Primitive types that can be bound. */
 const CODED_PRIMITIVES: ReadonlySet<string> = new Set(['code', 'string', 'uri', 'url', 'canonical'])
 
-/** The test that none of the value sets to which a rule binds a code, or the codes of a concept, is known to lack it. */
+/** Creates the test whether the codes of a value are fine in all value sets that a rule binds them to. */
 function inAllTest(rule: ElementRule, type: TypeDefinition): MetTest | undefined {
   if (type.kind === 'primitive' && !CODED_PRIMITIVES.has(type.name)) return undefined
   const bound = rule.bindings.map((binding) => ({
@@ -56,7 +56,7 @@ function inAllTest(rule: ElementRule, type: TypeDefinition): MetTest | undefined
   }
 }
 
-/** How the codes of a value are in a value set. Of a code with a version more is said than this. */
+/** How well the codes of a value fit a value set. A code with a version is `questionable`, because the version must be checked too. */
 function fitOf(list: CodeList, value: unknown, { name }: TypeDefinition): CodeFit | 'none' {
   if (typeof value === 'string') return list.fit(value, undefined)
   if (!isObject(value)) return 'none'
@@ -78,7 +78,7 @@ function codingFit(list: CodeList, coding: JsonObject): CodeFit | 'none' {
   return stringAt(coding, 'version') === undefined ? list.fit(code, stringAt(coding, 'system') ?? '') : 'questionable'
 }
 
-/** What is bound and has no code is text, which a preference allows. */
+/** Whether a value needs no code: a concept may be text only if its binding is preferred, and other complex types may lack a code. */
 function isTextEnough({ strength, takesText }: BindingRule, { kind, name }: TypeDefinition): boolean {
   return kind !== 'primitive' && (strength === 'preferred' || takesText === true || name !== 'CodeableConcept')
 }
@@ -109,7 +109,7 @@ export const bindingRule: DemandRule = {
   checkBy: checkFor,
 }
 
-/** Makes the check of codes against the value sets that rules bind them to. Where a code of one is required, weaker ones have nothing to add. */
+/** Creates the check of codes against the value sets that rules bind them to. If a code of one set is required, weaker bindings are not checked. */
 function checkFor(rules: readonly ElementRule[]): NodeCheck {
   const bound = rules.flatMap((rule) => rule.bindings.map((binding) => ({ binding, rule })))
   const required = eachOnce(bound.filter(({ binding }) => binding.strength === 'required'))
@@ -127,7 +127,7 @@ function eachOnce(bound: readonly BoundRule[]): readonly BoundRule[] {
   return bound.filter((_, index) => keys.indexOf(keys[index] ?? '') === index)
 }
 
-/** A maximum takes the place of the binding that it is on. */
+/** The maximum of a binding replaces the binding itself. */
 function isStrongest({ binding, rule }: BoundRule): boolean {
   return binding.strength === 'required' || rule.bindings.every(({ strength }) => strength !== 'required')
 }
@@ -154,7 +154,7 @@ function checkBinding(run: Run, node: FhirNode, { binding, rule, codes }: BoundR
   if (isOut && !isBeyond(run, node, { binding, rule, codes })) reportOut(run, node, { binding, rule, list, codes })
 }
 
-/** The code system of a bare code is the one by which the value set has it. */
+/** The code system of a code without system follows from the value set, if only one of its systems has the code. */
 function checkInference(run: Run, node: FhirNode, { rule, list }: { rule: ElementRule; list: CodeList }): void {
   const systems = node.type.name === 'code' && typeof node.value === 'string' ? list.systemsOf(node.value) : []
   if (systems.length < 2) return
@@ -165,8 +165,8 @@ function checkInference(run: Run, node: FhirNode, { rule, list }: { rule: Elemen
 }
 
 /**
- * A code of a version that exists, and that is not the one that the value set states, is not in it. One without system is not known to be outside where
- * the value set lists the code; that of a concept, which has several systems, only where the list is the only one.
+ * Whether a code is certainly outside a value set. It is if its version exists, but is not the one that the value set states. It is not certain for a code
+ * without system that the value set lists; in a CodeableConcept, only if the value set is a single list.
  */
 function isOutside(run: Run, { type }: FhirNode, { list, code }: { list: CodeList; code: GivenCode }): boolean {
   const mayMean = list.isOneList || type.name !== 'CodeableConcept'
@@ -192,8 +192,8 @@ function reportOut(run: Run, node: FhirNode, { binding, rule, list, codes }: Bou
 }
 
 /**
- * Not reported: preferred bindings and unknown systems, a code that the profile itself fixes, and an absolute uri outside an extensible list, which
- * may be defined elsewhere.
+ * True for codes outside that are not reported: codes of unknown systems under a preferred binding, a code that the profile itself fixes, codes of FHIRPath's
+ * types, and an absolute uri under an extensible binding, which may be defined elsewhere.
  */
 function isBeyond(run: Run, node: FhirNode, { binding, rule, codes }: BoundRule & { codes: readonly GivenCode[] }): boolean {
   if (rule.children.get('code')?.value.fixed !== undefined || codes.every(({ code }) => code.startsWith(SYSTEM_TYPES))) return true
@@ -206,7 +206,7 @@ function isUnknown(run: Run, system: string): boolean {
   return family === PENDING || family.unknown
 }
 
-/** For the only code: what it may mean, and where only upper and lower case differ, the right one. */
+/** Suggestions for a single code: similar codes and, if it differs only in upper and lower case, a fix. */
 function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList): Help {
   const [code] = codes
   if (code === undefined || codes.length > 1) return {}
@@ -215,7 +215,7 @@ function suggestion(node: FhirNode, codes: readonly GivenCode[], list: CodeList)
   return { hint: didYouMean(suggested), fix: right === undefined || typeof node.value !== 'string' ? undefined : replacement(node, right) }
 }
 
-/** A concept that is only text satisfies no required binding, nor does a code of which there are only extensions. */
+/** Reports a missing code: a concept of text only does not satisfy a required binding, nor does a code with only extensions. */
 function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRule & { list: CodeList }): void {
   const isMissing =
     node.value === undefined ? binding.strength === 'required' : node.type.name === 'CodeableConcept' && isObject(node.value)
@@ -236,7 +236,7 @@ function reportNoCode(run: Run, node: FhirNode, { binding, rule, list }: BoundRu
   })
 }
 
-/** The code of an extension that is an element of another release. */
+/** The code in an extension that stands for an element of another release. */
 function alternativeCode({ extra }: FhirNode): string | undefined {
   const found = objectsAt(extra, 'extension').find(({ url }) => typeof url === 'string' && extensionElement(url) !== undefined)
   return found && stringAt(found, 'valueCode')

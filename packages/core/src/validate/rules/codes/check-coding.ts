@@ -50,7 +50,7 @@ const UNIT_ANNOTATION: FindingDefinition = defineFinding(
   'Use the code of the unit without braces; the annotation belongs in `unit`.',
 )
 
-/** Codings by themselves. */
+/** Codings, regardless of bindings. */
 export const codingRule: NodeRule = {
   on: ['Coding'],
   finds: [
@@ -68,7 +68,7 @@ export const codingRule: NodeRule = {
   check: checkCoding,
 }
 
-/** Whether a Coding is one of a known system with a code in use and one of its displays, about which there is nothing to say. */
+/** True for a Coding with a known system, an active code and one of its displays: nothing is reported about it. */
 function isUsual(run: Run, coding: JsonObject): boolean {
   const code = stringAt(coding, 'code')
   const system = stringAt(coding, 'system')
@@ -85,7 +85,7 @@ function isUsual(run: Run, coding: JsonObject): boolean {
   )
 }
 
-/** Checks a Coding by itself: its system is known, has the code, the code is in use and has the display. */
+/** Checks a Coding regardless of bindings: the system is known and has the code, and the code is active and has the display. */
 function checkCoding(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const { value } = node
   if (!isObject(value)) return
@@ -143,11 +143,11 @@ function reportNoCode(run: Run, node: FhirNode, { url }: SystemFamily): void {
 interface UnknownCode {
   readonly code: string
   readonly provider: CodeSystemProvider
-  /** False where even a complete code system gives a warning only. */
+  /** False when even a complete code system gives only a warning. */
   readonly isSure?: boolean
 }
 
-/** Says that a code system lacks the code of a Coding or Quantity. */
+/** Reports a code of a Coding or Quantity that its code system lacks. */
 function reportUnknownCode(run: Run, node: FhirNode, { code, provider, isSure = true }: UnknownCode): void {
   const { url, complete } = provider.header
   run.findings.report(CODE_UNKNOWN, node, {
@@ -192,7 +192,7 @@ function noteStatus(run: Run, node: FhirNode, { concept, provider }: { concept: 
   if (reason !== undefined) reportOutOfUse(run, node, { code: provider.code(concept), reason })
 }
 
-/** A code may be inactive, or deprecated while it can still be used. */
+/** Reports an inactive code, or a deprecated one, which can still be used. */
 export function reportOutOfUse(run: Run, node: FhirNode, { code, reason }: { code: string; reason: OutOfUse }): void {
   const text = reason === 'inactive' ? 'is inactive and should not be used' : 'is deprecated; its use should be reviewed'
   run.findings.report(CONCEPT_INACTIVE, node, { text: `${quoted(code)} ${text}.` })
@@ -223,8 +223,8 @@ function isUsualUnit(run: Run, quantity: JsonObject): boolean {
 }
 
 /**
- * Checks that the unit of a Quantity is one, where its code system can be asked, that it is in use, and that it depends on nothing between braces. Other systems than UCUM
- * get a warning where no profile binds the unit: an example of R4 has a code that its system lacks.
+ * Checks that the unit of a Quantity exists and is active, if its code system is available, and that it does not depend on an annotation in braces. For
+ * systems other than UCUM, an unknown unit is a warning if no profile binds it, because an example of R4 has a code that its system lacks.
  */
 function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   const [code, system] = isObject(node.value) ? [stringAt(node.value, 'code'), stringAt(node.value, 'system')] : []
@@ -247,7 +247,7 @@ function checkUnit(run: Run, node: FhirNode, rules: readonly ElementRule[]): voi
   if (bestPractice === 'off' && system === UCUM && ANNOTATED_UNIT.test(code)) reportAnnotation(run, node, code)
 }
 
-/** One that counts something, and has no other unit than its annotation, is reported only where best practices are asked for. */
+/** Reports an annotation. A unit that consists only of an annotation, to count something, is reported only if best practices are checked. */
 function reportAnnotation(run: Run, node: FhirNode, code: string): void {
   const { bestPractice } = run.policy
   const text = `The unit ${quoted(code)} has an annotation, which is ignored when units are compared; put it into the text of the unit.`

@@ -26,7 +26,7 @@ const DISPLAY_OUTDATED: FindingDefinition = defineFinding(
   'Use a display of the code that is still in use.',
 )
 
-/** What is reported about displays. */
+/** The kinds of findings about displays. */
 export const DISPLAY_FINDINGS: readonly FindingDefinition[] = [DISPLAY_WRONG, DISPLAY_LANGUAGE, DISPLAY_OUTDATED]
 
 interface GivenDisplay {
@@ -36,7 +36,7 @@ interface GivenDisplay {
   readonly rules: readonly ElementRule[]
 }
 
-/** Checks that a display is one of the concept, in the language of the resource where the code system has it; a value set may give others. */
+/** Checks that a display is one of the concept, in the language of the resource if the code system has that. A value set may define others. */
 export function checkDisplay(run: Run, node: FhirNode, { display, concept, provider, rules }: GivenDisplay): void {
   const texts = conceptTexts(provider, concept)
   const language = languageAround(node)
@@ -49,7 +49,7 @@ export function checkDisplay(run: Run, node: FhirNode, { display, concept, provi
   else checkDefault(run, node, { display, name, texts, language: language ?? '' })
 }
 
-/** Whether a display is one of the concept that is in use, in a resource that states no language: there is nothing to report about it. */
+/** True for a current display of the concept in a resource that states no language: nothing is reported about it. */
 export function isUsualDisplay(
   run: Run,
   { display, concept, provider }: Pick<GivenDisplay, 'concept' | 'provider'> & { display: string | undefined },
@@ -76,7 +76,7 @@ function reportWrong(run: Run, node: FhirNode, { display, name, texts }: NamedDi
   })
 }
 
-/** Where the code system has nothing in the language, its display will do. */
+/** If the code system has no display in the language, its main display is accepted. */
 function checkDefault(run: Run, node: FhirNode, { display, name, texts, language }: NamedDisplay & { language: string }): void {
   const main = texts.find((text) => text.main)?.value
   if (texts.length === 0) {
@@ -92,14 +92,14 @@ function checkDefault(run: Run, node: FhirNode, { display, name, texts, language
   }
 }
 
-/** A text that does not state its language may be in any. */
+/** The texts in a language. A text that does not state its language may be in any. */
 function textsIn(texts: readonly ConceptText[], language: string): readonly ConceptText[] {
   const asked = languageList(language)
   if (asked === undefined || asked.tags.length === 0) return texts
   return texts.filter((text) => text.language === undefined || isWanted(asked, text.language))
 }
 
-/** The language of the nearest resource around that states one: resources in a Bundle are in its language. */
+/** The language of the nearest resource around a node that states one: a Bundle's language applies to its resources. */
 function languageAround(node: FhirNode): string | undefined {
   for (let current: FhirNode | undefined = node; current !== undefined; current = current.parent) {
     const { type, value } = current
@@ -109,7 +109,7 @@ function languageAround(node: FhirNode): string | undefined {
   return undefined
 }
 
-/** A designation may say that it should not be used any more. */
+/** Reports a display that its code system marks as outdated. */
 function noteOutdated(run: Run, node: FhirNode, { found, name }: { found: ConceptText; name: string }): void {
   if (found.outdated === undefined) return
   run.findings.report(DISPLAY_OUTDATED, node, {
@@ -118,7 +118,7 @@ function noteOutdated(run: Run, node: FhirNode, { found, name }: { found: Concep
   })
 }
 
-/** The displays that the value sets give which a Coding, or the concept that it is in, is bound to. */
+/** The displays in the value sets to which a Coding, or the concept around it, is bound. */
 function displaysInLists(run: Run, node: FhirNode, rules: readonly ElementRule[]): readonly string[] {
   const concept = node.parent?.value
   const lists = [...boundLists(run, rules), ...((isObject(concept) && run.indexes.boundLists.get(concept)?.()) || [])]

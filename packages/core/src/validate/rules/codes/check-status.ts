@@ -13,7 +13,7 @@ const TERMINOLOGY_STATUS: FindingDefinition = defineFinding(
   'No action needed; check that a draft or withdrawn definition is meant to be used.',
 )
 
-/** Drafts, experiments and outdated definitions behind codes. */
+/** Code systems and value sets that are drafts, experimental or outdated. */
 export const terminologyStatusRule: NodeRule = {
   on: ['CodeableConcept', 'Coding'],
   finds: [TERMINOLOGY_STATUS],
@@ -22,7 +22,7 @@ export const terminologyStatusRule: NodeRule = {
   check: checkStatus,
 }
 
-/** Value sets of profiles that lone codes are bound to. */
+/** Outdated value sets to which profiles bind primitive codes. */
 export const outdatedValueSetRule: NodeRule = {
   on: ['code'],
   finds: [TERMINOLOGY_STATUS],
@@ -47,7 +47,7 @@ function hasNotes(run: Run, value: JsonObject, rules: readonly ElementRule[]): b
   return false
 }
 
-/** Notes that the code systems of an element, or the value sets that it is bound to, are drafts, experiments, or should not be used any more. */
+/** Reports the code systems of an element, or value sets that it is bound to, that are drafts, experimental or outdated. */
 function checkStatus(run: Run, node: FhirNode, rules: readonly ElementRule[]): void {
   if (node.parent?.type.name === 'CodeableConcept') return
   const systems = new Set(codesOf(node).flatMap(({ system }) => (system === undefined || system === '' ? [] : [system])))
@@ -60,7 +60,7 @@ function report(run: Run, node: FhirNode, { status, type, canonical }: StatusNot
   run.findings.report(TERMINOLOGY_STATUS, node, { text: `The ${type} ${canonical} is ${STATUSES[status]}.` })
 }
 
-/** Of the value sets to which profiles bind a lone code those that should not be used any more: what they are tried out with is left to them. */
+/** The outdated value sets to which profiles bind a primitive code. Drafts and experimental ones are not reported, because profiles may try them out. */
 function outdatedLists(run: Run, rules: readonly ElementRule[]): readonly StatusNote[] {
   return rules.flatMap((rule) =>
     rule.bindings.flatMap(({ valueSet }) => {
@@ -81,7 +81,7 @@ const STATUSES: Readonly<Record<StatusNote['status'], string>> = {
   retired: 'retired',
 }
 
-/** A draft value set may use draft systems, so a binding decides what is worth a note. */
+/** A draft value set may use draft systems, so the notes of the bound value sets count, if there are any. */
 function notesOn(run: Run, system: string, rules: readonly ElementRule[]): readonly StatusNote[] {
   let notes: readonly StatusNote[] = NONE
   let isBound = false
@@ -99,7 +99,7 @@ function notesOn(run: Run, system: string, rules: readonly ElementRule[]): reado
 
 const NONE: readonly StatusNote[] = []
 
-/** R4 has copies of the code systems of terminology.hl7.org, as the drafts that most of them were at the time. */
+/** R4 contains copies of the code systems of terminology.hl7.org, most of which were drafts at the time. */
 const COPIED = 'http://terminology.hl7.org/'
 
 function notesOnSystem(run: Run, system: string): readonly StatusNote[] {

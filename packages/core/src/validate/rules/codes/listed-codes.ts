@@ -25,11 +25,11 @@ interface ListedCode {
   readonly rule: ElementRule
   readonly list: CodeList
   readonly code: GivenCode
-  /** What is before the names of the members of the Coding. */
+  /** Prefix of the names of the Coding's members, such as `coding[0].`. */
   readonly at: string
 }
 
-/** Checks a code that is bound to a value set: its version, its status there, and that of the code system. */
+/** Checks a code that is bound to a value set: its version, its status there, and its status in the code system. */
 export function checkListedCode(run: Run, node: FhirNode, listed: ListedCode): void {
   checkVersion(run, node, listed)
   noteOutdated(run, node, listed)
@@ -38,7 +38,7 @@ export function checkListedCode(run: Run, node: FhirNode, listed: ListedCode): v
   checkActive(run, node, listed)
 }
 
-/** A code may be in the value set, but of another version of its code system. */
+/** Reports a code that is in the value set, but with another version of its code system. */
 function checkVersion(run: Run, node: FhirNode, { rule, list, code, at }: ListedCode): void {
   if (!isOtherVersion(list, code)) return
   run.findings.report(CODE_VERSION_MISMATCH, node, {
@@ -49,7 +49,7 @@ function checkVersion(run: Run, node: FhirNode, { rule, list, code, at }: Listed
   })
 }
 
-/** A value set may list a code that should not be used any more. */
+/** Reports a code that the value set marks as outdated. */
 function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: ListedCode): void {
   const status = list.outdated(code)
   if (status === undefined) return
@@ -60,13 +60,13 @@ function noteOutdated(run: Run, node: FhirNode, { rule, list, code, at }: Listed
   })
 }
 
-/** Codings and units have their code system, and are checked against it by themselves; a bare code has that of the value set. */
+/** Reports an outdated code without system by the code system of the value set. `checkCoding` and `checkUnit` do so for Codings and units. */
 function noteOutOfUse(run: Run, node: FhirNode, { list, code }: ListedCode): void {
   const reason = code.system === undefined ? list.outOfUse(code.code) : undefined
   if (reason !== undefined) reportOutOfUse(run, node, { code: code.code, reason })
 }
 
-/** A value set may take active codes only; then it matters why a code is not in it. */
+/** Reports an inactive code that is outside the value set because that allows active codes only. */
 function checkActive(run: Run, node: FhirNode, { rule, list, code, at }: ListedCode): void {
   if (list.has(code) !== 'out' || !list.isBarred(code)) return
   run.findings.report(CONCEPT_INACTIVE, node, {
@@ -77,7 +77,7 @@ function checkActive(run: Run, node: FhirNode, { rule, list, code, at }: ListedC
   })
 }
 
-/** Whether a code is in a version that is not loaded is not known. */
+/** Reports that a code is not checked, because a version of its code system is not loaded. */
 function noteMissingVersion(run: Run, node: FhirNode, { rule, list, code, at }: ListedCode): void {
   const missing = list.missingVersions(code.system)
   if (missing.length === 0 || list.has(code) !== 'unknown') return

@@ -20,19 +20,19 @@ export const EXTERNAL: ReadonlySet<string> = new Set([
   'http://unstats.un.org/unsd/methods/m49/m49.htm',
 ])
 
-/** True for the url of a code system that only examples have. */
+/** True for the url of a code system in examples. */
 export function isExampleUrl(url: string): boolean {
   return /^https?:\/\/(?:example\.org|acme\.com)(?:\/|$)/.test(url)
 }
 
 /** Where FHIR itself is published. */
 const FHIR_SITE = /^https?:\/\/(?:www\.)?hl7\.org\/fhir(?=\/|$)/
-/** Under it: identifiers of others, tests, and what implementation guides of countries and regions define. */
+/** Paths below it for identifiers of others, tests, and implementation guides of countries and regions. */
 const BY_OTHERS = /^\/(?:sid|test|[a-z]{2})(?:\/|$)/
-/** Systems that have no parts with urls of their own. */
+/** Systems without parts that have urls of their own. */
 const WHOLE = ['http://snomed.info/sct', 'http://loinc.org', 'http://unitsofmeasure.org', 'http://www.nlm.nih.gov/research/umls/rxnorm']
 
-/** What is wrong with the url of a code system that is not known; `undefined` where nothing shows. */
+/** The problem with the url of an unknown code system; `undefined` when none is evident. */
 export function systemFault(url: string): string | undefined {
   const whole = WHOLE.find((one) => url.startsWith(one))
   if (whole !== undefined) return `Invalid system URI ${quoted(url)}; the code system is ${quoted(whole)}.`
@@ -58,8 +58,8 @@ const COUNTRIES =
   'TLS TON TTO TUN TUR TUV TWN TZA UGA UKR UMI URY USA UZB VAT VCT VEN VGB VIR VNM VUT WLF WSM YEM ZAF ZMB ZWE'
 
 /**
- * True for `NN` with a country, such as `NNESP`: the national identifier of that country. The table of types of identifiers says that it has these codes
- * and does not list them.
+ * True for `NN` with a country, such as `NNESP`: the national identifier of that country. The code system of identifier types states that it has these
+ * codes, but does not list them.
  *
  * @see https://terminology.hl7.org/CodeSystem-v2-0203.html
  */

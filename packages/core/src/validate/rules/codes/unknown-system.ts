@@ -7,7 +7,7 @@ import type { Run } from '../../run/run.js'
 import { otherKindOf } from '../conformance/other-kind.js'
 import { EXTERNAL, isExampleUrl, systemFault } from './special-systems.js'
 
-/** A code system that is not there, so that codes are not checked. */
+/** A code system that is not available, so that codes are not checked. */
 export const CODE_SYSTEM_UNKNOWN: FindingDefinition = defineFinding(
   'code-system-unknown',
   'warning',
@@ -22,12 +22,12 @@ export const CODING_SYSTEM_FORM: FindingDefinition = defineFinding(
   'Use the absolute canonical URL of the code system.',
 )
 
-/** True for a Coding that is the element itself, not one of those in a CodeableConcept. */
+/** True for a Coding that is not part of a CodeableConcept. */
 export function isLone({ parent }: FhirNode): boolean {
   return parent?.type.name !== 'CodeableConcept'
 }
 
-/** True for a Coding that is the element itself, and that nothing binds to a value set. */
+/** True for a Coding that is not part of a CodeableConcept, and not bound to a value set. */
 export function isUnbound(node: FhirNode, rules: readonly ElementRule[]): boolean {
   return isLone(node) && rules.every(({ bindings }) => bindings.length === 0)
 }
@@ -37,7 +37,7 @@ interface UnknownSystem {
   readonly rules: readonly ElementRule[]
 }
 
-/** Says what is wrong with the system of a Coding for which there is no code system. */
+/** Reports the system of a Coding for which no code system is available. */
 export function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: UnknownSystem): void {
   if (EXTERNAL.has(url)) return
   const valueSet = run.definitions.valueSet(url)
@@ -53,12 +53,12 @@ export function reportUnknownSystem(run: Run, node: FhirNode, { url, rules }: Un
   else reportBound(run, node, { url, rules })
 }
 
-/** Where HL7's validator reports what is wrong with a system: of a Coding that nothing binds it checks the code, of others the binding. */
+/** Issue type or place of a finding about a system, as HL7's validator reports it: it checks the code of an unbound Coding, and the binding of others. */
 export function placeOfSystem(node: FhirNode, rules: readonly ElementRule[]): { readonly code?: Finding['code']; readonly at?: string } {
   return isUnbound(node, rules) ? { code: 'code-invalid' } : { at: 'system' }
 }
 
-/** Where nothing says which codes there may be, a system may be known to others only, unless its url shows that it is not one. */
+/** Reports an unknown system without a binding. Others may know it, so this is an error only if its url shows that it is wrong. */
 function reportUnbound(run: Run, node: FhirNode, { url, isEmpty }: { url: string; isEmpty: boolean }): void {
   if (isExampleUrl(url)) return
   const known = checkScheme(run, node, url)
@@ -91,14 +91,17 @@ function reportBound(run: Run, node: FhirNode, { url, rules }: UnknownSystem): v
   run.findings.report(CODE_SYSTEM_UNKNOWN, node, { text, at: 'system' })
 }
 
-/** True where the Coding, or the concept that it is in, is bound to a value set that is known. */
+/** True when the Coding, or the concept around it, is bound to a known value set. */
 function isBound(run: Run, { parent }: FhirNode, rules: readonly ElementRule[]): boolean {
   if (rules.some(({ bindings }) => bindings.length > 0)) return true
   const concept = parent?.value
   return isObject(concept) && (run.indexes.boundLists.get(concept)?.() ?? []).length > 0
 }
 
-/** A URL names a code system, and is not one to load it from: the scheme is a part of the name. Gives the url of the code system that is meant. */
+/**
+ * Reports a system with https: whose code system has http:. The url is a name, not an address, so the scheme is part of it. Returns the url of the code
+ * system that is meant.
+ */
 function checkScheme(run: Run, node: FhirNode, url: string): string | undefined {
   if (!url.startsWith('https:')) return undefined
   const other = `http:${url.slice('https:'.length)}`

@@ -12,14 +12,14 @@ export const VALUE_SET_UNKNOWN: FindingDefinition = defineFinding(
   'code-invalid',
   'Load the value set or its package; until then the code is not checked.',
 )
-/** A value set that imports itself, so that it has no codes that one could check. */
+/** A value set that imports itself, so that codes cannot be checked against it. */
 export const VALUE_SET_CIRCULAR: FindingDefinition = defineFinding(
   'value-set-circular',
   'error',
   'processing',
   'Remove the import by which the value set includes itself; until then the code is not checked.',
 )
-/** A value set that says nothing of a code, since a part of it cannot be used. */
+/** A value set that leaves a code undecided, because a part of it cannot be used. */
 export const VALUE_SET_UNUSABLE: FindingDefinition = defineFinding(
   'value-set-unusable',
   'warning',
@@ -62,7 +62,7 @@ function isCodeSystem(run: Run, canonical: string): boolean {
   return found !== undefined && found !== PENDING
 }
 
-/** What a broken value set says nothing of is not known to be in it. */
+/** Reports a broken value set that leaves it open whether a code is in it. */
 export function noteUnusable(run: Run, node: FhirNode, { rule, list, codes }: ListedCodes): void {
   if (list.problem === undefined) return
   const verdicts = codes.map((code) => list.has(code))
@@ -73,7 +73,7 @@ export function noteUnusable(run: Run, node: FhirNode, { rule, list, codes }: Li
   })
 }
 
-/** Says once of an element that a profile binds what its value set names and could not be found. */
+/** Reports, once per element that a profile binds, the missing definitions that the value set refers to. */
 export function noteLacking(run: Run, node: FhirNode, { rule, list, codes }: ListedCodes): void {
   if (rule.isBase || codes.some((code) => list.has(code) === 'in' && list.lacking(code).length === 0)) return
   const lacking = new Map(codes.flatMap((code) => list.lacking(code)).map((one) => [one.canonical, one]))

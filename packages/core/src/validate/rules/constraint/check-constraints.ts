@@ -17,10 +17,10 @@ export const constraintRule: DemandRule = {
   checkBy: checkFor,
 }
 
-/** Few are tested faster than it is found out which of them have to be. */
+/** Up to this number, it is faster to test all constraints than to find out which of them have to be tested. */
 const FEW = 2
 
-/** Tests whether all constraints are certainly met, or are best practice that is not checked. */
+/** Creates the test whether each constraint is certainly met, or is a best practice that is not checked. */
 function allMet(constraints: readonly ConstraintRule[], type: TypeDefinition): MetTest {
   const all = constraints.map((constraint, index) => ({ constraint, index, test: testOf(constraint, type) }))
   let dependence: Dependence | undefined
@@ -32,7 +32,7 @@ function allMet(constraints: readonly ConstraintRule[], type: TypeDefinition): M
   }
 }
 
-/** Whether a JSON value meets a constraint; `undefined` where only the evaluation of the expression can say. */
+/** Whether a JSON value meets a constraint; `undefined` when only evaluating the expression can decide. */
 type ConstraintTest = (value: unknown, run: Run) => boolean | undefined
 
 function testOf({ expression, onJson }: ConstraintRule, type: TypeDefinition): ConstraintTest {
@@ -51,12 +51,12 @@ function dependenceIn(all: readonly { readonly test: ConstraintTest }[], run: Ru
   return dependenceOf(tests)
 }
 
-/** Best practice that is not checked. */
+/** True for a best practice that is not checked. */
 function isLeftOut(run: Run, { isBestPractice }: ConstraintRule): boolean {
   return isBestPractice && run.policy.bestPractice === 'off'
 }
 
-/** Makes the check of the invariants of rules on nodes of a type, each once however many profiles repeat it. */
+/** Creates the check of the rules' invariants on nodes of a type. Each expression is checked once, however many profiles repeat it. */
 function checkFor(rules: readonly ElementRule[], type: TypeDefinition): NodeCheck {
   const seen = new Set<string>()
   const once = rules.flatMap((rule) => {
@@ -94,21 +94,21 @@ function jsonOf({ value, type }: FhirNode): JsonObject | undefined {
 
 interface PlannedConstraint extends Invariant {
   readonly index: number
-  /** Spares the evaluation for nodes that are JSON objects. */
+  /** Avoids evaluating the expression for nodes that are JSON objects. */
   readonly test: ConstraintTest
   /** Decides instead of the expression. */
   readonly native: NativeConstraint | undefined
 }
 
-/** Values in a node that an expression goes through in less time than others can wait. */
+/** Maximum number of values in a node whose invariants are evaluated in one go, so that other requests need not wait too long. */
 const MAX_AT_ONCE = 1_000
 
-/** Whether there is so much in a node that each of its invariants is work of its own. */
+/** Whether a node has so many values that each of its invariants is scheduled as separate work. */
 function isLong(value: unknown): boolean {
   return valuesIn(value, MAX_AT_ONCE) >= MAX_AT_ONCE
 }
 
-/** Number of values in a value, as far as a limit. */
+/** Number of values in a value, up to a limit. */
 function valuesIn(value: unknown, limit: number): number {
   let count = 1
   if (Array.isArray(value))
@@ -132,7 +132,7 @@ function reportUnmet(run: Run, node: FhirNode, { constraint, rule }: Invariant, 
   })
 }
 
-/** Evaluates the expression of a constraint. One that cannot be evaluated is not met; one that cannot be decided yet is asked for again. */
+/** Evaluates the expression of a constraint. An expression that cannot be evaluated is not met; a pending one is evaluated again in the next walk. */
 function evaluate(run: Run, node: FhirNode, invariant: Invariant): void {
   const { expression } = invariant.constraint
   try {
@@ -144,7 +144,7 @@ function evaluate(run: Run, node: FhirNode, invariant: Invariant): void {
   }
 }
 
-/** What a Bundle's profile says about the resource of an entry, it says in the Bundle: there `%resource` is the Bundle. */
+/** The node that decides what `%resource` is: for the statements of a Bundle's profile about the resource of an entry, it is the Bundle. */
 function homeOf(node: FhirNode, { path }: ElementRule): FhirNode {
   return node.type.kind === 'resource' && node.parent !== undefined && path.includes('.') ? node.parent : node
 }

@@ -1,18 +1,18 @@
 import type { JsonObject } from '../../../json/index.js'
 
-/** On which members of a value each of some tests depends, as bits. */
+/** The members of a value that tests depend on. Each test has a bit. */
 export interface Dependence {
-  /** Those that a value without any member may fail. */
+  /** The tests that a value without any member may fail. */
   readonly always: number
   readonly byMember: ReadonlyMap<string, number>
 }
 
-/** Tests that have a bit. */
+/** Maximum number of tests that have a bit. */
 const MOST = 31
 
 /**
- * Finds out, by trying each test on nothing, which members it looks at there: as long as none of them is there it looks at no others, and has the same
- * result. Most invariants are met where the elements that they are about are absent (bench `validate`).
+ * Finds the members that each test depends on by running it on an empty value and recording which members it reads. As long as none of them is present,
+ * the test reads no others and has the same result. Most invariants are met when the elements that they are about are absent (bench `validate`).
  */
 export function dependenceOf(tests: readonly ((value: JsonObject) => boolean | undefined)[]): Dependence {
   let always = 0
@@ -25,7 +25,7 @@ export function dependenceOf(tests: readonly ((value: JsonObject) => boolean | u
   return { always, byMember }
 }
 
-/** The members that a test looks for in a value that has none, and that it meets; `undefined` where it does not, or looks at the value as a whole. */
+/** The members that a test reads in an empty value; `undefined` when the value does not pass, or the test reads the value as a whole. */
 function membersMissed(test: (value: JsonObject) => boolean | undefined): ReadonlySet<string> | undefined {
   const names = new Set<string>()
   let isWhole = false
@@ -48,14 +48,14 @@ function membersMissed(test: (value: JsonObject) => boolean | undefined): Readon
   return test(nothing) === true && !isWhole ? names : undefined
 }
 
-/** The tests that a value has to be asked about, as bits: the others it meets, because it has nothing that they are about. */
+/** The tests to run on a value, as bits. It passes the others, because it has none of the members that these depend on. */
 export function testsAsked(value: JsonObject, { always, byMember }: Dependence): number {
   let asked = always
   for (const name in value) if (byMember.has(name)) asked |= byMember.get(name) ?? 0
   return asked
 }
 
-/** Whether a test has to be asked. @param asked `undefined` for all of them */
+/** Whether a test has to be run. @param asked `undefined` for all of them */
 export function isAsked(asked: number | undefined, index: number): boolean {
   return asked === undefined || index >= MOST || (asked & (1 << index)) !== 0
 }

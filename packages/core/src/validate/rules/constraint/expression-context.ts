@@ -9,7 +9,7 @@ import { conforms } from '../profile/conforms.js'
 import { containerOf, resolveLocally } from '../reference/resolve-locally.js'
 import { isInNamedSlice } from '../slicing/slice-match.js'
 
-/** What expressions on a node work with: `%resource` is the nearest resource, `%rootResource` the one that contains it. */
+/** The evaluation context for expressions on a node: `%resource` is the nearest resource, `%rootResource` the one that contains it. */
 export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
   const resource = resourceOf(node)
   const known = run.indexes.contexts.get(resource)
@@ -32,14 +32,17 @@ export function expressionContext(run: Run, node: FhirNode): FhirPathContext {
   return context
 }
 
-/** Unknown when there is no such profile. */
+/** Whether a node conforms to a profile; `undefined` when the profile is not known. */
 function conformsTo(run: Run, node: FhirNode, canonical: string): boolean | undefined | Pending {
   const profile = run.definitions.profile(canonical)
   if (profile === undefined || profile === PENDING) return profile
   return profile.type === node.type.name && conforms(run, node, { rules: profileRoots(run, canonical), key: canonical })
 }
 
-/** Always pending when the value set is not known, or needs content that is not available: what depends on that cannot be said to fail. */
+/**
+ * Whether a code is in a value set. Remains `PENDING` when the value set is not known or needs content that is not available, so that constraints which
+ * depend on it do not fail.
+ */
 function memberOf(run: Run, coded: Item, canonical: string): boolean | Pending {
   const list = run.definitions.valueSet(canonical)
   if (list === undefined || list === PENDING) return PENDING
@@ -49,7 +52,7 @@ function memberOf(run: Run, coded: Item, canonical: string): boolean | Pending {
   return verdicts.includes('unknown') ? PENDING : false
 }
 
-/** The ElementDefinition by which FHIR's own types define a node; that of the type for a resource that is in nothing. */
+/** The ElementDefinition of a node in FHIR's own types; for a resource that is not in another, the one of its type. */
 function elementDefinitionOf(run: Run, { parent, slot, type }: FhirNode): FhirNode | undefined | Pending {
   const owner = parent?.type.name ?? type.name
   const definition = run.definitions.definition('StructureDefinition', TYPE_URL + (owner.split('.', 1)[0] ?? ''))

@@ -4,19 +4,19 @@ import { isTrace, onlySlot, type TypedValue } from './json-path.js'
 
 /** The objects that a path leads to. */
 export interface JsonItems {
-  /** The type of them all. */
+  /** The type of all of them. */
   readonly type: TypeDefinition
-  /** Adds them. False where it cannot be said here what they are, or there are too many. */
+  /** Adds the objects. False when JSON alone cannot determine them, or there are too many. */
   readonly addTo: (value: JsonObject, into: JsonObject[]) => boolean
 }
 
-/** Makes the test whether a criterion holds for an item; `undefined` where it cannot be said. */
+/** Creates the test whether a criterion holds for an item; `undefined` when JSON alone cannot decide. */
 export type MakeCriterion = (criterion: Ast, typed: TypedValue) => (item: JsonObject) => boolean | undefined
 
-/** More are left to the evaluation, in which others have turns. */
+/** Maximum number of items. More are left to the evaluation, which lets other requests run. */
 const MOST_ITEMS = 1_000
 
-/** The objects of a path with selections among them, such as `element.where(min = 1).first()`; `undefined` for what is no such path. */
+/** The objects of a path with selections, such as `element.where(min = 1).first()`; `undefined` for other expressions. */
 export function itemsAt(ast: Ast, typed: TypedValue, criterion: MakeCriterion): JsonItems | undefined {
   if (ast.kind === 'member') return membersAt(ast, typed, criterion)
   if (ast.kind === 'binary') return ast.operator === '|' ? unionOf(ast, typed, criterion) : undefined
@@ -29,7 +29,7 @@ export function itemsAt(ast: Ast, typed: TypedValue, criterion: MakeCriterion): 
   return selected(among, criterion(only, { model: typed.model, type: among.type }))
 }
 
-/** Of several paths between which there are bars. Equal items count once in FHIRPath and each here: whether there is any is the same. */
+/** The objects of two paths joined by `|`. FHIRPath counts equal items once, this function each; whether there are any is the same. */
 function unionOf({ left, right }: Ast & { kind: 'binary' }, typed: TypedValue, criterion: MakeCriterion): JsonItems | undefined {
   const [first, second] = [itemsAt(left, typed, criterion), itemsAt(right, typed, criterion)]
   if (first === undefined || second === undefined || first.type !== second.type) return undefined
@@ -74,7 +74,7 @@ function addObjects(holder: JsonObject, { jsonName, siblingName }: ElementSlot, 
   return true
 }
 
-/** `children().name`, where all children that can have such an element have it of one type. Of resources inside that cannot be said. */
+/** `children().name`, if all children that can have this element have it with one type. Resources inside cannot be decided. */
 function grandchildren({ model, type }: TypedValue, name: string): JsonItems | undefined {
   const steps: { readonly outer: ElementSlot; readonly inner: JsonItems }[] = []
   const resources: string[] = []

@@ -1,16 +1,16 @@
 import type { Ast, ElementSlot, TypeDefinition, TypeModel } from '../../../fhirpath/index.js'
 import { isObject, stringAt, type JsonObject } from '../../../json/index.js'
 
-/** Gives the number of items at a path in a value; `undefined` where it cannot be said here. */
+/** Returns the number of items at a path in a value; `undefined` when JSON alone cannot determine it. */
 export type Count = (value: JsonObject) => number | undefined
 
-/** A type with the model that has the types of its elements. */
+/** A type, and the model that has the types of its elements. */
 export interface TypedValue {
   readonly model: TypeModel
   readonly type: TypeDefinition
 }
 
-/** The names of a path of elements, of which one may be selected; `undefined` for what is no such path. */
+/** The names of a path of elements, which may contain `select`; `undefined` for other expressions. */
 export function namesOf(ast: Ast): readonly string[] | undefined {
   if (ast.kind === 'call' && ast.name === 'select' && ast.target !== undefined && ast.args.length === 1) {
     const [before, selected] = [namesOf(ast.target), ast.args[0] && namesOf(ast.args[0])]
@@ -23,18 +23,18 @@ export function namesOf(ast: Ast): readonly string[] | undefined {
   return before && [...before, ast.name]
 }
 
-/** A trace of a name changes nothing. */
+/** True for a trace with only a label, which changes nothing. */
 export function isTrace(name: string, [label, ...others]: readonly Ast[]): boolean {
   return name === 'trace' && label?.kind === 'literal' && label.literal.type === 'string' && others.length === 0
 }
 
-/** The slot of an element that has one type. A name that begins with a capital may be that of a type. */
+/** The slot of an element with a single type. A name that begins with a capital is excluded, because it may name a type. */
 export function onlySlot({ elements }: TypeDefinition, name: string): ElementSlot | undefined {
   const slots = /^[a-z]/.test(name) ? elements.get(name) : undefined
   return slots?.length === 1 ? slots[0] : undefined
 }
 
-/** Makes the count of the items at a path in values of a type. */
+/** Creates the function that counts the items at a path in values of a type. */
 export function countAt([name = '', ...rest]: readonly string[], { model, type }: TypedValue): Count {
   const slots = /^[a-z]/.test(name) ? type.elements.get(name) : undefined
   if (slots === undefined) return () => undefined
@@ -49,7 +49,7 @@ export function countAt([name = '', ...rest]: readonly string[], { model, type }
   }
 }
 
-/** A path in a value of a type; in a resource by the type that the resource states. */
+/** Counts the items at a path in a value of a type; in a resource, by the type that the resource states. */
 function countIn(names: readonly string[], { model, type }: TypedValue): Count | undefined {
   if (type.kind !== 'resource') return type.kind === 'complex' ? countAt(names, { model, type }) : undefined
   const known = new Map<TypeDefinition, Count>()
@@ -83,7 +83,7 @@ function slotCount(slots: readonly ElementSlot[]): (value: JsonObject) => number
   }
 }
 
-/** Of a choice of many types, such as the fifty of an extension's value, few are there. */
+/** Goes through the members of the value, which are fewer than the types of a large choice, such as the fifty of an extension's value. */
 function countOfMany(slots: ReadonlyMap<string, ElementSlot>): (value: JsonObject) => number {
   return (value) => {
     let count = 0

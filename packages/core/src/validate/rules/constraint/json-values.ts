@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../../json/index.js'
 
-/** Nothing, as FHIRPath has it. */
+/** FHIRPath's empty collection. */
 export const EMPTY: unique symbol = Symbol('empty')
-/** What cannot be said on JSON alone. */
+/** A result that JSON alone cannot determine. */
 export const OPEN: unique symbol = Symbol('open')
 
-/** A single value, nothing, or that it cannot be said here. */
+/** A single value, the empty collection, or a result that cannot be determined here. */
 export type Value = string | number | boolean | typeof EMPTY | typeof OPEN
-/** What an expression gives for a value. */
+/** Computes the result of an expression for a value. */
 export type Read = (value: JsonObject) => Value
 
 /** `not()`. */
@@ -18,12 +18,12 @@ export function negated(operand: Read): Read {
   }
 }
 
-/** A truth value, or nothing; of all else FHIRPath decides. */
+/** A truth value or `EMPTY`; `OPEN` for all others, which are left to FHIRPath. */
 export function truthOf(value: Value): boolean | typeof EMPTY | typeof OPEN {
   return typeof value === 'boolean' || value === EMPTY ? value : OPEN
 }
 
-/** An operand that decides alone makes that the other is not looked at. */
+/** Creates an operator that does not evaluate the second operand if the first decides. */
 function connective(
   decides: (first: boolean | typeof EMPTY) => boolean | undefined,
   combine: (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY) => Value,
@@ -42,7 +42,7 @@ function connective(
 const either = (first: boolean | typeof EMPTY, second: boolean | typeof EMPTY): Value =>
   second === true ? true : first === EMPTY ? EMPTY : second
 
-/** The connectives of FHIRPath. */
+/** The logical operators of FHIRPath. */
 export const LOGIC: ReadonlyMap<string, (left: Read, right: Read) => Read> = new Map([
   [
     'and',
@@ -64,7 +64,7 @@ export const LOGIC: ReadonlyMap<string, (left: Read, right: Read) => Read> = new
 
 type Scalar = string | number | boolean
 
-/** What compares two values of one kind. */
+/** Comparisons of two values of one kind, by operator. */
 export const COMPARISONS: ReadonlyMap<string, (left: Scalar, right: Scalar) => boolean> = new Map([
   ['=', (left: Scalar, right: Scalar) => left === right],
   ['!=', (left: Scalar, right: Scalar) => left !== right],
@@ -74,7 +74,7 @@ export const COMPARISONS: ReadonlyMap<string, (left: Scalar, right: Scalar) => b
   ['>', (left: Scalar, right: Scalar) => left > right],
 ])
 
-/** Compares values of one kind; texts have another order in FHIRPath where they are dates. */
+/** Compares values of one kind. The order of texts is left to FHIRPath, because they may be dates. */
 export function compared(left: Read, right: Read, compare: (left: Scalar, right: Scalar) => boolean): Read {
   const isEquality = compare === COMPARISONS.get('=') || compare === COMPARISONS.get('!=')
   return (value) => {

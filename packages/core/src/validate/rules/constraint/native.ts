@@ -21,18 +21,21 @@ const SDF_8 =
 const SDF_8A =
   "(%resource.kind = 'logical' or element.first().path.startsWith(%resource.type)) and (element.tail().empty() or element.tail().all(path.startsWith(%resource.differential.element.first().path.replaceMatches('\\\\..*','')&'.')))"
 
-/** Whether a node obeys a constraint; `undefined` where its expression is to be asked. */
+/** Whether a node meets a constraint; `undefined` when its expression must be evaluated. */
 export type NativeConstraint = (run: Run, node: FhirNode) => boolean | undefined
 
-/** Constraints that every resource meets many times, whose published expression is wrong or takes too long for the largest resources: the same in code, by the published expression. */
+/**
+ * Constraints in code, by their published expression: those that apply many times in every resource, and those whose expression is wrong or takes too long
+ * for the largest resources.
+ */
 export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map<string, NativeConstraint>([
   ...REF_1.map((expression): [string, NativeConstraint] => [expression, leadsToContained]),
   [ELE_1, hasContent],
-  // dom-3 is `checkResource`, which says what is not referred to; txt-1 and txt-2 are `checkNarrative`, which says what is wrong.
+  // `checkResource` checks dom-3 and says what is not referred to; `checkNarrative` checks txt-1 and txt-2 and says what is wrong.
   [DOM_3, () => true],
   [HTML_CHECKS, () => true],
   ['text.`div`.exists()', hasNarrative],
-  // csd-1 is `checkCodeSystem` and que-2 `checkQuestionnaire`, in which others have turns.
+  // `checkCodeSystem` checks csd-1 and `checkQuestionnaire` que-2; both let other requests run.
   ['concept.code.combine($this.descendants().concept.code).isDistinct()', isCheckedOn('CodeSystem')],
   ['descendants().linkId.isDistinct()', isCheckedOn('Questionnaire')],
   [SDF_8, (_run, { parent, value }) => pathsFit(parent?.value, value, (first, type) => first === type)],
@@ -41,7 +44,10 @@ export const NATIVE_CONSTRAINTS: ReadonlyMap<string, NativeConstraint> = new Map
 
 const SMALL = /^\d{1,9}$/
 
-/** Whether a JSON value surely meets a constraint of the table above that is about what is in it or is checked elsewhere, or the constraint on the number of occurrences. */
+/**
+ * Whether a JSON value certainly meets a constraint: those above that concern only the value itself or are checked elsewhere, and the one on the number of
+ * occurrences.
+ */
 export const SURELY_MET: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
   ...REF_1.map((expression): [string, (value: unknown) => boolean] => [expression, leadsElsewhere]),
   [ELE_1, (value: unknown) => hasMember(value)],
@@ -54,19 +60,19 @@ function leadsElsewhere(value: unknown): boolean {
   return isObject(value) && (typeof value['reference'] !== 'string' || !value['reference'].startsWith('#'))
 }
 
-/** For constraints that the checks of a type report; on other types the expression decides. */
+/** A constraint that the check of one type reports; on other types the expression decides. */
 function isCheckedOn(checked: string): NativeConstraint {
   return (_run, { type }) => (type.name === checked ? true : undefined)
 }
 
-/** dom-6. The narrative of a resource covers what it contains. */
+/** dom-6. The narrative of a resource also covers the resources that it contains. */
 function hasNarrative(_run: Run, { slot, value }: FhirNode): boolean {
   if (slot?.name === 'contained' || !isObject(value)) return true
   const { text } = value
   return isObject(text) && (Object.hasOwn(text, 'div') || Object.hasOwn(text, '_div'))
 }
 
-/** ele-1. Members that no type has count as content: they are reported themselves. */
+/** ele-1. Unknown members count as content; they are reported separately. */
 function hasContent(_run: Run, { value, extra }: FhirNode): boolean {
   return (value !== undefined && value !== null && !isObject(value)) || hasMember(value) || hasMember(extra)
 }
@@ -75,13 +81,13 @@ function hasMember(json: unknown): boolean {
   return isObject(json) && Object.keys(json).some((name) => name !== 'id')
 }
 
-/** ref-1. A reference without `reference` is not a local one, and `#` alone is the container of a contained resource. */
+/** ref-1. A Reference without `reference` is not a local one, and `#` alone is the container of a contained resource. */
 function leadsToContained(run: Run, node: FhirNode): boolean {
   const reference = referenceOf(node)
   return reference === undefined || !reference.startsWith('#') || containedOf(run, node, reference.slice(1)) !== undefined
 }
 
-/** sdf-8 and sdf-8a. The first element is that of the type, but in a logical model, and the others are inside the same. */
+/** sdf-8 and sdf-8a. The first element is that of the type, except in a logical model, and the others are below it. */
 function pathsFit(definition: unknown, elements: unknown, isFirst: (path: string, type: string) => boolean): boolean {
   if (!isObject(definition) || !isObject(elements)) return true
   const [first = '', ...rest] = objectsAt(elements, 'element').map((element) => stringAt(element, 'path') ?? '')
